@@ -1,0 +1,65 @@
+"""Online and budgeted kernel learning on streams, at C speed, under the scikit-learn contract."""
+
+from importlib.metadata import version as _version
+from pathlib import Path as _Path
+
+from onlinekern._registry import all_estimators
+from onlinekern.core.vector import available_levels as _available_levels
+from onlinekern.core.vector import level as _level
+from onlinekern.kernel import (
+    KernelOGDClassifier,
+    KernelOGDRegressor,
+    KernelPAClassifier,
+    KernelPARegressor,
+    KernelPegasosClassifier,
+    KernelPerceptronClassifier,
+)
+from onlinekern.spa import SPAClassifier, SPARegressor
+
+__version__ = _version("onlinekern")
+
+__all__ = [
+    "KernelOGDClassifier",
+    "KernelOGDRegressor",
+    "KernelPAClassifier",
+    "KernelPARegressor",
+    "KernelPegasosClassifier",
+    "KernelPerceptronClassifier",
+    "SPAClassifier",
+    "SPARegressor",
+    "all_estimators",
+    "get_include",
+    "show_config",
+]
+
+
+def get_include():
+    """Folder with the C headers, for compiled packages that build on the installed .pxd files."""
+    return str(_Path(__file__).parent / "include")
+
+
+def show_config(mode="stdout"):
+    """Version, and the instruction set that the compiled core runs on.
+
+    The environment variable ``ONLINEKERN_ISA``, read at import, forces one of the available sets.
+
+    Parameters
+    ----------
+    mode : {'stdout', 'dicts'}, default='stdout'
+        Print, or return a dictionary with 'version', 'instruction_set' and 'available' (what this
+        machine could run, best first).
+    """
+    config = {
+        "version": __version__,
+        "instruction_set": _level(),
+        "available": _available_levels(),
+    }
+    if mode == "dicts":
+        return config
+    if mode != "stdout":
+        raise ValueError(f"mode must be 'stdout' or 'dicts', got {mode!r}")
+    print(
+        f"onlinekern {config['version']}, instruction set {config['instruction_set']} "
+        f"(available: {', '.join(config['available'])})"
+    )
+    return None

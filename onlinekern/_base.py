@@ -1,0 +1,224 @@
+"""What all estimators share: scikit-learn's contract around the compiled stream loop.
+
+Validation ends here; the compiled core trusts its input. An estimator is a dataclass: its fields are
+its parameters, `__init__` only stores them. The parts that it is made of come from `_rule`, `_gate`,
+`_head` and `_space`.
+"""
+
+import functools
+from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.base import BaseEstimator, _fit_context
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state, gen_even_slices
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from onlinekern import _docs
+from onlinekern.core.gates import Gate
+from onlinekern.core.rng import Generator
+from onlinekern.core.stream import Model
+
+
+def all_or_nothing(method):
+    """A method that, when it fails, leaves the estimator as it was."""
+
+    @functools.wraps(method)
+    def guarded(self, *args, **kwargs):
+        before = self.__dict__.copy()
+        try:
+            return method(self, *args, **kwargs)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    return guarded
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OnlineEstimator(BaseEstimator):
+    """Base of the estimators; a task (classifier, regressor) and a space complete it."""
+
+    n_epochs: int = 1
+    shuffle: bool = True
+    random_state: object = None
+    window: int | None = None
+    n_jobs: int | None = None
+
+    _constraints = {
+        "n_epochs": [Interval(Integral, 1, None, closed="left")],
+        "shuffle": ["boolean"],
+        "random_state": ["random_state"],
+        "window": [Interval(Integral, 1, None, closed="left"), None],
+        "n_jobs": [Integral, None],
+    }
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        cls._parameter_constraints = {
+            name: constraint
+            for base in reversed(cls.__mro__)
+            for name, constraint in vars(base).get("_constraints", {}).items()
+        }
+        if cls.__doc__:
+            cls.__doc__ = _docs.fill(cls.__doc__)
+
+    def _gate(self):
+        """The gate in front of the rule; every sample may update unless a subclass says otherwise."""
+        return Gate()
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
+    def fit(self, X, y, sample_weight=None):
+        """Learn from scratch, in `n_epochs` passes.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            float32 samples are kept as float32, everything else becomes float64.
+        y : array-like of shape (n_samples,)
+            Labels or targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0, see Notes of the class; None is 1 for every sample.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If X, y or sample_weight are unusable.
+        FloatingPointError
+            If the learner diverges.
+        """
+        X, y, weight = self._validate(X, y, sample_weight, start=True)
+        y = self._encode(y, self._labels(y))
+        draws = check_random_state(self.random_state)
+        model = self._new_model(X, draws)
+        for _ in range(self.n_epochs):
+            order = draws.permutation(X.shape[0]).astype(np.intp) if self.shuffle else None
+            model.learn(X, y, weight, order, self.window or 0)
+        self._model = model
+        self._finish()
+        return self
+
+    def _partial_fit(self, X, y, labels, sample_weight):
+        """Continue, or begin, with one pass in the given order. Returns the predictions made."""
+        start = not self.__sklearn_is_fitted__()
+        X, y, weight = self._validate(X, y, sample_weight, start=start)
+        y = self._encode(y, labels)
+        model = self._new_model(X, check_random_state(self.random_state)) if start else self._model
+        self._renew(model)
+        predictions = model.learn(X, y, weight, None, self.window or 0)
+        self._model = model
+        self._finish()
+        return self._decode(predictions)
+
+    def _learn_one(self, x, y):
+        self._model.learn_one(x, y)
+        return self
+
+    def score_one(self, x):
+        """Score of one sample, without scikit-learn's validation.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,)
+            Fastest when C-contiguous and of the model's dtype.
+
+        Returns
+        -------
+        float, or ndarray of shape (n_classes,) with more than two classes
+            What `decision_function` (`predict` of a regressor) gives for it.
+        """
+        return self._fitted_model.score_one(x)
+
+    def _scores(self, X):
+        """Scores of the rows of X, ndarray of shape (n_samples, n_outputs)."""
+        model = self._fitted_model
+        X = validate_data(
+            self, X, accept_sparse="csr", dtype=model.dtype, order="C", reset=False
+        )
+        scores = np.empty((X.shape[0], model.head.n_outputs))
+        n_jobs = min(effective_n_jobs(self.n_jobs), X.shape[0])
+        if n_jobs == 1:
+            model.scores(self._layout(X), scores)
+        else:
+            Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(
+                delayed(model.scores)(self._layout(X[part]), scores[part])
+                for part in gen_even_slices(X.shape[0], n_jobs)
+            )
+        return scores
+
+    def _validate(self, X, y, sample_weight, start):
+        """Validated X (C order or CSR, of the model's dtype), y and weights."""
+        dtype = [np.float64, np.float32] if start else self._model.dtype
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            dtype=dtype,
+            order="C",
+            reset=start,
+            **self._target_checks,
+        )
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            )
+        return (X if start else self._layout(X)), y, sample_weight
+
+    def _layout(self, X):
+        """X in a layout that the model takes."""
+        return X
+
+    def _new_model(self, X, draws):
+        seed = draws.randint(np.iinfo(np.int64).max, dtype=np.int64)
+        head = self._head()
+        space = self._space(X, head.n_outputs)
+        return Model(
+            space, head, self._rule(), self._gate(), Generator(seed), X.shape[1], X.dtype
+        )
+
+    def _renew(self, model):
+        """Let parameters of the step that were set since the last call take effect."""
+        rule, gate = self._rule(), self._gate()
+        if rule != model.rule or gate != model.gate:
+            self._validate_params()
+            model.rule, model.gate = rule, gate
+
+    def _finish(self):
+        """Called after each bulk call that succeeded."""
+
+    @property
+    def _fitted_model(self):
+        try:
+            return self.__dict__["_model"]
+        except KeyError:
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet: call fit or partial_fit first."
+            ) from None
+
+    def __sklearn_is_fitted__(self):
+        return "_model" in self.__dict__
+
+    @property
+    def n_seen_(self):
+        """Samples learnt."""
+        return self._fitted_model.n_seen
+
+    @property
+    def cumulative_loss_(self):
+        """Sum of weight times loss of the samples, each before it was learnt."""
+        return self._fitted_model.cumulative_loss
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

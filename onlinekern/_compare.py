@@ -1,0 +1,231 @@
+"""What ``onlinekern compare`` does, apart from the command line itself."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from ast import literal_eval
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from onlinekern._methods import KERNELS, METHODS
+from onlinekern._report import print_table, write_csv, write_json
+from onlinekern.evaluate import compare
+from onlinekern.plotting import SUFFIXES, plot_comparisons
+from onlinekern.streams import Source, gaussian_mixture, open_source
+
+TASKS = ("auto", "classification", "regression")
+SCALES = ("none", "minmax", "standard")
+DTYPES = ("float32", "float64")
+# Integer targets with more values than this may as well be quantities: say how they were read.
+MANY_CLASSES = 20
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options of ``onlinekern compare``, as given (see its help)."""
+
+    data: str | None
+    test: str | None
+    target: str | None
+    methods: str
+    kernel: str
+    gamma: str | None
+    settings: list[str]
+    repeats: int
+    scale: str
+    seed: int
+    dtype: str
+    limit: int | None
+    task: str
+    shuffle: bool
+    n_features: int | None
+    zero_based: bool
+    plot: str | None
+    json: str | None
+    csv: str | None
+
+    def check(self):
+        """Raise ValueError or OSError for whatever can be seen to be wrong without the data."""
+        for name, known in (("task", TASKS), ("scale", SCALES), ("dtype", DTYPES)):
+            _one_of(f"--{name}", getattr(self, name), known)
+        _one_of("--kernel", self.kernel, KERNELS)
+        for name in self.methods.split(","):
+            _one_of("--methods", name.strip(), (*METHODS, "all"))
+        least_values = {"repeats": 1, "seed": 0, "limit": 2, "n_features": 1}
+        for name, least in least_values.items():
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise ValueError(f"--{name.replace('_', '-')} must be at least {least}, got {value}")
+        if self.data is None and (self.test or self.target):
+            raise ValueError("--test and --target need DATA")
+        if self.data == self.test == "-":
+            raise ValueError("DATA and --test cannot both be standard input")
+        for path in (self.data, self.test):
+            if path not in (None, "-"):
+                _check_readable(path)
+        if self.plot and Path(self.plot).suffix.lower() not in SUFFIXES:
+            raise ValueError(f"--plot {self.plot}: the name must end in {', '.join(SUFFIXES)}")
+        for path in (self.plot, self.json, self.csv):
+            if path is not None:
+                _check_writable(path)
+
+
+def _one_of(option, value, known):
+    if value not in known:
+        raise ValueError(f"{option}: unknown {value!r}; known are {', '.join(known)}")
+
+
+def _check_readable(path):
+    if Path(path).is_dir():
+        raise IsADirectoryError(21, "Is a directory", path)
+    with Path(path).open("rb"):
+        pass
+
+
+def _check_writable(path):
+    """Try it, for permission bits tell little to a superuser or on a read-only file system."""
+    existed = Path(path).exists()
+    with Path(path).open("ab"):
+        pass
+    if not existed:
+        os.unlink(path)
+
+
+def parse_gamma(text):
+    """Return a positive float, "scale" or "auto"; None (choose it) stays None."""
+    if text in (None, "scale", "auto"):
+        return text
+    try:
+        gamma = float(text)
+    except ValueError:
+        gamma = math.nan
+    if not 0 < gamma < math.inf:
+        raise ValueError(f"--gamma must be a positive number, scale or auto, got {text!r}")
+    return gamma
+
+
+def parse_settings(texts):
+    """Turn ["spa.eta=0.1", ...] into {"spa.eta": 0.1, ...}."""
+    settings = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        key, value = key.strip(), value.strip()
+        if not equals or not key or not value:
+            raise ValueError(f"--set {text!r}: expected METHOD.PARAMETER=VALUE")
+        if key.rpartition(".")[2] in ("random_state", "kernel"):
+            raise ValueError(f"--set {text!r}: use --seed and --kernel")
+        settings[key] = _parse_value(value)
+    return settings
+
+
+def _parse_value(text):
+    words = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    try:
+        value = literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+    return value if isinstance(value, int | float) else text
+
+
+def run(request, console, errors):
+    """Carry out a request: read, compare, print and write.
+
+    Parameters
+    ----------
+    request : Request
+    console, errors : rich.console.Console
+        Where the tables go, and where progress and hints go.
+    """
+    from onlinekern import __version__
+
+    request.check()
+    gamma, settings = parse_gamma(request.gamma), parse_settings(request.settings)
+    comparisons = []
+    with ExitStack() as stack:
+        for source, test in _sources(request, stack, errors):
+            for hint in _hints(request, source, test):
+                errors.print(f"onlinekern: hint: {hint}", markup=False, highlight=False,
+                             soft_wrap=True)  # fmt: skip
+            with _progress(errors) as progress:
+                comparison = compare(
+                    request.methods, source, request.repeats, test=test, shuffle=request.shuffle,
+                    kernel=request.kernel, gamma=gamma, settings=settings, seed=request.seed,
+                    progress=progress,
+                )  # fmt: skip
+            if comparisons:
+                console.print()
+            print_table(console, comparison)
+            comparisons.append(comparison)
+    if request.json:
+        write_json(comparisons, request.json, __version__)
+    if request.csv:
+        write_csv(comparisons, request.csv)
+    if request.plot:
+        plot_comparisons(comparisons, request.plot)
+
+
+def _sources(request, stack, errors):
+    """Yield (training source, test source or None) for the data asked for."""
+    options = {"dtype": request.dtype, "scale": request.scale, "task": request.task}
+    if request.data is None:
+        for name, (X, y) in _default_data().items():
+            X, y = X[: request.limit], y[: request.limit]
+            yield stack.enter_context(Source.from_arrays(X, y, name=name, **options)), None
+        return
+    options |= {"zero_based": request.zero_based or "auto", "limit": request.limit}
+    options |= {"n_features": request.n_features}
+    test = None
+    with _progress(errors) as progress:
+        progress(0, None, f"reading {request.data}")
+        source = stack.enter_context(open_source(request.data, request.target, **options))
+        if request.test:
+            progress(0, None, f"reading {request.test}")
+            test = stack.enter_context(open_source(request.test, request.target, like=source))
+    yield source, test
+
+
+def _default_data():
+    from sklearn.datasets import load_digits
+
+    return {
+        "digits": load_digits(return_X_y=True),
+        "two gaussians": gaussian_mixture(20_000, random_state=0),
+    }
+
+
+def _hints(request, source, test):
+    if source.hint:
+        yield source.hint
+    guessed = request.task == "auto" and source.task == "classification" and not source.labels
+    if guessed and len(source.classes) > MANY_CLASSES:
+        yield (
+            f"the {len(source.classes)} integer targets are read as classes: "
+            "--task regression if they are quantities"
+        )
+    if test is not None and source.task == "classification":
+        unknown = np.setdiff1d(list(test.class_counts), source.classes)
+        if len(unknown):
+            yield f"{test.name} has {len(unknown)} classes that {source.name} lacks"
+
+
+@contextmanager
+def _progress(console):
+    """Yield a function (done, total, text) that moves a bar, or does nothing off a terminal."""
+    if not console.is_terminal or not sys.stderr.isatty():
+        yield lambda done, total, text: None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total, text: bar.update(
+            task, completed=done, total=total, description=text
+        )

@@ -1,0 +1,97 @@
+"""Estimators whose model is a set of support vectors: the parameters of the kernel and the set."""
+
+import warnings
+from dataclasses import dataclass
+from numbers import Integral, Real
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from onlinekern._base import OnlineEstimator
+from onlinekern.core import BUDGETS, KERNEL_ALIASES, KERNELS
+from onlinekern.core.spaces import KernelSpace
+from onlinekern.core.support import SupportSet
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelEstimator(OnlineEstimator):
+    """Mixin for kernel learners without a budget policy of their own."""
+
+    kernel: str = "gaussian"
+    gamma: float | str = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    average: bool = False
+    max_support: int | None = None
+
+    _constraints = {
+        "kernel": [StrOptions({*KERNELS, *KERNEL_ALIASES})],
+        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
+        "degree": [Interval(Integral, 1, None, closed="left")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "average": ["boolean"],
+        "max_support": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    def _space(self, X, n_outputs):
+        self.gamma_ = self._kernel_width(X)
+        name = KERNEL_ALIASES.get(self.kernel, self.kernel)
+        kernel = KERNELS[name](self.gamma_, self.degree, self.coef0)
+        self._sparse = sp.issparse(X)
+        support = SupportSet(
+            kernel, X.shape[1], X.dtype, n_outputs, bool(self.average), self._sparse
+        )
+        self._warned = False
+        return KernelSpace(support, self._budget())
+
+    def _budget(self):
+        if self.max_support is None:
+            return BUDGETS["grow"]()
+        return BUDGETS["cap"](self.max_support)
+
+    def _kernel_width(self, X):
+        if self.gamma == "auto":
+            return 1.0 / X.shape[1]
+        if self.gamma != "scale":
+            return float(self.gamma)
+        if sp.issparse(X):
+            mean = X.mean(dtype=np.float64)
+            variance = X.multiply(X).mean(dtype=np.float64) - mean**2
+        else:
+            variance = X.var(dtype=np.float64)
+        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+    def _layout(self, X):
+        """Dense samples become CSR where the support vectors are stored sparse."""
+        if not sp.issparse(X) and self._fitted_model.space.support.stored_sparse:
+            return sp.csr_matrix(X)
+        return X
+
+    def _finish(self):
+        budget = self._model.space.budget
+        if budget.refused and not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"max_support={self.max_support} support vectors are stored: further samples are "
+                "not added. Raise max_support, or use a budgeted learner.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+    @property
+    def support_vectors_(self):
+        """Support vectors, ndarray or CSR matrix of shape (n_SV, n_features)."""
+        rows = self._fitted_model.space.support.rows()
+        return sp.csr_matrix(rows) if self._sparse and not sp.issparse(rows) else rows
+
+    @property
+    def dual_coef_(self):
+        """Coefficients of the model that predicts, ndarray of shape (n_outputs, n_SV)."""
+        return self._fitted_model.space.support.dual_coefficients()
+
+    @property
+    def n_support_(self):
+        """Support vectors in all."""
+        return self._fitted_model.space.support.n

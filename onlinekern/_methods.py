@@ -1,0 +1,146 @@
+"""The methods that can be compared by name: a new algorithm is one line of the table below."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+POWERS_OF_TEN = (1.0, 0.1, 10.0, 0.01, 100.0, 0.001, 1000.0)
+AGGRESSIVENESS = (1.0, 0.5, 2.0, 0.25)
+KERNELS = (
+    "gaussian", "rbf", "laplacian", "polynomial", "poly", "linear", "sigmoid", "cosine",
+)  # fmt: skip
+KERNELS_WITHOUT_GAMMA = ("linear", "cosine")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A named way to build estimators.
+
+    Attributes
+    ----------
+    name, label : str
+        The name on the command line, and in tables.
+    classifier, regressor : str or None
+        Names of the estimator classes in ``onlinekern``.
+    fixed : mapping
+        Parameters that make the method what it is.
+    grid : mapping
+        Parameter -> values to try when none is given, the most usual first (it wins ties).
+    per_sample : tuple of str
+        Parameters whose values in ``grid`` are to be divided by the length of the stream.
+    """
+
+    name: str
+    label: str
+    classifier: str | None
+    regressor: str | None = None
+    fixed: Mapping = field(default_factory=dict)
+    grid: Mapping = field(default_factory=dict)
+    per_sample: tuple[str, ...] = ()
+
+    def estimator_name(self, task):
+        """Return the name of the estimator class for a task, None if there is none."""
+        return self.classifier if task == "classification" else self.regressor
+
+    def build(self, task, parameters):
+        """Return an estimator; ``parameters`` may not contradict ``fixed``."""
+        package = importlib.import_module("onlinekern")
+        return getattr(package, self.estimator_name(task))(**{**self.fixed, **parameters})
+
+    def parameter_names(self, task):
+        """Return the parameters that may be set: the estimator's, but for what is decided here."""
+        known = self.build(task, {}).get_params(deep=False)
+        return sorted(set(known) - set(self.fixed) - {"kernel", "random_state"})
+
+
+METHODS = {
+    method.name: method
+    for method in (
+        Method("perceptron", "Perceptron", "KernelPerceptronClassifier"),
+        Method("ogd", "OGD", "KernelOGDClassifier", "KernelOGDRegressor",
+               grid={"eta": POWERS_OF_TEN}),
+        Method("pegasos", "Pegasos", "KernelPegasosClassifier",
+               grid={"reg": POWERS_OF_TEN}, per_sample=("reg",)),
+        Method("pa", "PA", "KernelPAClassifier", "KernelPARegressor", {"variant": "pa"}),
+        Method("pa1", "PA-I", "KernelPAClassifier", "KernelPARegressor", {"variant": "pa1"},
+               {"C": AGGRESSIVENESS}),
+        Method("pa2", "PA-II", "KernelPAClassifier", "KernelPARegressor", {"variant": "pa2"},
+               {"C": AGGRESSIVENESS}),
+        Method("spa", "SPA", "SPAClassifier", "SPARegressor", {"average": True},
+               {"eta": POWERS_OF_TEN}),
+        Method("spa-last", "SPA-last", "SPAClassifier", "SPARegressor", {"average": False},
+               {"eta": POWERS_OF_TEN}),
+    )
+}  # fmt: skip
+
+
+def select_methods(names, task):
+    """Return the methods of these names that do a task.
+
+    Parameters
+    ----------
+    names : str or iterable of str
+        Names, or one string with commas between them; "all" for all that do the task.
+    task : {"classification", "regression"}
+
+    Returns
+    -------
+    list of Method
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, one given twice, or one that cannot do the task.
+    """
+    names = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    able = [name for name, method in METHODS.items() if method.estimator_name(task)]
+    if names == ["all"]:
+        names = able
+    for name in names:
+        if name not in METHODS:
+            raise ValueError(f"unknown method {name!r}; known are {', '.join(METHODS)}, all")
+        if name not in able:
+            raise ValueError(f"method {name!r} does no {task}; these do: {', '.join(able)}")
+    if len(set(names)) < len(names):
+        raise ValueError(f"a method is named twice in {','.join(names)!r}")
+    return [METHODS[name] for name in names]
+
+
+def given_parameters(methods, task, settings):
+    """Distribute settings over methods.
+
+    Parameters
+    ----------
+    methods : list of Method
+    task : {"classification", "regression"}
+    settings : mapping
+        ``"method.parameter"`` -> value, or ``"parameter"`` -> value for all methods that have it.
+
+    Returns
+    -------
+    dict
+        Method name -> its parameters.
+
+    Raises
+    ------
+    ValueError
+        For a method that does not run, or a parameter that it does not have.
+    """
+    known = {method.name: method.parameter_names(task) for method in methods}
+    given = {name: {} for name in known}
+    # Settings for one method win over settings for all.
+    for key in sorted(settings, key=lambda key: "." in key):
+        name, dot, parameter = key.rpartition(".")
+        if dot and name not in known:
+            raise ValueError(f"cannot set {key!r}: no method {name!r} among {', '.join(known)}")
+        takers = [name] if dot else [name for name in known if parameter in known[name]]
+        if not takers or parameter not in known[takers[0]]:
+            whose = known[name] if dot else sorted(set().union(*known.values()))
+            raise ValueError(
+                f"cannot set {key!r}: no parameter {parameter!r} among {', '.join(whose)}"
+            )
+        for taker in takers:
+            given[taker][parameter] = settings[key]
+    return given

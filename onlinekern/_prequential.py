@@ -1,0 +1,151 @@
+"""Test-then-train: every sample is predicted before it is learnt, and the mistakes are counted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+# Curves are recorded at FIRST_MARK * 2^(k / MARKS_PER_OCTAVE) samples: their length grows with the
+# logarithm of the stream's, and the learner's blocks are cut so rarely that its speed is not hurt.
+FIRST_MARK = 64
+MARKS_PER_OCTAVE = 4
+
+
+@dataclass(frozen=True)
+class PrequentialResult:
+    """What one run over one stream gave.
+
+    Attributes
+    ----------
+    n_samples : int
+    mistakes : int or None
+        Samples that were predicted wrongly before they were learnt (classification).
+    squared_error : float or None
+        Sum of squared prediction errors (regression).
+    seconds : float
+        Time spent in the learner alone.
+    n_support : int
+        Support vectors at the end.
+    samples, error_curve, support_curve : ndarray of shape (n_marks,)
+        Samples seen, and the error and the number of support vectors by then.
+    """
+
+    n_samples: int
+    mistakes: int | None
+    squared_error: float | None
+    seconds: float
+    n_support: int
+    samples: np.ndarray
+    error_curve: np.ndarray
+    support_curve: np.ndarray
+
+    @property
+    def error(self):
+        """Mistake rate, or root mean squared error."""
+        return float(self.error_curve[-1])
+
+    @property
+    def microseconds_per_sample(self):
+        return 1e6 * self.seconds / self.n_samples
+
+
+class Run:
+    """One estimator on its way through a stream.
+
+    Parameters
+    ----------
+    estimator : object
+        Has ``partial_fit_predict(X, y[, classes])``.
+    classes : array-like or None
+        All classes of the stream; None for a regression.
+    unit : float
+        Factor by which regression errors are multiplied before they are recorded.
+    """
+
+    def __init__(self, estimator, classes=None, unit=1.0):
+        if not hasattr(estimator, "partial_fit_predict"):
+            raise TypeError(
+                f"{type(estimator).__name__} has no partial_fit_predict, "
+                "so that it cannot be tested on a sample before it learns it"
+            )
+        self.estimator, self.classes, self.unit = estimator, classes, unit
+        self.n_samples, self.seconds, self._error = 0, 0.0, 0.0
+        self._marks, self._curve = 0, []
+
+    def feed(self, X, y):
+        """Test on, then learn, the rows of a block, one after the other."""
+        start, rows = 0, len(y)
+        while start < rows:
+            stop = min(rows, start + self._next_mark() - self.n_samples)
+            self._learn(X[start:stop], y[start:stop])
+            start = stop
+            if self.n_samples == self._next_mark():
+                self._record()
+                self._marks += 1
+
+    def result(self):
+        """Return the ``PrequentialResult`` so far."""
+        if not self.n_samples:
+            raise ValueError("the stream has no samples")
+        if self._curve[-1:] == [] or self._curve[-1][0] != self.n_samples:
+            self._record()
+        samples, error, support = (np.array(column) for column in zip(*self._curve, strict=True))
+        counted = self.classes is not None
+        return PrequentialResult(
+            self.n_samples, int(self._error) if counted else None,
+            None if counted else self._error, self.seconds, int(support[-1]),
+            samples, error, support,
+        )
+
+    def _next_mark(self):
+        return int(FIRST_MARK * 2 ** (self._marks / MARKS_PER_OCTAVE))
+
+    def _learn(self, X, y):
+        classes = {} if self.classes is None else {"classes": self.classes}
+        began = perf_counter()
+        predicted = self.estimator.partial_fit_predict(X, y, **classes)
+        self.seconds += perf_counter() - began
+        self.n_samples += len(y)
+        if self.classes is None:
+            self._error += self.unit**2 * float(np.sum((np.asarray(predicted) - y) ** 2))
+        else:
+            self._error += int(np.count_nonzero(predicted != y))
+
+    def _record(self):
+        mean = self._error / self.n_samples
+        error = math.sqrt(mean) if self.classes is None else mean
+        self._curve.append((self.n_samples, error, getattr(self.estimator, "n_support_", 0)))
+
+
+def prequential(estimator, stream, classes=None):
+    """Run an estimator test-then-train over a stream.
+
+    Parameters
+    ----------
+    estimator : object
+        Has ``partial_fit_predict(X, y[, classes])``; it learns on, it is not cloned.
+    stream : iterable of (X, y)
+        For example ``source.blocks(random_state=0)``.
+    classes : array-like, optional
+        All classes of the stream; None for a regression.
+
+    Returns
+    -------
+    PrequentialResult
+
+    Examples
+    --------
+    >>> from onlinekern import SPAClassifier
+    >>> from onlinekern.evaluate import prequential
+    >>> from onlinekern.streams import gaussian_mixture
+    >>> result = prequential(SPAClassifier(gamma=0.4), [gaussian_mixture(2000, 0)], classes=[-1, 1])
+    >>> result.n_samples
+    2000
+    """
+    run = Run(estimator, classes)
+    for X, y in stream:
+        run.feed(X, y)
+    return run.result()

@@ -1,0 +1,269 @@
+"""Readers: LIBSVM text, CSV and Parquet as blocks of rows in bounded memory.
+
+A reader's ``blocks()`` yields ``(X, y)`` pairs with finite float64 values: CSR with the file's
+own feature indices for LIBSVM text, dense for tables. Whatever is wrong with the file becomes a
+``StreamError`` that names the file and the line or row. Nothing here keeps more than one block.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+CHUNK_BYTES = 4 << 20
+# A line is held in memory as a whole; a longer one is a binary file rather than a sample.
+LONGEST_LINE = 256 << 20
+LARGEST_INDEX = np.iinfo(np.int32).max - 1
+DECOMPRESSORS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class StreamError(ValueError):
+    """A stream that cannot be learnt from: the message says which file, where and why."""
+
+
+@contextmanager
+def open_binary(path):
+    """Open a file (or "-", standard input) for reading, unpacking gzip, bzip2 and xz."""
+    name = "standard input" if str(path) == "-" else str(path)
+    if str(path) == "-":
+        raw = sys.stdin.buffer
+        raw = raw if hasattr(raw, "peek") else io.BufferedReader(raw)
+    else:
+        raw = Path(path).open("rb")  # noqa: SIM115
+    try:
+        head = raw.peek(6)
+        unpack = next((f for magic, f in DECOMPRESSORS.items() if head.startswith(magic)), None)
+        yield (unpack(raw, "rb") if unpack else raw), name
+    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+        raise StreamError(f"{name}: damaged compressed file ({error})") from error
+    except OSError as error:
+        if error.errno is None:  # how bz2 reports damaged data
+            raise StreamError(f"{name}: damaged compressed file ({error})") from error
+        raise
+    finally:
+        if str(path) != "-":
+            raw.close()
+
+
+def line_chunks(handle, name) -> Iterator[tuple[int, bytes]]:
+    """Yield (number of the first line, bytes of whole lines), about ``CHUNK_BYTES`` at a time."""
+    pieces: list[bytes] = []
+    held, line = 0, 1
+    while piece := handle.read(CHUNK_BYTES):
+        if line == 1 and not pieces:
+            piece = piece.removeprefix(BYTE_ORDER_MARK)
+        cut = piece.rfind(b"\n") + 1
+        if not cut:
+            pieces.append(piece)
+            held += len(piece)
+            if held > LONGEST_LINE:
+                raise StreamError(f"{name}, line {line}: longer than {LONGEST_LINE >> 20} MiB")
+            continue
+        chunk = b"".join([*pieces, piece[:cut]])
+        yield line, chunk
+        line += chunk.count(b"\n")
+        pieces, held = [piece[cut:]], len(piece) - cut
+    if rest := b"".join(pieces):
+        yield line, rest
+
+
+def _libsvm_fault(line: bytes) -> str | None:
+    """Return what is wrong with one line of LIBSVM text, None if nothing is."""
+    label, *pairs = line.split()
+    try:
+        if not np.isfinite(float(label)):
+            return f"label {_quoted(label)} is not finite"
+    except ValueError:
+        return f"label {_quoted(label)} is not a number"
+    last = -1
+    for pair in pairs[1:] if pairs and pairs[0].startswith(b"qid:") else pairs:
+        index, colon, value = pair.partition(b":")
+        try:
+            index, value = int(index), float(value)
+        except ValueError:
+            colon = b""
+        if not colon:
+            return f"{_quoted(pair)} is not index:value"
+        if not 0 <= index <= LARGEST_INDEX:
+            return f"feature index {index} is out of range"
+        if index <= last:
+            return f"feature indices must ascend without repeats, {index} comes after {last}"
+        if not np.isfinite(value):
+            return f"value of feature {index} is {value}"
+        last = index
+    return None
+
+
+def _quoted(text: bytes) -> str:
+    shown = text.decode("ascii", "backslashreplace")
+    return repr(shown if len(shown) <= 30 else shown[:27] + "...")
+
+
+class LibsvmReader:
+    """LIBSVM / SVMlight text: ``label [qid:n] index:value ...``, '#' starts a comment.
+
+    Parameters
+    ----------
+    path : str or path
+        File name, or "-" for standard input.
+    """
+
+    feature_names = None
+    labels = None
+
+    def __init__(self, path):
+        self.path = path
+
+    def blocks(self):
+        """Yield (X, y): CSR float64 of shape (rows, largest index + 1), indices as in the file."""
+        with open_binary(self.path) as (handle, name):
+            for first, chunk in line_chunks(handle, name):
+                X, y = self._parse(chunk, first, name)
+                if len(y):
+                    yield X, y
+
+    def _parse(self, chunk, first, name):
+        from sklearn.datasets import load_svmlight_file
+
+        try:
+            # zero_based=True: the indices stay as they are; the whole file decides later.
+            X, y = load_svmlight_file(io.BytesIO(chunk), zero_based=True)
+        except (ValueError, OverflowError, IndexError) as error:
+            self._complain(chunk, first, name, str(error))
+        finite = np.isfinite(X.data).all() and np.isfinite(y).all()
+        if not finite or (X.nnz and not 0 <= X.indices.min() <= X.indices.max() <= LARGEST_INDEX):
+            self._complain(chunk, first, name, "not finite, or a feature index out of range")
+        return X, y
+
+    @staticmethod
+    def _complain(chunk, first, name, fallback):
+        """Raise with the first faulty line; only a faulty chunk pays for this slow search."""
+        for number, line in enumerate(chunk.split(b"\n"), start=first):
+            content = line.partition(b"#")[0].strip()
+            fault = _libsvm_fault(content) if content else None
+            if fault:
+                raise StreamError(f"{name}, line {number}: {fault}")
+        last = first + chunk.count(b"\n")
+        raise StreamError(f"{name}, lines {first} to {last}: {' '.join(fallback.split())}")
+
+
+class TableReader:
+    """A table with named columns, one of them the target; dense blocks in the file's column order.
+
+    Text in the target column is taken as class labels, numbered in order of appearance (the
+    attribute ``labels`` maps label to number, and is shared with the reader of a test file).
+
+    Parameters
+    ----------
+    path : str or path
+        File name.
+    target : str
+        Name of the target column.
+    feature_names : list of str, optional
+        The columns expected, in the order wanted (those of the training file).
+    labels : dict, optional
+        Numbers of the class labels already met.
+    """
+
+    def __init__(self, path, target, feature_names=None, labels=None):
+        self.path, self.target, self.labels = path, target, labels
+        found = self._names()
+        self.names = list(found)
+        if target not in found:
+            given = "" if target is None else f"no column named {target!r}; "
+            raise StreamError(f"{path}: {given}name the target column, one of {_listed(found)}")
+        if len(set(found)) < len(found):
+            raise StreamError(f"{path}: two columns have the same name")
+        found.remove(target)
+        if not found:
+            raise StreamError(f"{path}: no column besides the target {target!r}")
+        self.feature_names = found if feature_names is None else list(feature_names)
+        missing = [name for name in self.feature_names if name not in found]
+        extra = [name for name in found if name not in self.feature_names]
+        if missing or extra:
+            what = f"lacks {_listed(missing)}" if missing else f"has also {_listed(extra)}"
+            raise StreamError(
+                f"{path}: {len(found)} feature columns, the training file has "
+                f"{len(self.feature_names)}; this one {what}"
+            )
+
+    def blocks(self):
+        """Yield (X, y): dense float64 of shape (rows, number of feature columns)."""
+        import pyarrow as pa
+
+        row = 1
+        try:
+            for batch in self._batches():
+                if not batch.num_rows:
+                    continue
+                X = np.empty((batch.num_rows, len(self.feature_names)))
+                for j, name in enumerate(self.feature_names):
+                    X[:, j] = self._numbers(batch.column(name), name, row)
+                yield X, self._targets(batch.column(self.target), row)
+                row += batch.num_rows
+        except pa.ArrowException as error:
+            raise StreamError(f"{self.path}{self._explained(str(error))}") from error
+
+    def _explained(self, message):
+        """Return what pyarrow says, as it follows the file's name in a message."""
+        return f": {' '.join(message.split())}"
+
+    def _numbers(self, column, name, row):
+        import pyarrow as pa
+
+        kind = column.type
+        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)
+                or pa.types.is_boolean(kind) or pa.types.is_decimal(kind)):
+            raise StreamError(f"{self.path}: column {name!r} is not numeric ({kind})")
+        values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        if not np.isfinite(values).all():
+            i = int(np.argmin(np.isfinite(values)))
+            what = "missing or NaN" if np.isnan(values[i]) else "infinite"
+            raise StreamError(f"{self.path}, data row {row + i}: column {name!r} is {what}")
+        return values
+
+    def _targets(self, column, row):
+        """Return numbers as they are, text as class labels, all through or not at all."""
+        import pyarrow as pa
+
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+            return self._numbers(column, self.target, row)
+        texts = ["" if text is None else text.strip() for text in column.to_pylist()]
+        if "" in texts:
+            i = texts.index("")
+            raise StreamError(f"{self.path}, data row {row + i}: no value of {self.target!r}")
+        if self.labels is None and row == 1:
+            self.labels = {} if any(not _is_number(text) for text in texts) else None
+        if self.labels is not None:
+            return np.array([self.labels.setdefault(t, len(self.labels)) for t in texts], float)
+        for i, text in enumerate(texts):
+            if not _is_number(text):
+                raise StreamError(
+                    f"{self.path}, data row {row + i}: target {text[:30]!r} is not a number"
+                )
+        return self._numbers(pa.array(np.array(texts, dtype=float)), self.target, row)
+
+
+def _is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _listed(names, most=8):
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown}, ... ({len(names)} in all)"

@@ -1,0 +1,190 @@
+"""A comparison as a table for the terminal, as JSON and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+
+from onlinekern.evaluate import mean_and_deviation
+
+
+def print_table(console, comparison):
+    """Print a comparison on a rich console: a heading, one row per method, a footnote."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    plain = not console.encoding.lower().startswith("utf")
+    shared = _shared_gamma(comparison)
+    counted = comparison.task == "classification"
+    tested = any(result.test_scores for result in comparison.methods)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("method", no_wrap=True)
+    table.add_column("parameters", overflow="fold")
+    heads = ["mistakes %" if counted else "RMSE"]
+    heads += [("test acc. %" if counted else "test RMSE")] if tested else []
+    heads += ["SVs", "us/sample" if plain else "µs/sample"]
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
+    least = min(np.mean(result.errors) for result in comparison.methods)
+    for result in comparison.methods:
+        cells = [_spread(result.errors, counted, plain)]
+        cells += [_spread(result.test_scores, counted, plain)] if tested else []
+        cells += [_count(result.supports, plain), _figures(np.median(result.microseconds), 3)]
+        style = "bold" if np.mean(result.errors) <= least else ""
+        names = Text(_listed(result.parameters, skip=shared) or "-")
+        table.add_row(Text(result.label), names, *(Text(cell) for cell in cells), style=style)
+    for line in _heading(comparison, shared):
+        console.print(Text(line))
+    console.print(table)
+    for line in _footnote(comparison):
+        console.print(Text(line))
+
+
+def _heading(comparison, shared):
+    kind = f"{comparison.n_classes} classes" if comparison.n_classes else "regression"
+    yield (
+        f"{Path(comparison.data).name}: {comparison.n_samples:,} samples, "
+        f"{comparison.n_features:,} features, {kind}"
+    )
+    order = (
+        f"mean over {comparison.repeats} random permutations"
+        if comparison.shuffled and comparison.repeats > 1
+        else "one random permutation" if comparison.shuffled else "in file order"
+    )  # fmt: skip
+    gamma = f", gamma {_value(shared)}" if shared else ""
+    yield f"{comparison.kernel} kernel{gamma}; one pass, {order}"
+
+
+def _footnote(comparison):
+    if comparison.majority_share is not None:
+        yield f"  always the largest class: {100 * (1 - comparison.majority_share):.2f} % mistakes"
+    else:
+        yield f"  always the mean target: RMSE {_figures(comparison.target_deviation, 4)}"
+    if any(
+        item.origin == "chosen" for result in comparison.methods
+        for item in result.parameters.values()
+    ):  # fmt: skip
+        where = "of a random permutation" if comparison.shuffled else "of the file"
+        yield f"* chosen on the first {comparison.n_head:,} samples {where}"
+
+
+def _shared_gamma(comparison):
+    """Return the gamma of all methods, None if they differ or have none."""
+    gammas = [result.parameters.get("gamma") for result in comparison.methods]
+    return gammas[0] if gammas and all(item == gammas[0] for item in gammas) else None
+
+
+def _value(item):
+    value = item.value
+    shown = f"{value:.4g}" if isinstance(value, float) else str(value)
+    return shown + ("*" if item.origin == "chosen" else "")
+
+
+def _listed(parameters, skip=None):
+    shown = {name: item for name, item in parameters.items() if name != "gamma" or item != skip}
+    return ", ".join(f"{name} {_value(item)}" for name, item in shown.items())
+
+
+def _figures(value, digits):
+    """Return a number with so many significant figures, without an exponent if it is short."""
+    if not math.isfinite(value) or value == 0 or not 1e-4 <= abs(value) < 1e7:
+        return f"{value:.{digits - 1}e}" if math.isfinite(value) and value else f"{value:g}"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    return f"{value:,.{decimals}f}"
+
+
+def _spread(values, percent, plain):
+    mean, deviation = mean_and_deviation(values)
+    sign = "+-" if plain else "±"
+    if percent:
+        return f"{100 * mean:.2f}" + ("" if deviation is None else f" {sign} {100 * deviation:.2f}")
+    shown = _figures(mean, 4)
+    return shown if deviation is None else f"{shown} {sign} {_figures(deviation, 2)}"
+
+
+def _count(values, plain):
+    mean, deviation = mean_and_deviation(values)
+    sign = "+-" if plain else "±"
+    return f"{mean:,.0f}" + ("" if deviation is None else f" {sign} {deviation:,.0f}")
+
+
+def as_dict(comparison):
+    """Return a comparison as plain lists, dicts, numbers and strings."""
+    fields = {
+        name: value for name, value in vars(comparison).items()
+        if name not in ("methods", "target_deviation")
+    }  # fmt: skip
+    return fields | {"methods": [_method_dict(result) for result in comparison.methods]}
+
+
+def _method_dict(result):
+    samples, error, support = result.mean_curves()
+    return {
+        "name": result.name,
+        "label": result.label,
+        "estimator": result.estimator,
+        "parameters": {
+            name: {"value": item.value, "origin": item.origin}
+            for name, item in result.parameters.items()
+        },
+        "error": _summary(result.errors),
+        "test_score": _summary(result.test_scores) if result.test_scores else None,
+        "n_support": _summary(result.supports),
+        "microseconds_per_sample": _summary(result.microseconds),
+        "curves": {
+            "samples": samples.tolist(),
+            "error": [_finite(value) for value in error],
+            "n_support": [_finite(value) for value in support],
+        },
+    }
+
+
+def _summary(values):
+    mean, deviation = mean_and_deviation(values)
+    return {
+        "mean": _finite(mean), "std": _finite(deviation), "runs": [_finite(v) for v in values]
+    }  # fmt: skip
+
+
+def _finite(value):
+    """Return a number that JSON knows: it has neither NaN nor infinity."""
+    return float(value) if value is not None and math.isfinite(value) else None
+
+
+def write_json(comparisons, path, version):
+    """Write all figures of all runs; ``error`` is the mistake rate as a share, or the RMSE."""
+    content = {"onlinekern": version, "comparisons": [as_dict(item) for item in comparisons]}
+    Path(path).write_text(json.dumps(content, indent=1, default=str) + "\n", encoding="utf-8")
+
+
+def write_csv(comparisons, path):
+    """Write one line for every data set and method."""
+    with Path(path).open("w", newline="", encoding="utf-8") as file:
+        rows = [row for comparison in comparisons for row in _csv_rows(comparison)]
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _csv_rows(comparison):
+    for result in comparison.methods:
+        parameters = {name: item.value for name, item in result.parameters.items()}
+        row = {
+            "data": comparison.data, "task": comparison.task, "n_samples": comparison.n_samples,
+            "n_features": comparison.n_features, "repeats": comparison.repeats,
+            "method": result.name, "estimator": result.estimator, "kernel": comparison.kernel,
+            "parameters": ";".join(f"{name}={value}" for name, value in parameters.items()),
+        }  # fmt: skip
+        measured = {
+            "error": result.errors, "test_score": result.test_scores,
+            "n_support": result.supports, "microseconds_per_sample": result.microseconds,
+        }  # fmt: skip
+        for name, values in measured.items():
+            mean, deviation = mean_and_deviation(values) if values else (None, None)
+            row |= {f"{name}_mean": mean, f"{name}_std": deviation}
+        yield row

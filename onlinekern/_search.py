@@ -1,0 +1,163 @@
+"""The short search that chooses parameters on the head of a stream.
+
+Gamma comes first, once for all methods, as in the papers' tables: the power of two, among seven
+around 1 / (d var X), with which a reference method without step size (the Perceptron; PA-I for
+regression) errs least. Then every method's own parameters are tried, one grid after the other. The
+error is the prequential one over the head; ties go to the value named first. The same seed gives
+the same choice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from scipy import sparse
+
+from onlinekern._methods import KERNELS_WITHOUT_GAMMA, METHODS
+from onlinekern._prequential import prequential
+
+HEAD_SAMPLES = 2000
+GAMMA_EXPONENTS = (0, -2, 2, -4, 4, -6, 6)
+# What a learner raises when it diverges with a step size of the grid.
+FAILURES = (ArithmeticError, ValueError)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter's value, and whether it was "given" or "chosen"."""
+
+    value: object
+    origin: str
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What the search works on.
+
+    Attributes
+    ----------
+    X, y : array or CSR matrix of shape (n_head, d), ndarray of shape (n_head,)
+        Head of the stream.
+    classes : ndarray or None
+        None for a regression.
+    n_samples : int
+        Length of the whole stream.
+    kernel : str
+    seed : int
+    """
+
+    X: object
+    y: np.ndarray
+    classes: np.ndarray | None
+    n_samples: int
+    kernel: str
+    seed: int
+
+    @property
+    def task(self):
+        return "regression" if self.classes is None else "classification"
+
+    def error(self, method, parameters):
+        """Return the prequential error of a method over the head, or infinity if it diverges."""
+        estimator = method.build(
+            self.task, {"kernel": self.kernel, "random_state": self.seed} | parameters
+        )
+        error = prequential(estimator, [(self.X, self.y)], self.classes).error
+        return error if np.isfinite(error) else np.inf
+
+
+def gamma_grid(X):
+    """Return the powers of two tried for gamma, the one nearest to 1 / (d var X) first."""
+    if sparse.issparse(X):
+        mean = X.sum() / np.prod(X.shape)
+        variance = X.multiply(X).sum() / np.prod(X.shape) - mean**2
+    else:
+        variance = np.var(X, dtype=np.float64)
+    usual = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    middle = int(np.rint(np.log2(usual)))
+    return [2.0 ** (middle + exponent) for exponent in GAMMA_EXPONENTS]
+
+
+def count_trials(methods, given, gamma, kernel):
+    """Return how many runs over the head ``choose_parameters`` will make."""
+    own = 0
+    for method in methods:
+        grids = [len(grid) for name, grid in method.grid.items() if name not in given[method.name]]
+        own += max(1, sum(grids))
+    searched = gamma is None and kernel not in KERNELS_WITHOUT_GAMMA
+    return own + (len(GAMMA_EXPONENTS) if searched else 0)
+
+
+def choose_parameters(methods, problem, given, gamma=None, tick=lambda: None):
+    """Complete the parameters that were given by chosen ones.
+
+    Parameters
+    ----------
+    methods : list of Method
+    problem : Problem
+    given : dict
+        Method name -> parameters given for it.
+    gamma : float, "scale", "auto" or None
+        None: search.
+    tick : callable
+        Called after every run over the head.
+
+    Returns
+    -------
+    dict
+        Method name -> dict of parameter name -> Parameter.
+    """
+    shared = {}
+    if gamma is not None:
+        shared = {"gamma": Parameter(gamma, "given")}
+    elif problem.kernel not in KERNELS_WITHOUT_GAMMA:
+        reference = METHODS["perceptron" if problem.task == "classification" else "pa1"]
+        try_gamma = partial(_error, problem, reference, {}, "gamma", tick)
+        shared = {"gamma": Parameter(_best(try_gamma, gamma_grid(problem.X)), "chosen")}
+    return {
+        method.name: _own_parameters(method, problem, shared, given[method.name], tick)
+        for method in methods
+    }
+
+
+def _own_parameters(method, problem, shared, given, tick):
+    parameters = dict(shared) | {key: Parameter(value, "given") for key, value in given.items()}
+    values = {key: parameter.value for key, parameter in parameters.items()}
+    open_grids = {key: grid for key, grid in method.grid.items() if key not in given}
+    for name, grid in open_grids.items():
+        spread = name in method.per_sample
+        candidates = [value / len(problem.y) for value in grid] if spread else list(grid)
+        values[name] = _best(partial(_error, problem, method, dict(values), name, tick), candidates)
+        if spread:
+            values[name] *= len(problem.y) / problem.n_samples
+        parameters[name] = Parameter(values[name], "chosen")
+    if not open_grids:
+        # Nothing to choose; the run shows now, not after an hour, whether the values are refused.
+        problem.error(method, values)
+        tick()
+    return parameters
+
+
+def _error(problem, method, values, name, tick, candidate):
+    try:
+        return problem.error(method, values | {name: candidate})
+    finally:
+        tick()
+
+
+def _best(error_of, candidates):
+    """Return the candidate of least error; if all fail, raise what the last one raised."""
+    best, least, failure = None, np.inf, None
+    for candidate in candidates:
+        try:
+            error = error_of(candidate)
+        except FAILURES as problem:
+            failure = problem
+            continue
+        if best is None or error < least:
+            best, least = candidate, error
+    if best is None:
+        raise failure
+    return best

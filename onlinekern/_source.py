@@ -1,0 +1,233 @@
+"""A finite stream that can be run through again and again in bounded memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+from scipy import sparse
+
+from onlinekern._layout import SCALES, make_layout, range_hint
+from onlinekern._readers import StreamError
+from onlinekern._spool import BUDGET_BYTES, Spool
+from onlinekern._statistics import FeatureStatistics, TargetStatistics
+
+# Rows of one block made from arrays; small enough for the statistics' temporary arrays.
+ARRAY_ROWS = 4096
+
+
+class Source:
+    """A finite stream that can be run through again and again in bounded memory.
+
+    Parameters
+    ----------
+    blocks : iterable of (X, y)
+        Raw rows, float64, all dense or all CSR; gone through once.
+    name : str
+        What the stream is called in messages and tables.
+    dtype : {"float32", "float64"}
+        Type of the rows given to the learner.
+    scale : {"none", "minmax", "standard"}
+        Map every feature to [-1, 1], or to mean 0 and variance 1, by this stream's statistics. Rows
+        that stay sparse (more than 2048 features) are divided by the largest absolute value, or by
+        the standard deviation, so that zeros stay zeros.
+    task : {"auto", "classification", "regression"}
+        "auto": two distinct targets, or at most 200 integer ones, make a classification.
+        Regression targets are standardised for the learner (``layout.target_deviation`` tells the
+        unit), because the usual step sizes presume targets of size one.
+    zero_based : {"auto", True, False}
+        Whether CSR indices start at 0. "auto": they do if an index 0 occurs anywhere.
+    limit : int, optional
+        Read so many rows only.
+    n_features : int, optional
+        Number of features of CSR rows, if more than the largest index shows.
+    like : Source, optional
+        Take dtype, scaling, task, indices and number of features from this training stream.
+    budget : int
+        Bytes of rows held in memory.
+
+    Attributes
+    ----------
+    n_samples, n_features : int
+    task : "classification" or "regression"
+    classes : ndarray or None
+        Sorted distinct targets of a classification.
+    class_counts : dict
+        Number of samples of every class.
+    layout : Layout
+    statistics : FeatureStatistics
+    feature_names, labels : list, dict or None
+        Column names of a table, numbers of its class labels.
+    hint : str or None
+        Advice, if the features' ranges differ wildly and nothing scales them.
+    """
+
+    feature_names = None
+    labels = None
+
+    def __init__(self, blocks, *, name="stream", dtype="float32", scale="none", task="auto",
+                 zero_based="auto", limit=None, n_features=None, like=None, budget=BUDGET_BYTES):
+        if scale not in SCALES:
+            raise StreamError(f"scale must be one of {', '.join(SCALES)}, got {scale!r}")
+        self.name = name
+        self.statistics, self._targets = FeatureStatistics(), TargetStatistics()
+        self._spool = Spool(budget)
+        self._sparse = False
+        # Scaling is exact only on the values as they were; without it half the bytes will do.
+        keep = np.float64 if scale != "none" or like is not None else np.dtype(dtype)
+        for X, y in _limited(blocks, limit):
+            self.statistics.update(X)
+            self._targets.update(y)
+            self._sparse = sparse.issparse(X)
+            self._spool.append(stored(X, keep, name), y)
+        self.n_samples = self._spool.n_samples
+        if not self.n_samples:
+            raise StreamError(f"{name}: no samples")
+        if like is None:
+            self._lay_out(dtype, scale, task, zero_based, n_features)
+        else:
+            self._follow(like)
+        self.n_features = self.layout.n_features
+
+    def _lay_out(self, dtype, scale, task, zero_based, n_features):
+        first_index = 0
+        if self._sparse:
+            smallest = self.statistics.smallest_index
+            if smallest is None:
+                raise StreamError(f"{self.name}: no features, every row is empty")
+            if smallest == 0 and zero_based is False:
+                raise StreamError(f"{self.name}: a feature index 0 in a file that counts from 1")
+            first_index = 0 if zero_based is True or smallest == 0 else 1
+            self._pad(n_features, first_index)
+        self.layout = make_layout(
+            self.statistics, is_sparse=self._sparse, first_index=first_index,
+            dtype=dtype, scale=scale,
+        )
+        self.hint = range_hint(self.statistics, first_index) if scale == "none" else None
+        self.task = self._targets.task() if task == "auto" else task
+        self.classes, self.class_counts = None, {}
+        if self.task == "classification":
+            self._find_classes()
+        else:
+            self.layout = replace(
+                self.layout,
+                target_mean=self._targets.mean,
+                target_deviation=self._targets.deviation or 1.0,
+            )
+
+    def _pad(self, n_features, first_index):
+        found = self.statistics.n_features - first_index
+        if n_features is not None and n_features < found:
+            raise StreamError(f"{self.name}: {found} features, more than n_features={n_features}")
+        self.statistics.widen(first_index + (n_features or found))
+
+    def _find_classes(self):
+        if self._targets.many:
+            raise StreamError(f"{self.name}: more than 10,000 distinct targets are not classes")
+        self.class_counts = dict(sorted(self._targets.counts.items()))
+        self.classes = np.array(list(self.class_counts))
+        if len(self.classes) < 2:
+            raise StreamError(
+                f"{self.name}: all {self.n_samples} samples are of one class "
+                f"({self.classes[0]:g}); two or more are needed"
+            )
+
+    def _follow(self, like):
+        if self._sparse != like._sparse:
+            raise StreamError(f"{self.name}: not of the same kind of file as {like.name}")
+        self.layout, self.task, self.classes, self.hint = like.layout, like.task, like.classes, None
+        self.class_counts = dict(sorted(self._targets.counts.items()))
+        first_index = like.layout.first_index
+        if first_index and self.statistics.smallest_index == 0:
+            raise StreamError(
+                f"{self.name}: a feature index 0, but {like.name} counts from 1 (or has no feature "
+                "0: then say that it is zero-based)"
+            )
+        found = self.statistics.n_features - first_index
+        exact = not self._sparse
+        if found > like.n_features or (exact and found != like.n_features):
+            raise StreamError(
+                f"{self.name}: {found} features, but {like.name} has {like.n_features}"
+                + (f" (n_features {found} would pad it)" if self._sparse else "")
+            )
+
+    def blocks(self, random_state=None):
+        """Yield (X, y) ready for the learner: all rows once.
+
+        Parameters
+        ----------
+        random_state : None, int, sequence of int or numpy.random.Generator
+            None keeps the order of the file; otherwise a uniformly random permutation of all rows
+            that depends on it alone.
+
+        Yields
+        ------
+        X : ndarray or CSR matrix of shape (rows, n_features), dtype as chosen
+        y : ndarray of shape (rows,), float64
+        """
+        spool = self._spool
+        raw = spool.blocks() if random_state is None else spool.shuffled(
+            np.random.default_rng(random_state)
+        )
+        for X, y in raw:
+            yield self.layout.rows(X), self.layout.targets(y)
+
+    def head(self, n_samples, random_state=None):
+        """Return the first rows (at most ``n_samples``) of ``blocks(random_state)`` as (X, y)."""
+        rows, targets, missing = [], [], n_samples
+        for X, y in self.blocks(random_state):
+            rows.append(X[:missing])
+            targets.append(y[:missing])
+            missing -= len(targets[-1])
+            if missing <= 0:
+                break
+        stack = sparse.vstack if sparse.issparse(rows[0]) else np.concatenate
+        X = stack(rows)
+        return (X.tocsr() if sparse.issparse(X) else X), np.concatenate(targets)
+
+    def close(self):
+        """Drop the rows, on disk as well."""
+        self._spool.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+    @classmethod
+    def from_arrays(cls, X, y, **options):
+        """Make a source of arrays in memory: X dense or sparse of shape (n, d), y of shape (n,)."""
+        if sparse.issparse(X):
+            X = sparse.csr_matrix(X)
+            options = {"zero_based": True} | options
+        y = np.asarray(y, dtype=np.float64)
+        edges = [*range(0, len(y), ARRAY_ROWS), len(y)]
+        blocks = ((X[a:b].astype(np.float64), y[a:b]) for a, b in pairwise(edges))
+        return cls(blocks, **options)
+
+
+def _limited(blocks, limit):
+    """Yield blocks until ``limit`` rows have come."""
+    left = float("inf") if limit is None else limit
+    for X, y in blocks:
+        if len(y) > left:
+            X, y = X[:left], y[:left]
+        left -= len(y)
+        yield X, y
+        if left <= 0:
+            return
+
+
+def stored(X, dtype, name):
+    """Return rows X in the dtype of the spool, CSR indices as int32."""
+    with np.errstate(over="ignore"):
+        X = X.astype(dtype)
+    if sparse.issparse(X):
+        X = sparse.csr_matrix(X)
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    values = X.data if sparse.issparse(X) else X
+    if not np.isfinite(values).all():
+        raise StreamError(f"{name}: a value is NaN, infinite or too large for {np.dtype(dtype)}")
+    return X

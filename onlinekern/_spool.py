@@ -1,0 +1,175 @@
+"""A spool: rows written once, replayed in order or in any number of random orders.
+
+Rows stay in memory while they are few; beyond the budget they go to an anonymous temporary file,
+which the operating system removes whatever ends the process. Files are read, never mapped, so that
+resident memory stays within the budget however long the stream is.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+
+import numpy as np
+from scipy import sparse
+
+BUDGET_BYTES = 64 << 20
+BLOCK_BYTES = 2 << 20
+MOST_ROWS = 8192
+# Open files per level of the shuffle: three levels stay below the usual limit of 256 or 1024,
+# and deal 64 MiB * (64 / 4)^3, a quarter of a terabyte.
+MOST_PARTS = 64
+
+
+class Spool:
+    """Append-only rows (all dense, or all CSR) with their targets.
+
+    Parameters
+    ----------
+    budget : int
+        Bytes of memory that the rows may take, copies made while shuffling included.
+    in_memory : bool
+        Whether rows may wait in memory at all until the budget is reached.
+    """
+
+    def __init__(self, budget=BUDGET_BYTES, in_memory=True):
+        self.budget = budget
+        self.n_bytes = 0
+        self.n_samples = 0
+        self._held = []
+        self._whole = None
+        self._file = None if in_memory else tempfile.TemporaryFile()  # noqa: SIM115
+
+    @property
+    def fits(self):
+        """Whether the rows can be shuffled in memory (they are held twice while doing so)."""
+        return 2 * self.n_bytes <= self.budget or self.n_samples <= 1
+
+    def append(self, X, y):
+        """Add rows. X and y are kept as they are while in memory: do not change them later."""
+        self._whole = None
+        self.n_bytes += n_bytes(X) + y.nbytes
+        self.n_samples += len(y)
+        if self._file is None and self.fits:
+            self._held.append((X, y))
+            return
+        if self._file is None:
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115
+            for held in self._held:
+                _write(self._file, *held)
+            self._held = []
+        _write(self._file, X, y)
+
+    def blocks(self):
+        """Yield the rows in the order in which they came."""
+        if self._file is None:
+            for X, y in self._held:
+                yield from _sliced(X, y)
+            return
+        # The position is kept here, so that several replays may run at the same time.
+        position, end = 0, self._file.seek(0, 2)
+        while position < end:
+            self._file.seek(position)
+            X, y = _read(self._file)
+            position = self._file.tell()
+            yield from _sliced(X, y)
+
+    def shuffled(self, generator):
+        """Yield the rows in a uniformly random order.
+
+        Every row draws a part, and every part is shuffled by itself (in memory if it fits, else in
+        the same way). The order is that of independent random keys, the part their leading digit:
+        every permutation is equally likely.
+
+        Parameters
+        ----------
+        generator : numpy.random.Generator
+            Source of the randomness.
+
+        References
+        ----------
+        Rao, C. R. (1961), Generation of random permutations of given number of elements using
+        random sampling numbers. Sankhya A 23, 305-307.
+        """
+        if not self.n_samples:
+            return
+        if self.fits:
+            X, y = self._load()
+            order = generator.permutation(len(y))
+            step = rows_per_block(X)
+            for start in range(0, len(y), step):
+                take = order[start : start + step]
+                yield X[take], y[take]
+            return
+        for part in self._dealt(generator):
+            yield from part.shuffled(generator)
+            part.close()
+
+    def close(self):
+        """Drop all rows."""
+        if self._file is not None:
+            self._file.close()
+        self._held, self._whole = [], None
+
+    def _dealt(self, generator):
+        # Parts of a quarter of the budget on average: one that holds twice as much still fits.
+        count = min(MOST_PARTS, max(2, math.ceil(4 * self.n_bytes / self.budget)))
+        parts = [Spool(self.budget, in_memory=False) for _ in range(count)]
+        for X, y in self.blocks():
+            drawn = generator.integers(count, size=len(y))
+            order = np.argsort(drawn, kind="stable")
+            ends = np.searchsorted(drawn[order], np.arange(count + 1))
+            for part, start, stop in zip(parts, ends[:-1], ends[1:], strict=True):
+                if stop > start:
+                    part.append(X[order[start:stop]], y[order[start:stop]])
+        return parts
+
+    def _load(self):
+        if self._whole is None:
+            pairs = self._held if self._file is None else list(self.blocks())
+            rows, targets = zip(*pairs, strict=True)
+            whole = rows[0] if len(rows) == 1 else _stacked(rows), np.concatenate(targets)
+            if self._file is not None:
+                return whole
+            self._held, self._whole = [whole], whole
+        return self._whole
+
+
+def n_bytes(X):
+    """Bytes of the rows X, dense or CSR."""
+    return X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sparse.issparse(X) else X.nbytes
+
+
+def rows_per_block(X):
+    """Rows of X in a block of about ``BLOCK_BYTES``."""
+    return int(np.clip(BLOCK_BYTES * X.shape[0] // max(n_bytes(X), 1), 1, MOST_ROWS))
+
+
+def _sliced(X, y):
+    step = rows_per_block(X)
+    for start in range(0, len(y), step):
+        yield X[start : start + step], y[start : start + step]
+
+
+def _stacked(rows):
+    if not sparse.issparse(rows[0]):
+        return np.concatenate(rows)
+    width = max(X.shape[1] for X in rows)
+    for X in rows:
+        X.resize(X.shape[0], width)
+    return sparse.vstack(rows, format="csr")
+
+
+def _write(file, X, y):
+    arrays = [X.data, X.indices, X.indptr, np.array(X.shape)] if sparse.issparse(X) else [X]
+    for array in [np.array(len(arrays)), *arrays, y]:
+        np.save(file, array, allow_pickle=False)
+
+
+def _read(file):
+    count = int(np.load(file, allow_pickle=False))
+    arrays = [np.load(file, allow_pickle=False) for _ in range(count + 1)]
+    if count == 1:
+        return arrays[0], arrays[1]
+    data, indices, indptr, shape, y = arrays
+    return sparse.csr_matrix((data, indices, indptr), shape=tuple(shape)), y

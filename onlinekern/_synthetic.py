@@ -1,0 +1,126 @@
+"""The papers' artificial streams. Labels are -1 and +1; equal seeds give equal streams."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def gaussian_mixture(n_samples, random_state=None):
+    """Draw from two overlapping normals in the plane (the SPA paper's artificial stream).
+
+    With probability 0.4 a sample is N((0, 0), I), labelled -1, else N((2, 0), 4 I), labelled +1.
+
+    Parameters
+    ----------
+    n_samples : int
+    random_state : None, int or numpy.random.Generator
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 2)
+    y : ndarray of shape (n_samples,)
+
+    References
+    ----------
+    Lu, Zhao and Hoi (2016), Online Passive Aggressive Active Learning and its kernel version
+    "SPA", SIAM Data Mining, section 4.
+
+    Examples
+    --------
+    >>> from onlinekern.streams import gaussian_mixture
+    >>> X, y = gaussian_mixture(1000, random_state=0)
+    >>> X.shape
+    (1000, 2)
+    """
+    generator = np.random.default_rng(random_state)
+    positive = generator.random(n_samples) < 0.6
+    X = generator.standard_normal((n_samples, 2))
+    X[positive] = 2.0 * X[positive] + (2.0, 0.0)
+    return X, np.where(positive, 1, -1)
+
+
+def gaussian_mixture_blocks(random_state=None, block_size=8192):
+    """Yield blocks of ``gaussian_mixture`` without end.
+
+    Parameters
+    ----------
+    random_state : None, int or numpy.random.Generator
+    block_size : int
+
+    Yields
+    ------
+    X : ndarray of shape (block_size, 2)
+    y : ndarray of shape (block_size,)
+    """
+    generator = np.random.default_rng(random_state)
+    while True:
+        yield gaussian_mixture(block_size, generator)
+
+
+def two_normals(n_samples, n_features=2, distance=2.0, random_state=None):
+    """Draw from two normals N(-+ distance/2 * e_1, I), equally often.
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+    distance : float
+        Distance of the two means.
+    random_state : None, int or numpy.random.Generator
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+    """
+    generator = np.random.default_rng(random_state)
+    y = np.where(generator.random(n_samples) < 0.5, 1, -1)
+    X = generator.standard_normal((n_samples, n_features))
+    X[:, 0] += 0.5 * distance * y
+    return X, y
+
+
+def two_spirals(n_samples, turns=1.5, noise=0.02, random_state=None):
+    """Draw from two spirals wound into each other, inside the square [-1, 1]^2 but for the noise.
+
+    Parameters
+    ----------
+    n_samples : int
+    turns : float
+        Turns of each arm.
+    noise : float
+        Standard deviation of the normal noise added to each coordinate.
+    random_state : None, int or numpy.random.Generator
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 2)
+    y : ndarray of shape (n_samples,)
+    """
+    generator = np.random.default_rng(random_state)
+    y = np.where(generator.random(n_samples) < 0.5, 1, -1)
+    # The square root spreads the samples evenly along the arm.
+    along = np.sqrt(generator.random(n_samples))
+    angle = 2 * np.pi * turns * along
+    X = (y * along)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    return X + noise * generator.standard_normal((n_samples, 2)), y
+
+
+def chess_board(n_samples, n_squares=4, random_state=None):
+    """Draw evenly from a chess board on [-1, 1]^2; black squares are labelled +1.
+
+    Parameters
+    ----------
+    n_samples : int
+    n_squares : int
+        Squares per side.
+    random_state : None, int or numpy.random.Generator
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 2)
+    y : ndarray of shape (n_samples,)
+    """
+    generator = np.random.default_rng(random_state)
+    X = generator.uniform(-1.0, 1.0, (n_samples, 2))
+    square = np.floor((X + 1.0) / 2.0 * n_squares).astype(int).sum(axis=1)
+    return X, np.where(square % 2 == 0, 1, -1)

@@ -1,0 +1,82 @@
+"""The two table formats, read batch by batch with pyarrow."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+from onlinekern._readers import CHUNK_BYTES, StreamError, TableReader, line_chunks, open_binary
+
+
+class CsvReader(TableReader):
+    """CSV (or, with ``delimiter="\\t"``, TSV) with a header line, plain or compressed."""
+
+    def __init__(self, path, target, feature_names=None, labels=None, delimiter=","):
+        self.delimiter = delimiter
+        super().__init__(path, target, feature_names, labels)
+
+    def _names(self):
+        import pyarrow as pa
+        from pyarrow import csv
+
+        with open_binary(self.path) as (handle, name):
+            _, chunk = next(line_chunks(handle, name), (1, b""))
+        header = chunk.partition(b"\n")[0]
+        if not header.strip():
+            raise StreamError(f"{self.path}: empty file, or an empty first line")
+        try:
+            options = csv.ParseOptions(delimiter=self.delimiter)
+            return csv.read_csv(io.BytesIO(header + b"\n"), parse_options=options).column_names
+        except pa.ArrowException as error:
+            raise StreamError(f"{self.path}, line 1: not a header ({error})") from error
+
+    def _explained(self, message):
+        number = re.search(r"CSV column #(\d+): Row #(\d+): .* invalid value '(.*)'", message)
+        if number:
+            column, line, value = number.groups()
+            name = self.names[int(column)]
+            return f", line {line}: {value[:30]!r} in column {name!r} is no number"
+        parsed = re.search(r"Row #(\d+): (.*)", " ".join(message.split()))
+        return f", line {parsed[1]}: {parsed[2]}" if parsed else super()._explained(message)
+
+    def _batches(self):
+        import pyarrow as pa
+        from pyarrow import csv
+
+        # Types are given, not guessed: a guess from the first rows fails at the first "1.5" after
+        # a thousand integers. Columns are float64, the target text (numbers are told later).
+        types = {name: pa.float64() for name in self.feature_names} | {self.target: pa.string()}
+        with open_binary(self.path) as (handle, _):
+            yield from csv.open_csv(
+                handle,
+                read_options=csv.ReadOptions(use_threads=False, block_size=CHUNK_BYTES),
+                parse_options=csv.ParseOptions(delimiter=self.delimiter),
+                convert_options=csv.ConvertOptions(column_types=types),
+            )
+
+
+class ParquetReader(TableReader):
+    """Parquet, read a batch at a time without mapping the file into memory."""
+
+    def _names(self):
+        with self._open() as table:
+            return list(table.schema_arrow.names)
+
+    def _batches(self):
+        rows = max(64, CHUNK_BYTES // (8 * (len(self.feature_names) + 1)))
+        with self._open() as table:
+            yield from table.iter_batches(
+                batch_size=rows, columns=[*self.feature_names, self.target], use_threads=False
+            )
+
+    def _open(self):
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        if Path(self.path).is_dir():
+            raise IsADirectoryError(21, "Is a directory", str(self.path))
+        try:
+            return parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=1 << 20)
+        except pa.ArrowInvalid as error:
+            raise StreamError(f"{self.path}: {' '.join(str(error).split())}") from error

@@ -1,0 +1,251 @@
+"""The two tasks: what labels are, what is predicted, and which head of the core does it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
+
+from onlinekern._base import OnlineEstimator, all_or_nothing
+from onlinekern.core.heads import HEADS
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OnlineClassifier(ClassifierMixin, OnlineEstimator):
+    """Two classes, or more."""
+
+    multi_class: str = "ovr"
+
+    _constraints = {"multi_class": [StrOptions({"ovr", "margin"})]}
+    _target_checks = {}
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Learn one pass over a batch, in its order.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), default=None
+            All labels that will ever come; needed in the first call only.
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : object
+        """
+        self._partial_fit(X, y, self._classes(classes), sample_weight)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
+    def partial_fit_predict(self, X, y, classes=None, sample_weight=None):
+        """`partial_fit` that tests first: returns what was predicted for each sample before it was
+        learnt.
+
+        Parameters
+        ----------
+        X, y, classes, sample_weight
+            As in `partial_fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
+        """
+        return self._partial_fit(X, y, self._classes(classes), sample_weight)
+
+    def learn_one(self, x, y, classes=None):
+        """Learn one sample, without scikit-learn's validation.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,)
+            Fastest when C-contiguous and of the model's dtype.
+        y : label
+        classes : array-like of shape (n_classes,), default=None
+            As in `partial_fit`; needed when this is the first call.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If x has not `n_features_in_` finite features or y is none of `classes_`.
+        """
+        if "_model" not in self.__dict__:
+            return self.partial_fit(np.reshape(x, (1, -1)), [y], classes)
+        try:
+            return self._learn_one(x, self._numbers[y])
+        except KeyError:
+            raise ValueError(f"y is {y!r}, which is none of the classes {self.classes_}") from None
+
+    def decision_function(self, X):
+        """Scores of samples.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With two classes, > 0 is ``classes_[1]``; with more, the largest wins.
+        """
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X):
+        """Labels of samples.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            return self.classes_[(scores[:, 0] > 0).astype(np.intp)]
+        return self.classes_[scores.argmax(axis=1)]
+
+    @property
+    def n_mistakes_(self):
+        """Samples whose prediction, made before they were learnt, was wrong."""
+        return self._fitted_model.n_mistakes
+
+    def _classes(self, classes):
+        """The labels, at the first call from `classes`."""
+        if classes is not None and len(np.unique(classes)) < 2:
+            raise ValueError(f"classes must hold at least two labels, got {classes}")
+        if not self.__sklearn_is_fitted__():
+            self.__dict__.pop("classes_", None)
+        _check_partial_fit_first_call(self, classes)
+        return self.classes_
+
+    def _labels(self, y):
+        check_classification_targets(y)
+        labels = np.unique(y)
+        if len(labels) < 2:
+            raise ValueError(f"y holds one class only ({labels[0]!r}); at least two are needed")
+        return labels
+
+    def _encode(self, y, labels):
+        """y as class numbers, float64; notes the labels."""
+        check_classification_targets(y)
+        numbers = np.searchsorted(labels, y)
+        known = labels[np.minimum(numbers, len(labels) - 1)] == y
+        if not np.all(known):
+            raise ValueError(
+                f"y holds labels that are not among the classes {labels}: {np.unique(y[~known])}"
+            )
+        self.classes_ = labels
+        self._numbers = {label: float(k) for k, label in enumerate(labels.tolist())}
+        return numbers.astype(np.float64)
+
+    def _decode(self, predictions):
+        return self.classes_[predictions.astype(np.intp)]
+
+    def _head(self):
+        if len(self.classes_) == 2:
+            return HEADS["binary"]()
+        return HEADS[self.multi_class](len(self.classes_))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OnlineRegressor(RegressorMixin, OnlineEstimator):
+    """One real target."""
+
+    _target_checks = {"y_numeric": True}
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
+    def partial_fit(self, X, y, sample_weight=None):
+        """Learn one pass over a batch, in its order.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : object
+        """
+        self._partial_fit(X, y, None, sample_weight)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
+    def partial_fit_predict(self, X, y, sample_weight=None):
+        """`partial_fit` that tests first: returns what was predicted for each sample before it was
+        learnt.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `partial_fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._partial_fit(X, y, None, sample_weight)
+
+    def learn_one(self, x, y):
+        """Learn one sample, without scikit-learn's validation.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,)
+            Fastest when C-contiguous and of the model's dtype.
+        y : float
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If x has not `n_features_in_` finite features or y is not finite.
+        """
+        if "_model" not in self.__dict__:
+            return self.partial_fit(np.reshape(x, (1, -1)), [y])
+        y = float(y)
+        if y - y != 0:
+            raise ValueError(f"y must be finite, got {y}")
+        return self._learn_one(x, y)
+
+    def predict(self, X):
+        """Predicted targets of samples.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._scores(X)[:, 0]
+
+    def _labels(self, y):
+        return None
+
+    def _encode(self, y, labels):
+        return np.ascontiguousarray(y, dtype=np.float64)
+
+    def _decode(self, predictions):
+        return predictions
+
+    def _head(self):
+        return HEADS["regression"]()

@@ -1,0 +1,78 @@
+"""The entry point of the command ``onlinekern``.
+
+It answers bad input with one line on standard error and exit code 2, never with a traceback, and
+needs nothing but the standard library until the optional packages are known to be there.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+# The commands need these before they start; others are asked for by name when they are used.
+NEEDED = ("typer", "rich", "matplotlib", "pyarrow")
+
+
+def main(arguments=None):
+    """Run the command line and end the process with its exit code.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        Instead of ``sys.argv[1:]``.
+    """
+    sys.exit(_run(arguments))
+
+
+def _run(arguments):
+    try:
+        from onlinekern._app import app
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in NEEDED:
+            raise
+        return _fail(f"this needs {error.name}: pip install 'onlinekern[cli]'")
+    warnings.showwarning = _show_warning
+    try:
+        code = app(arguments, standalone_mode=False, prog_name="onlinekern") or 0
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # What is still buffered would break again, loudly, when the interpreter flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in NEEDED:
+            raise
+        return _fail(f"this needs {error.name}: pip install 'onlinekern[cli]'")
+    except OSError as error:
+        if error.strerror is None:
+            return _fail(str(error))
+        return _fail(f"{error.filename}: {error.strerror}" if error.filename else error.strerror)
+    except (ValueError, ArithmeticError) as error:
+        return _fail(str(error))
+    except Exception as error:
+        # click's exceptions, or those of typer's own copy of it: told by what they offer.
+        if type(error).__name__ == "Abort":
+            return INTERRUPTED
+        if not hasattr(error, "format_message"):
+            raise
+        return _fail(error.format_message())
+
+
+def _fail(message):
+    print(f"onlinekern: error: {' '.join(message.split())}", file=sys.stderr)
+    return BAD_INPUT
+
+
+def _show_warning(message, category, filename, line, file=None, text=None):
+    print(f"onlinekern: warning: {' '.join(str(message).split())}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+"""The compiled core. The name -> class tables that end its modules are collected here."""
+
+from onlinekern.core.budgets import BUDGETS
+from onlinekern.core.gates import GATES
+from onlinekern.core.heads import HEADS
+from onlinekern.core.kernels import KERNEL_ALIASES, KERNELS
+from onlinekern.core.losses import LOSSES
+from onlinekern.core.rules import RULES
+from onlinekern.core.schedules import SCHEDULES
+
+__all__ = [
+    "BUDGETS",
+    "GATES",
+    "HEADS",
+    "KERNELS",
+    "KERNEL_ALIASES",
+    "LOSSES",
+    "RULES",
+    "SCHEDULES",
+]

@@ -1,0 +1,337 @@
+"""Kernel learners without a budget: Perceptron, OGD, Pegasos, Passive-Aggressive.
+
+A class is its documentation, its parameters and the parts of the core that it is made of.
+"""
+
+from dataclasses import dataclass
+from numbers import Real
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from onlinekern._kernel import KernelEstimator
+from onlinekern._tasks import OnlineClassifier, OnlineRegressor
+from onlinekern.core import LOSSES, RULES, SCHEDULES
+
+POSITIVE = [Interval(Real, 0, None, closed="neither")]
+NOT_NEGATIVE = [Interval(Real, 0, None, closed="left")]
+VARIANTS = [StrOptions({"pa", "pa1", "pa2"})]
+
+
+def passive_aggressive(variant, loss, C):
+    """The rule of a Passive-Aggressive variant; the plain one has no C."""
+    return RULES[variant](loss) if variant == "pa" else RULES[variant](loss, C)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelPerceptronClassifier(OnlineClassifier, KernelEstimator):
+    """Kernel Perceptron.
+
+    A sample with ``y f(x) <= 0`` becomes a support vector with coefficient y (times its weight);
+    nothing is ever removed [1]_.
+
+    Parameters
+    ----------
+    {kernel_parameters}
+    {multi_class}
+    {average}
+    {stream_parameters}
+
+    Attributes
+    ----------
+    {classifier_attributes}
+    {attributes}
+
+    Notes
+    -----
+    `cumulative_loss_` sums ``max(0, -y f)``. A `sample_weight` multiplies the coefficient.
+
+    References
+    ----------
+    .. [1] Y. Freund, R. E. Schapire (1999). Large margin classification using the perceptron
+       algorithm. Machine Learning 37.
+
+    Examples
+    --------
+    >>> from onlinekern import KernelPerceptronClassifier
+    >>> from onlinekern.streams import gaussian_mixture
+    >>> X, y = gaussian_mixture(1000, random_state=0)
+    >>> model = KernelPerceptronClassifier(gamma=0.4, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.6)
+    True
+    """
+
+    def _rule(self):
+        return RULES["perceptron"]()
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelOGD(KernelEstimator):
+    """Mixin: online gradient descent in the kernel's space."""
+
+    eta: float = 0.5
+    schedule: str = "constant"
+    power: float = 0.5
+    reg: float = 0.0
+    delta: float = 1.0
+    epsilon: float = 0.1
+
+    _constraints = {
+        "eta": POSITIVE,
+        "schedule": [StrOptions(set(SCHEDULES))],
+        "power": NOT_NEGATIVE,
+        "reg": NOT_NEGATIVE,
+        "delta": POSITIVE,
+        "epsilon": NOT_NEGATIVE,
+    }
+
+    def _rule(self):
+        own = {"smooth_hinge": self.delta, "huber": self.delta, "epsilon_insensitive": self.epsilon}
+        loss = LOSSES[self.loss](*[own[self.loss]] if self.loss in own else [])
+        step = [self.eta, self.power] if self.schedule == "power" else [self.eta]
+        return RULES["gradient"](loss, SCHEDULES[self.schedule](*step), self.reg)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelOGDClassifier(OnlineClassifier, KernelOGD):
+    """Online gradient descent with kernels (NORMA without truncation).
+
+    At each step ``f <- (1 - eta_t reg) f - eta_t l'(f(x_t), y_t) kappa(x_t, .)`` (eq. 8 of [1]_).
+
+    Parameters
+    ----------
+    loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'}, \
+default='hinge'
+        The hinge leaves samples of margin >= 1 alone, which keeps the model smaller than the
+        losses that never vanish.
+    {gradient_parameters}
+    {kernel_parameters}
+    {multi_class}
+    {average}
+    {stream_parameters}
+
+    Attributes
+    ----------
+    {classifier_attributes}
+    {attributes}
+
+    Notes
+    -----
+    A `sample_weight` multiplies the step of its sample, not the shrinking.
+
+    References
+    ----------
+    .. [1] J. Kivinen, A. J. Smola, R. C. Williamson (2004). Online learning with kernels. IEEE
+       Transactions on Signal Processing 52.
+
+    Examples
+    --------
+    >>> from onlinekern import KernelOGDClassifier
+    >>> from onlinekern.streams import gaussian_mixture
+    >>> X, y = gaussian_mixture(1000, random_state=0)
+    >>> model = KernelOGDClassifier(gamma=0.4, eta=0.1, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.75)
+    True
+    """
+
+    loss: str = "hinge"
+
+    _constraints = {
+        "loss": [
+            StrOptions(
+                {"hinge", "squared_hinge", "smooth_hinge", "logistic", "exponential", "squared"}
+            )
+        ]
+    }
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelOGDRegressor(OnlineRegressor, KernelOGD):
+    """Online gradient descent with kernels, for regression.
+
+    At each step ``f <- (1 - eta_t reg) f - eta_t l'(f(x_t), y_t) kappa(x_t, .)`` (eq. 8 of [1]_).
+
+    Parameters
+    ----------
+    loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'}, default='squared'
+    {gradient_parameters}
+    {kernel_parameters}
+    {average}
+    {stream_parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Notes
+    -----
+    There is no intercept: centre the target when its mean is far from 0. A `sample_weight`
+    multiplies the step of its sample, not the shrinking.
+
+    References
+    ----------
+    .. [1] J. Kivinen, A. J. Smola, R. C. Williamson (2004). Online learning with kernels. IEEE
+       Transactions on Signal Processing 52.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinekern import KernelOGDRegressor
+    >>> X = np.linspace(0, 6, 300)[:, None]
+    >>> model = KernelOGDRegressor(gamma=1.0, n_epochs=5, random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> bool(model.score(X, np.sin(X[:, 0])) > 0.95)
+    True
+    """
+
+    loss: str = "squared"
+
+    _constraints = {
+        "loss": [StrOptions({"squared", "absolute", "epsilon_insensitive", "huber"})],
+    }
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelPegasosClassifier(OnlineClassifier, KernelEstimator):
+    """Pegasos with kernels: stochastic sub-gradient descent on the regularised hinge loss.
+
+    At step t everything learnt shrinks by ``1 - 1/t``, and a sample with ``y f(x) < 1`` enters with
+    coefficient ``y / (reg t)`` (figure 3 of [1]_, without the projection step).
+
+    Parameters
+    ----------
+    reg : float > 0, default=1e-4
+        lambda of the paper. ``1 / n_samples`` is of the size of C = 1 in a support vector machine.
+    {kernel_parameters}
+    {multi_class}
+    {average}
+    {stream_parameters}
+
+    Attributes
+    ----------
+    {classifier_attributes}
+    {attributes}
+
+    Notes
+    -----
+    A `sample_weight` multiplies the coefficient of its sample, not the shrinking.
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, Y. Singer, N. Srebro, A. Cotter (2011). Pegasos: primal estimated
+       sub-gradient solver for SVM. Mathematical Programming 127.
+
+    Examples
+    --------
+    >>> from onlinekern import KernelPegasosClassifier
+    >>> from onlinekern.streams import gaussian_mixture
+    >>> X, y = gaussian_mixture(1000, random_state=0)
+    >>> model = KernelPegasosClassifier(gamma=0.4, reg=0.01, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.7)
+    True
+    """
+
+    reg: float = 1e-4
+
+    _constraints = {"reg": POSITIVE}
+
+    def _rule(self):
+        schedule = SCHEDULES["inverse"](1 / self.reg)
+        return RULES["pegasos"](LOSSES["hinge"](), schedule, self.reg)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelPAClassifier(OnlineClassifier, KernelEstimator):
+    """Passive-Aggressive learning with kernels.
+
+    A sample of hinge loss l > 0 enters with coefficient ``y tau``: ``tau = l / kappa(x, x)`` (PA),
+    ``min(C, l / kappa(x, x))`` (PA-I) or ``l / (kappa(x, x) + 1 / (2 C))`` (PA-II) [1]_.
+
+    Parameters
+    ----------
+    {aggressiveness}
+    {kernel_parameters}
+    {multi_class}
+    {average}
+    {stream_parameters}
+
+    Attributes
+    ----------
+    {classifier_attributes}
+    {attributes}
+
+    Notes
+    -----
+    A `sample_weight` multiplies C; plain PA has none, and there only a weight of 0 matters.
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer (2006). Online
+       passive-aggressive algorithms. Journal of Machine Learning Research 7.
+
+    Examples
+    --------
+    >>> from onlinekern import KernelPAClassifier
+    >>> from onlinekern.streams import gaussian_mixture
+    >>> X, y = gaussian_mixture(1000, random_state=0)
+    >>> model = KernelPAClassifier(gamma=0.4, C=0.1, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.7)
+    True
+    """
+
+    C: float = 1.0
+    variant: str = "pa1"
+
+    _constraints = {"C": POSITIVE, "variant": VARIANTS}
+
+    def _rule(self):
+        return passive_aggressive(self.variant, LOSSES["hinge"](), self.C)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelPARegressor(OnlineRegressor, KernelEstimator):
+    """Passive-Aggressive regression with kernels.
+
+    A sample whose epsilon-insensitive loss l is > 0 enters with coefficient ``sign(y - f) tau``,
+    tau as in `KernelPAClassifier` (section 5 of [1]_).
+
+    Parameters
+    ----------
+    {aggressiveness}
+    epsilon : float >= 0, default=0.1
+        Deviations up to it are no loss; in the units of y.
+    {kernel_parameters}
+    {average}
+    {stream_parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Notes
+    -----
+    A `sample_weight` multiplies C; plain PA has none, and there only a weight of 0 matters.
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer (2006). Online
+       passive-aggressive algorithms. Journal of Machine Learning Research 7.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinekern import KernelPARegressor
+    >>> X = np.linspace(0, 6, 300)[:, None]
+    >>> model = KernelPARegressor(gamma=1.0, epsilon=0.05, random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> bool(model.score(X, np.sin(X[:, 0])) > 0.95)
+    True
+    """
+
+    C: float = 1.0
+    variant: str = "pa1"
+    epsilon: float = 0.1
+
+    _constraints = {"C": POSITIVE, "variant": VARIANTS, "epsilon": NOT_NEGATIVE}
+
+    def _rule(self):
+        return passive_aggressive(
+            self.variant, LOSSES["epsilon_insensitive"](self.epsilon), self.C
+        )

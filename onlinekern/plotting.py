@@ -1,0 +1,95 @@
+"""Plots of comparisons: errors and support vectors against the samples seen (needs matplotlib)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+SUFFIXES = (".png", ".pdf", ".svg", ".jpg")
+# Okabe and Ito's colours, told apart by the colour-blind. Every second line is dashed, so that a
+# curve on top of its neighbour (SPA and SPA-last keep the same support vectors) hides nothing.
+COLOURS = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#882255",
+)  # fmt: skip
+LINES = ("-", "--", ":", "-.")
+# The first marks say more about luck than about the methods.
+FIRST_SHOWN = 100
+# A logarithmic axis shorter than this ratio has too few powers of ten to be read.
+SHORT_AXIS = 50
+
+
+def plot_comparisons(comparisons, path):
+    """Draw two panels for every comparison, and write the picture.
+
+    Parameters
+    ----------
+    comparisons : list of onlinekern.evaluate.Comparison
+    path : str or path
+        File to write; its suffix is the format.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    rows = len(comparisons)
+    figure = Figure(figsize=(11.5, 4.3 * rows), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(rows, 2, squeeze=False)
+    for (errors, supports), comparison in zip(axes, comparisons, strict=True):
+        plot_errors(comparison, errors)
+        plot_supports(comparison, supports)
+        handles, labels = errors.get_legend_handles_labels()
+        supports.legend(
+            handles, labels, loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False
+        )
+    figure.savefig(path, dpi=130, format=Path(path).suffix.lower().lstrip(".") or "png")
+
+
+def plot_errors(comparison, axes):
+    """Draw the error so far (mistake rate in %, or RMSE) against the samples seen."""
+    counted = comparison.task == "classification"
+    for result, style in _styled(comparison):
+        samples, error, _ = result.mean_curves()
+        keep = _shown(samples)
+        axes.plot(samples[keep], error[keep] * (100 if counted else 1), **style)
+    axes.set_title(f"{Path(comparison.data).name}: {'mistakes' if counted else 'error'} so far")
+    axes.set_ylabel("mistake rate (%)" if counted else "root mean squared error")
+    _finish(axes)
+
+
+def plot_supports(comparison, axes):
+    """Draw the number of support vectors against the samples seen, both axes logarithmic."""
+    for result, style in _styled(comparison):
+        samples, _, support = result.mean_curves()
+        keep = _shown(samples) & (support > 0)
+        axes.plot(samples[keep], support[keep], **style)
+    axes.set_yscale("log")
+    axes.set_title(f"{Path(comparison.data).name}: support vectors")
+    axes.set_ylabel("support vectors")
+    _finish(axes)
+
+
+def _styled(comparison):
+    for k, result in enumerate(comparison.methods):
+        colour, line = COLOURS[k % len(COLOURS)], LINES[k % 2 + 2 * (k // len(COLOURS) % 2)]
+        yield result, {"color": colour, "linestyle": line, "label": result.label, "linewidth": 1.6}
+
+
+def _shown(samples):
+    return samples >= min(FIRST_SHOWN, samples[-1])
+
+
+def _finish(axes):
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axes.set_xscale("log")
+    plain = FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
+    logarithmic = [axes.xaxis] + ([axes.yaxis] if axes.get_yscale() == "log" else [])
+    for axis in logarithmic:
+        low, high = axis.get_view_interval()
+        if high < SHORT_AXIS * low:
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter(plain)
+        axis.set_minor_formatter(NullFormatter())
+    axes.set_xlabel("samples seen")
+    axes.grid(True, which="major", alpha=0.3)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)

@@ -1,0 +1,125 @@
+"""SPA: sparse passive-aggressive learning, whose support vectors are sampled by their loss."""
+
+from dataclasses import dataclass
+
+from onlinekern._kernel import KernelEstimator
+from onlinekern._tasks import OnlineClassifier, OnlineRegressor
+from onlinekern.core import GATES, LOSSES, RULES
+from onlinekern.kernel import NOT_NEGATIVE, POSITIVE
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SPA(KernelEstimator):
+    """Mixin: PA-I behind a gate that samples by loss."""
+
+    eta: float = 1.0
+    alpha: float = 1.0
+    beta: float = 5.0
+    average: bool = True
+
+    _constraints = {"eta": POSITIVE, "alpha": POSITIVE, "beta": POSITIVE}
+
+    def _gate(self):
+        if self.beta < self.alpha:
+            raise ValueError(
+                f"beta must be at least alpha (acceptance is min(alpha, loss) / beta), "
+                f"got alpha={self.alpha} and beta={self.beta}"
+            )
+        return GATES["loss_proportional"](self.alpha, self.beta)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SPAClassifier(OnlineClassifier, SPA):
+    """Sparse Passive-Aggressive learning with kernels (SPA).
+
+    A sample of hinge loss l is drawn with probability ``rho = min(alpha, l) / beta``; if drawn, it
+    enters with coefficient ``y min(eta / rho, l / kappa(x, x))`` (algorithm 1 of [1]_). The model
+    that predicts is the average of all models so far; losses and steps use the last one. The
+    expected number of support vectors is at most ``alpha / beta`` per sample.
+
+    Parameters
+    ----------
+    {spa_parameters}
+    average : bool, default=True
+        Predict with the average of all models (SPA-avg); False is SPA-last.
+    {kernel_parameters}
+    {multi_class}
+    {stream_parameters}
+
+    Attributes
+    ----------
+    {classifier_attributes}
+    {attributes}
+
+    Notes
+    -----
+    The step is that of PA-I with ``C = eta / rho``. `decision_function` after T samples is the
+    average of the models 1 ... T + 1: the one that would predict the next sample. A
+    `sample_weight` multiplies eta. One random number per sample serves all classes of a one-vs-rest
+    problem, so that they share support vectors as far as they can.
+
+    References
+    ----------
+    .. [1] J. Lu, P. Zhao, S. C. H. Hoi (2016). Online sparse passive aggressive learning with
+       kernels. SIAM International Conference on Data Mining (SDM).
+
+    Examples
+    --------
+    >>> from onlinekern import SPAClassifier
+    >>> from onlinekern.streams import gaussian_mixture
+    >>> X, y = gaussian_mixture(2000, random_state=0)
+    >>> model = SPAClassifier(gamma=0.4, eta=0.1, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.75)
+    True
+    """
+
+    def _rule(self):
+        return RULES["pa1"](LOSSES["hinge"](), self.eta)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SPARegressor(OnlineRegressor, SPA):
+    """Sparse Passive-Aggressive regression with kernels.
+
+    `SPAClassifier` with the epsilon-insensitive loss: ``rho = min(alpha, l) / beta``, and a sample
+    that is drawn enters with coefficient ``sign(y - f) min(eta / rho, l / kappa(x, x))`` [1]_.
+
+    Parameters
+    ----------
+    {spa_parameters}
+    epsilon : float >= 0, default=0.1
+        Deviations up to it are no loss; in the units of y, like alpha, beta and eta.
+    average : bool, default=True
+        Predict with the average of all models; False predicts with the last one.
+    {kernel_parameters}
+    {stream_parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Notes
+    -----
+    A `sample_weight` multiplies eta.
+
+    References
+    ----------
+    .. [1] J. Lu, P. Zhao, S. C. H. Hoi (2016). Online sparse passive aggressive learning with
+       kernels. SIAM International Conference on Data Mining (SDM).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinekern import SPARegressor
+    >>> X = np.linspace(0, 6, 2000)[:, None]
+    >>> model = SPARegressor(gamma=1.0, epsilon=0.05, beta=1.0, random_state=0)
+    >>> bool(model.fit(X, np.sin(X[:, 0])).score(X, np.sin(X[:, 0])) > 0.9)
+    True
+    """
+
+    epsilon: float = 0.1
+
+    _constraints = {"epsilon": NOT_NEGATIVE}
+
+    def _rule(self):
+        return RULES["pa1"](LOSSES["epsilon_insensitive"](self.epsilon), self.eta)

@@ -1,0 +1,237 @@
+/* Template: products of rows with a panel, and dots with double coefficients.
+ * Included by vector_kernels.c with REAL, INTEGER and SUFFIX set. */
+
+#define NAME(base) JOIN(base, SUFFIX)
+#define LANES ((ptrdiff_t)(OK_BYTES / sizeof(REAL)))
+/* Registers: 6 rows x 4 vectors + 4 of the panel + 1 broadcast of 32; 4 or 6 x 2 + 3 of 16. */
+#if OK_BYTES == 64
+#define ROWS 6
+#define VECTORS 4
+#elif OK_BYTES == 32
+#define ROWS 6
+#define VECTORS 2
+#else
+#define ROWS 4
+#define VECTORS 2
+#endif
+#define STRIP (VECTORS * LANES)
+/* One sparse row has few elements: as many lanes as half the registers hold. */
+#define SPARSE_VECTORS (OK_PANEL / LANES < 8 ? OK_PANEL / LANES : 8)
+#define SPARSE_STRIP (SPARSE_VECTORS * LANES)
+#define VECTOR NAME(vector)
+
+typedef REAL VECTOR __attribute__((vector_size(OK_BYTES), may_alias));
+typedef INTEGER NAME(bits) __attribute__((vector_size(OK_BYTES), may_alias));
+
+INLINE VECTOR NAME(load)(const REAL *p)
+{
+    VECTOR v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+INLINE void NAME(store)(REAL *p, VECTOR v)
+{
+    memcpy(p, &v, sizeof v);
+}
+
+INLINE VECTOR NAME(magnitude)(VECTOR v)
+{
+    return (VECTOR)((NAME(bits))v & ~((NAME(bits)){0} + ((INTEGER)1 << (8 * sizeof(REAL) - 1))));
+}
+
+/* One term of the sum: x is one element of a row, s the same feature of LANES vectors. */
+INLINE VECTOR NAME(term)(int accumulate, VECTOR sum, REAL x, VECTOR s)
+{
+    if (accumulate == OK_DOT)
+        return sum + x * s;
+    VECTOR difference = x - s;
+    if (accumulate == OK_SQUARED)
+        return sum + difference * difference;
+    return sum + NAME(magnitude)(difference);
+}
+
+/* The term of a stored element of a sparse row: features not stored are 0 and must add nothing. */
+INLINE VECTOR NAME(sparse_term)(int accumulate, VECTOR sum, REAL x, VECTOR s)
+{
+    if (accumulate == OK_DOT)
+        return sum + x * s;
+    REAL size = x < 0 ? -x : x;
+    return sum + ((NAME(magnitude)(x - s) - size) - NAME(magnitude)(s));
+}
+
+INLINE void NAME(dense_tile)(int accumulate, const int rows, const REAL *x, ptrdiff_t ldx,
+                             ptrdiff_t d, const REAL *panel, REAL *g, ptrdiff_t ld)
+{
+    VECTOR sum[ROWS][VECTORS];
+    UNROLL
+    for (int i = 0; i < rows; i++) {
+        UNROLL
+        for (int v = 0; v < VECTORS; v++)
+            sum[i][v] = (VECTOR){0};
+    }
+    for (ptrdiff_t j = 0; j < d; j++) {
+        VECTOR s[VECTORS];
+        UNROLL
+        for (int v = 0; v < VECTORS; v++)
+            s[v] = NAME(load)(panel + j * OK_PANEL + v * LANES);
+        UNROLL
+        for (int i = 0; i < rows; i++) {
+            UNROLL
+            for (int v = 0; v < VECTORS; v++)
+                sum[i][v] = NAME(term)(accumulate, sum[i][v], x[i * ldx + j], s[v]);
+        }
+    }
+    UNROLL
+    for (int i = 0; i < rows; i++) {
+        UNROLL
+        for (int v = 0; v < VECTORS; v++)
+            NAME(store)(g + i * ld + v * LANES, sum[i][v]);
+    }
+}
+
+INLINE void NAME(dense)(int accumulate, const void *x_, ptrdiff_t ldx, ptrdiff_t n, ptrdiff_t d,
+                        const void *panel_, void *g_, ptrdiff_t ld)
+{
+    for (ptrdiff_t strip = 0; strip < OK_PANEL; strip += STRIP) {
+        const REAL *x = x_, *panel = (const REAL *)panel_ + strip;
+        REAL *g = (REAL *)g_ + strip;
+        ptrdiff_t i = 0;
+        for (; i + ROWS <= n; i += ROWS)
+            NAME(dense_tile)(accumulate, ROWS, x + i * ldx, ldx, d, panel, g + i * ld, ld);
+        for (; i + 2 <= n; i += 2)
+            NAME(dense_tile)(accumulate, 2, x + i * ldx, ldx, d, panel, g + i * ld, ld);
+        if (i < n)
+            NAME(dense_tile)(accumulate, 1, x + i * ldx, ldx, d, panel, g + i * ld, ld);
+    }
+}
+
+INLINE void NAME(sparse)(int accumulate, const ok_sparse_row *rows, ptrdiff_t n,
+                         const int32_t *place, const void *panel_, void *g_, ptrdiff_t ld)
+{
+    for (ptrdiff_t strip = 0; strip < OK_PANEL; strip += SPARSE_STRIP) {
+        const REAL *panel = (const REAL *)panel_ + strip;
+        for (ptrdiff_t i = 0; i < n; i++) {
+            const int32_t *columns = rows[i].columns;
+            const REAL *values = rows[i].values;
+            VECTOR sum[SPARSE_VECTORS];
+            UNROLL
+            for (int v = 0; v < SPARSE_VECTORS; v++)
+                sum[v] = (VECTOR){0};
+            for (ptrdiff_t j = 0; j < rows[i].count; j++) {
+                ptrdiff_t feature = place ? place[columns[j]] : columns[j];
+                if (feature < 0)
+                    continue;
+                const REAL *s = panel + feature * OK_PANEL;
+                UNROLL
+                for (int v = 0; v < SPARSE_VECTORS; v++)
+                    sum[v] = NAME(sparse_term)(accumulate, sum[v], values[j],
+                                               NAME(load)(s + v * LANES));
+            }
+            REAL *out = (REAL *)g_ + i * ld + strip;
+            UNROLL
+            for (int v = 0; v < SPARSE_VECTORS; v++)
+                NAME(store)(out + v * LANES, sum[v]);
+        }
+    }
+}
+
+#define DENSE(name, accumulate)                                                              \
+    static void NAME(name)(const void *x, ptrdiff_t ldx, ptrdiff_t n, ptrdiff_t d,          \
+                           const void *panel, void *g, ptrdiff_t ld)                         \
+    {                                                                                        \
+        NAME(dense)(accumulate, x, ldx, n, d, panel, g, ld);                                 \
+    }
+DENSE(dense_dot, OK_DOT)
+DENSE(dense_squared, OK_SQUARED)
+DENSE(dense_absolute, OK_ABSOLUTE)
+#undef DENSE
+
+/* The test for `place` is taken out of the element loop by compiling both cases. */
+#define SPARSE(name, accumulate)                                                             \
+    static void NAME(name)(const ok_sparse_row *rows, ptrdiff_t n, const int32_t *place,     \
+                           const void *panel, void *g, ptrdiff_t ld)                         \
+    {                                                                                        \
+        if (place)                                                                           \
+            NAME(sparse)(accumulate, rows, n, place, panel, g, ld);                          \
+        else                                                                                 \
+            NAME(sparse)(accumulate, rows, n, NULL, panel, g, ld);                           \
+    }
+SPARSE(sparse_dot, OK_DOT)
+SPARSE(sparse_absolute, OK_ABSOLUTE)
+#undef SPARSE
+
+/* Dots of a block row with double coefficients. */
+#define DOT_LANES ((ptrdiff_t)(OK_BYTES / sizeof(double)))
+#define DOT_VECTORS 4
+#define DOT_STEP (DOT_VECTORS * DOT_LANES)
+typedef double NAME(wide) __attribute__((vector_size(OK_BYTES), may_alias));
+typedef REAL NAME(narrow)
+    __attribute__((vector_size(OK_BYTES / sizeof(double) * sizeof(REAL)), may_alias));
+
+INLINE NAME(wide) NAME(widen)(const REAL *p)
+{
+    NAME(narrow) v;
+    memcpy(&v, p, sizeof v);
+    return __builtin_convertvector(v, NAME(wide));
+}
+
+INLINE NAME(wide) NAME(coefficients)(const double *p)
+{
+    NAME(wide) v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+INLINE void NAME(dots)(const int count, const void *g_, const double *const *a, ptrdiff_t n,
+                       double *sums)
+{
+    const REAL *g = g_;
+    NAME(wide) sum[2][DOT_VECTORS];
+    UNROLL
+    for (int k = 0; k < count; k++) {
+        UNROLL
+        for (int v = 0; v < DOT_VECTORS; v++)
+            sum[k][v] = (NAME(wide)){0};
+    }
+    for (ptrdiff_t j = 0; j < n; j += DOT_STEP) {
+        UNROLL
+        for (int v = 0; v < DOT_VECTORS; v++) {
+            NAME(wide) x = NAME(widen)(g + j + v * DOT_LANES);
+            UNROLL
+            for (int k = 0; k < count; k++)
+                sum[k][v] += x * NAME(coefficients)(a[k] + j + v * DOT_LANES);
+        }
+    }
+    for (int k = 0; k < count; k++) {
+        double parts[DOT_STEP], total = 0;
+        memcpy(parts, sum[k], sizeof parts);
+        for (int v = 0; v < DOT_STEP; v++)
+            total += parts[v];
+        sums[k] = total;
+    }
+}
+
+static double NAME(dot)(const void *g, const double *a, ptrdiff_t n)
+{
+    double sum;
+    NAME(dots)(1, g, &a, n, &sum);
+    return sum;
+}
+
+static void NAME(dot2)(const void *g, const double *a, const double *b, ptrdiff_t n, double *sums)
+{
+    const double *pair[2] = {a, b};
+    NAME(dots)(2, g, pair, n, sums);
+}
+
+#undef DOT_LANES
+#undef DOT_VECTORS
+#undef DOT_STEP
+#undef ROWS
+#undef VECTORS
+#undef STRIP
+#undef SPARSE_VECTORS
+#undef SPARSE_STRIP
+#undef VECTOR
+#undef LANES

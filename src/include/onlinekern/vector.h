@@ -1,0 +1,74 @@
+/* The vector primitives of onlinekern: products of samples with feature-major panels, and the
+ * element-wise kernel functions over a block of them.
+ *
+ * A panel holds OK_PANEL vectors feature by feature: element (feature j, lane v) is at
+ * panel[j * OK_PANEL + v]. Support vectors live in panels, and so do the coming samples of a
+ * look-ahead window; the product of one with the other is the same code in both directions.
+ *
+ * Every lane accumulates its features in ascending order in one accumulator, whatever the number of
+ * rows handled together. The product of two rows is therefore the same number, bit for bit, in
+ * any block shape, and a zero feature changes nothing: dense and sparse rows agree as well.
+ *
+ * The same source is compiled once for each instruction set; ok_vector_select() picks one table.
+ */
+#ifndef OK_VECTOR_H
+#define OK_VECTOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define OK_PANEL 64
+
+/* How two rows are accumulated into one number. */
+enum ok_accumulate {
+    OK_DOT = 0,      /* sum_j x_j s_j                                                        */
+    OK_SQUARED = 1,  /* sum_j (x_j - s_j)^2, dense rows only                                 */
+    OK_ABSOLUTE = 2  /* dense: sum_j |x_j - s_j|; sparse: the same less ||x||_1 + ||s||_1    */
+};
+
+/* The stored elements of one sparse row, columns ascending and unique. */
+typedef struct {
+    const int32_t *columns;
+    const void *values;
+    ptrdiff_t count;
+} ok_sparse_row;
+
+/* The primitives for one element type; `void` stands for float or double.
+ * Blocks `g` are row-major with leading dimension `ld`, all counts are in elements. */
+typedef struct {
+    size_t itemsize; /* of the element type, in bytes */
+    /* g[i, 0:OK_PANEL] = accumulate(x_i, every lane of the panel) for n rows of d features. */
+    void (*dense[3])(const void *x, ptrdiff_t ldx, ptrdiff_t n, ptrdiff_t d, const void *panel,
+                     void *g, ptrdiff_t ld);
+    /* The same for sparse rows. With `place` not NULL, column c of a row is the panel's feature
+     * place[c], and columns with place[c] < 0 are not in the panel (all its lanes are 0 there).
+     * OK_SQUARED has no sparse form: its entry is NULL. */
+    void (*sparse[3])(const ok_sparse_row *rows, ptrdiff_t n, const int32_t *place,
+                      const void *panel, void *g, ptrdiff_t ld);
+    /* g[i, j] <- exp(min(0, c g[i, j] - (a[i] + b[j]))); a and b may both be NULL (zeros). */
+    void (*exponential)(void *g, ptrdiff_t ld, ptrdiff_t n, ptrdiff_t m, double c, const void *a,
+                        const void *b);
+    /* g[i, j] <- g[i, j] (a[i] b[j]) */
+    void (*scale)(void *g, ptrdiff_t ld, ptrdiff_t n, ptrdiff_t m, const void *a, const void *b);
+    /* g[i, j] <- (c g[i, j] + offset)^degree, degree >= 1 */
+    void (*power)(void *g, ptrdiff_t ld, ptrdiff_t n, ptrdiff_t m, double c, double offset,
+                  long degree);
+    /* g[i, j] <- tanh(c g[i, j] + offset) */
+    void (*tanh)(void *g, ptrdiff_t ld, ptrdiff_t n, ptrdiff_t m, double c, double offset);
+    /* sum_j g[j] a[j] in double; n is a multiple of OK_PANEL */
+    double (*dot)(const void *g, const double *a, ptrdiff_t n);
+    /* the same with two coefficient vectors in one pass over g */
+    void (*dot2)(const void *g, const double *a, const double *b, ptrdiff_t n, double *sums);
+} ok_vector_ops;
+
+typedef struct {
+    const char *name;        /* "x86-64-v4", "x86-64-v3" or "baseline" */
+    ok_vector_ops float32;
+    ok_vector_ops float64;
+} ok_vector_table;
+
+/* The best table that this processor runs, or, with `name` not NULL, the one so called.
+ * NULL when there is none of that name here. */
+const ok_vector_table *ok_vector_select(const char *name);
+
+#endif

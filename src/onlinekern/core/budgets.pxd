@@ -1,0 +1,15 @@
+# Budget policies (layer 7). May change at minor versions.
+from onlinekern.core.parts cimport Part
+from onlinekern.core.support cimport SupportSet
+
+
+cdef enum Verdict:
+    OUT_OF_MEMORY = -1
+    SKIPPED = 0
+    ADDED = 1
+
+
+cdef class Budget(Part):
+    cdef readonly Py_ssize_t refused
+    cdef Verdict admit(self, SupportSet support, Py_ssize_t i,
+                       const double *coefficients) noexcept nogil

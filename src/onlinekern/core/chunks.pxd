@@ -1,0 +1,40 @@
+# The rows of one look-ahead block (layer 3). May change at minor versions.
+from libc.stdint cimport int32_t
+
+from onlinekern.core.kernels cimport Kernel
+from onlinekern.core.rows cimport Rows
+from onlinekern.core.vector cimport ok_sparse_row, ok_vector_ops
+
+
+cdef class Chunk:
+    cdef const ok_vector_ops *ops
+    cdef Kernel kernel
+    cdef Py_ssize_t capacity, n, d, itemsize
+    cdef bint sparse, any_exact, spread_out
+    cdef const char *dense            # n x d, when not sparse
+    cdef ok_sparse_row *rows          # n, when sparse
+    cdef double *squares              # ||x_i||^2
+    cdef char *terms                  # kernel terms, element type of the rows
+    cdef char *scratch                # OK_PANEL x OK_PANEL elements, or d
+    cdef char *gathered
+    cdef char *lanes                  # the rows as panels: n_lanes x (features, OK_PANEL)
+    cdef int32_t *place               # column -> feature of the lanes, -1: in no row
+    cdef Py_ssize_t lane_features, lanes_bytes, gathered_bytes, scratch_bytes
+
+    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                  Py_ssize_t n) noexcept nogil
+    cdef int spread(self) noexcept nogil
+    cdef char *lane_panel(self, Py_ssize_t index) noexcept nogil
+    cdef bint is_exact(self, Py_ssize_t i) noexcept nogil
+    cdef const char *as_dense(self, Py_ssize_t i) noexcept nogil
+    cdef int gather(self, const Rows *rows, const Py_ssize_t *order,
+                    Py_ssize_t first) noexcept nogil
+    cdef int number_columns(self) noexcept nogil
+    cdef void scatter_row(self, Py_ssize_t i, char *lane) noexcept nogil
+    cdef void close(self) noexcept nogil
+    cdef void correct_column(self, Py_ssize_t i, char *out) noexcept nogil
+    cdef void column(self, Py_ssize_t i, char *out) noexcept nogil
+
+
+cdef double sparse_distance(const ok_sparse_row *x, const ok_sparse_row *z,
+                            Py_ssize_t itemsize) noexcept nogil

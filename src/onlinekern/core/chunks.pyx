@@ -1,0 +1,273 @@
+"""Chunk: the rows of one look-ahead block, with their kernel terms, ready for products.
+
+Layer 3. A chunk is opened on up to `capacity` coming samples. It knows their layout; those above see
+rows by number. When a row becomes a support row in the middle of the chunk, its products with the
+rows still to come are needed (`column`): for that the chunk is spread out, lazily, into feature-major
+panels, and the same primitive that multiplies rows with support panels multiplies the new support row
+with the chunk. The two give the same bits (see vector.h), which makes any chunk length give the same
+results.
+
+The lanes of sparse rows hold only the columns that occur in the chunk (`place` numbers them), so
+their size follows the stored elements, whatever the number of features.
+"""
+from cython cimport floating
+from libc.stdint cimport int32_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, memset
+
+from onlinekern.core.kernels cimport Kernel
+from onlinekern.core.rows cimport Rows, dense_row, is_sparse, row_norms, sparse_row
+from onlinekern.core.vector cimport (
+    OK_PANEL, OK_SQUARED, aligned_resize, ok_sparse_row, ok_vector_ops, ops_for,
+)
+
+
+cdef inline void scatter(floating *lanes, const floating *values, const int32_t *columns,
+                         const int32_t *place, Py_ssize_t count) noexcept nogil:
+    """lanes[place[column]] = value for the stored elements of a row (columns NULL: dense)."""
+    cdef Py_ssize_t j
+    if columns == NULL:
+        for j in range(count):
+            lanes[j * OK_PANEL] = values[j]
+    else:
+        for j in range(count):
+            lanes[place[columns[j]] * OK_PANEL] = values[j]
+
+
+cdef inline double merged_distance(const floating *x, const floating *z, const ok_sparse_row *a,
+                                   const ok_sparse_row *b) noexcept nogil:
+    cdef Py_ssize_t i = 0, j = 0
+    cdef double total = 0, difference
+    while i < a.count or j < b.count:
+        if j == b.count or (i < a.count and a.columns[i] < b.columns[j]):
+            difference = x[i]
+            i += 1
+        elif i == a.count or b.columns[j] < a.columns[i]:
+            difference = z[j]
+            j += 1
+        else:
+            difference = <double> x[i] - z[j]
+            i += 1
+            j += 1
+        total += difference * difference
+    return total
+
+
+cdef double sparse_distance(const ok_sparse_row *x, const ok_sparse_row *z,
+                            Py_ssize_t itemsize) noexcept nogil:
+    """||x - z||^2 of two sparse rows by merging their columns, in double."""
+    if itemsize == 4:
+        return merged_distance(<const float *> x.values, <const float *> z.values, x, z)
+    return merged_distance(<const double *> x.values, <const double *> z.values, x, z)
+
+
+cdef class Chunk:
+    """Room for `capacity` rows of `d` features.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    capacity, d : int
+    itemsize : int
+        4 or 8, the element size of the rows.
+    """
+
+    def __init__(self, Kernel kernel, Py_ssize_t capacity, Py_ssize_t d, Py_ssize_t itemsize):
+        self.kernel = kernel
+        self.capacity = capacity
+        self.d = d
+        self.itemsize = itemsize
+        self.ops = ops_for(itemsize)
+        self.rows = <ok_sparse_row *> calloc(capacity, sizeof(ok_sparse_row))
+        self.squares = <double *> calloc(capacity, sizeof(double))
+        self.terms = <char *> aligned_resize(
+            NULL, 0, (capacity + OK_PANEL - 1) // OK_PANEL * OK_PANEL * itemsize)
+        self.scratch_bytes = max(OK_PANEL * OK_PANEL, d) * itemsize
+        self.scratch = <char *> aligned_resize(NULL, 0, self.scratch_bytes)
+        if self.rows == NULL or self.squares == NULL or self.terms == NULL \
+                or self.scratch == NULL:
+            raise MemoryError(f"no memory for a look-ahead window of {capacity} rows")
+
+    def __dealloc__(self):
+        free(self.rows)
+        free(self.squares)
+        free(self.terms)
+        free(self.scratch)
+        free(self.gathered)
+        free(self.lanes)
+        free(self.place)
+
+    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                  Py_ssize_t n) noexcept nogil:
+        """Look at rows order[first] ... order[first + n - 1] (order NULL: first + i) of `rows`.
+
+        Returns 0, or -1 when memory ran out.
+        """
+        cdef Py_ssize_t i, row_bytes = self.d * self.itemsize
+        cdef double absolute, term
+        cdef bint sparse = is_sparse(rows)
+        self.close()
+        self.sparse = sparse
+        self.n = n
+        self.any_exact = False
+        if not sparse and self.gather(rows, order, first) < 0:
+            return -1
+        for i in range(n):
+            if sparse:
+                self.rows[i] = sparse_row(rows, order[first + i] if order else first + i)
+                row_norms(self.rows[i].values, self.rows[i].count, self.itemsize,
+                          &self.squares[i], &absolute)
+            else:
+                row_norms(self.dense + i * row_bytes, self.d, self.itemsize, &self.squares[i],
+                          &absolute)
+            term = self.kernel.term(self.squares[i], absolute)
+            if self.itemsize == 4:
+                (<float *> self.terms)[i] = <float> term
+            else:
+                (<double *> self.terms)[i] = term
+            self.any_exact |= self.is_exact(i)
+        return 0
+
+    cdef int gather(self, const Rows *rows, const Py_ssize_t *order,
+                    Py_ssize_t first) noexcept nogil:
+        """Point `dense` at the rows where they are, or, out of order, at a copy of them."""
+        cdef Py_ssize_t i, row_bytes = self.d * self.itemsize
+        cdef char *fresh
+        if order == NULL:
+            self.dense = dense_row(rows, first)
+            return 0
+        if self.gathered_bytes < self.n * row_bytes:
+            fresh = <char *> aligned_resize(self.gathered, 0, self.capacity * row_bytes)
+            if fresh == NULL:
+                return -1
+            self.gathered = fresh
+            self.gathered_bytes = self.capacity * row_bytes
+        for i in range(self.n):
+            memcpy(self.gathered + i * row_bytes, dense_row(rows, order[first + i]), row_bytes)
+        self.dense = self.gathered
+        return 0
+
+    cdef bint is_exact(self, Py_ssize_t i) noexcept nogil:
+        """Whether row i is too long for the expanded distance in its dtype (see kernels)."""
+        return self.itemsize == 4 and self.squares[i] > self.kernel.exact_above
+
+    cdef char *lane_panel(self, Py_ssize_t index) noexcept nogil:
+        return self.lanes + index * self.lane_features * OK_PANEL * self.itemsize
+
+    cdef int number_columns(self) noexcept nogil:
+        """Give the columns that occur in the chunk the numbers 0, 1, ... in `place`."""
+        cdef Py_ssize_t i, j
+        cdef int32_t column
+        if self.place == NULL:
+            self.place = <int32_t *> malloc(max(self.d, 1) * sizeof(int32_t))
+            if self.place == NULL:
+                return -1
+            memset(self.place, 0xff, self.d * sizeof(int32_t))
+        self.lane_features = 0
+        for i in range(self.n):
+            for j in range(self.rows[i].count):
+                column = self.rows[i].columns[j]
+                if self.place[column] < 0:
+                    self.place[column] = <int32_t> self.lane_features
+                    self.lane_features += 1
+        return 0
+
+    cdef int spread(self) noexcept nogil:
+        """Make the lanes (once per chunk). Returns 0, or -1 when memory ran out."""
+        cdef Py_ssize_t i, needed, panels = (self.n + OK_PANEL - 1) // OK_PANEL
+        cdef char *fresh
+        cdef char *lane
+        if self.spread_out:
+            return 0
+        self.lane_features = self.d
+        if self.sparse and self.number_columns() < 0:
+            return -1
+        needed = panels * max(self.lane_features, 1) * OK_PANEL * self.itemsize
+        if self.lanes_bytes < needed:
+            fresh = <char *> aligned_resize(self.lanes, 0, needed)
+            if fresh == NULL:
+                return -1
+            self.lanes = fresh
+            self.lanes_bytes = needed
+        elif self.sparse:
+            memset(self.lanes, 0, needed)
+        for i in range(self.n):
+            lane = self.lane_panel(i // OK_PANEL) + i % OK_PANEL * self.itemsize
+            self.scatter_row(i, lane)
+        self.spread_out = True
+        return 0
+
+    cdef void scatter_row(self, Py_ssize_t i, char *lane) noexcept nogil:
+        cdef const char *dense
+        if self.sparse:
+            if self.itemsize == 4:
+                scatter(<float *> lane, <const float *> self.rows[i].values,
+                        self.rows[i].columns, self.place, self.rows[i].count)
+            else:
+                scatter(<double *> lane, <const double *> self.rows[i].values,
+                        self.rows[i].columns, self.place, self.rows[i].count)
+            return
+        dense = self.dense + i * self.d * self.itemsize
+        if self.itemsize == 4:
+            scatter(<float *> lane, <const float *> dense, NULL, NULL, self.d)
+        else:
+            scatter(<double *> lane, <const double *> dense, NULL, NULL, self.d)
+
+    cdef void close(self) noexcept nogil:
+        """Forget the numbers of the columns of a sparse chunk."""
+        cdef Py_ssize_t i, j
+        if self.spread_out and self.sparse:
+            for i in range(self.n):
+                for j in range(self.rows[i].count):
+                    self.place[self.rows[i].columns[j]] = -1
+        self.spread_out = False
+
+    cdef const char *as_dense(self, Py_ssize_t i) noexcept nogil:
+        """Row i as d elements; of a sparse row, a copy in the scratch memory."""
+        cdef Py_ssize_t j
+        cdef const ok_sparse_row *row = &self.rows[i]
+        if not self.sparse:
+            return self.dense + i * self.d * self.itemsize
+        memset(self.scratch, 0, self.d * self.itemsize)
+        for j in range(row.count):
+            memcpy(self.scratch + row.columns[j] * self.itemsize,
+                   <const char *> row.values + j * self.itemsize, self.itemsize)
+        return self.scratch
+
+    cdef void column(self, Py_ssize_t i, char *out) noexcept nogil:
+        """out[j] = kappa(x_i, x_j) for all rows j of the chunk, which has been spread out.
+
+        `out` has room for n rounded up to whole panels.
+        """
+        cdef Py_ssize_t q, panels = (self.n + OK_PANEL - 1) // OK_PANEL
+        cdef Py_ssize_t width = OK_PANEL * self.itemsize
+        cdef int accumulate = self.kernel.accumulate
+        for q in range(panels):
+            if self.sparse:
+                self.ops.sparse[accumulate](&self.rows[i], 1, self.place, self.lane_panel(q),
+                                            out + q * width, OK_PANEL)
+            else:
+                self.ops.dense[accumulate](self.dense + i * self.d * self.itemsize, self.d, 1,
+                                           self.d, self.lane_panel(q), out + q * width, OK_PANEL)
+        self.kernel.transform(self.ops, out, OK_PANEL, 1, self.n,
+                              self.terms + i * self.itemsize, self.terms, self.sparse)
+        if self.any_exact:
+            self.correct_column(i, out)
+
+    cdef void correct_column(self, Py_ssize_t i, char *out) noexcept nogil:
+        """Recompute from feature differences the entries of `out` whose row asks for it."""
+        cdef Py_ssize_t j
+        cdef char *distance = self.scratch + OK_PANEL * self.itemsize
+        cdef float value
+        for j in range(self.n):
+            if not self.is_exact(j):
+                continue
+            if self.sparse:
+                value = <float> sparse_distance(&self.rows[i], &self.rows[j], self.itemsize)
+            else:
+                self.ops.dense[OK_SQUARED](
+                    self.dense + i * self.d * self.itemsize, self.d, 1, self.d,
+                    self.lane_panel(j // OK_PANEL), distance, OK_PANEL)
+                value = (<float *> distance)[j % OK_PANEL]
+            (<float *> out)[j] = value
+            self.kernel.of_distance(self.ops, out + j * self.itemsize, OK_PANEL, 1, 1)

@@ -1,0 +1,7 @@
+# Gates: which samples may update (layer 2). May change at minor versions.
+from onlinekern.core.parts cimport Part
+from onlinekern.core.rng cimport Generator
+
+
+cdef class Gate(Part):
+    cdef double importance(self, double loss, Generator rng, double *uniform) noexcept nogil

@@ -1,0 +1,46 @@
+"""Gates: does this sample update, and with what importance?
+
+Layer 2. A gate that accepts with probability p passes 1/p on, so that the expected step is that of
+the ungated rule. One uniform number serves all the outputs of a sample (`uniform` is negative until
+it has been drawn): the K one-vs-rest problems are then accepted together as often as they can be, and
+the expected number of support rows is that of the most likely problem, not of the union of K draws.
+"""
+from onlinekern.core.parts cimport Part
+from onlinekern.core.rng cimport Generator
+
+
+cdef class Gate(Part):
+    """Base of the gates, and the open one: every sample may update."""
+
+    cdef double importance(self, double loss, Generator rng, double *uniform) noexcept nogil:
+        """1/p if the sample is let through (which has probability p), else 0."""
+        return 1
+
+
+cdef class LossProportional(Gate):
+    """Accept with probability min(alpha, loss) / beta (SPA: Lu, Zhao and Hoi 2016, eq. 5).
+
+    Parameters
+    ----------
+    alpha : float > 0
+    beta : float >= alpha
+    """
+
+    cdef double alpha, beta
+
+    def __init__(self, double alpha=1.0, double beta=5.0):
+        self.alpha = alpha
+        self.beta = beta
+        self.arguments = (alpha, beta)
+
+    cdef double importance(self, double loss, Generator rng, double *uniform) noexcept nogil:
+        cdef double probability
+        if loss <= 0:
+            return 0
+        if uniform[0] < 0:
+            uniform[0] = rng.uniform()
+        probability = min(self.alpha, loss) / self.beta
+        return 1 / probability if uniform[0] < probability else 0
+
+
+GATES = {"always": Gate, "loss_proportional": LossProportional}

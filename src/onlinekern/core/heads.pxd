@@ -1,0 +1,16 @@
+# Heads: from K scores and a label to scalar problems (layer 2). May change at minor versions.
+from libc.stdint cimport int64_t
+
+from onlinekern.core.gates cimport Gate
+from onlinekern.core.parts cimport Part
+from onlinekern.core.rng cimport Generator
+from onlinekern.core.rules cimport Rule
+from onlinekern.core.types cimport Outcome
+
+
+cdef class Head(Part):
+    cdef readonly Py_ssize_t n_outputs
+    cdef double predict(self, const double *scores) noexcept nogil
+    cdef double target(self, double y) noexcept nogil
+    cdef Outcome solve(self, const double *scores, double y, double q, double weight, int64_t t,
+                       Rule rule, Gate gate, Generator rng, double *coefficients) noexcept nogil

@@ -1,0 +1,123 @@
+"""Heads: reduce K scores and a label to scalar problems for a rule, and scores to a prediction.
+
+Layer 2. Labels are known here and nowhere below: classes are numbered 0 ... K-1, regression targets
+are themselves. `solve` writes one coefficient per output (0 where nothing steps).
+"""
+from libc.stdint cimport int64_t
+
+from onlinekern.core.gates cimport Gate
+from onlinekern.core.parts cimport Part
+from onlinekern.core.rng cimport Generator
+from onlinekern.core.rules cimport Rule
+from onlinekern.core.types cimport Outcome
+
+
+cdef inline double step(double f, double y, double q, double weight, int64_t t, Rule rule,
+                        Gate gate, Generator rng, double *uniform,
+                        double *loss) noexcept nogil:
+    """Coefficient of one scalar problem; adds its loss to `loss`."""
+    cdef double suffered = rule.loss.value(f, y)
+    cdef double importance = gate.importance(suffered, rng, uniform)
+    loss[0] += suffered
+    if importance == 0:
+        return 0
+    return rule.coefficient(f, y, q, t, importance * weight)
+
+
+cdef class Head(Part):
+    """Base of the heads, and the one of regression: the score is the prediction."""
+
+    def __init__(self):
+        self.n_outputs = 1
+
+    cdef double predict(self, const double *scores) noexcept nogil:
+        return scores[0]
+
+    cdef double target(self, double y) noexcept nogil:
+        """The target of the scalar problem for one output."""
+        return y
+
+    cdef Outcome solve(self, const double *scores, double y, double q, double weight, int64_t t,
+                       Rule rule, Gate gate, Generator rng, double *coefficients) noexcept nogil:
+        cdef Outcome outcome
+        cdef double uniform = -1
+        outcome.loss = 0
+        outcome.shrink = rule.shrink(t)
+        coefficients[0] = step(scores[0], self.target(y), q, weight, t, rule, gate, rng, &uniform,
+                               &outcome.loss)
+        outcome.updates = coefficients[0] != 0
+        return outcome
+
+
+cdef class Binary(Head):
+    """Two classes, one score: class 1 where it is > 0."""
+
+    cdef double predict(self, const double *scores) noexcept nogil:
+        return 1 if scores[0] > 0 else 0
+
+    cdef double target(self, double y) noexcept nogil:
+        return 1 if y > 0 else -1
+
+
+cdef class OneVsRest(Head):
+    """K binary problems, each class against all others; the largest score wins (first on ties).
+
+    The K problems share one support row, which is added when any of them steps. The loss of a sample
+    is the sum of the K losses.
+
+    Parameters
+    ----------
+    n_classes : int >= 2
+    """
+
+    def __init__(self, Py_ssize_t n_classes):
+        self.n_outputs = n_classes
+        self.arguments = (n_classes,)
+
+    cdef double predict(self, const double *scores) noexcept nogil:
+        cdef Py_ssize_t k, best = 0
+        for k in range(1, self.n_outputs):
+            if scores[k] > scores[best]:
+                best = k
+        return best
+
+    cdef Outcome solve(self, const double *scores, double y, double q, double weight, int64_t t,
+                       Rule rule, Gate gate, Generator rng, double *coefficients) noexcept nogil:
+        cdef Outcome outcome
+        cdef Py_ssize_t k
+        cdef double uniform = -1
+        outcome.loss = 0
+        outcome.updates = False
+        outcome.shrink = rule.shrink(t)
+        for k in range(self.n_outputs):
+            coefficients[k] = step(scores[k], 1 if k == <Py_ssize_t> y else -1, q, weight, t, rule,
+                                   gate, rng, &uniform, &outcome.loss)
+            outcome.updates |= coefficients[k] != 0
+        return outcome
+
+
+cdef class Margin(OneVsRest):
+    """The true class against its strongest rival (Crammer and Singer 2001; PA: Crammer et al. 2006,
+    section 8): f = f_y - max f_r, y = +1, length 2 q, coefficient +c on the class and -c on the rival.
+    """
+
+    cdef Outcome solve(self, const double *scores, double y, double q, double weight, int64_t t,
+                       Rule rule, Gate gate, Generator rng, double *coefficients) noexcept nogil:
+        cdef Outcome outcome
+        cdef Py_ssize_t k, label = <Py_ssize_t> y, rival = 1 if label == 0 else 0
+        cdef double uniform = -1, coefficient
+        for k in range(self.n_outputs):
+            coefficients[k] = 0
+            if k != label and scores[k] > scores[rival]:
+                rival = k
+        outcome.loss = 0
+        outcome.shrink = rule.shrink(t)
+        coefficient = step(scores[label] - scores[rival], 1, 2 * q, weight, t, rule, gate, rng,
+                           &uniform, &outcome.loss)
+        coefficients[label] = coefficient
+        coefficients[rival] = -coefficient
+        outcome.updates = coefficient != 0
+        return outcome
+
+
+HEADS = {"regression": Head, "binary": Binary, "ovr": OneVsRest, "margin": Margin}

@@ -1,0 +1,125 @@
+"""Rows: a view of samples as plain pointers, dense (C order) or CSR, float32 or float64.
+
+Layer 1. Built at the boundary from arrays that the Python side has validated; read-only and memory-
+mapped arrays are fine, nothing is written. Above this layer nobody asks for the dtype, and only
+`chunks` asks for the layout. A `Samples` object owns the arrays that its `rows` point into.
+"""
+cimport numpy as cnp
+from cython cimport floating
+from libc.math cimport fabs
+
+import numpy as np
+import scipy.sparse as sp
+
+cnp.import_array()
+
+
+cdef inline double lane_sum(const double *parts) noexcept nogil:
+    return ((parts[0] + parts[4]) + (parts[2] + parts[6])) + \
+        ((parts[1] + parts[5]) + (parts[3] + parts[7]))
+
+
+cdef inline void norms_of(const floating *x, Py_ssize_t count, double *square,
+                          double *absolute) noexcept nogil:
+    """Squared and absolute norm in double; eight partial sums, so that compilers vectorise."""
+    cdef double[8] squares
+    cdef double[8] sizes
+    cdef Py_ssize_t j, v
+    cdef double value
+    for v in range(8):
+        squares[v] = 0
+        sizes[v] = 0
+    for j in range(0, count - count % 8, 8):
+        for v in range(8):
+            value = x[j + v]
+            squares[v] += value * value
+            sizes[v] += fabs(value)
+    for j in range(count - count % 8, count):
+        value = x[j]
+        squares[0] += value * value
+        sizes[0] += fabs(value)
+    square[0] = lane_sum(squares)
+    absolute[0] = lane_sum(sizes)
+
+
+cdef void row_norms(const void *values, Py_ssize_t count, Py_ssize_t itemsize, double *square,
+                    double *absolute) noexcept nogil:
+    """||x||^2 and ||x||_1 of the `count` elements at `values`."""
+    if itemsize == 4:
+        norms_of(<const float *> values, count, square, absolute)
+    else:
+        norms_of(<const double *> values, count, square, absolute)
+
+
+cdef class Samples:
+    """Owner of the arrays behind a `Rows`."""
+
+
+cdef const void *data_of(cnp.ndarray array):
+    return cnp.PyArray_DATA(array)
+
+
+cdef Samples samples_of(object X, object dtype):
+    """Rows of a validated dense array or CSR matrix; copies only what has another dtype or order.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d), or scipy.sparse CSR of that shape
+    dtype : numpy.float32 or numpy.float64
+
+    Raises
+    ------
+    ValueError
+        If a sparse X has more columns or stored elements than a 32-bit index can name.
+    """
+    cdef Samples samples = Samples()
+    samples.rows.n, samples.rows.d = X.shape
+    samples.rows.itemsize = np.dtype(dtype).itemsize
+    if not sp.issparse(X):
+        array = np.ascontiguousarray(X, dtype=dtype)
+        samples.owners = (array,)
+        samples.rows.values = <const char *> data_of(array)
+        samples.rows.columns = NULL
+        samples.rows.starts = NULL
+        return samples
+    limit = np.iinfo(np.int32).max
+    if X.nnz > limit or X.shape[1] > limit:
+        raise ValueError(f"X has {X.nnz} stored elements in {X.shape[1]} columns; "
+                         f"at most {limit} of each can be indexed, pass it in smaller pieces")
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    values = np.ascontiguousarray(X.data, dtype=dtype)
+    columns = np.ascontiguousarray(X.indices, dtype=np.int32)
+    starts = np.ascontiguousarray(X.indptr, dtype=np.int32)
+    samples.owners = (values, columns, starts)
+    samples.rows.values = <const char *> data_of(values)
+    samples.rows.columns = <const int32_t *> data_of(columns)
+    samples.rows.starts = <const int32_t *> data_of(starts)
+    return samples
+
+
+cdef int one_row(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows) except -1:
+    """Point `rows` at a single dense sample without going through scikit-learn's validation.
+
+    `x` must be a C-contiguous ndarray of shape (d,) and of the model's dtype, and stay alive while
+    `rows` is used. Returns 0 when it is not, so that the caller can convert it and try again.
+    """
+    cdef cnp.ndarray array
+    if not isinstance(x, cnp.ndarray):
+        return 0
+    array = x
+    if cnp.PyArray_TYPE(array) != (cnp.NPY_FLOAT32 if itemsize == 4 else cnp.NPY_FLOAT64):
+        return 0
+    if cnp.PyArray_NDIM(array) != 1 or not cnp.PyArray_IS_C_CONTIGUOUS(array) \
+            or not cnp.PyArray_ISALIGNED(array) or not cnp.PyArray_ISNOTSWAPPED(array):
+        return 0
+    if cnp.PyArray_DIM(array, 0) != d:
+        raise ValueError(f"x has {cnp.PyArray_DIM(array, 0)} features, but the model was fitted with {d}")
+    rows.values = <const char *> cnp.PyArray_DATA(array)
+    rows.columns = NULL
+    rows.starts = NULL
+    rows.n = 1
+    rows.d = d
+    rows.itemsize = itemsize
+    return 1

@@ -1,0 +1,12 @@
+# Update rules: the scalar mathematics of one step (layer 2). May change at minor versions.
+from libc.stdint cimport int64_t
+
+from onlinekern.core.losses cimport Loss
+from onlinekern.core.parts cimport Part
+
+
+cdef class Rule(Part):
+    cdef readonly Loss loss
+    cdef double coefficient(self, double f, double y, double q, int64_t t,
+                            double importance) noexcept nogil
+    cdef double shrink(self, int64_t t) noexcept nogil

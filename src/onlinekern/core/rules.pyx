@@ -1,0 +1,152 @@
+"""Update rules: from a score to the coefficient of the sample, as pure scalar mathematics.
+
+Layer 2. A rule sees the score f, the target y, the squared length q of the sample in the geometry of
+the space (kappa(x, x) for kernels) and the step number t; it knows nothing of kernels, supports or
+classes. `importance` is the sample's weight over the probability with which the gate let it through
+(SPA and OSKL divide by it); it is > 0.
+
+`shrink(t)` is the factor on all that was learnt before step t, applied whether or not the sample gets
+a coefficient.
+"""
+from onlinekern.core.losses cimport Loss
+from onlinekern.core.parts cimport Part
+from onlinekern.core.schedules cimport Schedule
+
+from onlinekern.core.losses import PerceptronLoss
+
+
+cdef class Rule(Part):
+    """Base of the rules.
+
+    Attributes
+    ----------
+    loss : Loss
+        The loss that is counted, gated and descended.
+    """
+
+    cdef double coefficient(self, double f, double y, double q, int64_t t,
+                            double importance) noexcept nogil:
+        return 0
+
+    cdef double shrink(self, int64_t t) noexcept nogil:
+        return 1
+
+    def evaluate(self, double f, double y, double q=1.0, int64_t t=1, double importance=1.0):
+        """The pair (coefficient, shrink) of one step (for tests and exploration)."""
+        return self.coefficient(f, y, q, t, importance), self.shrink(t)
+
+
+cdef class Perceptron(Rule):
+    """y where y f <= 0 (Rosenblatt 1958; with kernels Freund and Schapire 1999)."""
+
+    def __init__(self):
+        self.loss = PerceptronLoss()
+
+    cdef double coefficient(self, double f, double y, double q, int64_t t,
+                            double importance) noexcept nogil:
+        return importance * self.loss.slope(f, y)
+
+
+cdef class Gradient(Rule):
+    """f <- (1 - eta_t reg) f - eta_t dl/df kappa(x_t, .) (Kivinen, Smola and Williamson 2004, eq. 8).
+
+    Parameters
+    ----------
+    loss : Loss
+    schedule : Schedule
+    regularisation : float >= 0
+        The factor 1 - eta_t reg is held at 0 from below: a longer step would change the sign of
+        what has been learnt.
+    """
+
+    cdef Schedule schedule
+    cdef double regularisation
+
+    def __init__(self, Loss loss, Schedule schedule, double regularisation=0.0):
+        self.loss = loss
+        self.schedule = schedule
+        self.regularisation = regularisation
+        self.arguments = (loss, schedule, regularisation)
+
+    cdef double coefficient(self, double f, double y, double q, int64_t t,
+                            double importance) noexcept nogil:
+        return importance * self.schedule.at(t) * self.loss.slope(f, y)
+
+    cdef double shrink(self, int64_t t) noexcept nogil:
+        if self.regularisation == 0:
+            return 1
+        return max(0.0, 1 - self.schedule.at(t) * self.regularisation)
+
+
+cdef class Pegasos(Gradient):
+    """The gradient step with eta_t = 1 / (lambda t): shrink 1 - 1/t (Shalev-Shwartz et al. 2011).
+
+    The shrink is computed as (t - 1) / t, not as 1 - eta_t lambda: it is exactly 0 at t = 1 and the
+    product over the steps stays 1/t to rounding.
+    """
+
+    cdef double shrink(self, int64_t t) noexcept nogil:
+        return (t - 1.0) / t
+
+
+cdef class PassiveAggressive(Rule):
+    """tau = l / q in the direction of the target (Crammer et al. 2006, eq. 5).
+
+    For losses whose slope is -1, 0 or +1 (hinge, epsilon-insensitive). A sample of length q <= 0
+    (an empty row under the linear kernel) cannot move its own score and is passed over.
+
+    Parameters
+    ----------
+    loss : Loss
+    """
+
+    cdef double C
+
+    def __init__(self, Loss loss):
+        self.loss = loss
+        self.arguments = (loss,)
+
+    cdef double coefficient(self, double f, double y, double q, int64_t t,
+                            double importance) noexcept nogil:
+        if q <= 0:
+            return 0
+        return self.loss.slope(f, y) * self.tau(self.loss.value(f, y), q, self.C * importance)
+
+    cdef double tau(self, double loss, double q, double C) noexcept nogil:
+        return loss / q
+
+
+cdef class PassiveAggressive1(PassiveAggressive):
+    """tau = min(C, l / q) (PA-I, eq. 8 there).
+
+    Parameters
+    ----------
+    loss : Loss
+    C : float > 0
+        Aggressiveness, multiplied by the importance of the sample.
+    """
+
+    def __init__(self, Loss loss, double C=1.0):
+        self.loss = loss
+        self.C = C
+        self.arguments = (loss, C)
+
+    cdef double tau(self, double loss, double q, double C) noexcept nogil:
+        return min(C, loss / q)
+
+
+cdef class PassiveAggressive2(PassiveAggressive1):
+    """tau = l / (q + 1 / (2 C)) (PA-II, eq. 9 there)."""
+
+    cdef double tau(self, double loss, double q, double C) noexcept nogil:
+        return loss / (q + 1 / (2 * C))
+
+
+RULES = {
+    "perceptron": Perceptron,
+    "gradient": Gradient,
+    "pegasos": Pegasos,
+    "pa": PassiveAggressive,
+    "pa1": PassiveAggressive1,
+    "pa2": PassiveAggressive2,
+}

@@ -1,0 +1,28 @@
+# Spaces: what a model is (layer 8). May change at minor versions.
+from onlinekern.core.budgets cimport Budget
+from onlinekern.core.rows cimport Rows
+from onlinekern.core.support cimport SupportSet
+
+
+cdef class Space:
+    cdef readonly Py_ssize_t n_outputs
+    cdef Py_ssize_t size(self) noexcept nogil
+    cdef int make_room(self, Py_ssize_t rows) except -1
+    cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil
+    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                  Py_ssize_t n) noexcept nogil
+    cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil
+    cdef double length(self, Py_ssize_t i) noexcept nogil
+    cdef int update(self, Py_ssize_t i, double shrink, bint updates,
+                    const double *coefficients) noexcept nogil
+    cdef void checkpoint(self) noexcept nogil
+    cdef void rollback(self) noexcept nogil
+    cdef object new_window(self, Py_ssize_t rows)
+    cdef int score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
+                   double *out) noexcept nogil
+
+
+cdef class KernelSpace(Space):
+    cdef readonly SupportSet support
+    cdef readonly Budget budget
+    cdef Py_ssize_t refused_before

@@ -1,0 +1,144 @@
+"""Spaces: what a model is, as the stream loop sees it.
+
+Layer 8. A space opens a block of coming samples, scores each when its turn comes, tells the squared
+length of a sample in its geometry, and takes the update. `KernelSpace` is a support set under a
+budget policy.
+"""
+from onlinekern.core.budgets cimport OUT_OF_MEMORY, Budget
+from onlinekern.core.rows cimport Rows
+from onlinekern.core.support cimport SupportSet
+from onlinekern.core.vector cimport OK_PANEL
+from onlinekern.core.windows cimport Window
+
+# The kernel block of a window should stay in the level-2 cache between its making and its use.
+cdef Py_ssize_t BLOCK_BYTES = 3 << 19
+# Fewer rows than this no longer share the reading of the support rows.
+cdef Py_ssize_t LEAST_ROWS = 16
+
+
+cdef class Space:
+    """Base of the spaces; see `KernelSpace` for what each verb does."""
+
+    cdef Py_ssize_t size(self) noexcept nogil:
+        return 0
+
+    cdef int make_room(self, Py_ssize_t rows) except -1:
+        return 0
+
+    cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
+        return 1
+
+    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                  Py_ssize_t n) noexcept nogil:
+        return -1
+
+    cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
+        pass
+
+    cdef double length(self, Py_ssize_t i) noexcept nogil:
+        return 0
+
+    cdef int update(self, Py_ssize_t i, double shrink, bint updates,
+                    const double *coefficients) noexcept nogil:
+        return -1
+
+    cdef void checkpoint(self) noexcept nogil:
+        pass
+
+    cdef void rollback(self) noexcept nogil:
+        pass
+
+    cdef object new_window(self, Py_ssize_t rows):
+        return None
+
+    cdef int score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
+                   double *out) noexcept nogil:
+        return -1
+
+
+cdef class KernelSpace(Space):
+    """Functions spanned by the kernel at the support vectors.
+
+    Parameters
+    ----------
+    support : SupportSet
+    budget : Budget
+    """
+
+    def __init__(self, SupportSet support, Budget budget):
+        self.support = support
+        self.budget = budget
+        self.n_outputs = support.n_outputs
+
+    def __reduce__(self):
+        return _restore, (self.support.arguments(), self.support.get_state(), self.budget)
+
+    cdef Py_ssize_t size(self) noexcept nogil:
+        """Kernel values per sample, as a measure of the work."""
+        return self.support.n
+
+    cdef int make_room(self, Py_ssize_t rows) except -1:
+        """Let up to `rows` samples be opened together."""
+        return self.support.make_room(rows)
+
+    cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
+        """How many samples to look ahead: `wanted`, or, if that is 0, what the caches favour."""
+        cdef Py_ssize_t width = wanted, row_bytes
+        if wanted == 0:
+            row_bytes = (self.support.n + OK_PANEL) * self.support.store.itemsize
+            width = max(LEAST_ROWS, min(OK_PANEL, BLOCK_BYTES // row_bytes))
+        return min(width, left)
+
+    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                  Py_ssize_t n) noexcept nogil:
+        """Prepare samples order[first] ... order[first + n - 1]. Returns 0, or -1: no memory."""
+        return self.support.open(rows, order, first, n)
+
+    cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
+        """Scores of the present model, and of the one that predicts, at sample i of the block."""
+        self.support.scores(self.support.window, i, current, averaged)
+
+    cdef double length(self, Py_ssize_t i) noexcept nogil:
+        """kappa(x_i, x_i)"""
+        return self.support.kernel.diagonal(self.support.window.chunk.squares[i])
+
+    cdef int update(self, Py_ssize_t i, double shrink, bint updates,
+                    const double *coefficients) noexcept nogil:
+        """Count the step, shrink, and give sample i its coefficients. -1: no memory."""
+        self.support.advance()
+        if shrink != 1:
+            self.support.shrink(shrink)
+        if updates and self.budget.admit(self.support, i, coefficients) == OUT_OF_MEMORY:
+            return -1
+        return 0
+
+    cdef void checkpoint(self) noexcept nogil:
+        self.refused_before = self.budget.refused
+        self.support.checkpoint()
+
+    cdef void rollback(self) noexcept nogil:
+        self.budget.refused = self.refused_before
+        self.support.rollback()
+
+    cdef object new_window(self, Py_ssize_t rows):
+        return self.support.new_window(rows)
+
+    cdef int score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
+                   double *out) noexcept nogil:
+        """Predicting scores of n samples into out (n x n_outputs). -1: no memory.
+
+        Reads the support set only: several threads may score at once, each with its own window.
+        """
+        cdef Py_ssize_t i
+        if (<Window> window).chunk.open(rows, NULL, first, n) < 0 \
+                or (<Window> window).fill(self.support.n, self.support.terms, 0) < 0:
+            return -1
+        for i in range(n):
+            self.support.scores(<Window> window, i, out + i * self.n_outputs, out + i * self.n_outputs)
+        return 0
+
+
+def _restore(arguments, state, budget):
+    support = SupportSet(*arguments)
+    support.set_state(state)
+    return KernelSpace(support, budget)

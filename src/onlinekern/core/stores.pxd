@@ -1,0 +1,24 @@
+# Storage of support rows (layer 4). May change at minor versions.
+from onlinekern.core.chunks cimport Chunk
+from onlinekern.core.vector cimport ok_sparse_row, ok_vector_ops
+
+
+cdef class Store:
+    cdef const ok_vector_ops *ops
+    cdef readonly Py_ssize_t d, itemsize, capacity
+    cdef int reserve(self, Py_ssize_t capacity) noexcept nogil
+    cdef int write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil
+    cdef bint needs_spread(self) noexcept nogil
+    cdef void product(self, Chunk chunk, Py_ssize_t panel, int accumulate, char *g,
+                      Py_ssize_t ld) noexcept nogil
+    cdef void distance(self, Chunk chunk, Py_ssize_t i, Py_ssize_t panel,
+                       char *g) noexcept nogil
+
+
+cdef class PanelStore(Store):
+    cdef char *panels
+    cdef char *panel(self, Py_ssize_t index) noexcept nogil
+
+
+cdef class SparseStore(Store):
+    cdef ok_sparse_row *rows

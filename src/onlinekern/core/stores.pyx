@@ -1,0 +1,230 @@
+"""Stores: where the support rows live, and their products with a chunk.
+
+Layer 4. Two forms behind one interface:
+
+PanelStore   dense feature-major panels; takes dense and sparse chunks. A dense chunk costs B d per
+             row at the rate of a matrix product, a sparse one B times its stored elements.
+SparseStore  one allocation per support row, for sparse samples of many features; the chunk is
+             spread out and each support row meets it. Memory follows the stored elements.
+
+A block g has one row per row of the chunk and OK_PANEL columns, one per slot of the panel.
+"""
+from cython cimport floating
+from libc.stdint cimport int32_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+
+import numpy as np
+import scipy.sparse as sp
+
+from onlinekern.core.chunks cimport Chunk, sparse_distance
+from onlinekern.core.vector cimport OK_PANEL, OK_SQUARED, aligned_resize, ok_sparse_row, ops_for
+
+
+cdef inline void put_lane(floating *lane, const floating *values, const int32_t *columns,
+                          Py_ssize_t count, Py_ssize_t d) noexcept nogil:
+    """Write one row into a lane of a panel (columns NULL: dense)."""
+    cdef Py_ssize_t j
+    if columns == NULL:
+        for j in range(d):
+            lane[j * OK_PANEL] = values[j]
+        return
+    for j in range(d):
+        lane[j * OK_PANEL] = 0
+    for j in range(count):
+        lane[columns[j] * OK_PANEL] = values[j]
+
+
+cdef inline void transpose(const floating *tile, floating *g, Py_ssize_t ld,
+                           Py_ssize_t n) noexcept nogil:
+    """g[i, slot] = tile[slot, i] for n rows of g and OK_PANEL slots."""
+    cdef Py_ssize_t i, slot
+    for i in range(n):
+        for slot in range(OK_PANEL):
+            g[i * ld + slot] = tile[slot * OK_PANEL + i]
+
+
+cdef class Store:
+    """Base of the stores.
+
+    Parameters
+    ----------
+    d : int
+        Features of a row.
+    itemsize : int
+        4 or 8.
+    """
+
+    def __init__(self, Py_ssize_t d, Py_ssize_t itemsize):
+        self.d = d
+        self.itemsize = itemsize
+        self.ops = ops_for(itemsize)
+
+    cdef int reserve(self, Py_ssize_t capacity) noexcept nogil:
+        """Make room for `capacity` rows, a multiple of OK_PANEL. Returns 0, or -1: no memory."""
+        return -1
+
+    cdef int write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil:
+        """Store row i of the chunk in `slot`. Returns 0, or -1 when memory ran out."""
+        return -1
+
+    cdef bint needs_spread(self) noexcept nogil:
+        """Whether `product` needs the chunk to be spread out."""
+        return False
+
+    cdef void product(self, Chunk chunk, Py_ssize_t panel, int accumulate, char *g,
+                      Py_ssize_t ld) noexcept nogil:
+        """g = accumulated products of all rows of the chunk with the slots of one panel."""
+
+    cdef void distance(self, Chunk chunk, Py_ssize_t i, Py_ssize_t panel,
+                       char *g) noexcept nogil:
+        """g[0:OK_PANEL] = squared distances of row i to the slots of one panel (float32)."""
+
+    def nbytes(self, Py_ssize_t n):
+        """Bytes allocated for the first `n` rows and the room kept beside them."""
+        raise NotImplementedError
+
+
+cdef class PanelStore(Store):
+    """Support rows in dense feature-major panels."""
+
+    def __dealloc__(self):
+        free(self.panels)
+
+    cdef char *panel(self, Py_ssize_t index) noexcept nogil:
+        return self.panels + index * self.d * OK_PANEL * self.itemsize
+
+    cdef int reserve(self, Py_ssize_t capacity) noexcept nogil:
+        cdef Py_ssize_t row_bytes = self.d * self.itemsize
+        cdef char *fresh
+        if capacity <= self.capacity:
+            return 0
+        fresh = <char *> aligned_resize(self.panels, self.capacity * row_bytes,
+                                        capacity * row_bytes)
+        if fresh == NULL:
+            return -1
+        self.panels = fresh
+        self.capacity = capacity
+        return 0
+
+    cdef int write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil:
+        cdef char *lane = self.panel(slot // OK_PANEL) + slot % OK_PANEL * self.itemsize
+        cdef const void *values = chunk.dense + i * self.d * self.itemsize
+        cdef const int32_t *columns = NULL
+        cdef Py_ssize_t count = self.d
+        if chunk.sparse:
+            values = chunk.rows[i].values
+            columns = chunk.rows[i].columns
+            count = chunk.rows[i].count
+        if self.itemsize == 4:
+            put_lane(<float *> lane, <const float *> values, columns, count, self.d)
+        else:
+            put_lane(<double *> lane, <const double *> values, columns, count, self.d)
+        return 0
+
+    cdef void product(self, Chunk chunk, Py_ssize_t panel, int accumulate, char *g,
+                      Py_ssize_t ld) noexcept nogil:
+        if chunk.sparse:
+            self.ops.sparse[accumulate](chunk.rows, chunk.n, NULL, self.panel(panel), g, ld)
+        else:
+            self.ops.dense[accumulate](chunk.dense, self.d, chunk.n, self.d, self.panel(panel), g,
+                                       ld)
+
+    cdef void distance(self, Chunk chunk, Py_ssize_t i, Py_ssize_t panel,
+                       char *g) noexcept nogil:
+        self.ops.dense[OK_SQUARED](chunk.as_dense(i), self.d, 1, self.d, self.panel(panel), g,
+                                   OK_PANEL)
+
+    def nbytes(self, Py_ssize_t n):
+        return self.capacity * self.d * self.itemsize
+
+    def get_rows(self, Py_ssize_t n):
+        """The first `n` rows as an ndarray of shape (n, d)."""
+        panels = (n + OK_PANEL - 1) // OK_PANEL
+        out = np.zeros((panels, self.d, OK_PANEL), np.float32 if self.itemsize == 4 else np.float64)
+        cdef Py_ssize_t address = out.ctypes.data
+        if n > 0:
+            memcpy(<void *> address, self.panels, out.nbytes)
+        return np.ascontiguousarray(out.transpose(0, 2, 1).reshape(-1, self.d)[:n])
+
+
+cdef class SparseStore(Store):
+    """Support rows as they came, one allocation each: values, then columns."""
+
+    def __dealloc__(self):
+        cdef Py_ssize_t slot
+        for slot in range(self.capacity):
+            free(<void *> self.rows[slot].values)
+        free(self.rows)
+
+    cdef int reserve(self, Py_ssize_t capacity) noexcept nogil:
+        cdef ok_sparse_row *fresh
+        if capacity <= self.capacity:
+            return 0
+        fresh = <ok_sparse_row *> aligned_resize(
+            self.rows, self.capacity * sizeof(ok_sparse_row), capacity * sizeof(ok_sparse_row))
+        if fresh == NULL:
+            return -1
+        self.rows = fresh
+        self.capacity = capacity
+        return 0
+
+    cdef int write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil:
+        cdef const ok_sparse_row *row = &chunk.rows[i]
+        cdef Py_ssize_t value_bytes = row.count * self.itemsize
+        cdef Py_ssize_t column_bytes = row.count * sizeof(int32_t)
+        cdef char *fresh = <char *> malloc(max(value_bytes + column_bytes, 1))
+        if fresh == NULL:
+            return -1
+        memcpy(fresh, row.values, value_bytes)
+        memcpy(fresh + value_bytes, row.columns, column_bytes)
+        free(<void *> self.rows[slot].values)
+        self.rows[slot].values = fresh
+        self.rows[slot].columns = <int32_t *> (fresh + value_bytes)
+        self.rows[slot].count = row.count
+        return 0
+
+    cdef bint needs_spread(self) noexcept nogil:
+        return True
+
+    cdef void product(self, Chunk chunk, Py_ssize_t panel, int accumulate, char *g,
+                      Py_ssize_t ld) noexcept nogil:
+        cdef Py_ssize_t q, n
+        cdef char *block
+        for q in range((chunk.n + OK_PANEL - 1) // OK_PANEL):
+            self.ops.sparse[accumulate](self.rows + panel * OK_PANEL, OK_PANEL, chunk.place,
+                                        chunk.lane_panel(q), chunk.scratch, OK_PANEL)
+            n = min(OK_PANEL, chunk.n - q * OK_PANEL)
+            block = g + q * OK_PANEL * ld * self.itemsize
+            if self.itemsize == 4:
+                transpose(<const float *> chunk.scratch, <float *> block, ld, n)
+            else:
+                transpose(<const double *> chunk.scratch, <double *> block, ld, n)
+
+    cdef void distance(self, Chunk chunk, Py_ssize_t i, Py_ssize_t panel,
+                       char *g) noexcept nogil:
+        cdef Py_ssize_t slot
+        for slot in range(OK_PANEL):
+            (<float *> g)[slot] = <float> sparse_distance(
+                &chunk.rows[i], &self.rows[panel * OK_PANEL + slot], self.itemsize)
+
+    def nbytes(self, Py_ssize_t n):
+        cdef Py_ssize_t slot, stored = 0
+        for slot in range(n):
+            stored += self.rows[slot].count
+        return self.capacity * sizeof(ok_sparse_row) + stored * (self.itemsize + sizeof(int32_t))
+
+    def get_rows(self, Py_ssize_t n):
+        """The first `n` rows as a CSR matrix of shape (n, d)."""
+        cdef Py_ssize_t slot, address
+        starts = np.zeros(n + 1, dtype=np.int32)
+        starts[1:] = np.cumsum([self.rows[slot].count for slot in range(n)])
+        values = np.zeros(starts[n], np.float32 if self.itemsize == 4 else np.float64)
+        columns = np.zeros(starts[n], np.int32)
+        for slot in range(n):
+            address = values.ctypes.data + starts[slot] * self.itemsize
+            memcpy(<void *> address, self.rows[slot].values, self.rows[slot].count * self.itemsize)
+            address = columns.ctypes.data + starts[slot] * sizeof(int32_t)
+            memcpy(<void *> address, self.rows[slot].columns,
+                   self.rows[slot].count * sizeof(int32_t))
+        return sp.csr_matrix((values, columns, starts), shape=(n, self.d))

@@ -1,0 +1,308 @@
+"""The stream loop: every learner of the library, online or over several passes, runs through it.
+
+Layer 9.
+
+            order -> open a block -> scores -> head -> gate, rule -> update
+                          ^                                              |
+                          +------------- next sample, next block <------+
+
+The loop runs without the GIL. `learn_one` is the same loop over one sample. A call that fails
+(no memory, a score that is no longer finite, Ctrl-C) leaves the model as it was before the call.
+"""
+from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport isfinite
+from libc.stdlib cimport calloc, free
+
+import numpy as np
+import scipy.sparse as sp
+
+from onlinekern.core.gates cimport Gate
+from onlinekern.core.heads cimport Head
+from onlinekern.core.rng cimport Generator
+from onlinekern.core.rows cimport Rows, Samples, one_row, row_norms, samples_of
+from onlinekern.core.rules cimport Rule
+from onlinekern.core.spaces cimport Space
+from onlinekern.core.types cimport Outcome
+
+# Signals are looked for about every so many kernel values, some tens of milliseconds: asking needs
+# the GIL, which another thread may hold for its whole switch interval.
+cdef Py_ssize_t VALUES_BETWEEN_SIGNALS = 1 << 25
+# A space does not ask for more rows at a time, unless the user does.
+cdef Py_ssize_t MOST_ROWS = 64
+
+
+cdef class Model:
+    """A learner composed of parts, with its counters.
+
+    Parameters
+    ----------
+    space : Space
+    head : Head
+    rule : Rule
+    gate : Gate
+    rng : Generator
+    d : int
+        Features of a sample.
+    dtype : numpy.float32 or numpy.float64
+        The dtype of the samples.
+
+    Attributes
+    ----------
+    rule, gate : Rule, Gate
+        May be replaced between calls: parameters of the step can change in mid-stream.
+    """
+
+    def __init__(self, Space space, Head head, Rule rule, Gate gate, Generator rng, Py_ssize_t d,
+                 dtype):
+        self.space = space
+        self.head = head
+        self.rule = rule
+        self.gate = gate
+        self.rng = rng
+        self.d = d
+        self.itemsize = np.dtype(dtype).itemsize
+        self.current = <double *> calloc(3 * head.n_outputs, sizeof(double))
+        if self.current == NULL:
+            raise MemoryError(f"no memory for the scores of {head.n_outputs} outputs")
+        self.averaged = self.current + head.n_outputs
+        self.coefficients = self.current + 2 * head.n_outputs
+        self.window_of_one = space.new_window(1)
+
+    def __dealloc__(self):
+        free(self.current)
+
+    @property
+    def dtype(self):
+        """Of the samples, as a numpy dtype."""
+        return np.dtype(np.float32 if self.itemsize == 4 else np.float64)
+
+    @property
+    def n_seen(self):
+        """Samples learnt, those of weight 0 not counted."""
+        return self.counters.seen
+
+    @property
+    def n_mistakes(self):
+        """Samples whose prediction before learning was not their label."""
+        return self.counters.mistakes
+
+    @property
+    def cumulative_loss(self):
+        """Sum of weight times loss of the samples, each before it was learnt."""
+        return self.counters.loss
+
+    cdef Failure step(self, Py_ssize_t i, double y, double weight,
+                      double *prediction) noexcept nogil:
+        """Test on sample i of the open block, then train on it."""
+        cdef Py_ssize_t k
+        cdef Outcome outcome
+        self.space.scores(i, self.current, self.averaged)
+        for k in range(self.head.n_outputs):
+            if not isfinite(self.current[k]) or not isfinite(self.averaged[k]):
+                return NOT_FINITE
+        prediction[0] = self.head.predict(self.averaged)
+        if weight == 0:
+            return NONE
+        outcome = self.head.solve(self.current, y, self.space.length(i), weight,
+                                  self.counters.seen + 1, self.rule, self.gate, self.rng,
+                                  self.coefficients)
+        self.counters.seen += 1
+        self.counters.loss += weight * outcome.loss
+        self.counters.mistakes += prediction[0] != y
+        for k in range(self.head.n_outputs):
+            if not isfinite(self.coefficients[k]):
+                return NOT_FINITE
+        if self.space.update(i, outcome.shrink, outcome.updates, self.coefficients) < 0:
+            return NO_MEMORY
+        return NONE
+
+    cdef Failure run(self, const Rows *rows, const Py_ssize_t *order, const double *y,
+                     const double *weight, Py_ssize_t n, Py_ssize_t look_ahead,
+                     double *predictions, Py_ssize_t *reached) noexcept nogil:
+        """THE loop. Returns why it stopped; `reached` is the sample at which it did."""
+        cdef Py_ssize_t first = 0, i, row, width, work = 0
+        cdef double prediction
+        cdef Failure failure
+        while first < n:
+            reached[0] = first
+            width = self.space.look_ahead(look_ahead, n - first)
+            if self.space.open(rows, order, first, width) < 0:
+                return NO_MEMORY
+            for i in range(width):
+                row = order[first + i] if order else first + i
+                failure = self.step(i, y[row], weight[row] if weight else 1, &prediction)
+                if failure != NONE:
+                    reached[0] = row
+                    return failure
+                if predictions:
+                    predictions[row] = prediction
+            first += width
+            work += width * (1 + self.space.size())
+            if work > VALUES_BETWEEN_SIGNALS:
+                work = 0
+                if self.interrupted():
+                    return INTERRUPTED
+        return NONE
+
+    cdef bint interrupted(self) noexcept nogil:
+        """Whether a signal handler raised; its exception is kept for `fail`."""
+        with gil:
+            try:
+                PyErr_CheckSignals()
+            except BaseException as error:
+                self.interruption = error
+                return True
+            return False
+
+    def learn(self, X, const double[::1] y, const double[::1] weight=None,
+              const Py_ssize_t[::1] order=None, Py_ssize_t window=0):
+        """Test-then-train over samples.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d), validated
+        y : ndarray of shape (n,)
+            Class numbers, or targets.
+        weight : ndarray of shape (n,), optional
+            Weights >= 0; default 1.
+        order : ndarray of shape (n,) of intp, optional
+            The order in which the rows are learnt; default as they stand.
+        window : int
+            Samples looked ahead; 0 leaves it to the space. Never changes a result.
+
+        Returns
+        -------
+        predictions : ndarray of shape (n,)
+            What was predicted for each row (class numbers, or targets) before it was learnt.
+
+        Raises
+        ------
+        FloatingPointError
+            When a score or a coefficient overflows.
+        MemoryError
+        """
+        cdef Samples samples = samples_of(X, self.dtype)
+        cdef Py_ssize_t n = samples.rows.n, reached = 0
+        cdef double[::1] predictions = np.empty(n)
+        cdef const double *weights = &weight[0] if weight is not None and n > 0 else NULL
+        cdef const Py_ssize_t *indices = &order[0] if order is not None and n > 0 else NULL
+        cdef Failure failure
+        if n == 0:
+            return np.asarray(predictions)
+        self.space.make_room(min(n, window if window > 0 else MOST_ROWS))
+        self.checkpoint()
+        with nogil:
+            failure = self.run(&samples.rows, indices, &y[0], weights, n, window,
+                               &predictions[0], &reached)
+        if failure != NONE:
+            self.fail(failure, reached)
+        return np.asarray(predictions)
+
+    def learn_one(self, x, double y):
+        """Test-then-train on one dense sample, with the least of checks.
+
+        Parameters
+        ----------
+        x : array-like of shape (d,)
+            Fastest as a C-contiguous ndarray of the model's dtype.
+        y : float
+            Class number, or target.
+
+        Returns
+        -------
+        float
+            What was predicted for x before it was learnt.
+        """
+        cdef Rows rows
+        cdef double prediction
+        cdef Py_ssize_t reached
+        owner = self.view_one(x, &rows)
+        self.checkpoint()
+        failure = self.run(&rows, NULL, &y, NULL, 1, 1, &prediction, &reached)
+        if failure != NONE:
+            self.fail(failure, 0)
+        return prediction
+
+    def score_one(self, x):
+        """Predicting score of one dense sample: a float, or an ndarray of shape (n_outputs,)."""
+        cdef Rows rows
+        cdef double score
+        cdef double[::1] scores
+        owner = self.view_one(x, &rows)
+        if self.head.n_outputs == 1:
+            if self.space.score(self.window_of_one, &rows, 0, 1, &score) < 0:
+                raise MemoryError("no memory to score one sample")
+            return score
+        scores = np.empty(self.head.n_outputs)
+        if self.space.score(self.window_of_one, &rows, 0, 1, &scores[0]) < 0:
+            raise MemoryError("no memory to score one sample")
+        return np.asarray(scores)
+
+    cdef object view_one(self, x, Rows *rows):
+        """Point `rows` at x; returns the array that must live as long as they are used."""
+        cdef double square, absolute
+        if one_row(x, self.d, self.itemsize, rows) == 0:
+            if sp.issparse(x):
+                x = x.toarray().reshape(-1)
+            x = np.ascontiguousarray(x, dtype=self.dtype)
+            if x.ndim != 1:
+                raise ValueError(f"x must be one sample of shape ({self.d},), got shape {x.shape}")
+            one_row(x, self.d, self.itemsize, rows)
+        row_norms(rows.values, self.d, self.itemsize, &square, &absolute)
+        if not isfinite(absolute):
+            raise ValueError("x contains NaN or infinity")
+        return x
+
+    def scores(self, X, double[:, ::1] out):
+        """Predicting scores of samples; several threads may call this at once.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d), validated
+        out : ndarray of shape (n, n_outputs)
+            Overwritten.
+        """
+        cdef Samples samples = samples_of(X, self.dtype)
+        cdef Py_ssize_t first = 0, width, n = samples.rows.n, outputs = self.head.n_outputs
+        cdef int status = 0
+        window = self.space.new_window(min(max(n, 1), MOST_ROWS))
+        with nogil:
+            while first < n and status == 0:
+                width = self.space.look_ahead(0, n - first)
+                status = self.space.score(window, &samples.rows, first, width,
+                                          &out[first, 0])
+                first += width
+        if status < 0:
+            raise MemoryError(f"no memory to score {n} samples")
+
+    cdef void checkpoint(self):
+        """Remember the model as it is, at no cost, for a call that fails."""
+        self.saved = self.counters
+        self.saved_rng = self.rng.state
+        self.space.checkpoint()
+
+    cdef int fail(self, Failure failure, Py_ssize_t reached) except -1:
+        """Undo the call and say why."""
+        self.counters = self.saved
+        self.rng.state = self.saved_rng
+        self.space.rollback()
+        if failure == NO_MEMORY:
+            raise MemoryError(f"no memory to learn sample {reached}")
+        if failure == INTERRUPTED:
+            interruption, self.interruption = self.interruption, None
+            raise interruption
+        raise FloatingPointError(
+            f"the score or the step of sample {reached} is not finite: the learner diverges; "
+            "use a smaller step size, stronger regularisation or scaled features"
+        )
+
+    def __reduce__(self):
+        arguments = (self.space, self.head, self.rule, self.gate, self.rng, self.d, self.dtype)
+        return _restore, (arguments, self.counters.seen, self.counters.mistakes,
+                          self.counters.loss)
+
+
+def _restore(arguments, seen, mistakes, loss):
+    cdef Model model = Model(*arguments)
+    model.counters.seen, model.counters.mistakes, model.counters.loss = seen, mistakes, loss
+    return model

@@ -1,0 +1,8 @@
+# Plain types shared by the compiled modules (layer 0). May change at minor versions.
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+
+cdef struct Outcome:
+    double loss      # of the sample, before the update
+    double shrink    # factor on everything learnt before
+    bint updates     # some coefficient of the sample is not zero

@@ -1,0 +1,26 @@
+# The look-ahead window: kernel values of coming samples (layer 5). May change at minor versions.
+from onlinekern.core.chunks cimport Chunk
+from onlinekern.core.kernels cimport Kernel
+from onlinekern.core.stores cimport Store
+from onlinekern.core.vector cimport OK_PANEL
+
+
+cdef inline Py_ssize_t whole_panels(Py_ssize_t n) noexcept nogil:
+    """n rounded up to whole panels."""
+    return (n + OK_PANEL - 1) // OK_PANEL * OK_PANEL
+
+
+cdef class Window:
+    cdef readonly Chunk chunk
+    cdef Store store
+    cdef Kernel kernel
+    cdef char *block          # kernel values: capacity x ld, a row per coming sample
+    cdef char *column         # of the support row added last
+    cdef Py_ssize_t ld, itemsize
+
+    cdef const char *row(self, Py_ssize_t i) noexcept nogil
+    cdef int fill(self, Py_ssize_t n, const char *terms, Py_ssize_t room) noexcept nogil
+    cdef void fill_exact(self, Py_ssize_t panel) noexcept nogil
+    cdef int repair(self, Py_ssize_t i, Py_ssize_t slot) noexcept nogil
+    cdef int widen(self, Py_ssize_t columns) noexcept nogil
+    cdef void discard(self) noexcept nogil

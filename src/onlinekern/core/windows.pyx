@@ -1,0 +1,117 @@
+"""Window: the kernel values of the coming samples against the support rows.
+
+Layer 5. Invariants (what makes look-ahead exact):
+1. For every sample i of the open window not yet seen and every occupied slot r,
+   block[i, r] = kappa(x_i, s_r), bit for bit what a window of one sample would hold.
+2. Whoever changes a support row repairs its column.
+3. No score is kept: a score is a dot of a block row with the coefficients when the sample's turn
+   comes, so a change of coefficients never touches the window.
+"""
+from libc.stdlib cimport free
+
+from onlinekern.core.chunks cimport Chunk
+from onlinekern.core.kernels cimport Kernel
+from onlinekern.core.stores cimport Store
+from onlinekern.core.vector cimport OK_PANEL, aligned_resize
+
+
+cdef class Window:
+    """A window over up to `rows` samples.
+
+    Parameters
+    ----------
+    store : Store
+        The support rows.
+    kernel : Kernel
+    rows : int >= 1
+    """
+
+    def __init__(self, Store store, Kernel kernel, Py_ssize_t rows):
+        self.store = store
+        self.kernel = kernel
+        self.itemsize = store.itemsize
+        self.chunk = Chunk(kernel, rows, store.d, store.itemsize)
+        self.column = <char *> aligned_resize(NULL, 0, whole_panels(rows) * self.itemsize)
+        if self.column == NULL:
+            raise MemoryError(f"no memory for a look-ahead window of {rows} rows")
+
+    def __dealloc__(self):
+        free(self.block)
+        free(self.column)
+
+    cdef const char *row(self, Py_ssize_t i) noexcept nogil:
+        """The kernel values of sample i, a number per slot in whole panels."""
+        return self.block + i * self.ld * self.itemsize
+
+    cdef int fill(self, Py_ssize_t n, const char *terms, Py_ssize_t room) noexcept nogil:
+        """Fill the block with the open chunk's values against n support rows.
+
+        `terms` are the support rows' kernel terms; `room` columns are left for new rows. Returns 0,
+        or -1 when memory ran out.
+        """
+        cdef Py_ssize_t p, width = OK_PANEL * self.itemsize
+        cdef char *g
+        if self.widen(whole_panels(n + room)) < 0:
+            return -1
+        if n > 0 and self.store.needs_spread() and self.chunk.spread() < 0:
+            return -1
+        for p in range(whole_panels(n) // OK_PANEL):
+            g = self.block + p * width
+            self.store.product(self.chunk, p, self.kernel.accumulate, g, self.ld)
+            self.kernel.transform(self.chunk.ops, g, self.ld, self.chunk.n, OK_PANEL,
+                                  self.chunk.terms, terms + p * width, self.chunk.sparse)
+            if self.chunk.any_exact:
+                self.fill_exact(p)
+        return 0
+
+    cdef void fill_exact(self, Py_ssize_t panel) noexcept nogil:
+        """Replace the values of the rows that need the distance from feature differences."""
+        cdef Py_ssize_t i
+        cdef char *g
+        for i in range(self.chunk.n):
+            if self.chunk.is_exact(i):
+                g = self.block + (i * self.ld + panel * OK_PANEL) * self.itemsize
+                self.store.distance(self.chunk, i, panel, g)
+                self.kernel.of_distance(self.chunk.ops, g, self.ld, 1, OK_PANEL)
+
+    cdef int repair(self, Py_ssize_t i, Py_ssize_t slot) noexcept nogil:
+        """Sample i is now the support row of `slot`: write its column for the samples after i.
+
+        Returns 0, or -1 when memory ran out.
+        """
+        cdef Py_ssize_t j
+        if i + 1 == self.chunk.n:
+            return 0
+        if self.chunk.spread() < 0:
+            return -1
+        self.chunk.column(i, self.column)
+        for j in range(i + 1, self.chunk.n):
+            if self.itemsize == 4:
+                (<float *> self.block)[j * self.ld + slot] = (<float *> self.column)[j]
+            else:
+                (<double *> self.block)[j * self.ld + slot] = (<double *> self.column)[j]
+        return 0
+
+    cdef int widen(self, Py_ssize_t columns) noexcept nogil:
+        """Make each row of the block hold at least `columns` values (-1: no memory).
+
+        The odd multiple of a cache line as leading dimension keeps the rows of one column from
+        competing for the same cache sets.
+        """
+        cdef char *fresh
+        cdef Py_ssize_t ld
+        if columns <= self.ld:
+            return 0
+        ld = whole_panels(columns + columns // 4) + 16
+        fresh = <char *> aligned_resize(self.block, 0, self.chunk.capacity * ld * self.itemsize)
+        if fresh == NULL:
+            return -1
+        self.block = fresh
+        self.ld = ld
+        return 0
+
+    cdef void discard(self) noexcept nogil:
+        """Throw the block away, so that no value that overflowed is ever multiplied by 0."""
+        free(self.block)
+        self.block = NULL
+        self.ld = 0

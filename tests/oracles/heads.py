@@ -1,0 +1,111 @@
+"""Heads: from K scores and a target to scalar problems, and back to K coefficients.
+
+Class labels are class indices 0 ... K - 1 here, 1 being the positive class of a binary problem.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Problem(NamedTuple):
+    """One scalar problem.
+
+    Attributes
+    ----------
+    f, y : float
+        Score and target of the problem.
+    direction : ndarray of shape (K,)
+        A coefficient c of the problem adds c * direction to the K coefficients of the sample.
+        Its squared length multiplies kappa_tt: f is linear in the K scores, f = direction . scores.
+    """
+
+    f: float
+    y: float
+    direction: np.ndarray
+
+
+def _unit(n_outputs, k):
+    direction = np.zeros(n_outputs)
+    direction[k] = 1.0
+    return direction
+
+
+class Head:
+    """What the heads share: the number of outputs K."""
+
+    def __init__(self, n_classes=None):
+        self.n_outputs = 1
+
+    def problems(self, scores, target):
+        """Return the scalar problems of one sample from its K scores."""
+        raise NotImplementedError
+
+    def predict(self, scores):
+        """Return the predicted class index or number."""
+        raise NotImplementedError
+
+
+class Binary(Head):
+    """One output; class index 1 is y = +1, class index 0 is y = -1."""
+
+    def problems(self, scores, label):
+        return [Problem(float(scores[0]), 1.0 if label == 1 else -1.0, _unit(1, 0))]
+
+    def predict(self, scores):
+        """Return 1 if the score is > 0, else 0 (also at exactly 0)."""
+        return 1 if scores[0] > 0.0 else 0
+
+
+class OneVersusRest(Head):
+    """K binary problems: y = +1 for the sample's own class, -1 for every other one."""
+
+    def __init__(self, n_classes):
+        self.n_outputs = n_classes
+
+    def problems(self, scores, label):
+        return [
+            Problem(float(scores[k]), 1.0 if k == label else -1.0, _unit(self.n_outputs, k))
+            for k in range(self.n_outputs)
+        ]
+
+    def predict(self, scores):
+        """Return the class of the largest score, the first one of a tie."""
+        return _first_largest(scores, range(self.n_outputs))
+
+
+class Margin(OneVersusRest):
+    """The true class against its strongest rival r [6]_: f = f_y - f_r, y = +1."""
+
+    def problems(self, scores, label):
+        rivals = [k for k in range(self.n_outputs) if k != label]
+        rival = _first_largest(scores, rivals)
+        direction = _unit(self.n_outputs, label) - _unit(self.n_outputs, rival)
+        return [Problem(float(scores[label] - scores[rival]), 1.0, direction)]
+
+
+class Regression(Head):
+    """One output; the target is the number itself."""
+
+    def problems(self, scores, target):
+        return [Problem(float(scores[0]), float(target), _unit(1, 0))]
+
+    def predict(self, scores):
+        return float(scores[0])
+
+
+def _first_largest(scores, candidates):
+    """Return the candidate index with the largest score, the first one of a tie."""
+    best = None
+    for k in candidates:
+        if best is None or scores[k] > scores[best]:
+            best = k
+    return best
+
+
+HEADS = {
+    "binary": Binary,
+    "ovr": OneVersusRest,
+    "margin": Margin,
+    "regression": Regression,
+}

@@ -1,0 +1,129 @@
+"""Rules: from one scalar problem to the step it takes.
+
+After sample t the model becomes ``f <- shrink f + coefficient kappa(x_t, .)``. A rule sees the
+score f = f_t(x_t), the target y, q (the squared length of the sample in feature space: kappa_tt,
+doubled for the margin head), the 1-based step t and the importance of the sample: its weight,
+divided by the acceptance probability where samples are drawn.
+"""
+
+from .losses import PerceptronLoss
+from .schedules import SCHEDULES
+
+
+class Rule:
+    """What the rules share: a loss and the parameters that some of them have.
+
+    Parameters
+    ----------
+    loss : losses.Loss
+    C : float, default=1.0
+        Aggressiveness of PA-I and PA-II; > 0.
+    eta, schedule, power : float, str, float
+        Step size of the gradient rule, see `schedules`.
+    reg : float, default=0.0
+        Regularisation lambda of the gradient rule; >= 0.
+    """
+
+    def __init__(self, loss, *, C=1.0, eta=0.5, schedule="constant", power=0.5, reg=0.0):
+        self.loss = loss
+        self.C = C
+        self.eta = eta
+        self.schedule = SCHEDULES[schedule]
+        self.power = power
+        self.reg = reg
+
+    def shrink(self, t):
+        """Return the factor of the old model at step t; it depends on t alone."""
+        return 1.0
+
+    def coefficient(self, f, y, q, t, importance=1.0):
+        """Return the coefficient of kappa(x_t, .), 0 for no step."""
+        raise NotImplementedError
+
+    def step(self, f, y, q, t, importance=1.0):
+        """Return the pair (coefficient, shrink)."""
+        return self.coefficient(f, y, q, t, importance), self.shrink(t)
+
+
+class Perceptron(Rule):
+    """On y f <= 0 the coefficient is y [5]_; at f = 0 too, so the first sample is learnt."""
+
+    def __init__(self, loss=None, **parameters):
+        super().__init__(PerceptronLoss(), **parameters)
+
+    def coefficient(self, f, y, q, t, importance=1.0):
+        return y * importance if y * f <= 0.0 else 0.0
+
+
+class Gradient(Rule):
+    """f <- max(0, 1 - eta_t lambda) f - eta_t l'(f_t) kappa(x_t, .) [2]_, equations (8)-(10).
+
+    The importance multiplies the coefficient, never the shrink.
+    """
+
+    def rate(self, t):
+        """Return eta_t."""
+        return self.schedule(t, self.eta, self.power)
+
+    def shrink(self, t):
+        return max(0.0, 1.0 - self.rate(t) * self.reg)
+
+    def coefficient(self, f, y, q, t, importance=1.0):
+        return self.rate(t) * self.loss.negative_slope(y, f) * importance
+
+
+class Pegasos(Gradient):
+    """The gradient rule with eta_t = 1 / (lambda t) [4]_, hence the shrink 1 - 1/t.
+
+    Not in `RULES`: it is a setting of the gradient rule. Written apart because the product
+    lambda (1 / (lambda t)) is 1/t only up to rounding.
+    """
+
+    def rate(self, t):
+        return 1.0 / (self.reg * t)
+
+    def shrink(self, t):
+        return 1.0 - 1.0 / t
+
+
+class PassiveAggressive(Rule):
+    """PA: coefficient tau sign(-l'), tau = l / q [1]_, section 3.
+
+    For the hinge the sign is y; for the epsilon-insensitive loss it is sign(y - f) ([1]_,
+    section 6). Nothing happens at q <= 0 (an empty row under the linear kernel), where the
+    constraint l = 0 cannot be met.
+    """
+
+    def tau(self, loss, q, importance):
+        """Return the length of the step for a loss > 0 and q > 0."""
+        return loss / q
+
+    def coefficient(self, f, y, q, t, importance=1.0):
+        loss = self.loss.value(y, f)
+        if loss <= 0.0 or q <= 0.0:
+            return 0.0
+        sign = 1.0 if self.loss.negative_slope(y, f) > 0.0 else -1.0
+        return sign * self.tau(loss, q, importance)
+
+
+class PassiveAggressiveI(PassiveAggressive):
+    """PA-I: tau = min(C, l / q) [1]_, section 3; the importance multiplies C."""
+
+    def tau(self, loss, q, importance):
+        return min(self.C * importance, loss / q)
+
+
+class PassiveAggressiveII(PassiveAggressive):
+    """PA-II: tau = l / (q + 1 / (2 C)) [1]_, section 3; the importance multiplies C."""
+
+    def tau(self, loss, q, importance):
+        return loss / (q + 1.0 / (2.0 * self.C * importance))
+
+
+RULES = {
+    "perceptron": Perceptron,
+    "gradient": Gradient,
+    "pa": PassiveAggressive,
+    "pa1": PassiveAggressiveI,
+    "pa2": PassiveAggressiveII,
+}

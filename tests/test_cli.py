@@ -1,0 +1,268 @@
+"""The command line: what it prints and writes, and one clear line for every bad input."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+typer_testing = pytest.importorskip("typer.testing")
+pytest.importorskip("rich")
+pytest.importorskip("pyarrow")
+pytest.importorskip("matplotlib")
+
+from onlinekern import cli  # noqa: E402
+from onlinekern._app import app  # noqa: E402
+from onlinekern._compare import parse_settings  # noqa: E402
+from onlinekern._methods import METHODS  # noqa: E402
+from onlinekern.streams import two_normals  # noqa: E402
+
+
+def libsvm(n, seed=0, distance=3.0):
+    X, y = two_normals(n, distance=distance, random_state=seed)
+    return "".join(f"{t} 1:{a:.4f} 2:{b:.4f}\n" for t, (a, b) in zip(y, X, strict=True))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.txt").write_text(libsvm(300))
+    (tmp_path / "test.txt").write_text(libsvm(100, seed=1))
+    return tmp_path
+
+
+def run(capsys, *arguments):
+    """Run the entry point; return its exit code, standard output and standard error."""
+    with pytest.raises(SystemExit) as ended:
+        cli.main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return ended.value.code or 0, captured.out, captured.err
+
+
+def test_table_json_csv_and_plot(folder, capsys):
+    code, out, err = run(
+        capsys, "compare", "train.txt", "--test", "test.txt", "--repeats", 3,
+        "--set", "spa.eta=0.5", "--json", "o.json", "--csv", "o.csv", "--plot", "o.png",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    assert max(len(line) for line in out.splitlines()) <= 80
+    assert "train.txt: 300 samples, 2 features, 2 classes" in out
+    for text in ("mistakes %", "test acc. %", "SVs", "µs/sample", "eta 0.5 ", "C ", "* chosen"):
+        assert text in out
+    assert all(method.label in out for method in METHODS.values())
+
+    (comparison,) = json.loads((folder / "o.json").read_text())["comparisons"]
+    assert comparison["n_samples"] == 300
+    methods = {method["name"]: method for method in comparison["methods"]}
+    assert list(methods) == list(METHODS)
+    spa = methods["spa"]
+    assert spa["parameters"]["eta"] == {"value": 0.5, "origin": "given"}
+    assert spa["parameters"]["gamma"]["origin"] == "chosen"
+    assert len(spa["error"]["runs"]) == 3
+    assert spa["error"]["mean"] == pytest.approx(np.mean(spa["error"]["runs"]))
+    assert spa["error"]["std"] == pytest.approx(np.std(spa["error"]["runs"], ddof=1))
+    assert spa["curves"]["samples"][-1] == 300
+    assert spa["curves"]["error"][-1] == pytest.approx(spa["error"]["mean"])
+
+    with (folder / "o.csv").open(newline="") as file:
+        rows = {row["method"]: row for row in csv.DictReader(file)}
+    assert list(rows) == list(METHODS)
+    assert float(rows["pa1"]["error_mean"]) == methods["pa1"]["error"]["mean"]
+    assert float(rows["pa1"]["test_score_mean"]) > 0.8
+    assert (folder / "o.png").read_bytes().startswith(b"\x89PNG\r\n")
+
+
+@pytest.mark.parametrize("name", ["data.csv", "data.parquet"])
+def test_tables_with_a_target_column(folder, capsys, name):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import csv as arrow_csv
+    from pyarrow import parquet
+
+    X, y = two_normals(200, random_state=0)
+    table = pa.table({"y": np.where(y > 0, "yes", "no"), "a": X[:, 0], "b": X[:, 1]})
+    if name.endswith("csv"):
+        arrow_csv.write_csv(table, name)
+    else:
+        parquet.write_table(table, name)
+    code, out, err = run(capsys, "compare", name, "--target", "y", "--methods", "pa1,spa")
+    assert (code, err) == (0, "")
+    assert "200 samples, 2 features, 2 classes" in out
+
+
+def test_regression_and_file_order(folder, capsys):
+    X = np.random.default_rng(0).uniform(-1, 1, (200, 2))
+    lines = (f"{100 * a + b:.3f} 1:{a:.4f} 2:{b:.4f}\n" for a, b in X)
+    (folder / "line.txt").write_text("".join(lines))
+    code, out, err = run(capsys, "compare", "line.txt", "--no-shuffle", "--methods", "pa1,ogd")
+    assert (code, err) == (0, "")
+    assert "regression" in out
+    assert "in file order" in out
+    assert "RMSE" in out
+    assert "±" not in out
+
+
+def test_without_data_it_runs_on_digits_and_two_gaussians(capsys):
+    code, out, _ = run(
+        capsys, "compare", "--repeats", 2, "--methods", "perceptron,spa", "--limit", 1000
+    )
+    assert code == 0
+    assert "digits: 1,000 samples, 64 features, 10 classes" in out
+    assert "two gaussians: 1,000 samples, 2 features, 2 classes" in out
+
+
+def test_seed_decides_everything_but_the_times(folder, capsys):
+    outputs = []
+    for seed in (1, 1, 2):
+        run(capsys, "compare", "train.txt", "--methods", "spa", "--seed", seed, "--json", "o.json")
+        (method,) = json.loads((folder / "o.json").read_text())["comparisons"][0]["methods"]
+        outputs.append((method["parameters"], method["error"], method["n_support"]))
+    assert outputs[0] == outputs[1]
+    assert outputs[0] != outputs[2]
+
+
+def test_hint_on_standard_error(folder, capsys):
+    (folder / "wild.txt").write_text("1 1:1 2:100000\n-1 1:2 2:5\n1 1:3 2:7\n")
+    code, _, err = run(capsys, "compare", "wild.txt", "--methods", "perceptron")
+    assert code == 0
+    assert err.count("\n") == 1
+    assert err.startswith("onlinekern: hint: ")
+    assert "--scale minmax" in err
+    code, _, err = run(capsys, "compare", "wild.txt", "--methods", "pa", "--scale", "minmax")
+    assert (code, err) == (0, "")
+
+
+FILES = {
+    "malformed.txt": "1 1:2\n-1 1:x\n",
+    "nan.txt": "1 1:2\n-1 1:nan\n",
+    "one.txt": "1 1:2\n1 1:3\n",
+    "empty.txt": "",
+    "wide.txt": "1 9:2\n-1 1:3\n",
+    "words.csv": "a,y\n1,0\nq,1\n",
+}
+BAD = [
+    (["nope.txt"], "nope.txt: No such file or directory"),
+    (["."], ".: Is a directory"),
+    (["malformed.txt"], "malformed.txt, line 2: '1:x' is not index:value"),
+    (["nan.txt"], "nan.txt, line 2: value of feature 1 is nan"),
+    (["one.txt"], "one.txt: all 2 samples are of one class (1)"),
+    (["empty.txt"], "empty.txt: no samples"),
+    (["train.txt", "--test", "wide.txt"], "wide.txt: 9 features, but train.txt has 2"),
+    (["train.txt", "--test", "nope.txt"], "nope.txt: No such file or directory"),
+    (["wide.txt", "--n-features", "3"], "9 features, more than n_features=3"),
+    (["train.txt", "--target", "y"], "only CSV and Parquet files have a target column"),
+    (["words.csv"], "name the target column, one of a, y"),
+    (["words.csv", "--target", "z"], "no column named 'z'"),
+    (["words.csv", "--target", "y"], "words.csv, line 3: 'q' in column 'a' is no number"),
+    (["train.txt", "--methods", "spa,foo"], "unknown 'foo'; known are perceptron"),
+    (["train.txt", "--methods", "pegasos", "--task", "regression"], "does no regression"),
+    (["train.txt", "--gamma", "0"], "--gamma must be a positive number"),
+    (["train.txt", "--gamma", "wide"], "--gamma must be a positive number"),
+    (["train.txt", "--gamma", "nan"], "--gamma must be a positive number"),
+    (["train.txt", "--kernel", "foo"], "--kernel: unknown 'foo'; known are gaussian"),
+    (["train.txt", "--scale", "foo"], "--scale: unknown 'foo'"),
+    (["train.txt", "--dtype", "int8"], "--dtype: unknown 'int8'"),
+    (["train.txt", "--repeats", "0"], "--repeats must be at least 1, got 0"),
+    (["train.txt", "--repeats", "many"], "--repeats"),
+    (["train.txt", "--limit", "1"], "--limit must be at least 2"),
+    (["train.txt", "--set", "spa.eta"], "expected METHOD.PARAMETER=VALUE"),
+    (["train.txt", "--set", "spa.foo=1"], "no parameter 'foo'"),
+    (["train.txt", "--set", "foo.eta=1"], "no method 'foo'"),
+    (["train.txt", "--set", "spa.kernel=linear"], "use --seed and --kernel"),
+    (["train.txt", "--methods", "spa", "--set", "spa.eta=-1"], "eta"),
+    (["train.txt", "--methods", "spa", "--set", "spa.eta=much"], "eta"),
+    (["train.txt", "--plot", "nowhere/o.png"], "nowhere/o.png: No such file or directory"),
+    (["train.txt", "--plot", "o.doc"], "the name must end in .png"),
+    (["train.txt", "--json", "."], ".: Is a directory"),
+    (["train.txt", "--bogus"], "--bogus"),
+    (["-", "--test", "-"], "cannot both be standard input"),
+    (["--test", "test.txt"], "need DATA"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD, ids=[" ".join(a) for a, _ in BAD])
+def test_bad_input_ends_in_one_line(folder, capsys, arguments, message):
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+    before = sorted(folder.iterdir())
+    code, out, err = run(capsys, "compare", *arguments)
+    assert code == 2
+    assert out == ""
+    assert err.startswith("onlinekern: error: ")
+    assert message in err
+    assert err.count("\n") == 1
+    assert sorted(folder.iterdir()) == before
+
+
+def test_settings_are_read_as_numbers_words_and_names():
+    assert parse_settings(["a.x=1", "b=0.5", "c=None", "d=true", "e=invsqrt"]) == {
+        "a.x": 1, "b": 0.5, "c": None, "d": True, "e": "invsqrt",
+    }  # fmt: skip
+
+
+def test_help_and_info():
+    runner = typer_testing.CliRunner()
+    cases = ((["compare", "--help"], "--methods"), (["info"], "numpy"), ([], "Usage"))
+    for arguments, text in cases:
+        result = runner.invoke(app, arguments)
+        assert result.exit_code == 0
+        assert text in result.output
+
+
+@pytest.mark.parametrize("package", ["typer", "rich"])
+def test_without_the_extra_one_line_says_what_to_install(package, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delitem(sys.modules, "onlinekern._app")
+    code, _, err = run(capsys, "info")
+    assert code == 2
+    assert err == f"onlinekern: error: this needs {package}: pip install 'onlinekern[cli]'\n"
+
+
+def test_importing_the_package_needs_no_extra():
+    code = (
+        "import sys, onlinekern, onlinekern.streams, onlinekern.evaluate, onlinekern.plotting, "
+        "onlinekern.cli; print([m for m in ('typer', 'rich', 'matplotlib', 'pyarrow') "
+        "if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def start(*arguments, **options):
+    command = [sys.executable, "-m", "onlinekern.cli", "compare", *arguments]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options
+    )
+
+
+def test_subprocess_reads_standard_input(folder):
+    process = start("-", "--methods", "spa", "--repeats", "1", stdin=subprocess.PIPE)
+    out, err = process.communicate(libsvm(200).encode(), timeout=60)
+    assert (process.returncode, err) == (0, b"")
+    assert b"standard input: 200 samples" in out
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+def test_interrupt_ends_in_130(folder):
+    process = start("-", stdin=subprocess.PIPE)
+    process.stdin.write(libsvm(200).encode())
+    process.stdin.flush()  # not closed: it waits for more
+    time.sleep(2.5)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"Traceback" not in err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX pipes")
+def test_broken_pipe_is_silent(folder):
+    process = start("train.txt", "--methods", "spa")
+    process.stdout.close()
+    err = process.stderr.read()
+    process.wait(timeout=60)
+    assert err == b""
+    assert process.returncode != 0

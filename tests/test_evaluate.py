@@ -1,0 +1,232 @@
+"""Evaluation: mistakes, curves and times are counted rightly, parameters chosen repeatably."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from onlinekern import _search
+from onlinekern._methods import METHODS, given_parameters, select_methods
+from onlinekern.evaluate import compare, prequential
+from onlinekern.plotting import plot_comparisons
+from onlinekern.streams import Source, gaussian_mixture, two_normals
+
+
+class LastLabel(BaseEstimator):
+    """Predicts for each sample the target of the one before it; every tenth row is support."""
+
+    def __init__(self, first=0.0, random_state=None):
+        self.first, self.random_state = first, random_state
+
+    def partial_fit_predict(self, X, y, classes=None):
+        self.n_seen_ = getattr(self, "n_seen_", 0) + len(y)
+        self.n_support_ = self.n_seen_ // 10
+        predicted = np.concatenate([[getattr(self, "last_", self.first)], y[:-1]])
+        self.last_ = y[-1]
+        return predicted
+
+    def predict(self, X):
+        return np.full(X.shape[0], self.last_)
+
+
+@pytest.fixture
+def source():
+    X, y = two_normals(600, distance=3.0, random_state=0)
+    return Source.from_arrays(X, y, name="two normals")
+
+
+@pytest.mark.parametrize("cut", [1, 7, 100, 1000])
+def test_prequential_counts_mistakes_however_the_stream_is_cut(cut):
+    y = np.random.default_rng(0).integers(0, 2, 1000).astype(float)
+    X = np.zeros((1000, 1))
+    wrong = np.concatenate([[0.0], y[:-1]]) != y
+    blocks = [(X[i : i + cut], y[i : i + cut]) for i in range(0, 1000, cut)]
+    result = prequential(LastLabel(), blocks, classes=[0, 1])
+    assert result.n_samples == 1000
+    assert result.mistakes == wrong.sum()
+    assert result.squared_error is None
+    assert result.samples[-1] == 1000
+    assert (np.diff(result.samples) > 0).all()
+    expected = np.cumsum(wrong)[result.samples - 1] / result.samples
+    np.testing.assert_allclose(result.error_curve, expected)
+    np.testing.assert_array_equal(result.support_curve, result.samples // 10)
+    assert result.n_support == 100
+    assert result.error == pytest.approx(wrong.mean())
+    assert result.seconds > 0
+
+
+def test_prequential_squared_error():
+    y = np.arange(100.0)
+    result = prequential(LastLabel(), [(np.zeros((100, 1)), y)])
+    assert result.mistakes is None
+    assert result.squared_error == pytest.approx(99)
+    assert result.error == pytest.approx(np.sqrt(0.99))
+
+
+def test_prequential_needs_test_then_train_and_samples():
+    with pytest.raises(TypeError, match="no partial_fit_predict"):
+        prequential(BaseEstimator(), [])
+    with pytest.raises(ValueError, match="no samples"):
+        prequential(LastLabel(), [])
+
+
+def test_compare_estimators_on_the_same_permutations(source):
+    result = compare({"a": LastLabel(), "b": LastLabel(first=1.0)}, source, repeats=3, test=source)
+    a, b = result.methods
+    assert [run.n_samples for run in a.runs] == [600] * 3
+    assert all(abs(x - y) <= 1 / 600 for x, y in zip(a.errors, b.errors, strict=True))
+    assert len(set(a.errors)) > 1
+    assert a.parameters == {}
+    assert all(0 < score < 1 for score in a.test_scores)
+    again = compare({"a": LastLabel()}, source, repeats=3)
+    assert again.methods[0].errors == a.errors
+
+
+def test_compare_in_file_order(source):
+    result = compare({"a": LastLabel()}, source, repeats=3, shuffle=False)
+    y = np.concatenate([targets for _, targets in source.blocks()])
+    assert result.repeats == 1
+    assert result.methods[0].runs[0].mistakes == np.count_nonzero(
+        np.concatenate([[0.0], y[:-1]]) != y
+    )
+
+
+def test_regression_errors_are_in_the_units_of_the_file():
+    y = np.random.default_rng(0).standard_normal(500) * 1000 + 5000
+    source = Source.from_arrays(np.zeros((500, 1)), y)
+    result = compare({"a": LastLabel()}, source, repeats=2, test=source)
+    assert result.target_deviation == pytest.approx(y.std())
+    for error in result.methods[0].errors + result.methods[0].test_scores:
+        assert 900 < error < 2000
+
+
+def test_all_methods_learn_two_normals(source):
+    total = []
+    result = compare(
+        "all", source, repeats=2, test=source,
+        progress=lambda done, whole, text: total.append((done, whole)),
+    )  # fmt: skip
+    assert [method.name for method in result.methods] == list(METHODS)
+    assert total[-1][0] == total[-1][1]
+    assert all(done <= whole for done, whole in total)
+    gammas = {method.parameters["gamma"] for method in result.methods}
+    assert len(gammas) == 1  # one width for all, as in the papers' tables
+    for method in result.methods:
+        assert np.mean(method.errors) < 0.2, method.name
+        assert np.mean(method.test_scores) > 0.8, method.name
+        for name in METHODS[method.name].grid:
+            assert method.parameters[name].origin == "chosen"
+
+
+def test_all_regressors_learn_a_line():
+    X = np.random.default_rng(0).uniform(-1, 1, (800, 2))
+    y = 1000 * X[:, 0]
+    source = Source.from_arrays(X, y)
+    result = compare("all", source, repeats=1)
+    assert {method.name for method in result.methods} == {
+        name for name, method in METHODS.items() if method.regressor
+    }
+    for method in result.methods:
+        assert method.errors[0] < 0.6 * y.std(), method.name
+
+
+def test_equal_seeds_give_equal_results(source):
+    results = [compare("spa,pa1", source, repeats=2, seed=5) for _ in range(2)]
+    other = compare("spa,pa1", source, repeats=2, seed=6)
+    for one, two, three in zip(*(item.methods for item in (*results, other)), strict=True):
+        assert one.parameters == two.parameters
+        assert one.errors == two.errors
+        assert one.supports == two.supports
+        assert one.errors != three.errors
+
+
+def test_given_parameters_are_kept_and_reach_the_estimator(source):
+    settings = {"beta": 50.0, "spa.eta": 0.3}
+    result = compare("spa,spa-last", source, repeats=1, gamma=0.7, settings=settings)
+    spa, last = result.methods
+    assert {name: item.value for name, item in spa.parameters.items()} == {
+        "gamma": 0.7, "beta": 50.0, "eta": 0.3,
+    }  # fmt: skip
+    assert {item.origin for item in spa.parameters.values()} == {"given"}
+    assert last.parameters["eta"].origin == "chosen"
+    assert max(spa.supports + last.supports) < 40  # beta 50: at most 12 expected
+    assert result.n_head == 600
+
+
+def test_pegasos_regularisation_scales_with_the_length(monkeypatch):
+    monkeypatch.setattr(_search, "HEAD_SAMPLES", 200)
+    monkeypatch.setattr("onlinekern.evaluate.HEAD_SAMPLES", 200)
+    X, y = gaussian_mixture(2000, random_state=0)
+    result = compare("pegasos", Source.from_arrays(X, y), repeats=1, gamma=0.4)
+    factor = result.methods[0].parameters["reg"].value * 2000
+    assert min(abs(factor / value - 1) for value in METHODS["pegasos"].grid["reg"]) < 1e-12
+
+
+def test_gamma_grid_is_around_scikit_learns_scale():
+    X = np.random.default_rng(0).standard_normal((500, 8)) * 3
+    dense, thin = _search.gamma_grid(X), _search.gamma_grid(sparse.csr_matrix(X))
+    assert dense == thin
+    assert dense[0] / (1 / (8 * X.var())) == pytest.approx(1, abs=0.42)
+    assert _search.gamma_grid(np.ones((5, 2)))[0] == 1.0
+
+
+def test_a_diverging_candidate_is_passed_over():
+    def error_of(candidate):
+        if candidate == 1:
+            raise FloatingPointError("diverged")
+        return {2: np.inf, 3: 0.5, 4: 0.5}[candidate]
+
+    assert _search._best(error_of, [1, 2, 3, 4]) == 3
+    with pytest.raises(FloatingPointError):
+        _search._best(error_of, [1])
+
+
+@pytest.mark.parametrize(
+    ("names", "task", "message"),
+    [
+        ("spa,foo", "classification", "unknown method 'foo'"),
+        ("spa,spa", "classification", "named twice"),
+        ("perceptron", "regression", "'perceptron' does no regression"),
+    ],
+)
+def test_select_methods_refuses(names, task, message):
+    with pytest.raises(ValueError, match=message):
+        select_methods(names, task)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"spa.foo": 1}, "no parameter 'foo'"),
+        ({"foo.eta": 1}, "no method 'foo'"),
+        ({"foo": 1}, "no parameter 'foo'"),
+        ({"spa.average": False}, "no parameter 'average'"),
+        ({"spa.random_state": 1}, "no parameter 'random_state'"),
+    ],
+)
+def test_unknown_settings_are_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        given_parameters(select_methods("spa,pa1", "classification"), "classification", settings)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"repeats": 0}, "repeats must be at least 1"),
+        ({"gamma": -1.0}, "gamma must be a positive number"),
+        ({"gamma": float("nan")}, "gamma must be a positive number"),
+        ({"kernel": "foo"}, "unknown kernel 'foo'"),
+    ],
+)
+def test_compare_refuses(source, options, message):
+    with pytest.raises(ValueError, match=message):
+        compare("spa", source, **options)
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_plot(tmp_path, source, suffix):
+    pytest.importorskip("matplotlib")
+    result = compare({"a": LastLabel(), "b": LastLabel()}, source, repeats=2)
+    path = tmp_path / f"curves.{suffix}"
+    plot_comparisons([result, result], path)
+    assert path.read_bytes().startswith(b"\x89PNG" if suffix == "png" else b"<?xml")

@@ -1,0 +1,438 @@
+"""Streams: every format gives back what was written, every fault is named, shuffles are uniform."""
+
+import bz2
+import gzip
+import io
+import lzma
+import math
+from itertools import islice, permutations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from onlinekern import _readers, _spool
+from onlinekern.streams import (
+    Source,
+    StreamError,
+    chess_board,
+    gaussian_mixture,
+    gaussian_mixture_blocks,
+    open_source,
+    read_blocks,
+    two_normals,
+    two_spirals,
+)
+
+PACKERS = {"": open, ".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+FAULTS = [
+    ("1 1:2\n-1 1:x\n", r"line 2: '1:x' is not index:value"),
+    ("1 1:2\n\n# note\n-1 1:nan\n", r"line 4: value of feature 1 is nan"),
+    ("1 1:2\n-1 1:inf\n", r"line 2: value of feature 1 is inf"),
+    ("nan 1:2\n", r"line 1: label 'nan' is not finite"),
+    ("yes 1:2\n", r"line 1: label 'yes' is not a number"),
+    ("1,2 1:2\n", r"line 1: label '1,2' is not a number"),
+    ("1 1:2 3\n", r"line 1: '3' is not index:value"),
+    ("1 2:2 1:3\n", r"line 1: feature indices must ascend without repeats, 1 comes after 2"),
+    ("1 1:1\n1 2:2 2:3\n", r"line 2: feature indices must ascend without repeats"),
+    ("1 -1:2\n", r"line 1: feature index -1 is out of range"),
+    ("1 99999999999:2\n", r"line 1: feature index 99999999999 is out of range"),
+    ("", r"no samples"),
+    ("# nothing\n\n", r"no samples"),
+    ("1\n-1\n", r"no features"),
+    ("1 1:2\n1 2:3\n", r"all 2 samples are of one class \(1\)"),
+]
+
+
+def write(path, text):
+    path.write_text(text)
+    return path
+
+
+def collect(source, random_state=None):
+    """Return all rows of a source, dense, and its targets."""
+    pairs = list(source.blocks(random_state))
+    rows = [X.toarray() if sparse.issparse(X) else X for X, _ in pairs]
+    return np.concatenate(rows), np.concatenate([y for _, y in pairs])
+
+
+def libsvm_text(X, y):
+    lines = []
+    for row, target in zip(X, y, strict=True):
+        pairs = (f"{j + 1}:{value!r}" for j, value in enumerate(row.tolist()) if value)
+        lines.append(" ".join([repr(float(target)), *pairs]))
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def data():
+    generator = np.random.default_rng(0)
+    X = generator.standard_normal((50, 6)) * (generator.random((50, 6)) < 0.4)
+    X[0, -1] = 1.5
+    return X, np.where(generator.random(50) < 0.5, 1.0, -1.0)
+
+
+@pytest.mark.parametrize("packed", PACKERS)
+def test_libsvm_round_trip(tmp_path, data, packed, monkeypatch):
+    monkeypatch.setattr(_readers, "CHUNK_BYTES", 300)  # lines cut across many chunks
+    X, y = data
+    path = tmp_path / f"data.libsvm{packed}"
+    with PACKERS[packed](path, "wb") as file:
+        file.write(libsvm_text(X, y).encode())
+    source = open_source(path, dtype="float64")
+    assert not source.layout.dense
+    rows, targets = collect(source)
+    np.testing.assert_array_equal(rows, X)
+    np.testing.assert_array_equal(targets, y)
+    assert source.classes.tolist() == [-1.0, 1.0]
+
+
+def test_libsvm_from_standard_input(data, monkeypatch):
+    X, y = data
+    text = io.TextIOWrapper(io.BytesIO(gzip.compress(libsvm_text(X, y).encode())))
+    monkeypatch.setattr("sys.stdin", text)
+    np.testing.assert_array_equal(collect(open_source("-", dtype="float64"))[0], X)
+
+
+def test_libsvm_comments_blank_lines_and_query_ids(tmp_path):
+    path = write(tmp_path / "a", "\ufeff1 qid:3 1:2 # why\r\n\r\n# no\n-1 2:0.5")
+    rows, targets = collect(open_source(path))
+    assert rows.tolist() == [[2.0, 0.0], [0.0, 0.5]]
+    assert targets.tolist() == [1.0, -1.0]
+
+
+def test_index_zero_is_found_over_the_whole_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(_readers, "CHUNK_BYTES", 8)
+    path = write(tmp_path / "a", "1 1:2\n-1 2:3\n" * 5 + "1 0:7\n")
+    rows, _ = collect(open_source(path))
+    assert rows.shape == (11, 3)
+    assert rows[-1].tolist() == [7.0, 0.0, 0.0]
+    later = write(tmp_path / "b", "1 1:2\n-1 2:3\n")
+    assert open_source(later).n_features == 2
+    assert open_source(later, zero_based=True).n_features == 3
+    with pytest.raises(StreamError, match="feature index 0 in a file that counts from 1"):
+        open_source(path, zero_based=False)
+
+
+@pytest.mark.parametrize(("text", "message"), FAULTS)
+def test_libsvm_faults_are_named(tmp_path, text, message):
+    with pytest.raises(StreamError, match=message) as caught:
+        open_source(write(tmp_path / "data.txt", text))
+    assert "data.txt" in str(caught.value)
+
+
+def test_fault_far_into_the_file_has_its_line_number(tmp_path, monkeypatch):
+    monkeypatch.setattr(_readers, "CHUNK_BYTES", 64)
+    path = write(tmp_path / "a", "1 1:2\n-1 2:3\n" * 500 + "1 1:2:3\n")
+    with pytest.raises(StreamError, match="line 1001: "):
+        open_source(path)
+
+
+def test_endless_line_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(_readers, "CHUNK_BYTES", 64)
+    monkeypatch.setattr(_readers, "LONGEST_LINE", 1000)
+    with pytest.raises(StreamError, match="line 1: longer than"):
+        open_source(write(tmp_path / "a", "1 " * 1000))
+
+
+@pytest.mark.parametrize("packed", [".gz", ".bz2", ".xz"])
+def test_damaged_compressed_file(tmp_path, packed):
+    path = tmp_path / f"a{packed}"
+    with PACKERS[packed](path, "wb") as file:
+        file.write(np.random.default_rng(0).bytes(5000))
+    path.write_bytes(path.read_bytes()[:2000])
+    with pytest.raises(StreamError):
+        open_source(path)
+
+
+def test_value_too_large_for_float32(tmp_path):
+    path = write(tmp_path / "a", "1 1:1e300\n-1 1:1\n")
+    with pytest.raises(StreamError, match="too large for float32"):
+        open_source(path)
+    assert collect(open_source(path, dtype="float64"))[0].max() == 1e300
+
+
+def test_test_file_narrower_is_padded_wider_is_refused(tmp_path):
+    train = open_source(write(tmp_path / "train", "1 1:1 3:1\n-1 2:1\n"))
+    narrow = open_source(write(tmp_path / "narrow", "1 1:1\n1 2:5\n"), like=train)
+    assert collect(narrow)[0].tolist() == [[1, 0, 0], [0, 5, 0]]
+    wide = write(tmp_path / "wide", "1 7:1\n")
+    with pytest.raises(StreamError, match=r"7 features, but .*train has 3"):
+        open_source(wide, like=train)
+    padded = open_source(tmp_path / "train", n_features=7)
+    assert open_source(wide, like=padded).n_features == padded.n_features == 7
+    with pytest.raises(StreamError, match=r"a feature index 0, but .*train counts from 1"):
+        open_source(write(tmp_path / "zero", "1 0:1\n"), like=train)
+
+
+def write_table(path, columns):
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table(columns)
+    if path.name.endswith(".parquet"):
+        from pyarrow import parquet
+
+        parquet.write_table(table, path)
+    else:
+        from pyarrow import csv
+
+        opened = PACKERS.get("." + path.name.rpartition(".")[2], open)
+        with opened(path, "wb") as file:
+            csv.write_csv(table, file)
+    return path
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.csv.xz", "a.parquet"])
+def test_tables_round_trip(tmp_path, data, name, monkeypatch):
+    monkeypatch.setattr("onlinekern._tables.CHUNK_BYTES", 700)
+    X, y = data
+    columns = {"first": X[:, 0], "label": y} | {f"x{j}": X[:, j] for j in range(1, 6)}
+    source = open_source(write_table(tmp_path / name, columns), "label", dtype="float64")
+    rows, targets = collect(source)
+    np.testing.assert_array_equal(rows, X)
+    np.testing.assert_array_equal(targets, y)
+    assert source.feature_names == ["first", "x1", "x2", "x3", "x4", "x5"]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+def test_text_labels_and_columns_matched_by_name(tmp_path, name):
+    train = write_table(tmp_path / name, {"a": [1, 2, 3], "b": [4, 5, 6], "y": ["u", "v", "u"]})
+    test = write_table(tmp_path / f"t{name}", {"y": ["v", "w"], "b": [7.5, 8], "a": [9, 10]})
+    source = open_source(train, "y")
+    assert source.labels == {"u": 0, "v": 1}
+    rows, targets = collect(open_source(test, "y", like=source))
+    assert rows.tolist() == [[9, 7.5], [10, 8]]
+    assert targets.tolist() == [1, 2]
+
+
+def test_integers_first_fractions_later(tmp_path, monkeypatch):
+    monkeypatch.setattr("onlinekern._tables.CHUNK_BYTES", 64)
+    path = write(tmp_path / "a.csv", "x,y\n" + "1,0\n" * 200 + "1.5,1\n")
+    assert collect(open_source(path, "y"))[0][-1].tolist() == [1.5]
+
+
+TABLE_FAULTS = [
+    ("a,b,y\n1,2,0\n3,q,1\n", "y", "line 3: 'q' in column 'b' is no number"),
+    ("a,b,y\n1,2,0\n3,,1\n", "y", "data row 2: column 'b' is missing or NaN"),
+    ("a,b,y\n1,2,0\n3,inf,1\n", "y", "data row 2: column 'b' is infinite"),
+    ("a,b,y\n1,2,0\n3,1\n", "y", "line 3: Expected 3 columns, got 2"),
+    ("a,b,y\n1,2,0\n3,1,\n", "y", "data row 2: no value of 'y'"),
+    ("a,b,y\n1,2,0\n", "z", "no column named 'z'; name the target column, one of a, b, y"),
+    ("a,b,y\n1,2,0\n", None, "name the target column, one of a, b, y"),
+    ("a,a,y\n1,2,0\n", "y", "two columns have the same name"),
+    ("y\n1\n", "y", "no column besides the target"),
+    ("a,y\n", "y", "no samples"),
+    ("", "y", "empty file"),
+    ("a,y\n1,3\n2,3\n", "y", "all 2 samples are of one class"),
+]
+
+
+@pytest.mark.parametrize(("text", "target", "message"), TABLE_FAULTS)
+def test_csv_faults_are_named(tmp_path, text, target, message):
+    pytest.importorskip("pyarrow")
+    with pytest.raises(StreamError, match=message):
+        open_source(write(tmp_path / "a.csv", text), target)
+
+
+def test_parquet_faults_are_named(tmp_path):
+    path = write_table(tmp_path / "a.parquet", {"t": ["x", "y"], "y": [0, 1]})
+    with pytest.raises(StreamError, match="column 't' is not numeric"):
+        open_source(path, "y")
+    with pytest.raises(StreamError, match="data row 2: column 'a' is missing"):
+        open_source(write_table(path, {"a": [1.0, None], "y": [0, 1]}), "y")
+    with pytest.raises(StreamError):
+        open_source(write(path, "hello"), "y")
+
+
+def test_other_columns_than_the_training_file(tmp_path):
+    pytest.importorskip("pyarrow")
+    train = open_source(write(tmp_path / "a.csv", "a,b,y\n1,2,0\n1,3,1\n"), "y")
+    for header in ("a,c,y", "a,b,c,y"):
+        body = ",".join("1" * (header.count(",") + 1))
+        other = write(tmp_path / "b.csv", f"{header}\n{body}\n")
+        with pytest.raises(StreamError, match=r"the training file has 2; this one (lacks|has)"):
+            open_source(other, "y", like=train)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("budget", [1 << 20, 2000])
+def test_shuffle_is_a_permutation_told_by_the_seed(kind, budget):
+    X = np.arange(1, 601, dtype=float).reshape(300, 2)
+    y = np.arange(300.0)
+    rows = sparse.csr_matrix(X) if kind == "sparse" else X
+    source = Source.from_arrays(rows, y, task="regression", budget=budget, dtype="float64")
+    first, targets = collect(source, 1)
+    again, _ = collect(source, 1)
+    other, _ = collect(source, 2)
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+    assert not np.array_equal(first, X)
+    np.testing.assert_array_equal(first[np.argsort(first[:, 0])], X)
+    # Targets stay with their rows (standardised, hence compared by rank).
+    np.testing.assert_array_equal(np.argsort(targets), np.argsort(first[:, 0]))
+    np.testing.assert_array_equal(collect(source)[0], X)
+
+
+@pytest.mark.parametrize("budget", [1 << 20, 32])
+def test_shuffle_is_uniform(budget):
+    # Chi-square over all 24 orders of four rows; 32 bytes force the external shuffle.
+    spool = _spool.Spool(budget)
+    for i in range(4):
+        spool.append(np.full((1, 1), float(i)), np.full(1, float(i)))
+    generator = np.random.default_rng(7)
+    counts = dict.fromkeys(permutations(range(4)), 0)
+    trials = 2400
+    for _ in range(trials):
+        rows = np.concatenate([X[:, 0] for X, _ in spool.shuffled(generator)])
+        counts[tuple(rows.astype(int))] += 1
+    expected = trials / math.factorial(4)
+    statistic = sum((count - expected) ** 2 / expected for count in counts.values())
+    assert statistic < 49.7  # 23 degrees of freedom, level 0.001
+
+
+def test_blocks_and_held_rows_stay_within_the_budget(monkeypatch):
+    budget = 40_000
+    monkeypatch.setattr(_spool, "BLOCK_BYTES", 4000)
+    spool = _spool.Spool(budget)
+    for _ in range(100):
+        spool.append(np.zeros((50, 4)), np.zeros(50))
+    assert spool.n_bytes > 4 * budget
+    assert not spool._held
+    loads = []
+    load = _spool.Spool._load
+    monkeypatch.setattr(
+        _spool.Spool, "_load", lambda self: loads.append(self.n_bytes) or load(self)
+    )
+    for blocks in (spool.blocks(), spool.shuffled(np.random.default_rng(0))):
+        sizes = [_spool.n_bytes(X) for X, _ in blocks]
+        assert max(sizes) <= 4000
+        assert sum(sizes) == 100 * 50 * 4 * 8
+    assert max(loads) <= budget / 2
+
+
+def test_two_replays_at_once():
+    spool = _spool.Spool(0)
+    for i in range(5):
+        spool.append(np.full((1, 1), float(i)), np.zeros(1))
+    pairs = zip(spool.blocks(), spool.blocks(), strict=True)
+    assert [(a[0][0, 0], b[0][0, 0]) for a, b in pairs] == [(i, i) for i in range(5)]
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("scale", ["minmax", "standard"])
+def test_scaling(kind, scale, data):
+    X, y = data
+    X = X * [1, 10, 100, 0.1, 1, 5] + (0 if kind == "sparse" else 3)
+    X[:, 4] = 0.0 if kind == "sparse" else 2.0
+    rows = sparse.csr_matrix(X) if kind == "sparse" else X
+    source = Source.from_arrays(rows, y, scale=scale, dtype="float64", budget=1000)
+    scaled, _ = collect(source)
+    live = [0, 1, 2, 3, 5]
+    assert not scaled[:, 4].any()  # a constant feature says nothing
+    if scale == "minmax":
+        np.testing.assert_allclose(scaled[:, live].min(axis=0), -1)
+        np.testing.assert_allclose(scaled[:, live].max(axis=0), 1)
+    else:
+        np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-12)
+        np.testing.assert_allclose(scaled[:, live].std(axis=0), 1)
+    twice = Source.from_arrays(rows[:7], y[:7], like=source)
+    np.testing.assert_allclose(collect(twice)[0], scaled[:7])
+
+
+def test_wide_sparse_rows_stay_sparse_when_scaled():
+    X = sparse.random(40, 5000, density=0.01, random_state=0, format="csr")
+    y = np.arange(40) % 2
+    source = Source.from_arrays(X, y, scale="minmax", dtype="float64")
+    scaled = sparse.vstack([block for block, _ in source.blocks()])
+    assert scaled.nnz == X.nnz
+    assert abs(scaled).max() == 1.0
+
+
+def test_statistics_do_not_depend_on_the_cut_into_blocks(data):
+    X, y = data
+    whole = Source([(X, y)], budget=1 << 20)
+    pieces = Source([(sparse.csr_matrix(X[i : i + 3]), y[i : i + 3]) for i in range(0, 50, 3)],
+                    zero_based=True)  # fmt: skip
+    for name in ("low", "high", "mean", "variance"):
+        np.testing.assert_allclose(
+            getattr(whole.statistics, name), getattr(pieces.statistics, name), atol=1e-12
+        )
+    assert whole.statistics.density == pytest.approx(pieces.statistics.density)
+
+
+def test_dense_enough_sparse_rows_become_dense():
+    y = np.arange(10) % 2
+    full = Source.from_arrays(sparse.csr_matrix(np.ones((10, 3))), y)
+    assert full.layout.dense
+    assert isinstance(next(full.blocks())[0], np.ndarray)
+    thin = Source.from_arrays(sparse.csr_matrix(np.eye(10)), y)
+    assert sparse.issparse(next(thin.blocks())[0])
+
+
+@pytest.mark.parametrize(
+    ("y", "task"),
+    [
+        ([0, 1, 0, 1], "classification"),
+        ([0.5, 1.5, 0.5, 0.5], "classification"),
+        ([0.5, 1.5, 2.5, 0.5], "regression"),
+        (range(200), "classification"),
+        (range(201), "regression"),
+    ],
+)
+def test_task_is_told_by_the_targets(y, task):
+    assert Source.from_arrays(np.ones((len(y), 1)), y).task == task
+
+
+def test_regression_targets_are_standardised():
+    y = np.arange(1000.0) * 300
+    source = Source.from_arrays(np.ones((1000, 1)), y, task="regression")
+    targets = collect(source)[1]
+    assert targets.mean() == pytest.approx(0, abs=1e-12)
+    assert targets.std() == pytest.approx(1)
+    assert source.layout.target_deviation == pytest.approx(y.std())
+
+
+def test_hint_for_wild_ranges():
+    X = np.random.default_rng(0).random((50, 3))
+    y = np.arange(50) % 2
+    assert Source.from_arrays(X, y).hint is None
+    assert "1,000" in Source.from_arrays(X * [1, 1000, 1], y).hint
+    assert Source.from_arrays(X * [1, 1000, 1], y, scale="minmax").hint is None
+
+
+def test_limit_and_head(tmp_path):
+    path = write(tmp_path / "a", "1 1:2\n-1 1:3\n" * 50)
+    assert open_source(path, limit=7).n_samples == 7
+    X, y = open_source(path).head(30, random_state=0)
+    assert X.shape == (30, 1)
+    assert len(y) == 30
+
+
+def test_read_blocks_straight_through(tmp_path):
+    path = write(tmp_path / "a", "1 1:2\n-1 3:3\n")
+    ((X, y),) = read_blocks(path, n_features=4)
+    assert X.shape == (2, 4)
+    assert y.tolist() == [1, -1]
+    with pytest.raises(StreamError, match="feature index 3, expected 1 to 2"):
+        list(read_blocks(path, n_features=2))
+    with pytest.raises(StreamError, match="n_features"):
+        list(read_blocks(path))
+
+
+@pytest.mark.parametrize("draw", [gaussian_mixture, two_normals, two_spirals, chess_board])
+def test_synthetic_streams_repeat_by_seed(draw):
+    X, y = draw(500, random_state=3)
+    again, _ = draw(500, random_state=3)
+    np.testing.assert_array_equal(X, again)
+    assert X.shape == (500, 2)
+    assert sorted(set(y.tolist())) == [-1, 1]
+
+
+def test_gaussian_mixture_is_the_papers():
+    X, y = gaussian_mixture(200_000, random_state=0)
+    assert (y == 1).mean() == pytest.approx(0.6, abs=0.005)
+    np.testing.assert_allclose(X[y == 1].mean(axis=0), [2, 0], atol=0.03)
+    np.testing.assert_allclose(np.cov(X[y == 1].T), 4 * np.eye(2), atol=0.1)
+    np.testing.assert_allclose(X[y == -1].mean(axis=0), [0, 0], atol=0.03)
+    np.testing.assert_allclose(np.cov(X[y == -1].T), np.eye(2), atol=0.05)
+    blocks = list(islice(gaussian_mixture_blocks(0, block_size=10), 3))
+    assert not np.array_equal(blocks[0][0], blocks[1][0])
