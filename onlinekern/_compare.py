@@ -8,6 +8,7 @@ import sys
 from ast import literal_eval
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -60,7 +61,8 @@ class Request:
         for name, least in least_values.items():
             value = getattr(self, name)
             if value is not None and value < least:
-                raise ValueError(f"--{name.replace('_', '-')} must be at least {least}, got {value}")
+                option = name.replace("_", "-")
+                raise ValueError(f"--{option} must be at least {least}, got {value}")
         if self.data is None and (self.test or self.target):
             raise ValueError("--test and --target need DATA")
         if self.data == self.test == "-":
@@ -70,6 +72,8 @@ class Request:
                 _check_readable(path)
         if self.plot and Path(self.plot).suffix.lower() not in SUFFIXES:
             raise ValueError(f"--plot {self.plot}: the name must end in {', '.join(SUFFIXES)}")
+        if self.plot:
+            import_module("matplotlib")  # the plot comes last: know now whether it can be drawn
         for path in (self.plot, self.json, self.csv):
             if path is not None:
                 _check_writable(path)

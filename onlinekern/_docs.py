@@ -76,9 +76,10 @@ default='gaussian'
             ``eta / rho``. Results change little between 0.1 and 10.
         alpha : float > 0, default=1.0
             Loss above which the probability of a draw no longer grows.
-        beta : float >= alpha, default=5.0
+        beta : float >= alpha, default=5.0 (1.0 for regression)
             Sparsity: at most ``alpha / beta`` of the samples are kept on average. 5 is the paper's
-            choice where test accuracy counts, 20 (200 for a million samples) where size does.
+            choice where test accuracy counts, 20 (200 for a million samples) where size does. The
+            losses of a scaled regression target are well below 1, and sparse enough by themselves.
     """,
     "attributes": """
         support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix

@@ -107,7 +107,7 @@ def range_hint(statistics, first_index):
     ranges = ranges[ranges > 0]
     if not len(ranges):
         return None
-    ratio = ranges.max() / np.percentile(ranges, 10)
+    ratio = ranges.max() / np.percentile(ranges, 10, method="lower")
     if ratio < WILD_RATIO:
         return None
     return (

@@ -110,7 +110,9 @@ class Run:
         self.seconds += perf_counter() - began
         self.n_samples += len(y)
         if self.classes is None:
-            self._error += self.unit**2 * float(np.sum((np.asarray(predicted) - y) ** 2))
+            with np.errstate(over="ignore", invalid="ignore"):  # a model may diverge
+                squares = (np.asarray(predicted) - y) ** 2
+                self._error += self.unit**2 * float(np.sum(squares))
         else:
             self._error += int(np.count_nonzero(predicted != y))
 

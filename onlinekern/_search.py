@@ -1,14 +1,15 @@
 """The short search that chooses parameters on the head of a stream.
 
 Gamma comes first, once for all methods, as in the papers' tables: the power of two, among seven
-around 1 / (d var X), with which a reference method without step size (the Perceptron; PA-I for
-regression) errs least. Then every method's own parameters are tried, one grid after the other. The
-error is the prequential one over the head; ties go to the value named first. The same seed gives
-the same choice.
+around 1 / (d var X), with which PA-I (C = 1) errs least: on eight data sets its choice was closer
+to the best for the others over the whole stream than the Perceptron's. Then every method's own
+parameters are tried, one grid after the other. The error is the prequential one over the head; ties
+go to the value named first. The same seed gives the same choice.
 """
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import partial
 
@@ -64,7 +65,10 @@ class Problem:
         estimator = method.build(
             self.task, {"kernel": self.kernel, "random_state": self.seed} | parameters
         )
-        error = prequential(estimator, [(self.X, self.y)], self.classes).error
+        with warnings.catch_warnings():
+            # What is worth a warning in the real run will be warned of there.
+            warnings.simplefilter("ignore")
+            error = prequential(estimator, [(self.X, self.y)], self.classes).error
         return error if np.isfinite(error) else np.inf
 
 
@@ -113,8 +117,7 @@ def choose_parameters(methods, problem, given, gamma=None, tick=lambda: None):
     if gamma is not None:
         shared = {"gamma": Parameter(gamma, "given")}
     elif problem.kernel not in KERNELS_WITHOUT_GAMMA:
-        reference = METHODS["perceptron" if problem.task == "classification" else "pa1"]
-        try_gamma = partial(_error, problem, reference, {}, "gamma", tick)
+        try_gamma = partial(_error, problem, METHODS["pa1"], {"C": 1.0}, "gamma", tick)
         shared = {"gamma": Parameter(_best(try_gamma, gamma_grid(problem.X)), "chosen")}
     return {
         method.name: _own_parameters(method, problem, shared, given[method.name], tick)

@@ -55,7 +55,7 @@ class FeatureStatistics:
             width = 0
         self.widen(width)
         if self.complete:
-            with np.errstate(over="ignore"):  # the variance of huge values may be infinite
+            with np.errstate(over="ignore", invalid="ignore"):  # variances may overflow
                 self._merge(rows, *_moments(X, self.n_features))
         self.n_samples += rows
 

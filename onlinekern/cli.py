@@ -13,8 +13,7 @@ import warnings
 BAD_INPUT = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
-# The commands need these before they start; others are asked for by name when they are used.
-NEEDED = ("typer", "rich", "matplotlib", "pyarrow")
+OPTIONAL = ("typer", "rich", "matplotlib", "pyarrow")
 
 
 def main(arguments=None):
@@ -31,13 +30,10 @@ def main(arguments=None):
 def _run(arguments):
     try:
         from onlinekern._app import app
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in NEEDED:
-            raise
-        return _fail(f"this needs {error.name}: pip install 'onlinekern[cli]'")
-    warnings.showwarning = _show_warning
-    try:
-        code = app(arguments, standalone_mode=False, prog_name="onlinekern") or 0
+
+        with warnings.catch_warnings():
+            warnings.showwarning = _warning_printer()
+            code = app(arguments, standalone_mode=False, prog_name="onlinekern") or 0
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
@@ -47,9 +43,10 @@ def _run(arguments):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in NEEDED:
+        package = (error.name or "").partition(".")[0]
+        if package not in OPTIONAL:
             raise
-        return _fail(f"this needs {error.name}: pip install 'onlinekern[cli]'")
+        return _fail(f"this needs {package}: pip install 'onlinekern[cli]'")
     except OSError as error:
         if error.strerror is None:
             return _fail(str(error))
@@ -70,8 +67,17 @@ def _fail(message):
     return BAD_INPUT
 
 
-def _show_warning(message, category, filename, line, file=None, text=None):
-    print(f"onlinekern: warning: {' '.join(str(message).split())}", file=sys.stderr)
+def _warning_printer():
+    """Return a ``warnings.showwarning`` that prints one line, and the same line only once."""
+    printed = set()
+
+    def show(message, category, filename, line, file=None, text=None):
+        line = " ".join(str(message).split())
+        if line not in printed:
+            print(f"onlinekern: warning: {line}", file=sys.stderr)
+        printed.add(line)
+
+    return show
 
 
 if __name__ == "__main__":

@@ -112,11 +112,12 @@ class SPARegressor(OnlineRegressor, SPA):
     >>> import numpy as np
     >>> from onlinekern import SPARegressor
     >>> X = np.linspace(0, 6, 2000)[:, None]
-    >>> model = SPARegressor(gamma=1.0, epsilon=0.05, beta=1.0, random_state=0)
+    >>> model = SPARegressor(gamma=1.0, epsilon=0.05, random_state=0)
     >>> bool(model.fit(X, np.sin(X[:, 0])).score(X, np.sin(X[:, 0])) > 0.9)
     True
     """
 
+    beta: float = 1.0
     epsilon: float = 0.1
 
     _constraints = {"epsilon": NOT_NEGATIVE}

@@ -57,8 +57,9 @@ def _reader(path, target=None, feature_names=None, labels=None):
         delimiter = "\t" if kind == ".tsv" else ","
         return CsvReader(path, target, feature_names, labels, delimiter)
     except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
         raise StreamError(
-            f"{path}: reading it needs {error.name}: pip install 'onlinekern[cli]'"
+            f"{path}: reading it needs {package}: pip install 'onlinekern[cli]'"
         ) from error
 
 

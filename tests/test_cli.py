@@ -213,13 +213,26 @@ def test_help_and_info():
         assert text in result.output
 
 
-@pytest.mark.parametrize("package", ["typer", "rich"])
-def test_without_the_extra_one_line_says_what_to_install(package, monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.delitem(sys.modules, "onlinekern._app")
-    code, _, err = run(capsys, "info")
-    assert code == 2
-    assert err == f"onlinekern: error: this needs {package}: pip install 'onlinekern[cli]'\n"
+@pytest.mark.parametrize(
+    ("package", "arguments"),
+    [
+        ("typer", ["info"]),
+        ("rich", ["info"]),
+        ("matplotlib", ["compare", "train.txt", "--plot", "o.png"]),
+        ("pyarrow", ["compare", "a.csv", "--target", "y"]),
+    ],
+)
+def test_without_the_extra_one_line_says_what_to_install(package, arguments, folder):
+    (folder / "a.csv").write_text("a,y\n1,0\n2,1\n")
+    code = f"import sys; sys.modules[{package!r}] = None; from onlinekern.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("onlinekern: error: ")
+    assert f"needs {package}: pip install 'onlinekern[cli]'" in done.stderr
 
 
 def test_importing_the_package_needs_no_extra():

@@ -19,7 +19,8 @@ cdef class Chunk:
     cdef char *gathered
     cdef char *lanes                  # the rows as panels: n_lanes x (features, OK_PANEL)
     cdef int32_t *place               # column -> feature of the lanes, -1: in no row
-    cdef Py_ssize_t lane_features, lanes_bytes, gathered_bytes, scratch_bytes
+    cdef int32_t *vocabulary          # the columns that have a feature
+    cdef Py_ssize_t vocabulary_room, lane_features, lanes_bytes, gathered_bytes, scratch_bytes
 
     cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                   Py_ssize_t n) noexcept nogil

@@ -1,11 +1,11 @@
 """Chunk: the rows of one look-ahead block, with their kernel terms, ready for products.
 
-Layer 3. A chunk is opened on up to `capacity` coming samples. It knows their layout; those above see
-rows by number. When a row becomes a support row in the middle of the chunk, its products with the
-rows still to come are needed (`column`): for that the chunk is spread out, lazily, into feature-major
-panels, and the same primitive that multiplies rows with support panels multiplies the new support row
-with the chunk. The two give the same bits (see vector.h), which makes any chunk length give the same
-results.
+Layer 3. A chunk is opened on up to `capacity` coming samples. It knows their layout; those above
+see rows by number. When a row becomes a support row in the middle of the chunk, its products with
+the rows still to come are needed (`column`): for that the chunk is spread out, lazily, into
+feature-major panels, and the same primitive that multiplies rows with support panels multiplies the
+new support row with the chunk. The two give the same bits (see vector.h), which makes any chunk
+length give the same results.
 
 The lanes of sparse rows hold only the columns that occur in the chunk (`place` numbers them), so
 their size follows the stored elements, whatever the number of features.
@@ -18,7 +18,7 @@ from libc.string cimport memcpy, memset
 from onlinekern.core.kernels cimport Kernel
 from onlinekern.core.rows cimport Rows, dense_row, is_sparse, row_norms, sparse_row
 from onlinekern.core.vector cimport (
-    OK_PANEL, OK_SQUARED, aligned_resize, ok_sparse_row, ok_vector_ops, ops_for,
+    OK_PANEL, OK_SQUARED, aligned_resize, ok_sparse_row, ops_for,
 )
 
 
@@ -96,6 +96,7 @@ cdef class Chunk:
         free(self.gathered)
         free(self.lanes)
         free(self.place)
+        free(self.vocabulary)
 
     cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                   Py_ssize_t n) noexcept nogil:
@@ -156,19 +157,29 @@ cdef class Chunk:
 
     cdef int number_columns(self) noexcept nogil:
         """Give the columns that occur in the chunk the numbers 0, 1, ... in `place`."""
-        cdef Py_ssize_t i, j
+        cdef Py_ssize_t i, j, stored = 0
         cdef int32_t column
+        cdef int32_t *fresh
         if self.place == NULL:
             self.place = <int32_t *> malloc(max(self.d, 1) * sizeof(int32_t))
             if self.place == NULL:
                 return -1
             memset(self.place, 0xff, self.d * sizeof(int32_t))
+        for i in range(self.n):
+            stored += self.rows[i].count
+        if self.vocabulary_room < stored:
+            fresh = <int32_t *> aligned_resize(self.vocabulary, 0, stored * sizeof(int32_t))
+            if fresh == NULL:
+                return -1
+            self.vocabulary = fresh
+            self.vocabulary_room = stored
         self.lane_features = 0
         for i in range(self.n):
             for j in range(self.rows[i].count):
                 column = self.rows[i].columns[j]
                 if self.place[column] < 0:
                     self.place[column] = <int32_t> self.lane_features
+                    self.vocabulary[self.lane_features] = column
                     self.lane_features += 1
         return 0
 
@@ -214,12 +225,14 @@ cdef class Chunk:
             scatter(<double *> lane, <const double *> dense, NULL, NULL, self.d)
 
     cdef void close(self) noexcept nogil:
-        """Forget the numbers of the columns of a sparse chunk."""
-        cdef Py_ssize_t i, j
+        """Forget the numbers of the columns of a sparse chunk.
+
+        The list of them is the chunk's own: its rows may be gone by now.
+        """
+        cdef Py_ssize_t j
         if self.spread_out and self.sparse:
-            for i in range(self.n):
-                for j in range(self.rows[i].count):
-                    self.place[self.rows[i].columns[j]] = -1
+            for j in range(self.lane_features):
+                self.place[self.vocabulary[j]] = -1
         self.spread_out = False
 
     cdef const char *as_dense(self, Py_ssize_t i) noexcept nogil:

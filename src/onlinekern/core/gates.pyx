@@ -2,8 +2,9 @@
 
 Layer 2. A gate that accepts with probability p passes 1/p on, so that the expected step is that of
 the ungated rule. One uniform number serves all the outputs of a sample (`uniform` is negative until
-it has been drawn): the K one-vs-rest problems are then accepted together as often as they can be, and
-the expected number of support rows is that of the most likely problem, not of the union of K draws.
+it has been drawn): the K one-vs-rest problems are then accepted together as often as they can be,
+and the expected number of support rows is that of the most likely problem, not of the union of K
+draws.
 """
 from onlinekern.core.parts cimport Part
 from onlinekern.core.rng cimport Generator

@@ -62,8 +62,8 @@ cdef class Binary(Head):
 cdef class OneVsRest(Head):
     """K binary problems, each class against all others; the largest score wins (first on ties).
 
-    The K problems share one support row, which is added when any of them steps. The loss of a sample
-    is the sum of the K losses.
+    The K problems share one support row, which is added when any of them steps. The loss of a
+    sample is the sum of the K losses.
 
     Parameters
     ----------
@@ -97,8 +97,10 @@ cdef class OneVsRest(Head):
 
 
 cdef class Margin(OneVsRest):
-    """The true class against its strongest rival (Crammer and Singer 2001; PA: Crammer et al. 2006,
-    section 8): f = f_y - max f_r, y = +1, length 2 q, coefficient +c on the class and -c on the rival.
+    """The true class against its strongest rival.
+
+    Crammer and Singer (2001); for PA section 8 of Crammer et al. (2006). f = f_y - max f_r, y = +1,
+    length 2 q, coefficient +c on the class and -c on the rival.
     """
 
     cdef Outcome solve(self, const double *scores, double y, double q, double weight, int64_t t,

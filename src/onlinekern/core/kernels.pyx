@@ -1,9 +1,9 @@
 """Kernels: from a block of accumulated products to a block of kernel values, in place.
 
-Layer 2. A kernel says how two rows are accumulated (`accumulate`: dot product or l1 distance), gives
-each row one number that enters the transform (`term`, from its squared and absolute norm), and turns
-the block g into kernel values with the terms a of its rows and b of its columns. Terms are combined
-symmetrically, so a row against a panel and a panel against a row give the same number.
+Layer 2. A kernel says how two rows are accumulated (`accumulate`: dot product or l1 distance),
+gives each row one number that enters the transform (`term`, from its squared and absolute norm),
+and turns the block g into kernel values with the terms a of its rows and b of its columns. Terms
+are combined symmetrically, so a row against a panel and a panel against a row give the same number.
 
 The Gaussian kernel is exp(-gamma (||x||^2 + ||s||^2 - 2 x.s)). In float32 the difference loses
 gamma ||x||^2 2^-24 times a few of the exponent; samples above `exact_above` are therefore computed

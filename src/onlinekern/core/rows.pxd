@@ -1,4 +1,5 @@
-# Samples as plain pointers, dense or CSR, float32 or float64 (layer 1). May change at minor versions.
+# Samples as plain pointers, dense or CSR, float32 or float64 (layer 1). May change at minor
+# versions.
 from libc.stdint cimport int32_t
 
 from onlinekern.core.vector cimport ok_sparse_row

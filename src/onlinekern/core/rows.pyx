@@ -115,7 +115,8 @@ cdef int one_row(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows) except
             or not cnp.PyArray_ISALIGNED(array) or not cnp.PyArray_ISNOTSWAPPED(array):
         return 0
     if cnp.PyArray_DIM(array, 0) != d:
-        raise ValueError(f"x has {cnp.PyArray_DIM(array, 0)} features, but the model was fitted with {d}")
+        raise ValueError(
+            f"x has {cnp.PyArray_DIM(array, 0)} features, but the model was fitted with {d}")
     rows.values = <const char *> cnp.PyArray_DATA(array)
     rows.columns = NULL
     rows.starts = NULL

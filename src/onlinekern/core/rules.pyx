@@ -1,12 +1,12 @@
 """Update rules: from a score to the coefficient of the sample, as pure scalar mathematics.
 
-Layer 2. A rule sees the score f, the target y, the squared length q of the sample in the geometry of
-the space (kappa(x, x) for kernels) and the step number t; it knows nothing of kernels, supports or
-classes. `importance` is the sample's weight over the probability with which the gate let it through
-(SPA and OSKL divide by it); it is > 0.
+Layer 2. A rule sees the score f, the target y, the squared length q of the sample in the geometry
+of the space (kappa(x, x) for kernels) and the step number t; it knows nothing of kernels, supports
+or classes. `importance` is the sample's weight over the probability with which the gate let it
+through (SPA and OSKL divide by it); it is > 0.
 
-`shrink(t)` is the factor on all that was learnt before step t, applied whether or not the sample gets
-a coefficient.
+`shrink(t)` is the factor on all that was learnt before step t, applied whether or not the sample
+gets a coefficient.
 """
 from onlinekern.core.losses cimport Loss
 from onlinekern.core.parts cimport Part
@@ -48,7 +48,7 @@ cdef class Perceptron(Rule):
 
 
 cdef class Gradient(Rule):
-    """f <- (1 - eta_t reg) f - eta_t dl/df kappa(x_t, .) (Kivinen, Smola and Williamson 2004, eq. 8).
+    """f <- (1 - eta_t reg) f - eta_t dl/df kappa(x_t, .) (Kivinen et al. 2004, eq. 8).
 
     Parameters
     ----------

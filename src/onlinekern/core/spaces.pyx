@@ -10,9 +10,12 @@ from onlinekern.core.support cimport SupportSet
 from onlinekern.core.vector cimport OK_PANEL
 from onlinekern.core.windows cimport Window
 
-# The kernel block of a window should stay in the level-2 cache between its making and its use.
+# The kernel block of a window should stay in the level-2 cache between its making and its use. A
+# large support set makes such a window short, and then each of its d features is read from further
+# away for few rows: d / width elements per kernel value, against d / 64 + 2 (the value itself, out
+# of the cache and back) for a full panel of rows. `look_ahead` takes the smaller (bench_window
+# measures it).
 cdef Py_ssize_t BLOCK_BYTES = 3 << 19
-# Fewer rows than this no longer share the reading of the support rows.
 cdef Py_ssize_t LEAST_ROWS = 16
 
 
@@ -83,10 +86,12 @@ cdef class KernelSpace(Space):
 
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
         """How many samples to look ahead: `wanted`, or, if that is 0, what the caches favour."""
-        cdef Py_ssize_t width = wanted, row_bytes
+        cdef Py_ssize_t width = wanted, d = self.support.store.d
         if wanted == 0:
-            row_bytes = (self.support.n + OK_PANEL) * self.support.store.itemsize
-            width = max(LEAST_ROWS, min(OK_PANEL, BLOCK_BYTES // row_bytes))
+            width = BLOCK_BYTES // ((self.support.n + OK_PANEL) * self.support.store.itemsize)
+            width = max(LEAST_ROWS, min(OK_PANEL, width))
+            if width * (2 + d / 64.0) < d:
+                width = OK_PANEL
         return min(width, left)
 
     cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
@@ -130,11 +135,13 @@ cdef class KernelSpace(Space):
         Reads the support set only: several threads may score at once, each with its own window.
         """
         cdef Py_ssize_t i
+        cdef double *scores
         if (<Window> window).chunk.open(rows, NULL, first, n) < 0 \
                 or (<Window> window).fill(self.support.n, self.support.terms, 0) < 0:
             return -1
         for i in range(n):
-            self.support.scores(<Window> window, i, out + i * self.n_outputs, out + i * self.n_outputs)
+            scores = out + i * self.n_outputs
+            self.support.scores(<Window> window, i, scores, scores)
         return 0
 
 

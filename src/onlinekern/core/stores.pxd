@@ -8,6 +8,7 @@ cdef class Store:
     cdef readonly Py_ssize_t d, itemsize, capacity
     cdef int reserve(self, Py_ssize_t capacity) noexcept nogil
     cdef int write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil
+    cdef void clear(self, Py_ssize_t slot) noexcept nogil
     cdef bint needs_spread(self) noexcept nogil
     cdef void product(self, Chunk chunk, Py_ssize_t panel, int accumulate, char *g,
                       Py_ssize_t ld) noexcept nogil

@@ -23,16 +23,21 @@ from onlinekern.core.vector cimport OK_PANEL, OK_SQUARED, aligned_resize, ok_spa
 
 cdef inline void put_lane(floating *lane, const floating *values, const int32_t *columns,
                           Py_ssize_t count, Py_ssize_t d) noexcept nogil:
-    """Write one row into a lane of a panel (columns NULL: dense)."""
+    """Write one row into a lane of a panel: dense, or (columns not NULL) `count` stored elements."""
     cdef Py_ssize_t j
     if columns == NULL:
         for j in range(d):
             lane[j * OK_PANEL] = values[j]
         return
-    for j in range(d):
-        lane[j * OK_PANEL] = 0
+    zero_lane(lane, d)
     for j in range(count):
         lane[columns[j] * OK_PANEL] = values[j]
+
+
+cdef inline void zero_lane(floating *lane, Py_ssize_t d) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in range(d):
+        lane[j * OK_PANEL] = 0
 
 
 cdef inline void transpose(const floating *tile, floating *g, Py_ssize_t ld,
@@ -67,6 +72,9 @@ cdef class Store:
     cdef int write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil:
         """Store row i of the chunk in `slot`. Returns 0, or -1 when memory ran out."""
         return -1
+
+    cdef void clear(self, Py_ssize_t slot) noexcept nogil:
+        """Make the row of `slot` zero."""
 
     cdef bint needs_spread(self) noexcept nogil:
         """Whether `product` needs the chunk to be spread out."""
@@ -121,6 +129,13 @@ cdef class PanelStore(Store):
         else:
             put_lane(<double *> lane, <const double *> values, columns, count, self.d)
         return 0
+
+    cdef void clear(self, Py_ssize_t slot) noexcept nogil:
+        cdef char *lane = self.panel(slot // OK_PANEL) + slot % OK_PANEL * self.itemsize
+        if self.itemsize == 4:
+            zero_lane(<float *> lane, self.d)
+        else:
+            zero_lane(<double *> lane, self.d)
 
     cdef void product(self, Chunk chunk, Py_ssize_t panel, int accumulate, char *g,
                       Py_ssize_t ld) noexcept nogil:
@@ -183,6 +198,9 @@ cdef class SparseStore(Store):
         self.rows[slot].columns = <int32_t *> (fresh + value_bytes)
         self.rows[slot].count = row.count
         return 0
+
+    cdef void clear(self, Py_ssize_t slot) noexcept nogil:
+        self.rows[slot].count = 0
 
     cdef bint needs_spread(self) noexcept nogil:
         return True

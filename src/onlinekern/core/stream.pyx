@@ -216,7 +216,7 @@ cdef class Model:
         cdef Rows rows
         cdef double prediction
         cdef Py_ssize_t reached
-        owner = self.view_one(x, &rows)
+        _alive = self.view_one(x, &rows)
         self.checkpoint()
         failure = self.run(&rows, NULL, &y, NULL, 1, 1, &prediction, &reached)
         if failure != NONE:
@@ -228,7 +228,7 @@ cdef class Model:
         cdef Rows rows
         cdef double score
         cdef double[::1] scores
-        owner = self.view_one(x, &rows)
+        _alive = self.view_one(x, &rows)
         if self.head.n_outputs == 1:
             if self.space.score(self.window_of_one, &rows, 0, 1, &score) < 0:
                 raise MemoryError("no memory to score one sample")
@@ -263,7 +263,7 @@ cdef class Model:
             Overwritten.
         """
         cdef Samples samples = samples_of(X, self.dtype)
-        cdef Py_ssize_t first = 0, width, n = samples.rows.n, outputs = self.head.n_outputs
+        cdef Py_ssize_t first = 0, width, n = samples.rows.n
         cdef int status = 0
         window = self.space.new_window(min(max(n, 1), MOST_ROWS))
         with nogil:

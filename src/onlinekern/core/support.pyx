@@ -1,13 +1,12 @@
-"""SupportSet: support rows with K coefficients each, and the look-ahead window over coming
-samples.
+"""SupportSet: support rows with K coefficients each, and the window over coming samples.
 
 Layer 6. The model of an output k is f_k(x) = scale * sum_r a_kr kappa(s_r, x).
 
 Only `add` changes a support row, and it repairs the window's column (see windows).
 
-Averaging. With S_t the sum of the scales in force while samples 1 ... t were scored, a row added at
-step i with coefficient a contributes a (S_t - S_i) kappa to the sum of f_1 ... f_t. Its companion
-c = a S_i therefore gives the average from the same kernel row: ((S_t) sum a kappa - sum c kappa) / t.
+Averaging. With S_t the sum of the scales in force while samples 1 ... t were scored, a row added
+at step i with coefficient a contributes a (S_t - S_i) kappa to the sum of f_1 ... f_t. Its companion
+c = a S_i therefore gives the average from the same kernel row: (S_t sum a kappa - sum c kappa) / t.
 """
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
@@ -184,7 +183,7 @@ cdef class SupportSet:
             self.scale *= factor
 
     cdef void fold(self, double factor) noexcept nogil:
-        """Multiply scale * factor into the coefficients; the sums of the average stay as they are."""
+        """Multiply scale * factor into the coefficients; the sums of f_1 ... f_t stay."""
         cdef Py_ssize_t j
         cdef double product = self.scale * factor
         self.preserve()
@@ -223,8 +222,13 @@ cdef class SupportSet:
                        n * sizeof(double))
 
     cdef void rollback(self) noexcept nogil:
-        """Return to the model of the checkpoint."""
-        cdef Py_ssize_t k, n = self.saved.n
+        """Return to the model of the checkpoint.
+
+        Rows added since are made zero: free slots take part in products, with coefficient 0.
+        """
+        cdef Py_ssize_t k, slot, n = self.saved.n
+        for slot in range(n, self.n):
+            self.store.clear(slot)
         for k in range(self.n_outputs):
             if self.saved.coefficients != NULL:
                 memcpy(self.coefficients + k * self.capacity, self.saved.coefficients + k * n,

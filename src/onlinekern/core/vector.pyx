@@ -24,7 +24,7 @@ cdef int choose() except -1:
     if table == NULL:
         levels = ", ".join(available_levels())
         raise ImportError(
-            f"ONLINEKERN_ISA={wanted!r} is not one of the instruction sets of this machine: {levels}"
+            f"ONLINEKERN_ISA={wanted!r} is none of the instruction sets of this machine: {levels}"
         )
     return 0
 

@@ -1,0 +1,207 @@
+"""What the benchmarks share. A class states `params` and mixes in what is to be measured.
+
+    Streams      setup_cache: the streams, written once per run
+      Learner    time_learn, peakmem_learn, track_us_per_sample, track_mistakes, track_mean_loss,
+                 track_n_support
+      Warm       a model that has reached a number of support vectors
+        SingleLearner   time_learn_one
+        Predictor       time_predict
+
+asv reads a method's name: time_ (seconds), peakmem_ (bytes), track_ (what is returned). The defaults
+suit a pull request; the environment variable ONLINEKERN_BENCH=full takes longer streams and larger
+budgets, and ONLINEKERN_DATA names a folder with a9a, which then takes the place of its synthetic twin.
+"""
+
+import os
+import pickle
+import time
+import warnings
+from abc import ABC, abstractmethod
+
+import numpy as np
+from scipy import sparse
+
+from . import streams
+
+try:
+    from onlinekern import all_estimators
+
+    ESTIMATORS = dict(all_estimators())
+except ImportError:  # A commit from before there was such a list.
+    ESTIMATORS = {}
+
+FULL = os.environ.get("ONLINEKERN_BENCH") == "full"
+ROWS = 50_000 if FULL else 4_000
+BUDGETS = [100, 1_000, 10_000] if FULL else [100, 1_000]
+DTYPES = ["float32", "float64"]
+LAYOUTS = ["csr", "dense"]
+# Parameters near the best on a9a, where they are not the default.
+PARAMETERS = {
+    "KernelOGDClassifier": {"eta": 0.1},
+    "KernelOGDRegressor": {"eta": 0.1},
+    "KernelPAClassifier": {"C": 0.5},
+    "SPAClassifier": {"eta": 0.1, "alpha": 1.0, "beta": 5.0},
+    "SPARegressor": {"eta": 0.1, "beta": 2.0},
+}
+
+
+def new(algorithm, **parameters):
+    """Make an estimator; where the commit does not have it, asv notes the case as not applicable."""
+    if algorithm not in ESTIMATORS:
+        raise NotImplementedError(algorithm)
+    chosen = {"gamma": 0.4, "random_state": 0, **PARAMETERS.get(algorithm, {}), **parameters}
+    return ESTIMATORS[algorithm](**chosen)
+
+
+def learn(model, X, y):
+    """Learn one pass in the given order, as a classifier or a regressor."""
+    with warnings.catch_warnings():
+        # A full support set is what the benchmark asked for.
+        warnings.filterwarnings("ignore", message="max_support")
+        if hasattr(model, "predict") and hasattr(model, "decision_function"):
+            return model.partial_fit(X, y, classes=[-1, 1])
+        return model.partial_fit(X, y)
+
+
+def warm(model, X, y, n_support, block=64):
+    """Learn from the head of a stream until there are about `n_support` support vectors.
+
+    A gate that samples is set wide open for so long: only the number of support vectors matters.
+    """
+    kept = {name: model.get_params()[name] for name in ("beta",) if name in model.get_params()}
+    if kept:
+        model.set_params(beta=model.alpha)
+    for first in range(0, X.shape[0], block):
+        learn(model, X[first : first + block], y[first : first + block])
+        if model.n_support_ >= n_support:
+            return model.set_params(**kept)
+    raise ValueError(f"{X.shape[0]} rows give {model.n_support_} support vectors, not {n_support}")
+
+
+class Streams(ABC):
+    """Streams in files of the working folder, made once for all the classes."""
+
+    stream = "sparse"
+
+    def setup_cache(self):
+        """Write the streams."""
+        folder = os.environ.get("ONLINEKERN_DATA")
+        drawn = {
+            "sparse": streams.a9a(folder) if folder else streams.sparse_binary(50_000),
+            "mixture": streams.gaussian_mixture(50_000),
+        }
+        for name, (X, y, target) in drawn.items():
+            with open(f"{name}.pickle", "wb") as file:
+                pickle.dump((sparse.csr_matrix(X), y, target), file)
+
+    def load(self, algorithm, dtype, layout, rows=ROWS):
+        """Set X and y, of a regression for a regressor."""
+        with open(f"{self.stream}.pickle", "rb") as file:
+            X, labels, target = pickle.load(file)
+        self.X = streams.laid_out(X[:rows], dtype, layout)
+        self.y = (target if algorithm.endswith("Regressor") else labels)[:rows]
+
+
+class Learner(Streams):
+    """Learning a stream from the beginning."""
+
+    def new(self):
+        """Return the estimator that is measured."""
+        return new(self.algorithm, **self.parameters)
+
+    def setup(self, algorithm, dtype, layout, max_support):
+        self.algorithm = algorithm
+        self.parameters = {"max_support": max_support}
+        self.new()
+        self.load(algorithm, dtype, layout)
+
+    @property
+    @abstractmethod
+    def params(self):
+        """The lists of values of asv's parameters."""
+
+    def time_learn(self, *_):
+        learn(self.new(), self.X, self.y)
+
+    def peakmem_learn(self, *_):
+        learn(self.new(), self.X, self.y)
+
+    def track_us_per_sample(self, *_):
+        return least_us(lambda: learn(self.new(), self.X, self.y), len(self.y))
+
+    track_us_per_sample.unit = "us"
+
+    def track_mistakes(self, *_):
+        return getattr(learn(self.new(), self.X, self.y), "n_mistakes_", np.nan)
+
+    track_mistakes.unit = "mistakes"
+
+    def track_mean_loss(self, *_):
+        model = learn(self.new(), self.X, self.y)
+        return model.cumulative_loss_ / model.n_seen_
+
+    track_mean_loss.unit = "loss"
+
+    def track_n_support(self, *_):
+        return learn(self.new(), self.X, self.y).n_support_
+
+    track_n_support.unit = "support vectors"
+
+
+class Warm(Streams):
+    """A model of a given number of support vectors, and rows that it has not seen."""
+
+    rows = 1_000
+
+    @property
+    @abstractmethod
+    def params(self):
+        """The lists of values of asv's parameters."""
+
+    def prepare(self, algorithm, dtype, layout, n_support, **parameters):
+        """Set `model`, and X and y to rows that follow those it learnt."""
+        model = new(algorithm, **parameters)
+        self.load(algorithm, dtype, layout, rows=50_000)
+        head = 50_000 - self.rows
+        self.model = warm(model, self.X[:head], self.y[:head], n_support)
+        self.X, self.y = self.X[head:], self.y[head:]
+
+    def copy(self):
+        """Return the model as it was at first."""
+        return pickle.loads(pickle.dumps(self.model))
+
+
+class SingleLearner(Warm):
+    """One sample at a time, as dense rows that exist already."""
+
+    # asv calls `setup` before each repeat, so the model does not grow from one to the next.
+    number = 1
+    warmup_time = 0
+
+    def setup(self, algorithm, dtype, n_support):
+        self.prepare(algorithm, dtype, "dense", n_support)
+        self.samples = list(zip(self.X, self.y.tolist(), strict=True))
+
+    def time_learn_one(self, *_):
+        for x, y in self.samples:
+            self.model.learn_one(x, y)
+
+
+class Predictor(Warm):
+    """Prediction for many samples."""
+
+    def setup(self, algorithm, dtype, layout, n_support):
+        self.prepare(algorithm, dtype, layout, n_support)
+
+    def time_predict(self, *_):
+        self.model.predict(self.X)
+
+
+def least_us(call, samples, repeats=5):
+    """Least time of a few calls, in microseconds per sample."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return 1e6 * min(times) / samples

@@ -1,0 +1,86 @@
+"""The naive C loop that the library's speed is measured against, compiled when first called."""
+
+import ctypes
+import functools
+import os
+import shlex
+import subprocess
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+SOURCE = Path(__file__).with_name("spa_naive.c")
+
+
+class Outcome(ctypes.Structure):
+    """What a run of the loop ended with (`Outcome` of the C source)."""
+
+    _fields_ = [
+        ("mistakes", ctypes.c_long),
+        ("n_support", ctypes.c_long),
+        ("cumulative_loss", ctypes.c_double),
+    ]
+
+
+@functools.cache
+def compiled():
+    """Compile the loop with the system's C compiler (variable CC) at -O2, and load it."""
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder) / "spa_naive.so"
+        command = [*compiler, "-O2", "-shared", "-fPIC", "-o", library, SOURCE, "-lm"]
+        subprocess.run(command, check=True)
+        loop = ctypes.CDLL(str(library)).spa_naive
+    doubles = np.ctypeslib.ndpointer(np.float64, flags="C_CONTIGUOUS")
+    loop.argtypes = [
+        doubles, doubles, ctypes.c_long, ctypes.c_long, *4 * [ctypes.c_double], doubles,
+        ctypes.POINTER(Outcome),
+    ]  # fmt: skip
+    return loop
+
+
+def gate_numbers(random_state, n):
+    """The first n uniform numbers that an estimator with this `random_state` draws for its gate.
+
+    Parameters
+    ----------
+    random_state : int
+    n : int
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    from onlinekern.core.rng import Generator
+
+    seed = check_random_state(random_state).randint(np.iinfo(np.int64).max, dtype=np.int64)
+    return Generator(seed).random(n)
+
+
+def spa(X, y, uniforms, *, gamma, alpha, beta, eta):
+    """Run the loop over a stream.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features), float64
+    y : ndarray of shape (n_samples,)
+        -1 or +1.
+    uniforms : ndarray of shape (n_samples,)
+        The random numbers of the gate, see `gate_numbers`.
+    gamma, alpha, beta, eta : float
+        As in `SPAClassifier`.
+
+    Returns
+    -------
+    Outcome
+    """
+    outcome = Outcome()
+    status = compiled()(
+        X, np.asarray(y, np.float64), *X.shape, gamma, alpha, beta, eta, uniforms,
+        ctypes.byref(outcome),
+    )  # fmt: skip
+    if status != 0:
+        raise MemoryError("the naive loop ran out of memory")
+    return outcome
