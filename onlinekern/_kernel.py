@@ -89,7 +89,7 @@ class KernelEstimator(OnlineEstimator):
     @property
     def dual_coef_(self):
         """Coefficients of the model that predicts, ndarray of shape (n_outputs, n_SV)."""
-        return self._fitted_model.space.support.dual_coefficients()
+        return self._fitted_model.space.support.coefficients.effective()
 
     @property
     def n_support_(self):

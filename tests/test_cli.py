@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -262,9 +261,10 @@ def test_subprocess_reads_standard_input(folder):
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 def test_interrupt_ends_in_130(folder):
     process = start("-", stdin=subprocess.PIPE)
-    process.stdin.write(libsvm(200).encode())
-    process.stdin.flush()  # not closed: it waits for more
-    time.sleep(2.5)
+    # A pipe holds 64 KiB: once more than that is written, the reader has begun. It is not closed, so
+    # that the reader waits for more.
+    process.stdin.write(20 * libsvm(1000).encode())
+    process.stdin.flush()
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130

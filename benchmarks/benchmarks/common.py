@@ -31,7 +31,8 @@ except ImportError:  # A commit from before there was such a list.
     ESTIMATORS = {}
 
 FULL = os.environ.get("ONLINEKERN_BENCH") == "full"
-ROWS = 50_000 if FULL else 4_000
+STREAM_ROWS = 50_000
+ROWS = STREAM_ROWS if FULL else 4_000
 BUDGETS = [100, 1_000, 10_000] if FULL else [100, 1_000]
 DTYPES = ["float32", "float64"]
 LAYOUTS = ["csr", "dense"]
@@ -54,11 +55,11 @@ def new(algorithm, **parameters):
 
 
 def learn(model, X, y):
-    """Learn one pass in the given order, as a classifier or a regressor."""
+    """Learn one pass in the given order; a classifier is told its classes."""
     with warnings.catch_warnings():
         # A full support set is what the benchmark asked for.
         warnings.filterwarnings("ignore", message="max_support")
-        if hasattr(model, "predict") and hasattr(model, "decision_function"):
+        if hasattr(model, "decision_function"):
             return model.partial_fit(X, y, classes=[-1, 1])
         return model.partial_fit(X, y)
 
@@ -79,16 +80,24 @@ def warm(model, X, y, n_support, block=64):
 
 
 class Streams(ABC):
-    """Streams in files of the working folder, made once for all the classes."""
+    """Streams in files of the working folder, made once for all the classes.
+
+    The mix-ins are abstract so that asv does not take them for benchmarks.
+    """
 
     stream = "sparse"
+
+    @property
+    @abstractmethod
+    def params(self):
+        """Lists of values of asv's parameters."""
 
     def setup_cache(self):
         """Write the streams."""
         folder = os.environ.get("ONLINEKERN_DATA")
         drawn = {
-            "sparse": streams.a9a(folder) if folder else streams.sparse_binary(50_000),
-            "mixture": streams.gaussian_mixture(50_000),
+            "sparse": streams.a9a(folder) if folder else streams.sparse_binary(STREAM_ROWS),
+            "mixture": streams.gaussian_mixture(STREAM_ROWS),
         }
         for name, (X, y, target) in drawn.items():
             with open(f"{name}.pickle", "wb") as file:
@@ -114,11 +123,6 @@ class Learner(Streams):
         self.parameters = {"max_support": max_support}
         self.new()
         self.load(algorithm, dtype, layout)
-
-    @property
-    @abstractmethod
-    def params(self):
-        """The lists of values of asv's parameters."""
 
     def time_learn(self, *_):
         learn(self.new(), self.X, self.y)
@@ -153,16 +157,11 @@ class Warm(Streams):
 
     rows = 1_000
 
-    @property
-    @abstractmethod
-    def params(self):
-        """The lists of values of asv's parameters."""
-
     def prepare(self, algorithm, dtype, layout, n_support, **parameters):
         """Set `model`, and X and y to rows that follow those it learnt."""
         model = new(algorithm, **parameters)
-        self.load(algorithm, dtype, layout, rows=50_000)
-        head = 50_000 - self.rows
+        self.load(algorithm, dtype, layout, rows=STREAM_ROWS if FULL else 10_000)
+        head = len(self.y) - self.rows
         self.model = warm(model, self.X[:head], self.y[:head], n_support)
         self.X, self.y = self.X[head:], self.y[head:]
 

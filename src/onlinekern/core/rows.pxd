@@ -40,4 +40,4 @@ cdef class Samples:
 
 
 cdef Samples samples_of(object X, object dtype)
-cdef int one_row(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows) except -1
+cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows)

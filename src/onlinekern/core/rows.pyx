@@ -6,7 +6,7 @@ mapped arrays are fine, nothing is written. Above this layer nobody asks for the
 """
 cimport numpy as cnp
 from cython cimport floating
-from libc.math cimport fabs
+from libc.math cimport fabs, isfinite
 
 import numpy as np
 import scipy.sparse as sp
@@ -99,21 +99,17 @@ cdef Samples samples_of(object X, object dtype):
     return samples
 
 
-cdef int one_row(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows) except -1:
-    """Point `rows` at a single dense sample without going through scikit-learn's validation.
-
-    `x` must be a C-contiguous ndarray of shape (d,) and of the model's dtype, and stay alive while
-    `rows` is used. Returns 0 when it is not, so that the caller can convert it and try again.
-    """
+cdef bint point_at(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows) except *:
+    """Point `rows` at x if it is an array that can be read as it is."""
     cdef cnp.ndarray array
     if not isinstance(x, cnp.ndarray):
-        return 0
+        return False
     array = x
     if cnp.PyArray_TYPE(array) != (cnp.NPY_FLOAT32 if itemsize == 4 else cnp.NPY_FLOAT64):
-        return 0
+        return False
     if cnp.PyArray_NDIM(array) != 1 or not cnp.PyArray_IS_C_CONTIGUOUS(array) \
             or not cnp.PyArray_ISALIGNED(array) or not cnp.PyArray_ISNOTSWAPPED(array):
-        return 0
+        return False
     if cnp.PyArray_DIM(array, 0) != d:
         raise ValueError(
             f"x has {cnp.PyArray_DIM(array, 0)} features, but the model was fitted with {d}")
@@ -123,4 +119,29 @@ cdef int one_row(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows) except
     rows.n = 1
     rows.d = d
     rows.itemsize = itemsize
-    return 1
+    return True
+
+
+cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows):
+    """Point `rows` at a single dense sample without going through scikit-learn's validation.
+
+    Fast for a C-contiguous ndarray of shape (d,) and of the model's dtype; anything else that has
+    d numbers is converted. Returns the array that must live as long as `rows` is used.
+
+    Raises
+    ------
+    ValueError
+        If x has not d finite numbers.
+    """
+    cdef double square, absolute
+    if not point_at(x, d, itemsize, rows):
+        if sp.issparse(x):
+            x = x.toarray().reshape(-1)
+        x = np.ascontiguousarray(x, dtype=np.float32 if itemsize == 4 else np.float64)
+        if x.ndim != 1:
+            raise ValueError(f"x must be one sample of shape ({d},), got shape {x.shape}")
+        point_at(x, d, itemsize, rows)
+    row_norms(rows.values, d, itemsize, &square, &absolute)
+    if not isfinite(absolute):
+        raise ValueError("x contains NaN or infinity")
+    return x

@@ -71,7 +71,7 @@ cdef class KernelSpace(Space):
     def __init__(self, SupportSet support, Budget budget):
         self.support = support
         self.budget = budget
-        self.n_outputs = support.n_outputs
+        self.n_outputs = support.coefficients.n_outputs
 
     def __reduce__(self):
         return _restore, (self.support.arguments(), self.support.get_state(), self.budget)
@@ -101,7 +101,7 @@ cdef class KernelSpace(Space):
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
         """Scores of the present model, and of the one that predicts, at sample i of the block."""
-        self.support.scores(self.support.window, i, current, averaged)
+        self.support.coefficients.scores(self.support.window.row(i), current, averaged)
 
     cdef double length(self, Py_ssize_t i) noexcept nogil:
         """kappa(x_i, x_i)"""
@@ -110,9 +110,9 @@ cdef class KernelSpace(Space):
     cdef int update(self, Py_ssize_t i, double shrink, bint updates,
                     const double *coefficients) noexcept nogil:
         """Count the step, shrink, and give sample i its coefficients. -1: no memory."""
-        self.support.advance()
-        if shrink != 1:
-            self.support.shrink(shrink)
+        self.support.coefficients.advance()
+        if shrink != 1 and self.support.coefficients.shrink(shrink) < 0:
+            return -1
         if updates and self.budget.admit(self.support, i, coefficients) == OUT_OF_MEMORY:
             return -1
         return 0
@@ -141,7 +141,7 @@ cdef class KernelSpace(Space):
             return -1
         for i in range(n):
             scores = out + i * self.n_outputs
-            self.support.scores(<Window> window, i, scores, scores)
+            self.support.coefficients.scores((<Window> window).row(i), scores, scores)
         return 0
 
 

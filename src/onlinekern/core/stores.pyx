@@ -23,7 +23,7 @@ from onlinekern.core.vector cimport OK_PANEL, OK_SQUARED, aligned_resize, ok_spa
 
 cdef inline void put_lane(floating *lane, const floating *values, const int32_t *columns,
                           Py_ssize_t count, Py_ssize_t d) noexcept nogil:
-    """Write one row into a lane of a panel: dense, or (columns not NULL) `count` stored elements."""
+    """Write one row into a lane of a panel: dense, or (columns not NULL) `count` elements."""
     cdef Py_ssize_t j
     if columns == NULL:
         for j in range(d):

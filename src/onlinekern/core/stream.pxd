@@ -44,6 +44,5 @@ cdef class Model:
                      const double *weight, Py_ssize_t n, Py_ssize_t look_ahead,
                      double *predictions, Py_ssize_t *reached) noexcept nogil
     cdef bint interrupted(self) noexcept nogil
-    cdef object view_one(self, x, Rows *rows)
     cdef void checkpoint(self)
     cdef int fail(self, Failure failure, Py_ssize_t reached) except -1

@@ -14,12 +14,11 @@ from libc.math cimport isfinite
 from libc.stdlib cimport calloc, free
 
 import numpy as np
-import scipy.sparse as sp
 
 from onlinekern.core.gates cimport Gate
 from onlinekern.core.heads cimport Head
 from onlinekern.core.rng cimport Generator
-from onlinekern.core.rows cimport Rows, Samples, one_row, row_norms, samples_of
+from onlinekern.core.rows cimport Rows, Samples, row_of, samples_of
 from onlinekern.core.rules cimport Rule
 from onlinekern.core.spaces cimport Space
 from onlinekern.core.types cimport Outcome
@@ -216,7 +215,7 @@ cdef class Model:
         cdef Rows rows
         cdef double prediction
         cdef Py_ssize_t reached
-        _alive = self.view_one(x, &rows)
+        _alive = row_of(x, self.d, self.itemsize, &rows)
         self.checkpoint()
         failure = self.run(&rows, NULL, &y, NULL, 1, 1, &prediction, &reached)
         if failure != NONE:
@@ -228,7 +227,7 @@ cdef class Model:
         cdef Rows rows
         cdef double score
         cdef double[::1] scores
-        _alive = self.view_one(x, &rows)
+        _alive = row_of(x, self.d, self.itemsize, &rows)
         if self.head.n_outputs == 1:
             if self.space.score(self.window_of_one, &rows, 0, 1, &score) < 0:
                 raise MemoryError("no memory to score one sample")
@@ -237,21 +236,6 @@ cdef class Model:
         if self.space.score(self.window_of_one, &rows, 0, 1, &scores[0]) < 0:
             raise MemoryError("no memory to score one sample")
         return np.asarray(scores)
-
-    cdef object view_one(self, x, Rows *rows):
-        """Point `rows` at x; returns the array that must live as long as they are used."""
-        cdef double square, absolute
-        if one_row(x, self.d, self.itemsize, rows) == 0:
-            if sp.issparse(x):
-                x = x.toarray().reshape(-1)
-            x = np.ascontiguousarray(x, dtype=self.dtype)
-            if x.ndim != 1:
-                raise ValueError(f"x must be one sample of shape ({self.d},), got shape {x.shape}")
-            one_row(x, self.d, self.itemsize, rows)
-        row_norms(rows.values, self.d, self.itemsize, &square, &absolute)
-        if not isfinite(absolute):
-            raise ValueError("x contains NaN or infinity")
-        return x
 
     def scores(self, X, double[:, ::1] out):
         """Predicting scores of samples; several threads may call this at once.

@@ -1,0 +1,18 @@
+"""Every algorithm on both layouts and dtypes: speed, memory, and quality, which may not move."""
+
+from . import common
+
+
+class Algorithms(common.Learner):
+    """On the sparse binary stream."""
+
+    param_names = ["algorithm", "dtype", "layout", "max_support"]
+    params = [list(common.ESTIMATORS), common.DTYPES, common.LAYOUTS, common.BUDGETS]
+
+
+class LowDimension(common.Learner):
+    """In the plane, where the exponential takes most of the time."""
+
+    stream = "mixture"
+    param_names = ["algorithm", "dtype", "layout", "max_support"]
+    params = [["KernelPAClassifier", "SPAClassifier"], common.DTYPES, ["dense"], common.BUDGETS]

@@ -1,0 +1,205 @@
+"""Coefficients: K numbers per support row, under one scale, with the running average.
+
+Layer 1. The model of output k is f_k(x) = scale * sum_r a_kr kappa(s_r, x). Shrinking is a product
+on the scale, which is folded into the numbers before it loses their range.
+
+Averaging. With S_t the sum of the scales in force while samples 1 ... t were scored, a row added at
+step i with coefficient a contributes a (S_t - S_i) kappa to the sum of f_1 ... f_t. Its companion
+c = a S_i therefore gives the average from the same kernel row: (S_t sum a kappa - sum c kappa) / t.
+A fold turns a contribution made so far into -c, and starts S at 0 again.
+"""
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from onlinekern.core.vector cimport OK_PANEL, aligned_resize, ops_for
+
+cdef double SMALLEST_SCALE = 1e-9
+
+
+cdef class Coefficients:
+    """Coefficients of a growing list of rows.
+
+    Parameters
+    ----------
+    n_outputs : int
+    averaged : bool
+        Keep the companions from which the average of f_1 ... f_t is scored.
+    itemsize : int
+        4 or 8, the element size of the kernel values that are scored.
+    """
+
+    def __init__(self, Py_ssize_t n_outputs, bint averaged, Py_ssize_t itemsize):
+        self.n_outputs = n_outputs
+        self.averaged = averaged
+        self.ops = ops_for(itemsize)
+        self.scale = 1
+
+    def __dealloc__(self):
+        free(self.values)
+        free(self.companions)
+        free(self.saved)
+
+    cdef int reserve(self, Py_ssize_t capacity) noexcept nogil:
+        """Make room for `capacity` rows, in whole panels. Returns 0, or -1 when memory ran out."""
+        cdef double *fresh
+        if capacity <= self.capacity:
+            return 0
+        fresh = self.widened(self.values, capacity)
+        if fresh == NULL:
+            return -1
+        self.values = fresh
+        if self.averaged:
+            fresh = self.widened(self.companions, capacity)
+            if fresh == NULL:
+                return -1
+            self.companions = fresh
+        self.capacity = capacity
+        return 0
+
+    cdef double *widened(self, double *old, Py_ssize_t capacity) noexcept nogil:
+        """A copy of K rows of numbers with room for `capacity`, zero filled; frees `old`."""
+        cdef Py_ssize_t k
+        cdef double *fresh = <double *> aligned_resize(
+            NULL, 0, self.n_outputs * capacity * sizeof(double))
+        if fresh == NULL:
+            return NULL
+        for k in range(self.n_outputs if old != NULL else 0):
+            memcpy(fresh + k * capacity, old + k * self.capacity, self.n * sizeof(double))
+        free(old)
+        return fresh
+
+    cdef void scores(self, const char *g, double *current, double *averaged) noexcept nogil:
+        """Scores from the kernel values g of one sample, a number per row in whole panels.
+
+        f_t goes into `current`, the average of f_1 ... f_t into `averaged` (f_t again when the
+        coefficients are not averaged), n_outputs numbers each; the two may be the same memory,
+        which then holds the average.
+        """
+        cdef Py_ssize_t k, length = (self.n + OK_PANEL - 1) // OK_PANEL * OK_PANEL
+        cdef double[2] sums
+        for k in range(self.n_outputs):
+            if self.averaged:
+                self.ops.dot2(g, self.values + k * self.capacity,
+                              self.companions + k * self.capacity, length, sums)
+                current[k] = self.scale * sums[0]
+                averaged[k] = ((self.total + self.scale) * sums[0] - sums[1]) / (self.steps + 1)
+            else:
+                current[k] = self.scale * self.ops.dot(g, self.values + k * self.capacity, length)
+                averaged[k] = current[k]
+
+    cdef void append(self, const double *step) noexcept nogil:
+        """Give the next row its K coefficients; there is room."""
+        cdef Py_ssize_t k, slot
+        for k in range(self.n_outputs):
+            slot = k * self.capacity + self.n
+            self.values[slot] = step[k] / self.scale
+            if self.averaged:
+                self.companions[slot] = self.values[slot] * self.total
+        self.n += 1
+
+    cdef void advance(self) noexcept nogil:
+        """Count one step: f_t has been scored and enters the average. Before `shrink`, `append`."""
+        self.steps += 1
+        self.total += self.scale
+
+    cdef int shrink(self, double factor) noexcept nogil:
+        """f <- factor f, in O(1) but for a rare fold. Returns 0, or -1 when memory ran out."""
+        if self.scale * factor < SMALLEST_SCALE:
+            return self.fold(factor)
+        self.scale *= factor
+        return 0
+
+    cdef int fold(self, double factor) noexcept nogil:
+        """Multiply scale * factor into the numbers; the sum of f_1 ... f_t stays what it is."""
+        cdef Py_ssize_t j
+        cdef double product = self.scale * factor
+        if self.preserve() < 0:
+            return -1
+        for j in range(self.n_outputs * self.capacity):
+            if self.averaged:
+                self.companions[j] -= self.values[j] * self.total
+            self.values[j] *= product
+        self.total = 0
+        self.scale = 1
+        return 0
+
+    cdef void checkpoint(self) noexcept nogil:
+        """Remember the present state for `rollback`; costs nothing until a fold."""
+        free(self.saved)
+        self.saved = NULL
+        self.watched = True
+        self.saved_n = self.n
+        self.saved_scale = self.scale
+        self.saved_total = self.total
+        self.saved_steps = self.steps
+
+    cdef int preserve(self) noexcept nogil:
+        """Copy the numbers of the checkpoint, once, before they are changed in place."""
+        cdef Py_ssize_t k, n = self.saved_n, size = n * sizeof(double)
+        if not self.watched or self.saved != NULL or n == 0:
+            return 0
+        self.saved = <double *> malloc(2 * self.n_outputs * size)
+        if self.saved == NULL:
+            return -1
+        for k in range(self.n_outputs):
+            memcpy(self.saved + k * n, self.values + k * self.capacity, size)
+            if self.averaged:
+                memcpy(self.saved + (self.n_outputs + k) * n,
+                       self.companions + k * self.capacity, size)
+        return 0
+
+    cdef void rollback(self) noexcept nogil:
+        """Return to the state of the checkpoint."""
+        cdef Py_ssize_t k, n = self.saved_n, size = n * sizeof(double)
+        cdef Py_ssize_t added = (self.n - n) * sizeof(double)
+        for k in range(self.n_outputs):
+            memset(self.values + k * self.capacity + n, 0, added)
+            if self.averaged:
+                memset(self.companions + k * self.capacity + n, 0, added)
+            if self.saved != NULL:
+                memcpy(self.values + k * self.capacity, self.saved + k * n, size)
+                if self.averaged:
+                    memcpy(self.companions + k * self.capacity,
+                           self.saved + (self.n_outputs + k) * n, size)
+        self.n = n
+        self.scale = self.saved_scale
+        self.total = self.saved_total
+        self.steps = self.saved_steps
+
+    def effective(self):
+        """Coefficients of the model that predicts, ndarray of shape (n_outputs, n)."""
+        values = self.matrix(self.values)
+        if not self.averaged:
+            return self.scale * values
+        total = self.total + self.scale
+        return (total * values - self.matrix(self.companions)) / (self.steps + 1)
+
+    cdef object matrix(self, double *values):
+        """The first n of each row of `values` as an ndarray of shape (n_outputs, n)."""
+        out = np.zeros((self.n_outputs, self.n))
+        cdef double[:, ::1] view = out
+        cdef Py_ssize_t k
+        for k in range(self.n_outputs if self.n > 0 and values != NULL else 0):
+            memcpy(&view[k, 0], values + k * self.capacity, self.n * sizeof(double))
+        return out
+
+    def get_state(self):
+        """All of it, as a dictionary of arrays and numbers."""
+        return {
+            "values": self.matrix(self.values), "companions": self.matrix(self.companions),
+            "scale": self.scale, "total": self.total, "steps": self.steps,
+        }
+
+    def set_state(self, state):
+        """Take over what `get_state` gave; there must be room."""
+        cdef const double[:, ::1] values = state["values"]
+        cdef const double[:, ::1] companions = state["companions"]
+        cdef Py_ssize_t k, n = values.shape[1]
+        for k in range(self.n_outputs if n > 0 else 0):
+            memcpy(self.values + k * self.capacity, &values[k, 0], n * sizeof(double))
+            if self.averaged:
+                memcpy(self.companions + k * self.capacity, &companions[k, 0], n * sizeof(double))
+        self.n = n
+        self.scale, self.total, self.steps = state["scale"], state["total"], state["steps"]
