@@ -1,7 +1,8 @@
 """Heads: reduce K scores and a label to scalar problems for a rule, and scores to a prediction.
 
 Layer 2. Labels are known here and nowhere below: classes are numbered 0 ... K-1, regression targets
-are themselves. `solve` writes one coefficient per output (0 where nothing steps).
+are themselves. `solve` takes a score and a squared length per output (outputs may have geometries
+of their own), and writes one coefficient per output (0 where nothing steps).
 """
 from libc.stdint cimport int64_t
 
@@ -37,14 +38,15 @@ cdef class Head(Part):
         """The target of the scalar problem for one output."""
         return y
 
-    cdef Outcome solve(self, const double *scores, double y, double q, double weight, int64_t t,
-                       Rule rule, Gate gate, Generator rng, double *coefficients) noexcept nogil:
+    cdef Outcome solve(self, const double *scores, const double *lengths, double y, double weight,
+                       int64_t t, Rule rule, Gate gate, Generator rng,
+                       double *coefficients) noexcept nogil:
         cdef Outcome outcome
         cdef double uniform = -1
         outcome.loss = 0
         outcome.shrink = rule.shrink(t)
-        coefficients[0] = step(scores[0], self.target(y), q, weight, t, rule, gate, rng, &uniform,
-                               &outcome.loss)
+        coefficients[0] = step(scores[0], self.target(y), lengths[0], weight, t, rule, gate, rng,
+                               &uniform, &outcome.loss)
         outcome.updates = coefficients[0] != 0
         return outcome
 
@@ -81,8 +83,9 @@ cdef class OneVsRest(Head):
                 best = k
         return best
 
-    cdef Outcome solve(self, const double *scores, double y, double q, double weight, int64_t t,
-                       Rule rule, Gate gate, Generator rng, double *coefficients) noexcept nogil:
+    cdef Outcome solve(self, const double *scores, const double *lengths, double y, double weight,
+                       int64_t t, Rule rule, Gate gate, Generator rng,
+                       double *coefficients) noexcept nogil:
         cdef Outcome outcome
         cdef Py_ssize_t k
         cdef double uniform = -1
@@ -90,8 +93,8 @@ cdef class OneVsRest(Head):
         outcome.updates = False
         outcome.shrink = rule.shrink(t)
         for k in range(self.n_outputs):
-            coefficients[k] = step(scores[k], 1 if k == <Py_ssize_t> y else -1, q, weight, t, rule,
-                                   gate, rng, &uniform, &outcome.loss)
+            coefficients[k] = step(scores[k], 1 if k == <Py_ssize_t> y else -1, lengths[k], weight,
+                                   t, rule, gate, rng, &uniform, &outcome.loss)
             outcome.updates |= coefficients[k] != 0
         return outcome
 
@@ -100,11 +103,12 @@ cdef class Margin(OneVsRest):
     """The true class against its strongest rival.
 
     Crammer and Singer (2001); for PA section 8 of Crammer et al. (2006). f = f_y - max f_r, y = +1,
-    length 2 q, coefficient +c on the class and -c on the rival.
+    the sum of both lengths, coefficient +c on the class and -c on the rival.
     """
 
-    cdef Outcome solve(self, const double *scores, double y, double q, double weight, int64_t t,
-                       Rule rule, Gate gate, Generator rng, double *coefficients) noexcept nogil:
+    cdef Outcome solve(self, const double *scores, const double *lengths, double y, double weight,
+                       int64_t t, Rule rule, Gate gate, Generator rng,
+                       double *coefficients) noexcept nogil:
         cdef Outcome outcome
         cdef Py_ssize_t k, label = <Py_ssize_t> y, rival = 1 if label == 0 else 0
         cdef double uniform = -1, coefficient
@@ -114,8 +118,8 @@ cdef class Margin(OneVsRest):
                 rival = k
         outcome.loss = 0
         outcome.shrink = rule.shrink(t)
-        coefficient = step(scores[label] - scores[rival], 1, 2 * q, weight, t, rule, gate, rng,
-                           &uniform, &outcome.loss)
+        coefficient = step(scores[label] - scores[rival], 1, lengths[label] + lengths[rival],
+                           weight, t, rule, gate, rng, &uniform, &outcome.loss)
         coefficients[label] = coefficient
         coefficients[rival] = -coefficient
         outcome.updates = coefficient != 0

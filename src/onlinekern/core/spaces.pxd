@@ -12,7 +12,7 @@ cdef class Space:
     cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                   Py_ssize_t n) noexcept nogil
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil
-    cdef double length(self, Py_ssize_t i) noexcept nogil
+    cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil
     cdef int update(self, Py_ssize_t i, double shrink, bint updates,
                     const double *coefficients) noexcept nogil
     cdef void checkpoint(self) noexcept nogil

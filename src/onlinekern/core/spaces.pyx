@@ -38,8 +38,8 @@ cdef class Space:
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
         pass
 
-    cdef double length(self, Py_ssize_t i) noexcept nogil:
-        return 0
+    cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil:
+        pass
 
     cdef int update(self, Py_ssize_t i, double shrink, bint updates,
                     const double *coefficients) noexcept nogil:
@@ -103,9 +103,12 @@ cdef class KernelSpace(Space):
         """Scores of the present model, and of the one that predicts, at sample i of the block."""
         self.support.coefficients.scores(self.support.window.row(i), current, averaged)
 
-    cdef double length(self, Py_ssize_t i) noexcept nogil:
-        """kappa(x_i, x_i)"""
-        return self.support.kernel.diagonal(self.support.window.chunk.squares[i])
+    cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil:
+        """kappa(x_i, x_i), the same for every output."""
+        cdef Py_ssize_t k
+        cdef double length = self.support.kernel.diagonal(self.support.window.chunk.squares[i])
+        for k in range(self.n_outputs):
+            out[k] = length
 
     cdef int update(self, Py_ssize_t i, double shrink, bint updates,
                     const double *coefficients) noexcept nogil:

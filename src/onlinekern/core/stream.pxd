@@ -32,6 +32,7 @@ cdef class Model:
     cdef Counters counters
     cdef double *current
     cdef double *averaged
+    cdef double *lengths
     cdef double *coefficients
     cdef object window_of_one
     cdef Counters saved

@@ -60,11 +60,12 @@ cdef class Model:
         self.rng = rng
         self.d = d
         self.itemsize = np.dtype(dtype).itemsize
-        self.current = <double *> calloc(3 * head.n_outputs, sizeof(double))
+        self.current = <double *> calloc(4 * head.n_outputs, sizeof(double))
         if self.current == NULL:
             raise MemoryError(f"no memory for the scores of {head.n_outputs} outputs")
         self.averaged = self.current + head.n_outputs
-        self.coefficients = self.current + 2 * head.n_outputs
+        self.lengths = self.current + 2 * head.n_outputs
+        self.coefficients = self.current + 3 * head.n_outputs
         self.window_of_one = space.new_window(1)
 
     def __dealloc__(self):
@@ -102,9 +103,9 @@ cdef class Model:
         prediction[0] = self.head.predict(self.averaged)
         if weight == 0:
             return NONE
-        outcome = self.head.solve(self.current, y, self.space.length(i), weight,
-                                  self.counters.seen + 1, self.rule, self.gate, self.rng,
-                                  self.coefficients)
+        self.space.lengths(i, self.lengths)
+        outcome = self.head.solve(self.current, self.lengths, y, weight, self.counters.seen + 1,
+                                  self.rule, self.gate, self.rng, self.coefficients)
         self.counters.seen += 1
         self.counters.loss += weight * outcome.loss
         self.counters.mistakes += prediction[0] != y
