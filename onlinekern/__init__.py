@@ -9,11 +9,10 @@ from onlinekern.core.vector import level as _level
 from onlinekern.kernel import (
     KernelOGDClassifier,
     KernelOGDRegressor,
-    KernelPAClassifier,
-    KernelPARegressor,
     KernelPegasosClassifier,
     KernelPerceptronClassifier,
 )
+from onlinekern.passive_aggressive import KernelPAClassifier, KernelPARegressor
 from onlinekern.spa import SPAClassifier, SPARegressor
 
 __version__ = _version("onlinekern")

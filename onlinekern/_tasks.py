@@ -18,7 +18,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     multi_class: str = "ovr"
 
     _constraints = {"multi_class": [StrOptions({"ovr", "margin"})]}
-    _target_checks = {}
+    _target_checks: dict = {}
 
     @_fit_context(prefer_skip_nested_validation=True)
     @all_or_nothing
