@@ -261,8 +261,8 @@ def test_subprocess_reads_standard_input(folder):
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 def test_interrupt_ends_in_130(folder):
     process = start("-", stdin=subprocess.PIPE)
-    # A pipe holds 64 KiB: once more than that is written, the reader has begun. It is not closed, so
-    # that the reader waits for more.
+    # A pipe holds 64 KiB: once more than that is written, the reader has begun. It waits for more,
+    # for the pipe stays open.
     process.stdin.write(20 * libsvm(1000).encode())
     process.stdin.flush()
     process.send_signal(signal.SIGINT)

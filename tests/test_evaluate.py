@@ -53,6 +53,8 @@ def test_prequential_counts_mistakes_however_the_stream_is_cut(cut):
     assert result.n_support == 100
     assert result.error == pytest.approx(wrong.mean())
     assert result.seconds > 0
+    half = result.samples[np.searchsorted(result.samples, 500, side="right") - 1]
+    assert result.late_error == pytest.approx(wrong[half:].mean())
 
 
 def test_prequential_squared_error():
@@ -61,6 +63,9 @@ def test_prequential_squared_error():
     assert result.mistakes is None
     assert result.squared_error == pytest.approx(99)
     assert result.error == pytest.approx(np.sqrt(0.99))
+    assert result.late_error == result.error  # too short to have a second half
+    y = np.arange(1000.0)
+    assert prequential(LastLabel(), [(np.zeros((1000, 1)), y)]).late_error == pytest.approx(1.0)
 
 
 def test_prequential_needs_test_then_train_and_samples():
