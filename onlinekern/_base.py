@@ -189,6 +189,25 @@ class OnlineEstimator(BaseEstimator):
             self._validate_params()
             model.rule, model.gate = rule, gate
 
+    def set_params(self, **params):
+        """Set parameters; of a fitted model, those of the step take effect with the next sample.
+
+        The others (kernel, width, outputs, averaging) are those of the model until it is fitted
+        anew.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self : object
+        """
+        super().set_params(**params)
+        if params and self.__sklearn_is_fitted__():
+            self._renew(self._model)
+        return self
+
     def _finish(self):
         """Called after each bulk call that succeeded."""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from sklearn.base import clone
 
-from onlinekern._methods import (
+from onlinekern._racing.methods import (
     KERNELS,
     KERNELS_WITHOUT_GAMMA,
     METHODS,
@@ -20,8 +20,8 @@ from onlinekern._methods import (
     given_parameters,
     select_methods,
 )
-from onlinekern._prequential import PrequentialResult, Run, prequential
-from onlinekern._search import (
+from onlinekern._racing.prequential import PrequentialResult, Run, prequential
+from onlinekern._racing.search import (
     HEAD_SAMPLES,
     Parameter,
     Problem,
@@ -131,8 +131,19 @@ def mean_and_deviation(values):
     return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else None
 
 
-def compare(methods, source, repeats=5, *, test=None, shuffle=True, kernel="gaussian", gamma=None,
-            settings=None, seed=0, progress=None):
+def compare(
+    methods,
+    source,
+    repeats=5,
+    *,
+    test=None,
+    shuffle=True,
+    kernel="gaussian",
+    gamma=None,
+    settings=None,
+    seed=0,
+    progress=None,
+):
     """Run methods test-then-train over random permutations of a source.
 
     Parameters

@@ -59,6 +59,8 @@ typedef struct {
     double (*dot)(const void *g, const double *a, ptrdiff_t n);
     /* the same with two coefficient vectors in one pass over g */
     void (*dot2)(const void *g, const double *a, const double *b, ptrdiff_t n, double *sums);
+    /* ||x||^2 and ||x||_1 of n elements, in double */
+    void (*norms)(const void *x, ptrdiff_t n, double *square, double *absolute);
 } ok_vector_ops;
 
 typedef struct {

@@ -17,7 +17,8 @@ from libc.string cimport memcpy
 import numpy as np
 import scipy.sparse as sp
 
-from onlinekern.core.chunks cimport Chunk, sparse_distance
+from onlinekern.core.chunks cimport Chunk
+from onlinekern.core.sparse cimport sparse_distance
 from onlinekern.core.vector cimport OK_PANEL, OK_SQUARED, aligned_resize, ok_sparse_row, ops_for
 
 

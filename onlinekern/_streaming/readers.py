@@ -220,8 +220,12 @@ class TableReader:
         import pyarrow as pa
 
         kind = column.type
-        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)
-                or pa.types.is_boolean(kind) or pa.types.is_decimal(kind)):
+        if not (
+            pa.types.is_integer(kind)
+            or pa.types.is_floating(kind)
+            or pa.types.is_boolean(kind)
+            or pa.types.is_decimal(kind)
+        ):
             raise StreamError(f"{self.path}: column {name!r} is not numeric ({kind})")
         values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         if not np.isfinite(values).all():

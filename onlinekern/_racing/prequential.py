@@ -106,9 +106,14 @@ class Run:
         samples, error, support = (np.array(column) for column in zip(*self._curve, strict=True))
         counted = self.classes is not None
         return PrequentialResult(
-            self.n_samples, int(self._error) if counted else None,
-            None if counted else self._error, self.seconds, int(support[-1]),
-            samples, error, support,
+            self.n_samples,
+            int(self._error) if counted else None,
+            None if counted else self._error,
+            self.seconds,
+            int(support[-1]),
+            samples,
+            error,
+            support,
         )
 
     def _next_mark(self):
