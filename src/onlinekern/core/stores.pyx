@@ -41,6 +41,19 @@ cdef inline void zero_lane(floating *lane, Py_ssize_t d) noexcept nogil:
         lane[j * OK_PANEL] = 0
 
 
+cdef inline void lane_distances(const floating *x, const floating *panel, Py_ssize_t d,
+                                float *g) noexcept nogil:
+    """g[slot] = ||x - s||^2, summed as `sparse_distance` does: ascending, in double."""
+    cdef Py_ssize_t j, slot
+    cdef double total, difference
+    for slot in range(OK_PANEL):
+        total = 0
+        for j in range(d):
+            difference = <double> x[j] - panel[j * OK_PANEL + slot]
+            total += difference * difference
+        g[slot] = <float> total
+
+
 cdef inline void transpose(const floating *tile, floating *g, Py_ssize_t ld,
                            Py_ssize_t n) noexcept nogil:
     """g[i, slot] = tile[slot, i] for n rows of g and OK_PANEL slots."""
@@ -148,8 +161,12 @@ cdef class PanelStore(Store):
 
     cdef void distance(self, Chunk chunk, Py_ssize_t i, Py_ssize_t panel,
                        char *g) noexcept nogil:
-        self.ops.dense[OK_SQUARED](chunk.as_dense(i), self.d, 1, self.d, self.panel(panel), g,
-                                   OK_PANEL)
+        if chunk.sparse:  # as the chunk's own columns are corrected, see Chunk.correct_column
+            lane_distances(<const float *> chunk.as_dense(i), <const float *> self.panel(panel),
+                           self.d, <float *> g)
+        else:
+            self.ops.dense[OK_SQUARED](chunk.as_dense(i), self.d, 1, self.d, self.panel(panel), g,
+                                       OK_PANEL)
 
     def nbytes(self, Py_ssize_t n):
         return self.capacity * self.d * self.itemsize
@@ -235,15 +252,18 @@ cdef class SparseStore(Store):
 
     def get_rows(self, Py_ssize_t n):
         """The first `n` rows as a CSR matrix of shape (n, d)."""
-        cdef Py_ssize_t slot, address
+        cdef Py_ssize_t slot, first, address
         starts = np.zeros(n + 1, dtype=np.int32)
         starts[1:] = np.cumsum([self.rows[slot].count for slot in range(n)])
         values = np.zeros(starts[n], np.float32 if self.itemsize == 4 else np.float64)
         columns = np.zeros(starts[n], np.int32)
         for slot in range(n):
-            address = values.ctypes.data + starts[slot] * self.itemsize
+            first = starts[slot]
+            address = values.ctypes.data
+            address += first * self.itemsize
             memcpy(<void *> address, self.rows[slot].values, self.rows[slot].count * self.itemsize)
-            address = columns.ctypes.data + starts[slot] * sizeof(int32_t)
+            address = columns.ctypes.data
+            address += first * <Py_ssize_t> sizeof(int32_t)
             memcpy(<void *> address, self.rows[slot].columns,
                    self.rows[slot].count * sizeof(int32_t))
         return sp.csr_matrix((values, columns, starts), shape=(n, self.d))
