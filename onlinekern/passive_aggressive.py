@@ -9,6 +9,13 @@ from onlinekern._kernel import KernelEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import LOSSES, RULES
 
+VARIANTS = [StrOptions({"pa", "pa1", "pa2"})]
+
+
+def passive_aggressive(variant, loss, C):
+    """The rule of a Passive-Aggressive variant; the plain one has no C."""
+    return RULES[variant](loss) if variant == "pa" else RULES[variant](loss, C)
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelPA(KernelEstimator):
@@ -17,11 +24,10 @@ class KernelPA(KernelEstimator):
     C: float = 1.0
     variant: str = "pa1"
 
-    _constraints = {"C": POSITIVE, "variant": [StrOptions({"pa", "pa1", "pa2"})]}
+    _constraints = {"C": POSITIVE, "variant": VARIANTS}
 
     def _rule(self):
-        # Plain PA has no C.
-        return RULES[self.variant](self._loss(), *[] if self.variant == "pa" else [self.C])
+        return passive_aggressive(self.variant, self._loss(), self.C)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
