@@ -59,6 +59,11 @@ typedef struct {
     double (*dot)(const void *g, const double *a, ptrdiff_t n);
     /* the same with two coefficient vectors in one pass over g */
     void (*dot2)(const void *g, const double *a, const double *b, ptrdiff_t n, double *sums);
+    /* a[j] += c g[j] in double */
+    void (*add)(const void *g, double c, double *a, ptrdiff_t n);
+    /* t = g[i, j]: g[i, j] <- c cos t, g[i, sine + j] <- c sin t. Of |t| beyond 2^13 in float, 2^26
+     * in double, the results are somewhere in [-c, c]; m <= sine. */
+    void (*cosine_sine)(void *g, ptrdiff_t ld, ptrdiff_t n, ptrdiff_t m, ptrdiff_t sine, double c);
 } ok_vector_ops;
 
 typedef struct {
