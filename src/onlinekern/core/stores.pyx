@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from onlinekern.core.chunks cimport Chunk, sparse_distance
+from onlinekern.core.journals cimport Journal
 from onlinekern.core.vector cimport OK_PANEL, OK_SQUARED, aligned_resize, ok_sparse_row, ops_for
 
 
@@ -38,6 +39,12 @@ cdef inline void zero_lane(floating *lane, Py_ssize_t d) noexcept nogil:
     cdef Py_ssize_t j
     for j in range(d):
         lane[j * OK_PANEL] = 0
+
+
+cdef inline void get_lane(const floating *lane, floating *values, Py_ssize_t d) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in range(d):
+        values[j] = lane[j * OK_PANEL]
 
 
 cdef inline void transpose(const floating *tile, floating *g, Py_ssize_t ld,
@@ -64,6 +71,7 @@ cdef class Store:
         self.d = d
         self.itemsize = itemsize
         self.ops = ops_for(itemsize)
+        self.journal = Journal(d * itemsize)
 
     cdef int reserve(self, Py_ssize_t capacity) noexcept nogil:
         """Make room for `capacity` rows, a multiple of OK_PANEL. Returns 0, or -1: no memory."""
@@ -75,6 +83,17 @@ cdef class Store:
 
     cdef void clear(self, Py_ssize_t slot) noexcept nogil:
         """Make the row of `slot` zero."""
+
+    cdef void checkpoint(self, Py_ssize_t n) noexcept nogil:
+        """Remember the first n rows for `rollback`: `keep` is asked before one is overwritten."""
+        self.journal.open(n)
+
+    cdef int keep(self, Py_ssize_t slot) noexcept nogil:
+        """Copy a row that `rollback` will need. Returns 0, or -1 when memory ran out."""
+        return -1
+
+    cdef void rollback(self) noexcept nogil:
+        """Put back the rows of the checkpoint that were overwritten."""
 
     cdef bint needs_spread(self) noexcept nogil:
         """Whether `product` needs the chunk to be spread out."""
@@ -102,6 +121,9 @@ cdef class PanelStore(Store):
     cdef char *panel(self, Py_ssize_t index) noexcept nogil:
         return self.panels + index * self.d * OK_PANEL * self.itemsize
 
+    cdef char *lane(self, Py_ssize_t slot) noexcept nogil:
+        return self.panel(slot // OK_PANEL) + slot % OK_PANEL * self.itemsize
+
     cdef int reserve(self, Py_ssize_t capacity) noexcept nogil:
         cdef Py_ssize_t row_bytes = self.d * self.itemsize
         cdef char *fresh
@@ -116,7 +138,7 @@ cdef class PanelStore(Store):
         return 0
 
     cdef int write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil:
-        cdef char *lane = self.panel(slot // OK_PANEL) + slot % OK_PANEL * self.itemsize
+        cdef char *lane = self.lane(slot)
         cdef const void *values = chunk.dense + i * self.d * self.itemsize
         cdef const int32_t *columns = NULL
         cdef Py_ssize_t count = self.d
@@ -131,11 +153,33 @@ cdef class PanelStore(Store):
         return 0
 
     cdef void clear(self, Py_ssize_t slot) noexcept nogil:
-        cdef char *lane = self.panel(slot // OK_PANEL) + slot % OK_PANEL * self.itemsize
         if self.itemsize == 4:
-            zero_lane(<float *> lane, self.d)
+            zero_lane(<float *> self.lane(slot), self.d)
         else:
-            zero_lane(<double *> lane, self.d)
+            zero_lane(<double *> self.lane(slot), self.d)
+
+    cdef int keep(self, Py_ssize_t slot) noexcept nogil:
+        cdef char *row
+        if not self.journal.wants(slot):
+            return 0
+        row = self.journal.record(slot)
+        if row == NULL:
+            return -1
+        if self.itemsize == 4:
+            get_lane(<float *> self.lane(slot), <float *> row, self.d)
+        else:
+            get_lane(<double *> self.lane(slot), <double *> row, self.d)
+        return 0
+
+    cdef void rollback(self) noexcept nogil:
+        cdef Py_ssize_t r
+        cdef char *lane
+        for r in range(self.journal.count):
+            lane = self.lane(self.journal.numbers[r])
+            if self.itemsize == 4:
+                put_lane(<float *> lane, <float *> self.journal.copy(r), NULL, self.d, self.d)
+            else:
+                put_lane(<double *> lane, <double *> self.journal.copy(r), NULL, self.d, self.d)
 
     cdef void product(self, Chunk chunk, Py_ssize_t panel, int accumulate, char *g,
                       Py_ssize_t ld) noexcept nogil:
@@ -164,10 +208,19 @@ cdef class PanelStore(Store):
 
 
 cdef class SparseStore(Store):
-    """Support rows as they came, one allocation each: values, then columns."""
+    """Support rows as they came, one allocation each: values, then columns.
+
+    The journal owns the rows that it holds.
+    """
+
+    def __init__(self, Py_ssize_t d, Py_ssize_t itemsize):
+        super().__init__(d, itemsize)
+        self.journal = Journal(sizeof(ok_sparse_row))
 
     def __dealloc__(self):
         cdef Py_ssize_t slot
+        if self.journal is not None:
+            self.checkpoint(0)
         for slot in range(self.capacity):
             free(<void *> self.rows[slot].values)
         free(self.rows)
@@ -201,6 +254,28 @@ cdef class SparseStore(Store):
 
     cdef void clear(self, Py_ssize_t slot) noexcept nogil:
         self.rows[slot].count = 0
+
+    cdef void checkpoint(self, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t r
+        for r in range(self.journal.count):
+            free(<void *> (<ok_sparse_row *> self.journal.copy(r)).values)
+        self.journal.open(n)
+
+    cdef int keep(self, Py_ssize_t slot) noexcept nogil:
+        if not self.journal.wants(slot):
+            return 0
+        if self.journal.keep(slot, <char *> self.rows) < 0:
+            return -1
+        self.rows[slot].values = NULL
+        self.rows[slot].count = 0
+        return 0
+
+    cdef void rollback(self) noexcept nogil:
+        cdef Py_ssize_t r
+        for r in range(self.journal.count):
+            free(<void *> self.rows[self.journal.numbers[r]].values)
+        self.journal.put_back(<char *> self.rows)
+        self.journal.open(0)
 
     cdef bint needs_spread(self) noexcept nogil:
         return True
