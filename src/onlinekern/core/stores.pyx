@@ -309,15 +309,18 @@ cdef class SparseStore(Store):
 
     def get_rows(self, Py_ssize_t n):
         """The first `n` rows as a CSR matrix of shape (n, d)."""
-        cdef Py_ssize_t slot, address
+        cdef Py_ssize_t slot, first, address
         starts = np.zeros(n + 1, dtype=np.int32)
         starts[1:] = np.cumsum([self.rows[slot].count for slot in range(n)])
         values = np.zeros(starts[n], np.float32 if self.itemsize == 4 else np.float64)
         columns = np.zeros(starts[n], np.int32)
         for slot in range(n):
-            address = values.ctypes.data + starts[slot] * self.itemsize
+            first = starts[slot]
+            address = values.ctypes.data
+            address += first * self.itemsize
             memcpy(<void *> address, self.rows[slot].values, self.rows[slot].count * self.itemsize)
-            address = columns.ctypes.data + starts[slot] * sizeof(int32_t)
+            address = columns.ctypes.data
+            address += first * <Py_ssize_t> sizeof(int32_t)
             memcpy(<void *> address, self.rows[slot].columns,
                    self.rows[slot].count * sizeof(int32_t))
         return sp.csr_matrix((values, columns, starts), shape=(n, self.d))
