@@ -83,10 +83,13 @@ default='gaussian'
     """,
     "dual_parameters": """
         reg : float > 0, default=1e-4 (1e-2 for regression)
-            Regularisation lambda. ``2 / n_samples`` does well for classification; regression, whose
-            first steps would be far too long then, takes ``100 / n_samples`` to ``1000 / n_samples``.
+            Regularisation lambda. ``2 / n_samples`` does well for classification, a hundred times that
+            for regression.
+        kernel : {'gaussian', 'laplacian'}, default='gaussian'
+            ``exp(-gamma ||x - z||^2)``, which is also called 'rbf', or ``exp(-gamma ||x - z||_1)``: the
+            kernels whose frequencies are drawn feature by feature. The paper has the Gaussian.
         gamma : {'scale', 'auto'} or float > 0, default='scale'
-            Width of the Gaussian kernel. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
+            Width of the kernel. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
             ``1 / n_features``; X is what `fit` gets, or the first batch given to `partial_fit`. A
             paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
         budget : int >= 1, default=100
@@ -98,7 +101,7 @@ default='gaussian'
     """,
     "dual_attributes": """
         frequencies_ : ndarray of shape (n_components, n_features)
-            Drawn from N(0, 2 gamma_ I) before the first sample.
+            Drawn before the first sample, from N(0, 2 gamma_ I) for the Gaussian kernel.
         provision_coef_ : ndarray of shape (n_outputs, 2 * n_components)
             w of the model that predicts, the weights of the cosines first.
         intercept_ : ndarray of shape (n_outputs,)

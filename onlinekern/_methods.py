@@ -73,7 +73,7 @@ METHODS = {
         Method("spa-last", "SPA-last", "SPAClassifier", "SPARegressor", {"average": False},
                {"eta": POWERS_OF_TEN}),
         Method("dualsgd", "DualSGD", "DualSGDClassifier", "DualSGDRegressor",
-               grid={"reg": (2.0, 16.0, 128.0, 1024.0)}, per_sample=("reg",)),
+               grid={"reg": (2.0, 16.0, 64.0, 256.0, 1024.0)}, per_sample=("reg",)),
         Method("dualsgd-logistic", "DualSGD-logistic", "DualSGDClassifier",
                fixed={"loss": "logistic"}, grid={"reg": (2.0, 16.0)}, per_sample=("reg",)),
     )

@@ -46,6 +46,7 @@ class DualSGD:
     n_outputs: int
     X: np.ndarray
     gamma: float
+    kernel: str
     frequencies: np.ndarray
     fit_intercept: bool = False
     predictions: np.ndarray = None
@@ -78,7 +79,7 @@ class DualSGD:
 
     def scores(self, Z, averaged):
         """Return f of the rows of Z, (m, K)."""
-        block = kernel_matrix("gaussian", Z, self.X[self.support], self.gamma)
+        block = kernel_matrix(self.kernel, Z, self.X[self.support], self.gamma)
         near = block @ self.coefficients(averaged)[:, self.support].T
         far = random_features(Z, self.frequencies) @ self.provision(averaged).T
         return near + far + self.intercept(averaged)
@@ -109,6 +110,7 @@ def dual_sgd(
     gamma,
     budget,
     merge_size,
+    kernel="gaussian",
     loss="hinge",
     head="binary",
     n_classes=2,
@@ -122,7 +124,7 @@ def dual_sgd(
     head = HEADS[head](n_classes)
     rule = InverseTime(LOSSES[loss](**own), reg=reg, max_step=max_step or math.inf)
     weights = np.ones(len(X)) if sample_weight is None else sample_weight
-    model = DualSGD(head.n_outputs, X, gamma, frequencies, fit_intercept)
+    model = DualSGD(head.n_outputs, X, gamma, kernel, frequencies, fit_intercept)
     for i in range(len(X)):
         averaged = model.scores(X[i : i + 1], True)[0]
         current = model.scores(X[i : i + 1], False)[0]
