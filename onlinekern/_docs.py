@@ -83,11 +83,11 @@ default='gaussian'
     """,
     "dual_parameters": """
         reg : float > 0, default=1e-4 (1e-2 for regression)
-            Regularisation lambda. ``2 / n_samples`` does well for classification, a hundred times that
-            for regression.
+            Regularisation lambda. ``2 / n_samples`` does well for classification, a hundred times
+            that for regression.
         kernel : {'gaussian', 'laplacian'}, default='gaussian'
-            ``exp(-gamma ||x - z||^2)``, which is also called 'rbf', or ``exp(-gamma ||x - z||_1)``: the
-            kernels whose frequencies are drawn feature by feature. The paper has the Gaussian.
+            ``exp(-gamma ||x - z||^2)``, which is also called 'rbf', or ``exp(-gamma ||x - z||_1)``:
+            the kernels whose frequencies are drawn feature by feature. The paper has the Gaussian.
         gamma : {'scale', 'auto'} or float > 0, default='scale'
             Width of the kernel. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
             ``1 / n_features``; X is what `fit` gets, or the first batch given to `partial_fit`. A
@@ -109,12 +109,12 @@ default='gaussian'
     """,
     "dual_notes": """
         The size of a support vector is the absolute value, with several outputs the Euclidean norm,
-        of its coefficients. Equal sizes, which the hinge makes the rule, leave in the order in which
-        they came: coefficients are kept as ``-l' / reg`` under a common factor of exactly ``1 / t``, so
-        that equal ones do not drift apart. With `fit_intercept` the kernel is ``kappa + 1``: the offset
-        takes the steps of all samples, and shrinks. With `average`, a support vector that has left is
-        seen through its features in all models of the average. A `sample_weight` multiplies the step of
-        its sample, not the shrinking.
+        of its coefficients. Equal sizes, which the hinge makes the rule, leave in the order in
+        which they came: coefficients are kept as ``-l' / reg`` under a common factor of exactly
+        ``1 / t``, so that equal ones do not drift apart. With `fit_intercept` the kernel is
+        ``kappa + 1``: the offset takes the steps of all samples, and shrinks. With `average`, a
+        support vector that has left is seen through its features in all models of the average. A
+        `sample_weight` multiplies the step of its sample, not the shrinking.
     """,
     "attributes": """
         support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix

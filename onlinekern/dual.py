@@ -18,6 +18,7 @@ from onlinekern.core.provisions import Provision
 from onlinekern.core.support import SupportSet
 from onlinekern.kernel import NOT_NEGATIVE, POSITIVE
 
+
 def draw_frequencies(kernel, gamma, shape, draws):
     """Frequencies of random Fourier features, from the spectral measure of a kernel.
 
@@ -51,7 +52,6 @@ class DualSGD(SupportVectorEstimator):
     budget: int = 100
     n_components: int = 200
     merge_size: int = 20
-    delta: float = 1.0
     fit_intercept: bool = False
     max_step: float | None = None
     average: bool = False
@@ -62,7 +62,6 @@ class DualSGD(SupportVectorEstimator):
         "budget": COUNT,
         "n_components": COUNT,
         "merge_size": COUNT,
-        "delta": POSITIVE,
         "fit_intercept": ["boolean"],
         "max_step": [Interval(Real, 0, None, closed="neither"), None],
         "average": ["boolean"],
@@ -71,8 +70,10 @@ class DualSGD(SupportVectorEstimator):
     def _new_model(self, X, draws):
         self.gamma_ = self._kernel_width(X)
         frequencies = draw_frequencies(
-            KERNEL_ALIASES.get(self.kernel, self.kernel), self.gamma_,
-            (self.n_components, X.shape[1]), draws
+            KERNEL_ALIASES.get(self.kernel, self.kernel),
+            self.gamma_,
+            (self.n_components, X.shape[1]),
+            draws,
         )
         self._map = RandomFourier(frequencies, X.dtype)
         return super()._new_model(X, draws)
@@ -89,7 +90,9 @@ class DualSGD(SupportVectorEstimator):
             kernel, X.shape[1], X.dtype, n_outputs, bool(self.average), self._sparse
         )
         fit_intercept = bool(self.fit_intercept)
-        provision = Provision(self.__dict__.pop("_map"), self.budget, self.merge_size, fit_intercept)
+        provision = Provision(
+            self.__dict__.pop("_map"), self.budget, self.merge_size, fit_intercept
+        )
         return HybridSpace(support, provision)
 
     def _rule(self):
@@ -128,11 +131,11 @@ def _logistic(estimator):
 class DualSGDClassifier(OnlineClassifier, DualSGD):
     """Dual Space Gradient Descent (DualSGD): a budget of support vectors with a provision.
 
-    The model is ``f(x) = sum_i a_i kappa(x_i, x) + w . z(x)`` with a kernel kappa and random Fourier
-    features z that approximate it. At step t everything learnt shrinks by ``1 - 1/t``, and a sample whose
-    loss has a slope enters with coefficient ``-l'(f, y) / (reg t)``. When there are more than `budget`
-    support vectors, the `merge_size` of smallest coefficients move into w by
-    ``w <- w + sum_i a_i z(x_i)`` (k-merging, algorithms 1 and 2 of [1]_), so that nothing is forgotten.
+    The model is ``f(x) = sum_i a_i kappa(x_i, x) + w . z(x)`` with a kernel kappa and random
+    Fourier features z that approximate it. At step t everything learnt shrinks by ``1 - 1/t``, and
+    a sample whose loss has a slope enters with coefficient ``-l'(f, y) / (reg t)``. When there are
+    more than `budget` support vectors, the `merge_size` of smallest coefficients move into w by
+    ``w <- w + sum_i a_i z(x_i)`` (k-merging, algorithms 1 and 2 of [1]_): nothing is forgotten.
 
     Parameters
     ----------
@@ -146,8 +149,9 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
     max_step : float > 0 or None, default=None
         Cap on the size of a step, ``|l'| / (reg t)`` times the weight.
     multi_class : {'margin', 'ovr'}, default='margin'
-        More than two classes: 'margin' pits the true class against its strongest rival, as the paper
-        does, 'ovr' is one binary problem per class. All classes share the support vectors and features.
+        More than two classes: 'margin' pits the true class against its strongest rival, as the
+        paper does, 'ovr' is one binary problem per class. All classes share the support vectors and
+        features.
     {average}
     {stream_parameters}
 
@@ -161,8 +165,8 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
     -----
     {dual_notes}
 
-    A public implementation draws frequencies of standard deviation ``2 gamma``, which are not those of
-    the Gaussian kernel; here it is ``sqrt(2 gamma)``, which also makes fewer mistakes.
+    A public implementation draws frequencies of standard deviation ``2 gamma``, which are not those
+    of the Gaussian kernel; here it is ``sqrt(2 gamma)``, which also makes fewer mistakes.
 
     References
     ----------
@@ -182,16 +186,21 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
     """
 
     loss: str = "hinge"
+    delta: float = 1.0
     multi_class: str = "margin"
 
-    _constraints = {"loss": [StrOptions({"hinge", "logistic", "smooth_hinge"})]}
+    _constraints = {
+        "loss": [StrOptions({"hinge", "logistic", "smooth_hinge"})],
+        "delta": POSITIVE,
+    }
 
     @available_if(_logistic)
     def predict_proba(self, X):
         """Probabilities of the classes, of a model learnt with the logistic loss.
 
         Two classes: ``1 / (1 + exp(-f))``. More: the softmax of the scores with
-        ``multi_class='margin'``; the same of each class's own problem, made to sum to 1, with 'ovr'.
+        ``multi_class='margin'``; the same of each class's own problem, made to sum to 1, with
+        'ovr'.
 
         Parameters
         ----------
@@ -222,9 +231,9 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
     fit_intercept : bool, default=True
         Whether to learn an offset, see Notes. Without one, a target whose mean is far from 0 may be
         predicted worse than by its mean.
-    max_step : float > 0 or None, default=0.2
-        Cap on the size of a step, ``|l'| / (reg t)`` times the weight, in the units of y. Without it the
-        first predictions are far off: the first step is as long as ``1 / reg``.
+    max_step : float > 0 or None, default=0.5
+        Cap on the size of a step, ``|l'| / (reg t)`` times the weight, in the units of y. Without
+        it the first predictions are far off: the first step is as long as ``1 / reg``.
     {average}
     {stream_parameters}
 
@@ -237,10 +246,10 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
     -----
     {dual_notes}
 
-    The slope of these losses is -1, 0 or 1: the steps know nothing of the scale of the target. Bring
-    it to a range of about 1. On four data sets of 20,000 samples with targets in [0, 1] (kin40k, cadata,
-    protein, airlines), ``reg = 256 / n_samples`` with an offset and steps of at most 0.1 was best or close
-    to it, and no prediction was ever far off.
+    The slope of these losses is -1, 0 or 1: the steps know nothing of the scale of the target.
+    Bring it to a range of about 1. On four data sets of 20,000 samples with targets in [0, 1]
+    (kin40k, cadata, protein, airlines), ``reg = 256 / n_samples`` with an offset and steps of at
+    most 0.1 was best or close to it.
 
     References
     ----------
@@ -261,7 +270,7 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
     reg: float = 1e-2
     epsilon: float = 0.1
     fit_intercept: bool = True
-    max_step: float | None = 0.2
+    max_step: float | None = 0.5
 
     _constraints = {
         "loss": [StrOptions({"absolute", "epsilon_insensitive"})],

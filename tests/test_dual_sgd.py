@@ -35,7 +35,7 @@ TASKS = [
 
 
 def make_stream(task, n=160, d=6, seed=0):
-    """Rows whose numbers are float32 numbers, a third of them 0 and row 3 all 0; labels or targets."""
+    """Rows of float32 numbers, a third of them 0 and row 3 all 0; and labels or targets."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d)).astype(np.float32).astype(np.float64)
     X[rng.random((n, d)) < 1 / 3] = 0
@@ -78,9 +78,19 @@ def learn(model, X, y, task, **arguments):
 
 def twin(model, X, y, task, layout, **arguments):
     """The oracle's run with the parameters and the frequencies of a fitted model."""
-    names = ["kernel", "reg", "gamma", "budget", "merge_size", "loss", "fit_intercept", "max_step", "average"]
+    names = [
+        "kernel",
+        "reg",
+        "gamma",
+        "budget",
+        "merge_size",
+        "loss",
+        "fit_intercept",
+        "max_step",
+        "average",
+    ]
     parameters = {name: getattr(model, name) for name in names}
-    own = {"delta": model.delta, "epsilon": getattr(model, "epsilon", 0.1)}
+    own = {"delta": getattr(model, "delta", 1.0), "epsilon": getattr(model, "epsilon", 0.1)}
     frequencies = model.frequencies_[:, columns_of(X.shape[1], layout)]
     n_classes = None if task == "regression" else len(np.unique(y))
     return dual_sgd(

@@ -79,8 +79,8 @@ cdef class Provision(Budget):
 
     cdef Verdict merge(self, SupportSet support) noexcept nogil:
         """Turn the smallest rows into weights."""
-        cdef Py_ssize_t r, slot
-        for r in range(self.merge_size):
+        cdef Py_ssize_t _, slot
+        for _ in range(self.merge_size):
             slot = self.queue.pop()
             self.weights.absorb(slot, self.features.row(slot))
             if support.drop(slot) < 0:

@@ -134,7 +134,7 @@ cdef class SupportSet:
     cdef void rollback(self) noexcept nogil:
         """Return to the model of the checkpoint.
 
-        Rows in slots used since are made zero: free slots take part in products, with coefficient 0.
+        Rows in slots used since are made zero: free slots take part in products, under 0.
         """
         cdef Py_ssize_t slot
         for slot in range(self.saved_n, self.n):
@@ -161,7 +161,7 @@ cdef class SupportSet:
         return self.store.get_rows(self.n)[self.slots.by_age()]
 
     def effective(self):
-        """Coefficients of the model that predicts, in the order of the rows, (n_outputs, n_rows)."""
+        """Coefficients of the model that predicts, (n_outputs, n_rows), in the order of `rows`."""
         return self.coefficients.effective()[:, self.slots.by_age()]
 
     @property
