@@ -10,11 +10,10 @@ from onlinekern.dual import DualSGDClassifier, DualSGDRegressor
 from onlinekern.kernel import (
     KernelOGDClassifier,
     KernelOGDRegressor,
-    KernelPAClassifier,
-    KernelPARegressor,
     KernelPegasosClassifier,
     KernelPerceptronClassifier,
 )
+from onlinekern.passive_aggressive import KernelPAClassifier, KernelPARegressor
 from onlinekern.spa import SPAClassifier, SPARegressor
 
 __version__ = _version("onlinekern")

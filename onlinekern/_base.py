@@ -1,8 +1,8 @@
 """What all estimators share: scikit-learn's contract around the compiled stream loop.
 
-Validation ends here; the compiled core trusts its input. An estimator is a dataclass: its fields are
-its parameters, `__init__` only stores them. The parts that it is made of come from `_rule`, `_gate`,
-`_head` and `_space`.
+Validation ends here; the compiled core trusts its input. An estimator is a dataclass: its fields
+are its parameters, `__init__` only stores them. The parts that it is made of come from `_rule`,
+`_gate`, `_head` and `_space`.
 """
 
 import functools
@@ -68,7 +68,7 @@ class OnlineEstimator(BaseEstimator):
             cls.__doc__ = _docs.fill(cls.__doc__)
 
     def _gate(self):
-        """The gate in front of the rule; every sample may update unless a subclass says otherwise."""
+        """The gate in front of the rule; an open one unless a subclass says otherwise."""
         return Gate()
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -141,9 +141,7 @@ class OnlineEstimator(BaseEstimator):
     def _scores(self, X):
         """Scores of the rows of X, ndarray of shape (n_samples, n_outputs)."""
         model = self._fitted_model
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=model.dtype, order="C", reset=False
-        )
+        X = validate_data(self, X, accept_sparse="csr", dtype=model.dtype, order="C", reset=False)
         scores = np.empty((X.shape[0], model.head.n_outputs))
         n_jobs = min(effective_n_jobs(self.n_jobs), X.shape[0])
         if n_jobs == 1:
@@ -182,9 +180,7 @@ class OnlineEstimator(BaseEstimator):
         seed = draws.randint(np.iinfo(np.int64).max, dtype=np.int64)
         head = self._head()
         space = self._space(X, head.n_outputs)
-        return Model(
-            space, head, self._rule(), self._gate(), Generator(seed), X.shape[1], X.dtype
-        )
+        return Model(space, head, self._rule(), self._gate(), Generator(seed), X.shape[1], X.dtype)
 
     def _renew(self, model):
         """Let parameters of the step that were set since the last call take effect."""
@@ -192,6 +188,25 @@ class OnlineEstimator(BaseEstimator):
         if rule != model.rule or gate != model.gate:
             self._validate_params()
             model.rule, model.gate = rule, gate
+
+    def set_params(self, **params):
+        """Set parameters; of a fitted model, those of the step take effect with the next sample.
+
+        The others (kernel, width, outputs, averaging) are those of the model until it is fitted
+        anew.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self : object
+        """
+        super().set_params(**params)
+        if params and self.__sklearn_is_fitted__():
+            self._renew(self._model)
+        return self
 
     def _finish(self):
         """Called after each bulk call that succeeded."""
@@ -202,7 +217,8 @@ class OnlineEstimator(BaseEstimator):
             return self.__dict__["_model"]
         except KeyError:
             raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet: call fit or partial_fit first."
+                f"This {type(self).__name__} instance is not fitted yet: "
+                "call fit or partial_fit first."
             ) from None
 
     def __sklearn_is_fitted__(self):

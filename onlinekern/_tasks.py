@@ -1,6 +1,7 @@
 """The two tasks: what labels are, what is predicted, and which head of the core does it."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context
@@ -18,7 +19,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     multi_class: str = "ovr"
 
     _constraints = {"multi_class": [StrOptions({"ovr", "margin"})]}
-    _target_checks = {}
+    _target_checks: ClassVar[dict] = {}
 
     @_fit_context(prefer_skip_nested_validation=True)
     @all_or_nothing

@@ -29,7 +29,7 @@ def main(arguments=None):
 
 def _run(arguments):
     try:
-        from onlinekern._app import app
+        from onlinekern._racing.app import app
 
         with warnings.catch_warnings():
             warnings.showwarning = _warning_printer()

@@ -9,6 +9,7 @@ from scipy.special import expit, log_expit, softmax
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
+from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
 from onlinekern._kernel import SupportVectorEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import KERNEL_ALIASES, KERNELS, LOSSES, RULES
@@ -16,7 +17,6 @@ from onlinekern.core.hybrids import HybridSpace
 from onlinekern.core.maps import RandomFourier
 from onlinekern.core.provisions import Provision
 from onlinekern.core.support import SupportSet
-from onlinekern.kernel import NOT_NEGATIVE, POSITIVE
 
 
 def draw_frequencies(kernel, gamma, shape, draws):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from sklearn.base import clone
 
-from onlinekern._methods import (
+from onlinekern._racing.methods import (
     KERNELS,
     KERNELS_WITHOUT_GAMMA,
     METHODS,
@@ -20,13 +20,13 @@ from onlinekern._methods import (
     given_parameters,
     select_methods,
 )
-from onlinekern._prequential import PrequentialResult, Run, prequential
-from onlinekern._search import (
+from onlinekern._racing.prequential import PrequentialResult, Run, prequential
+from onlinekern._racing.search import (
     HEAD_SAMPLES,
     Parameter,
     Problem,
     choose_parameters,
-    count_trials,
+    count_runs,
 )
 
 __all__ = [
@@ -131,8 +131,19 @@ def mean_and_deviation(values):
     return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else None
 
 
-def compare(methods, source, repeats=5, *, test=None, shuffle=True, kernel="gaussian", gamma=None,
-            settings=None, seed=0, progress=None):
+def compare(
+    methods,
+    source,
+    repeats=5,
+    *,
+    test=None,
+    shuffle=True,
+    kernel="gaussian",
+    gamma=None,
+    settings=None,
+    seed=0,
+    progress=None,
+):
     """Run methods test-then-train over random permutations of a source.
 
     Parameters
@@ -149,8 +160,8 @@ def compare(methods, source, repeats=5, *, test=None, shuffle=True, kernel="gaus
         False: the order of the file, once.
     kernel : str
     gamma : float, "scale", "auto" or None
-        None: chosen on the head of a permutation of its own (2,000 samples), as is every other
-        parameter with a grid in ``METHODS`` that is not in ``settings``.
+        None: chosen on the head of a permutation of its own (5,000 samples, in three orders), as is
+        every other parameter with a grid in ``METHODS`` that is not in ``settings``.
     settings : mapping, optional
         ``"method.parameter"`` or ``"parameter"`` -> value.
     seed : int
@@ -232,11 +243,13 @@ def _contenders(methods, source, setting, repeats, tally):
     given = given_parameters(chosen, source.task, setting.settings)
     gamma = None if setting.kernel in KERNELS_WITHOUT_GAMMA else setting.gamma
     X, y = source.head(HEAD_SAMPLES, [setting.seed, 0] if setting.shuffle else None)
-    trials = count_trials(chosen, given, gamma, setting.kernel)
-    tally.total = repeats * source.n_samples * len(chosen) + trials * len(y)
-    problem = Problem(X, y, source.classes, source.n_samples, setting.kernel, setting.seed)
+    runs = count_runs(chosen, source.task, given, gamma, setting.kernel)
+    tally.total = repeats * source.n_samples * len(chosen) + runs * len(y)
+    problem = Problem(
+        X, y, source.classes, source.n_samples, setting.kernel, setting.seed, setting.shuffle
+    )
     parameters = choose_parameters(
-        chosen, problem, given, gamma, lambda: tally.add(len(y), "choosing parameters")
+        chosen, problem, given, gamma, lambda runs: tally.add(runs * len(y), "choosing parameters")
     )
     return [
         (

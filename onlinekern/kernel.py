@@ -1,25 +1,16 @@
-"""Kernel learners without a budget: Perceptron, OGD, Pegasos, Passive-Aggressive.
+"""Kernel learners without a budget: Perceptron, online gradient descent, Pegasos.
 
 A class is its documentation, its parameters and the parts of the core that it is made of.
 """
 
 from dataclasses import dataclass
-from numbers import Real
 
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
+from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
 from onlinekern._kernel import KernelEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import LOSSES, RULES, SCHEDULES
-
-POSITIVE = [Interval(Real, 0, None, closed="neither")]
-NOT_NEGATIVE = [Interval(Real, 0, None, closed="left")]
-VARIANTS = [StrOptions({"pa", "pa1", "pa2"})]
-
-
-def passive_aggressive(variant, loss, C):
-    """The rule of a Passive-Aggressive variant; the plain one has no C."""
-    return RULES[variant](loss) if variant == "pa" else RULES[variant](loss, C)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -236,102 +227,3 @@ class KernelPegasosClassifier(OnlineClassifier, KernelEstimator):
     def _rule(self):
         schedule = SCHEDULES["inverse"](1 / self.reg)
         return RULES["pegasos"](LOSSES["hinge"](), schedule, self.reg)
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class KernelPAClassifier(OnlineClassifier, KernelEstimator):
-    """Passive-Aggressive learning with kernels.
-
-    A sample of hinge loss l > 0 enters with coefficient ``y tau``: ``tau = l / kappa(x, x)`` (PA),
-    ``min(C, l / kappa(x, x))`` (PA-I) or ``l / (kappa(x, x) + 1 / (2 C))`` (PA-II) [1]_.
-
-    Parameters
-    ----------
-    {aggressiveness}
-    {kernel_parameters}
-    {multi_class}
-    {average}
-    {stream_parameters}
-
-    Attributes
-    ----------
-    {classifier_attributes}
-    {attributes}
-
-    Notes
-    -----
-    A `sample_weight` multiplies C; plain PA has none, and there only a weight of 0 matters.
-
-    References
-    ----------
-    .. [1] K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer (2006). Online
-       passive-aggressive algorithms. Journal of Machine Learning Research 7.
-
-    Examples
-    --------
-    >>> from onlinekern import KernelPAClassifier
-    >>> from onlinekern.streams import gaussian_mixture
-    >>> X, y = gaussian_mixture(1000, random_state=0)
-    >>> model = KernelPAClassifier(gamma=0.4, C=0.1, random_state=0).fit(X, y)
-    >>> bool(model.score(X, y) > 0.7)
-    True
-    """
-
-    C: float = 1.0
-    variant: str = "pa1"
-
-    _constraints = {"C": POSITIVE, "variant": VARIANTS}
-
-    def _rule(self):
-        return passive_aggressive(self.variant, LOSSES["hinge"](), self.C)
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class KernelPARegressor(OnlineRegressor, KernelEstimator):
-    """Passive-Aggressive regression with kernels.
-
-    A sample whose epsilon-insensitive loss l is > 0 enters with coefficient ``sign(y - f) tau``,
-    tau as in `KernelPAClassifier` (section 5 of [1]_).
-
-    Parameters
-    ----------
-    {aggressiveness}
-    epsilon : float >= 0, default=0.1
-        Deviations up to it are no loss; in the units of y.
-    {kernel_parameters}
-    {average}
-    {stream_parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    Notes
-    -----
-    A `sample_weight` multiplies C; plain PA has none, and there only a weight of 0 matters.
-
-    References
-    ----------
-    .. [1] K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer (2006). Online
-       passive-aggressive algorithms. Journal of Machine Learning Research 7.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from onlinekern import KernelPARegressor
-    >>> X = np.linspace(0, 6, 300)[:, None]
-    >>> model = KernelPARegressor(gamma=1.0, epsilon=0.05, random_state=0).fit(X, np.sin(X[:, 0]))
-    >>> bool(model.score(X, np.sin(X[:, 0])) > 0.95)
-    True
-    """
-
-    C: float = 1.0
-    variant: str = "pa1"
-    epsilon: float = 0.1
-
-    _constraints = {"C": POSITIVE, "variant": VARIANTS, "epsilon": NOT_NEGATIVE}
-
-    def _rule(self):
-        return passive_aggressive(
-            self.variant, LOSSES["epsilon_insensitive"](self.epsilon), self.C
-        )

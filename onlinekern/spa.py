@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
+from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
 from onlinekern._kernel import KernelEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import GATES, LOSSES, RULES
-from onlinekern.kernel import NOT_NEGATIVE, POSITIVE
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from scipy import sparse
 
-from onlinekern._readers import LibsvmReader, StreamError
-from onlinekern._source import Source, stored
-from onlinekern._synthetic import (
+from onlinekern._streaming.readers import LibsvmReader, StreamError
+from onlinekern._streaming.source import Source, stored
+from onlinekern._streaming.synthetic import (
     chess_board,
     gaussian_mixture,
     gaussian_mixture_blocks,
@@ -50,7 +50,7 @@ def _reader(path, target=None, feature_names=None, labels=None):
             raise StreamError(f"{path}: only CSV and Parquet files have a target column to name")
         return LibsvmReader(path)
     try:
-        from onlinekern._tables import CsvReader, ParquetReader
+        from onlinekern._streaming.tables import CsvReader, ParquetReader
 
         if kind in (".parquet", ".pq"):
             return ParquetReader(path, target, feature_names, labels)
@@ -91,8 +91,10 @@ def open_source(path, target=None, *, like=None, **options):
         If it cannot be opened.
     """
     reader = _reader(
-        path, target,
-        getattr(like, "feature_names", None), getattr(like, "labels", None),
+        path,
+        target,
+        getattr(like, "feature_names", None),
+        getattr(like, "labels", None),
     )
     name = "standard input" if str(path) == "-" else str(path)
     source = Source(reader.blocks(), name=name, like=like, **options)

@@ -16,9 +16,9 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("matplotlib")
 
 from onlinekern import cli  # noqa: E402
-from onlinekern._app import app  # noqa: E402
-from onlinekern._compare import parse_settings  # noqa: E402
-from onlinekern._methods import METHODS  # noqa: E402
+from onlinekern._racing.app import app  # noqa: E402
+from onlinekern._racing.compare import parse_settings  # noqa: E402
+from onlinekern._racing.methods import METHODS  # noqa: E402
 from onlinekern.streams import two_normals  # noqa: E402
 
 
@@ -246,9 +246,7 @@ def test_importing_the_package_needs_no_extra():
 
 def start(*arguments, **options):
     command = [sys.executable, "-m", "onlinekern.cli", "compare", *arguments]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options
-    )
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
 
 def test_subprocess_reads_standard_input(folder):
@@ -261,8 +259,8 @@ def test_subprocess_reads_standard_input(folder):
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 def test_interrupt_ends_in_130(folder):
     process = start("-", stdin=subprocess.PIPE)
-    # A pipe holds 64 KiB: once more than that is written, the reader has begun. It is not closed, so
-    # that the reader waits for more.
+    # A pipe holds 64 KiB: once more than that is written, the reader has begun. It waits for more,
+    # for the pipe stays open.
     process.stdin.write(20 * libsvm(1000).encode())
     process.stdin.flush()
     process.send_signal(signal.SIGINT)

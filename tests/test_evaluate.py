@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from onlinekern import _search
-from onlinekern._methods import METHODS, given_parameters, select_methods
+from onlinekern._racing import search
+from onlinekern._racing.methods import METHODS, given_parameters, select_methods
 from onlinekern.evaluate import compare, prequential
 from onlinekern.plotting import plot_comparisons
 from onlinekern.streams import Source, gaussian_mixture, two_normals
@@ -53,6 +53,8 @@ def test_prequential_counts_mistakes_however_the_stream_is_cut(cut):
     assert result.n_support == 100
     assert result.error == pytest.approx(wrong.mean())
     assert result.seconds > 0
+    half = result.samples[np.searchsorted(result.samples, 500, side="right") - 1]
+    assert result.late_error == pytest.approx(wrong[half:].mean())
 
 
 def test_prequential_squared_error():
@@ -61,6 +63,9 @@ def test_prequential_squared_error():
     assert result.mistakes is None
     assert result.squared_error == pytest.approx(99)
     assert result.error == pytest.approx(np.sqrt(0.99))
+    assert result.late_error == result.error  # too short to have a second half
+    y = np.arange(1000.0)
+    assert prequential(LastLabel(), [(np.zeros((1000, 1)), y)]).late_error == pytest.approx(1.0)
 
 
 def test_prequential_needs_test_then_train_and_samples():
@@ -154,7 +159,7 @@ def test_given_parameters_are_kept_and_reach_the_estimator(source):
 
 
 def test_pegasos_regularisation_scales_with_the_length(monkeypatch):
-    monkeypatch.setattr(_search, "HEAD_SAMPLES", 200)
+    monkeypatch.setattr(search, "HEAD_SAMPLES", 200)
     monkeypatch.setattr("onlinekern.evaluate.HEAD_SAMPLES", 200)
     X, y = gaussian_mixture(2000, random_state=0)
     result = compare("pegasos", Source.from_arrays(X, y), repeats=1, gamma=0.4)
@@ -164,10 +169,10 @@ def test_pegasos_regularisation_scales_with_the_length(monkeypatch):
 
 def test_gamma_grid_is_around_scikit_learns_scale():
     X = np.random.default_rng(0).standard_normal((500, 8)) * 3
-    dense, thin = _search.gamma_grid(X), _search.gamma_grid(sparse.csr_matrix(X))
+    dense, thin = search.gamma_grid(X), search.gamma_grid(sparse.csr_matrix(X))
     assert dense == thin
     assert dense[0] / (1 / (8 * X.var())) == pytest.approx(1, abs=0.42)
-    assert _search.gamma_grid(np.ones((5, 2)))[0] == 1.0
+    assert search.gamma_grid(np.ones((5, 2)))[0] == 1.0
 
 
 def test_a_diverging_candidate_is_passed_over():
@@ -176,9 +181,9 @@ def test_a_diverging_candidate_is_passed_over():
             raise FloatingPointError("diverged")
         return {2: np.inf, 3: 0.5, 4: 0.5}[candidate]
 
-    assert _search._best(error_of, [1, 2, 3, 4]) == 3
+    assert search._best(error_of, [1, 2, 3, 4]) == 3
     with pytest.raises(FloatingPointError):
-        _search._best(error_of, [1])
+        search._best(error_of, [1])
 
 
 @pytest.mark.parametrize(

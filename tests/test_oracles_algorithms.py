@@ -105,12 +105,12 @@ def test_spa():
     # x = 2, +: loss 1, rho = 1/2 > 0.3: tau = min(0.1 / 0.5, 1/4) = 0.2, w = 0.4.
     # x = 1, -: f = 0.4, loss 1.4, rho = 1/2, not above 0.5: no step.
     # x = 1, +: f = 0.4, loss 0.6, rho = 0.3 > 0.29: tau = min(1/3, 0.6), w = 0.4 + 1/3.
-    # x = 3, +: f = 2.2, loss 0, no number drawn.
+    # x = 3, +: f = 2.2, loss 0, rho = 0: no number is below it.
     X, y = column(2, 1, 1, 3), [1, 0, 1, 1]
     arguments = {"eta": 0.1, "alpha": 1.0, "beta": 2.0, **LINEAR}
-    result = algorithms.spa(X, y, uniforms=iter([0.3, 0.5, 0.29]), **arguments)
+    result = algorithms.spa(X, y, uniforms=iter([0.3, 0.5, 0.29, 0.0]), **arguments)
     check(result, [0, 2], [0.2, 1 / 3], [1, 1.4, 0.6, 0])
-    assert result.n_uniforms == 3
+    assert result.n_uniforms == 4
     np.testing.assert_allclose(result.averaged_coefficients, [[0.2 * 4 / 5, 2 / 5 / 3]])
     np.testing.assert_allclose(result.dual_coef, result.averaged_coefficients)
     # A weight of 2 doubles eta, not rho: tau = min(0.4, 1/4) for the first sample.

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from onlinekern import _readers, _spool
+from onlinekern._streaming import readers as _readers
+from onlinekern._streaming import spool as _spool
 from onlinekern.streams import (
     Source,
     StreamError,
@@ -183,7 +184,7 @@ def write_table(path, columns):
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.csv.xz", "a.parquet"])
 def test_tables_round_trip(tmp_path, data, name, monkeypatch):
-    monkeypatch.setattr("onlinekern._tables.CHUNK_BYTES", 700)
+    monkeypatch.setattr("onlinekern._streaming.tables.CHUNK_BYTES", 700)
     X, y = data
     columns = {"first": X[:, 0], "label": y} | {f"x{j}": X[:, j] for j in range(1, 6)}
     source = open_source(write_table(tmp_path / name, columns), "label", dtype="float64")
@@ -205,7 +206,7 @@ def test_text_labels_and_columns_matched_by_name(tmp_path, name):
 
 
 def test_integers_first_fractions_later(tmp_path, monkeypatch):
-    monkeypatch.setattr("onlinekern._tables.CHUNK_BYTES", 64)
+    monkeypatch.setattr("onlinekern._streaming.tables.CHUNK_BYTES", 64)
     path = write(tmp_path / "a.csv", "x,y\n" + "1,0\n" * 200 + "1.5,1\n")
     assert collect(open_source(path, "y"))[0][-1].tolist() == [1.5]
 

@@ -1,4 +1,4 @@
-"""asv benchmarks. Everything runs on one thread: a speed-up by threads is no speed-up of the code."""
+"""asv benchmarks, on one thread: what threads gain would hide what the code gains or loses."""
 
 import os
 

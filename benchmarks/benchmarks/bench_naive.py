@@ -7,7 +7,7 @@ from . import common, streams
 
 # The naive loop lies beside this package, where the script ratio.py finds it too.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-import naive  # noqa: E402
+import naive
 
 PARAMETERS = {"gamma": 0.4, "eta": 0.1, "alpha": 1.0, "beta": 5.0}
 
@@ -43,6 +43,6 @@ class Naive(common.Streams):
             raise AssertionError(f"mistakes, support vectors: {ours}, of the naive loop {theirs}")
         samples = len(self.y)
         slow = common.least_us(self.learn_naively, samples, repeats=3)
-        return slow / common.least_us(self.learn, samples)
+        return round(slow / common.least_us(self.learn, samples), 2)
 
     track_ratio.unit = "times"

@@ -7,9 +7,9 @@
         SingleLearner   time_learn_one
         Predictor       time_predict
 
-asv reads a method's name: time_ (seconds), peakmem_ (bytes), track_ (what is returned). The defaults
-suit a pull request; the environment variable ONLINEKERN_BENCH=full takes longer streams and larger
-budgets, and ONLINEKERN_DATA names a folder with a9a, which then takes the place of its synthetic twin.
+asv reads a method's name: time_ (seconds), peakmem_ (bytes), track_ (what is returned). The
+defaults suit a pull request. The environment variable ONLINEKERN_BENCH=full takes longer streams
+and larger budgets; ONLINEKERN_DATA names a folder with a9a, which replaces its synthetic twin.
 """
 
 import os
@@ -49,7 +49,7 @@ PARAMETERS = {
 
 
 def new(algorithm, **parameters):
-    """Make an estimator; where the commit does not have it, asv notes the case as not applicable."""
+    """Make an estimator; asv notes a case as not applicable if the commit does not have it."""
     if algorithm not in ESTIMATORS:
         raise NotImplementedError(algorithm)
     chosen = {"gamma": 0.4, "random_state": 0, **PARAMETERS.get(algorithm, {}), **parameters}
@@ -76,13 +76,14 @@ def warm(model, X, y, n_support, block=64):
 
     A gate that samples is set wide open for so long: only the number of support vectors matters.
     """
-    kept = {name: model.get_params()[name] for name in ("beta",) if name in model.get_params()}
+    kept = {"beta": model.beta} if hasattr(model, "beta") else {}
     if kept:
         model.set_params(beta=model.alpha)
     for first in range(0, X.shape[0], block):
         learn(model, X[first : first + block], y[first : first + block])
         if model.n_support_ >= n_support:
-            return model.set_params(**kept)
+            # What is set takes effect with the next call for many samples, not in learn_one.
+            return learn(model.set_params(**kept), X[-1:], y[-1:])
     raise ValueError(f"{X.shape[0]} rows give {model.n_support_} support vectors, not {n_support}")
 
 
@@ -172,10 +173,6 @@ class Warm(Streams):
         self.model = warm(model, self.X[:head], self.y[:head], n_support)
         self.X, self.y = self.X[head:], self.y[head:]
 
-    def copy(self):
-        """Return the model as it was at first."""
-        return pickle.loads(pickle.dumps(self.model))
-
 
 class SingleLearner(Warm):
     """One sample at a time, as dense rows that exist already."""
@@ -204,10 +201,10 @@ class Predictor(Warm):
 
 
 def least_us(call, samples, repeats=5):
-    """Least time of a few calls, in microseconds per sample."""
+    """Return the least time of a few calls, in microseconds per sample."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter()
         call()
         times.append(time.perf_counter() - start)
-    return 1e6 * min(times) / samples
+    return round(1e6 * min(times) / samples, 4)

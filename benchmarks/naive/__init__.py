@@ -68,7 +68,7 @@ def spa(X, y, uniforms, *, gamma, alpha, beta, eta):
     y : ndarray of shape (n_samples,)
         -1 or +1.
     uniforms : ndarray of shape (n_samples,)
-        The random numbers of the gate, see `gate_numbers`.
+        The random numbers of the gate, one per sample, see `gate_numbers`.
     gamma, alpha, beta, eta : float
         As in `SPAClassifier`.
 

@@ -47,8 +47,8 @@ static double gaussian(const double *x, const double *z, long d, double gamma)
     return exp(-gamma * square);
 }
 
-/* Test-then-train over x (n rows of d), y of -1 and +1. Uniform numbers are used up one by one, by
-   the samples of positive loss. Predictions are by the average of the models, steps by the last.
+/* Test-then-train over x (n rows of d), y of -1 and +1, with one uniform number per sample.
+   Predictions are by the average of the models, steps by the last.
    Returns 0, or -1 when memory ran out. */
 int spa_naive(const double *x, const double *y, long n, long d, double gamma, double alpha,
               double beta, double eta, const double *uniforms, Outcome *outcome)
@@ -70,7 +70,7 @@ int spa_naive(const double *x, const double *y, long n, long d, double gamma, do
         if (loss <= 0) continue;
         outcome->cumulative_loss += loss;
         double probability = (loss < alpha ? loss : alpha) / beta;
-        if (*uniforms++ >= probability) continue;
+        if (uniforms[t - 1] >= probability) continue;
         double step = eta * (1 / probability);
         status = append(&s, x, d, *y * (step < loss ? step : loss), t);
     }

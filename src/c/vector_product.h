@@ -166,6 +166,7 @@ SPARSE(sparse_absolute, OK_ABSOLUTE)
 #define DOT_VECTORS 4
 #define DOT_STEP (DOT_VECTORS * DOT_LANES)
 typedef double NAME(wide) __attribute__((vector_size(OK_BYTES), may_alias));
+typedef int64_t NAME(wide_bits) __attribute__((vector_size(OK_BYTES), may_alias));
 typedef REAL NAME(narrow)
     __attribute__((vector_size(OK_BYTES / sizeof(double) * sizeof(REAL)), may_alias));
 
@@ -223,6 +224,30 @@ static void NAME(dot2)(const void *g, const double *a, const double *b, ptrdiff_
 {
     const double *pair[2] = {a, b};
     NAME(dots)(2, g, pair, n, sums);
+}
+
+/* ||x||^2 and ||x||_1 in double. */
+static void NAME(norms)(const void *x_, ptrdiff_t n, double *square, double *absolute)
+{
+    const REAL *x = x_;
+    const NAME(wide_bits) sign = (NAME(wide_bits)){0} + INT64_MIN;
+    NAME(wide) squares = {0}, sizes = {0};
+    ptrdiff_t j = 0;
+    for (; j + DOT_LANES <= n; j += DOT_LANES) {
+        NAME(wide) v = NAME(widen)(x + j);
+        squares += v * v;
+        sizes += (NAME(wide))((NAME(wide_bits))v & ~sign);
+    }
+    *square = *absolute = 0;
+    for (; j < n; j++) {
+        double v = x[j];
+        *square += v * v;
+        *absolute += v < 0 ? -v : v;
+    }
+    for (int v = 0; v < DOT_LANES; v++) {
+        *square += squares[v];
+        *absolute += sizes[v];
+    }
 }
 
 #undef DOT_LANES

@@ -140,14 +140,14 @@ def learn(model, i, scores, target, kappa, weight, parts, result):
     result.losses[i] = sum(losses)
     result.cumulative_loss += weight * sum(losses)
     uniform = None
-    if parts.gate is not None and max(losses) > 0.0:
-        # One number for the sample, shared by its problems.
+    if parts.gate is not None:
+        # One number for the sample, shared by its problems, whatever the loss.
         uniform = next(parts.uniforms)
         result.n_uniforms += 1
     step = np.zeros(parts.head.n_outputs)
     for problem, loss in zip(problems, losses, strict=True):
         probability = acceptance_probability(parts.gate, loss)
-        if parts.gate is not None and (loss <= 0.0 or uniform >= probability):
+        if parts.gate is not None and uniform >= probability:
             continue
         q = np.dot(problem.direction, problem.direction) * kappa
         importance = weight / probability

@@ -17,6 +17,9 @@ cdef class Chunk:
     cdef char *terms                  # kernel terms, element type of the rows
     cdef char *scratch                # OK_PANEL x OK_PANEL elements, or d
     cdef char *gathered
+    cdef char *stored_values          # of dense rows taken for sparse
+    cdef int32_t *stored_columns
+    cdef Py_ssize_t stored_room
     cdef char *lanes                  # the rows as panels: n_lanes x (features, OK_PANEL)
     cdef int32_t *place               # column -> feature of the lanes, -1: in no row
     cdef int32_t *vocabulary          # the columns that have a feature
@@ -30,12 +33,9 @@ cdef class Chunk:
     cdef const char *as_dense(self, Py_ssize_t i) noexcept nogil
     cdef int gather(self, const Rows *rows, const Py_ssize_t *order,
                     Py_ssize_t first) noexcept nogil
+    cdef int compress(self) noexcept nogil
     cdef int number_columns(self) noexcept nogil
     cdef void scatter_row(self, Py_ssize_t i, char *lane) noexcept nogil
     cdef void close(self) noexcept nogil
     cdef void correct_column(self, Py_ssize_t i, char *out) noexcept nogil
     cdef void column(self, Py_ssize_t i, char *out) noexcept nogil
-
-
-cdef double sparse_distance(const ok_sparse_row *x, const ok_sparse_row *z,
-                            Py_ssize_t itemsize) noexcept nogil

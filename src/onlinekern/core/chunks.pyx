@@ -10,55 +10,23 @@ length give the same results.
 The lanes of sparse rows hold only the columns that occur in the chunk (`place` numbers them), so
 their size follows the stored elements, whatever the number of features.
 """
-from cython cimport floating
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from onlinekern.core.kernels cimport Kernel
-from onlinekern.core.rows cimport Rows, dense_row, is_sparse, row_norms, sparse_row
+from onlinekern.core.rows cimport Rows, dense_row, is_sparse, sparse_row
+from onlinekern.core.sparse cimport nonzeros, pack, scatter, sparse_distance
 from onlinekern.core.vector cimport (
-    OK_PANEL, OK_SQUARED, aligned_resize, ok_sparse_row, ops_for,
+    OK_DOT, OK_PANEL, OK_SQUARED, aligned_resize, ok_sparse_row, ops_for,
 )
 
 
-cdef inline void scatter(floating *lanes, const floating *values, const int32_t *columns,
-                         const int32_t *place, Py_ssize_t count) noexcept nogil:
-    """lanes[place[column]] = value for the stored elements of a row (columns NULL: dense)."""
-    cdef Py_ssize_t j
-    if columns == NULL:
-        for j in range(count):
-            lanes[j * OK_PANEL] = values[j]
-    else:
-        for j in range(count):
-            lanes[place[columns[j]] * OK_PANEL] = values[j]
-
-
-cdef inline double merged_distance(const floating *x, const floating *z, const ok_sparse_row *a,
-                                   const ok_sparse_row *b) noexcept nogil:
-    cdef Py_ssize_t i = 0, j = 0
-    cdef double total = 0, difference
-    while i < a.count or j < b.count:
-        if j == b.count or (i < a.count and a.columns[i] < b.columns[j]):
-            difference = x[i]
-            i += 1
-        elif i == a.count or b.columns[j] < a.columns[i]:
-            difference = z[j]
-            j += 1
-        else:
-            difference = <double> x[i] - z[j]
-            i += 1
-            j += 1
-        total += difference * difference
-    return total
-
-
-cdef double sparse_distance(const ok_sparse_row *x, const ok_sparse_row *z,
-                            Py_ssize_t itemsize) noexcept nogil:
-    """||x - z||^2 of two sparse rows by merging their columns, in double."""
-    if itemsize == 4:
-        return merged_distance(<const float *> x.values, <const float *> z.values, x, z)
-    return merged_distance(<const double *> x.values, <const double *> z.values, x, z)
+# Dense rows are taken for sparse when at most this part of them is not zero. A stored element costs
+# about what 1.5 dense ones do; the rest pays for the packing.
+cdef double MOST_STORED = 1 / 3.0
+# Below so many features the packing is not paid back.
+cdef Py_ssize_t LEAST_COMPRESSED = 32
 
 
 cdef class Chunk:
@@ -94,6 +62,8 @@ cdef class Chunk:
         free(self.terms)
         free(self.scratch)
         free(self.gathered)
+        free(self.stored_values)
+        free(self.stored_columns)
         free(self.lanes)
         free(self.place)
         free(self.vocabulary)
@@ -116,17 +86,54 @@ cdef class Chunk:
         for i in range(n):
             if sparse:
                 self.rows[i] = sparse_row(rows, order[first + i] if order else first + i)
-                row_norms(self.rows[i].values, self.rows[i].count, self.itemsize,
-                          &self.squares[i], &absolute)
+                self.ops.norms(self.rows[i].values, self.rows[i].count, &self.squares[i],
+                               &absolute)
             else:
-                row_norms(self.dense + i * row_bytes, self.d, self.itemsize, &self.squares[i],
-                          &absolute)
+                self.ops.norms(self.dense + i * row_bytes, self.d, &self.squares[i], &absolute)
             term = self.kernel.term(self.squares[i], absolute)
             if self.itemsize == 4:
                 (<float *> self.terms)[i] = <float> term
             else:
                 (<double *> self.terms)[i] = term
             self.any_exact |= self.is_exact(i)
+        if not sparse and self.kernel.accumulate == OK_DOT and not self.any_exact:
+            return self.compress()
+        return 0
+
+    cdef int compress(self) noexcept nogil:
+        """Turn dense rows that are mostly zeros (one-hot features) into sparse ones.
+
+        Their products are the same bits, and cost their stored elements only. Products of l1
+        distances are not, so they stay as they are. Returns 0, or -1 when memory ran out.
+        """
+        cdef Py_ssize_t i, count, room = <Py_ssize_t> (self.n * self.d * MOST_STORED) + 1
+        cdef int32_t *columns
+        cdef char *values
+        if self.d < LEAST_COMPRESSED:
+            return 0
+        if nonzeros(self.dense, self.n * self.d, self.itemsize) >= room:
+            return 0
+        if self.stored_room < room:
+            columns = <int32_t *> aligned_resize(self.stored_columns, 0, room * sizeof(int32_t))
+            if columns == NULL:
+                return -1
+            self.stored_columns = columns
+            values = <char *> aligned_resize(self.stored_values, 0, room * self.itemsize)
+            if values == NULL:
+                return -1
+            self.stored_values = values
+            self.stored_room = room
+        columns = self.stored_columns
+        values = self.stored_values
+        for i in range(self.n):
+            count = pack(self.dense + i * self.d * self.itemsize, self.d, self.itemsize, values,
+                         columns)
+            self.rows[i].columns = columns
+            self.rows[i].values = values
+            self.rows[i].count = count
+            columns += count
+            values += count * self.itemsize
+        self.sparse = True
         return 0
 
     cdef int gather(self, const Rows *rows, const Py_ssize_t *order,
@@ -209,20 +216,12 @@ cdef class Chunk:
         return 0
 
     cdef void scatter_row(self, Py_ssize_t i, char *lane) noexcept nogil:
-        cdef const char *dense
         if self.sparse:
-            if self.itemsize == 4:
-                scatter(<float *> lane, <const float *> self.rows[i].values,
-                        self.rows[i].columns, self.place, self.rows[i].count)
-            else:
-                scatter(<double *> lane, <const double *> self.rows[i].values,
-                        self.rows[i].columns, self.place, self.rows[i].count)
-            return
-        dense = self.dense + i * self.d * self.itemsize
-        if self.itemsize == 4:
-            scatter(<float *> lane, <const float *> dense, NULL, NULL, self.d)
+            scatter(lane, <const char *> self.rows[i].values, self.rows[i].columns, self.place,
+                    self.rows[i].count, self.itemsize)
         else:
-            scatter(<double *> lane, <const double *> dense, NULL, NULL, self.d)
+            scatter(lane, self.dense + i * self.d * self.itemsize, NULL, NULL, self.d,
+                    self.itemsize)
 
     cdef void close(self) noexcept nogil:
         """Forget the numbers of the columns of a sparse chunk.

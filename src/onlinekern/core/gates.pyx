@@ -35,12 +35,11 @@ cdef class LossProportional(Gate):
         self.arguments = (alpha, beta)
 
     cdef double importance(self, double loss, Generator rng, double *uniform) noexcept nogil:
-        cdef double probability
-        if loss <= 0:
-            return 0
+        cdef double probability = min(self.alpha, loss) / self.beta
+        # Drawn for a loss of 0 as well: a repeated row has a loss of 0 but for rounding, which
+        # would otherwise decide about all the numbers that come after it.
         if uniform[0] < 0:
             uniform[0] = rng.uniform()
-        probability = min(self.alpha, loss) / self.beta
         return 1 / probability if uniform[0] < probability else 0
 
 

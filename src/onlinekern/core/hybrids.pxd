@@ -1,4 +1,4 @@
-# The model in two spaces of DualSGD (layer 8, over spaces). May change at minor versions.
+# The model in two spaces of DualSGD (layer 9). May change at minor versions.
 from onlinekern.core.maps cimport FeatureBlock
 from onlinekern.core.provisions cimport Provision
 from onlinekern.core.spaces cimport KernelSpace

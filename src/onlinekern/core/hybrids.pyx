@@ -1,6 +1,6 @@
 """HybridSpace: functions of two parts, the kernel at support vectors and weights over features.
 
-Layer 8. f(x) = s (sum_i a_i kappa(x_i, x) + w . z(x) + b), the model of DualSGD, whose scale s is
+Layer 9. f(x) = s (sum_i a_i kappa(x_i, x) + w . z(x) + b), the model of DualSGD, whose scale s is
 exactly 1/t after t steps: the rule gives coefficients in units of it (see `InverseTime` in rules).
 So steps that are equal stay equal, and those who ask for the smallest meet ties as ties.
 """

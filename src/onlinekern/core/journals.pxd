@@ -1,4 +1,4 @@
-# Copies of numbered records, for undo (layer 0). May change at minor versions.
+# Copies of numbered records, for undo (layer 1). May change at minor versions.
 
 cdef class Journal:
     cdef readonly Py_ssize_t size      # bytes of a record

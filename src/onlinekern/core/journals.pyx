@@ -1,6 +1,6 @@
 """Journal: copies of the records that are overwritten after a checkpoint, so that it can return.
 
-Layer 0. Records of one size are numbered 0, 1, ... . A record that existed at the checkpoint is
+Layer 1. Records of one size are numbered 0, 1, ... . A record that existed at the checkpoint is
 copied once, the first time that it is to be overwritten: opening a journal costs what the last one
 copied, not the number of records, so a call that learns one sample can afford it.
 """

@@ -1,4 +1,4 @@
-# Feature maps: a block of explicit features (layer 5). May change at minor versions.
+# Feature maps: a block of explicit features (layer 6). May change at minor versions.
 from onlinekern.core.chunks cimport Chunk
 from onlinekern.core.stores cimport PanelStore
 

@@ -1,6 +1,6 @@
 """Feature maps: explicit features z(x) of the rows of a chunk, a block at a time.
 
-Layer 5. `RandomFourier` holds its frequencies as the panels of a store: the product of a chunk with
+Layer 6. `RandomFourier` holds its frequencies as the panels of a store: the product of a chunk with
 them is the primitive that multiplies it with support rows, for dense and sparse samples alike, so a
 row's features are the same bits in any block.
 """

@@ -1,5 +1,5 @@
-# The provision of DualSGD: a budget policy that predicts too (layer 7). May change at minor
-# versions.
+# The provision of DualSGD: a budget policy that predicts too (layer 8). May change at
+# minor versions.
 from onlinekern.core.budgets cimport Budget, Verdict
 from onlinekern.core.chunks cimport Chunk
 from onlinekern.core.journals cimport Journal

@@ -1,6 +1,6 @@
 """Provision: support rows over the budget live on in a linear function of explicit features.
 
-Layer 7. k-merging of DualSGD (Le, Nguyen, Nguyen and Phung 2016, algorithm 2): when a row is one
+Layer 8. k-merging of DualSGD (Le, Nguyen, Nguyen and Phung 2016, algorithm 2): when a row is one
 too many, the k of smallest coefficients go into w <- w + sum_i a_i z(x_i), and leave.
 
 The features of a row are computed once, with those of the block in which it was a coming sample,

@@ -30,10 +30,6 @@ cdef inline ok_sparse_row sparse_row(const Rows *rows, Py_ssize_t i) noexcept no
     return row
 
 
-cdef void row_norms(const void *values, Py_ssize_t count, Py_ssize_t itemsize, double *square,
-                    double *absolute) noexcept nogil
-
-
 cdef class Samples:
     cdef Rows rows
     cdef tuple owners

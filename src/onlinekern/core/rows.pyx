@@ -5,50 +5,14 @@ mapped arrays are fine, nothing is written. Above this layer nobody asks for the
 `chunks` asks for the layout. A `Samples` object owns the arrays that its `rows` point into.
 """
 cimport numpy as cnp
-from cython cimport floating
-from libc.math cimport fabs, isfinite
+from libc.math cimport isfinite
 
 import numpy as np
 import scipy.sparse as sp
 
+from onlinekern.core.vector cimport ops_for
+
 cnp.import_array()
-
-
-cdef inline double lane_sum(const double *parts) noexcept nogil:
-    return ((parts[0] + parts[4]) + (parts[2] + parts[6])) + \
-        ((parts[1] + parts[5]) + (parts[3] + parts[7]))
-
-
-cdef inline void norms_of(const floating *x, Py_ssize_t count, double *square,
-                          double *absolute) noexcept nogil:
-    """Squared and absolute norm in double; eight partial sums, so that compilers vectorise."""
-    cdef double[8] squares
-    cdef double[8] sizes
-    cdef Py_ssize_t j, v
-    cdef double value
-    for v in range(8):
-        squares[v] = 0
-        sizes[v] = 0
-    for j in range(0, count - count % 8, 8):
-        for v in range(8):
-            value = x[j + v]
-            squares[v] += value * value
-            sizes[v] += fabs(value)
-    for j in range(count - count % 8, count):
-        value = x[j]
-        squares[0] += value * value
-        sizes[0] += fabs(value)
-    square[0] = lane_sum(squares)
-    absolute[0] = lane_sum(sizes)
-
-
-cdef void row_norms(const void *values, Py_ssize_t count, Py_ssize_t itemsize, double *square,
-                    double *absolute) noexcept nogil:
-    """||x||^2 and ||x||_1 of the `count` elements at `values`."""
-    if itemsize == 4:
-        norms_of(<const float *> values, count, square, absolute)
-    else:
-        norms_of(<const double *> values, count, square, absolute)
 
 
 cdef class Samples:
@@ -141,7 +105,7 @@ cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows):
         if x.ndim != 1:
             raise ValueError(f"x must be one sample of shape ({d},), got shape {x.shape}")
         point_at(x, d, itemsize, rows)
-    row_norms(rows.values, d, itemsize, &square, &absolute)
+    ops_for(itemsize).norms(rows.values, d, &square, &absolute)
     if not isfinite(absolute):
         raise ValueError("x contains NaN or infinity")
     return x

@@ -1,4 +1,4 @@
-# Numbered places, occupied and free, and queues of them (layer 1). May change at minor versions.
+# Numbered places, occupied and free, and queues of them (layer 2). May change at minor versions.
 from libc.stdint cimport int64_t
 
 from onlinekern.core.journals cimport Journal

@@ -1,6 +1,6 @@
 """Slots: which places of a support set are occupied, and since when; and a queue of them by size.
 
-Layer 1. A row keeps its place while it is in the set: leaving frees the place for a later row, and
+Layer 2. A row keeps its place while it is in the set: leaving frees the place for a later row, and
 nothing moves. The age of a row is the number of rows that came in before it.
 """
 from libc.stdint cimport int64_t

@@ -1,7 +1,7 @@
 # Storage of support rows (layer 4). May change at minor versions.
 from onlinekern.core.chunks cimport Chunk
 from onlinekern.core.journals cimport Journal
-from onlinekern.core.vector cimport ok_sparse_row, ok_vector_ops
+from onlinekern.core.vector cimport ok_vector_ops
 
 
 cdef class Store:
@@ -25,7 +25,3 @@ cdef class PanelStore(Store):
     cdef char *panels
     cdef char *panel(self, Py_ssize_t index) noexcept nogil
     cdef char *lane(self, Py_ssize_t slot) noexcept nogil
-
-
-cdef class SparseStore(Store):
-    cdef ok_sparse_row *rows

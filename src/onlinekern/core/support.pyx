@@ -15,7 +15,8 @@ from onlinekern.core.journals cimport Journal
 from onlinekern.core.kernels cimport Kernel
 from onlinekern.core.rows cimport Rows, Samples, samples_of
 from onlinekern.core.slots cimport Slots
-from onlinekern.core.stores cimport PanelStore, SparseStore
+from onlinekern.core.sparse_stores cimport SparseStore
+from onlinekern.core.stores cimport PanelStore
 from onlinekern.core.vector cimport OK_PANEL, aligned_resize
 from onlinekern.core.windows cimport Window, whole_panels
 

@@ -87,12 +87,10 @@ def _libsvm_fault(line: bytes) -> str | None:
         return f"label {_quoted(label)} is not a number"
     last = -1
     for pair in pairs[1:] if pairs and pairs[0].startswith(b"qid:") else pairs:
-        index, colon, value = pair.partition(b":")
+        before, _, after = pair.partition(b":")
         try:
-            index, value = int(index), float(value)
+            index, value = int(before), float(after)
         except ValueError:
-            colon = b""
-        if not colon:
             return f"{_quoted(pair)} is not index:value"
         if not 0 <= index <= LARGEST_INDEX:
             return f"feature index {index} is out of range"
@@ -222,8 +220,12 @@ class TableReader:
         import pyarrow as pa
 
         kind = column.type
-        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)
-                or pa.types.is_boolean(kind) or pa.types.is_decimal(kind)):
+        if not (
+            pa.types.is_integer(kind)
+            or pa.types.is_floating(kind)
+            or pa.types.is_boolean(kind)
+            or pa.types.is_decimal(kind)
+        ):
             raise StreamError(f"{self.path}: column {name!r} is not numeric ({kind})")
         values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         if not np.isfinite(values).all():

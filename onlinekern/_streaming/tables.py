@@ -6,7 +6,13 @@ import io
 import re
 from pathlib import Path
 
-from onlinekern._readers import CHUNK_BYTES, StreamError, TableReader, line_chunks, open_binary
+from onlinekern._streaming.readers import (
+    CHUNK_BYTES,
+    StreamError,
+    TableReader,
+    line_chunks,
+    open_binary,
+)
 
 
 class CsvReader(TableReader):

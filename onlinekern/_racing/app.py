@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from onlinekern import _compare
+from onlinekern._racing import compare as comparison
 
 app = typer.Typer(
     add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
@@ -45,12 +45,12 @@ def compare(
     target: Annotated[str | None, typer.Option(
         metavar="NAME", help="Target column of a CSV or Parquet file.")] = None,
     methods: Annotated[str, typer.Option(
-        metavar="A,B,...", help=f"Any of {', '.join(_compare.METHODS)}; or all.")] = "all",
+        metavar="A,B,...", help=f"Any of {', '.join(comparison.METHODS)}; or all.")] = "all",
     gamma: Annotated[str | None, typer.Option(
         metavar="NUMBER", help="Kernel width; scale or auto as in scikit-learn. Default: chosen.",
         show_default=False)] = None,
     kernel: Annotated[str, typer.Option(
-        metavar="NAME", help=f"One of {', '.join(_compare.KERNELS)}.")] = "gaussian",
+        metavar="NAME", help=f"One of {', '.join(comparison.KERNELS)}.")] = "gaussian",
     settings: Annotated[list[str] | None, typer.Option(
         "--set", metavar="METHOD.PARAMETER=VALUE", show_default=False,
         help="A method's parameter, e.g. spa.eta=0.1; without METHOD for all that have it. "
@@ -90,7 +90,7 @@ def compare(
     """
     options = dict(locals())
     options["settings"] = settings or []
-    _compare.run(_compare.Request(**options), _console(), _console(stderr=True))
+    comparison.run(comparison.Request(**options), _console(), _console(stderr=True))
 
 
 @app.command()

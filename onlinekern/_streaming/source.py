@@ -8,10 +8,10 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
-from onlinekern._layout import SCALES, make_layout, range_hint
-from onlinekern._readers import StreamError
-from onlinekern._spool import BUDGET_BYTES, Spool
-from onlinekern._statistics import FeatureStatistics, TargetStatistics
+from onlinekern._streaming.layout import SCALES, make_layout, range_hint
+from onlinekern._streaming.readers import StreamError
+from onlinekern._streaming.spool import BUDGET_BYTES, Spool
+from onlinekern._streaming.statistics import FeatureStatistics, TargetStatistics
 
 # Rows of one block made from arrays; small enough for the statistics' temporary arrays.
 ARRAY_ROWS = 4096
@@ -66,8 +66,20 @@ class Source:
     feature_names = None
     labels = None
 
-    def __init__(self, blocks, *, name="stream", dtype="float32", scale="none", task="auto",
-                 zero_based="auto", limit=None, n_features=None, like=None, budget=BUDGET_BYTES):
+    def __init__(
+        self,
+        blocks,
+        *,
+        name="stream",
+        dtype="float32",
+        scale="none",
+        task="auto",
+        zero_based="auto",
+        limit=None,
+        n_features=None,
+        like=None,
+        budget=BUDGET_BYTES,
+    ):
         if scale not in SCALES:
             raise StreamError(f"scale must be one of {', '.join(SCALES)}, got {scale!r}")
         self.name = name
@@ -101,8 +113,11 @@ class Source:
             first_index = 0 if zero_based is True or smallest == 0 else 1
             self._pad(n_features, first_index)
         self.layout = make_layout(
-            self.statistics, is_sparse=self._sparse, first_index=first_index,
-            dtype=dtype, scale=scale,
+            self.statistics,
+            is_sparse=self._sparse,
+            first_index=first_index,
+            dtype=dtype,
+            scale=scale,
         )
         self.hint = range_hint(self.statistics, first_index) if scale == "none" else None
         self.task = self._targets.task() if task == "auto" else task
@@ -167,8 +182,10 @@ class Source:
         y : ndarray of shape (rows,), float64
         """
         spool = self._spool
-        raw = spool.blocks() if random_state is None else spool.shuffled(
-            np.random.default_rng(random_state)
+        raw = (
+            spool.blocks()
+            if random_state is None
+            else spool.shuffled(np.random.default_rng(random_state))
         )
         for X, y in raw:
             yield self.layout.rows(X), self.layout.targets(y)

@@ -48,6 +48,17 @@ class PrequentialResult:
         return float(self.error_curve[-1])
 
     @property
+    def late_error(self):
+        """Return the error over the second half, which says more about a longer stream."""
+        middle = np.searchsorted(self.samples, self.n_samples / 2, side="right") - 1
+        if middle < 0:  # fewer samples than two marks
+            return self.error
+        power = 1 if self.squared_error is None else 2  # of an RMSE the squares add up
+        sums = self.samples * self.error_curve**power
+        rows = self.n_samples - self.samples[middle]
+        return float(((sums[-1] - sums[middle]) / rows) ** (1 / power))
+
+    @property
     def microseconds_per_sample(self):
         return 1e6 * self.seconds / self.n_samples
 
@@ -95,9 +106,14 @@ class Run:
         samples, error, support = (np.array(column) for column in zip(*self._curve, strict=True))
         counted = self.classes is not None
         return PrequentialResult(
-            self.n_samples, int(self._error) if counted else None,
-            None if counted else self._error, self.seconds, int(support[-1]),
-            samples, error, support,
+            self.n_samples,
+            int(self._error) if counted else None,
+            None if counted else self._error,
+            self.seconds,
+            int(support[-1]),
+            samples,
+            error,
+            support,
         )
 
     def _next_mark(self):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from onlinekern._readers import StreamError
+from onlinekern._streaming.readers import StreamError
 
 SCALES = ("none", "minmax", "standard")
 # A dense row costs d multiplications per support row, a sparse one about two memory accesses per
@@ -81,7 +81,10 @@ def make_layout(statistics, *, is_sparse, first_index, dtype, scale):
     low, high, mean, deviation = (
         values[first_index:]
         for values in (
-            statistics.low, statistics.high, statistics.mean, np.sqrt(statistics.variance)
+            statistics.low,
+            statistics.high,
+            statistics.mean,
+            np.sqrt(statistics.variance),
         )
     )
     if not dense:

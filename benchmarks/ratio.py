@@ -1,0 +1,134 @@
+"""SPA against a naive C loop, and learn_one against the compiled cost of its update.
+
+    python benchmarks/ratio.py [--data DIR] [--rows N] [--repeats N] [--naive-repeats N]
+
+One process, one thread, the runs of all variants taking turns; medians of CPU time, which a machine
+shared with others disturbs least. Both loops use the same random numbers, so they should make the
+same mistakes and keep the same support vectors. float32 rounds the mixture's samples themselves;
+there, and where a loss is 0 but for rounding (equal rows, in a9a), the runs may part.
+"""
+
+import argparse
+import functools
+import statistics
+import time
+
+import naive
+
+import onlinekern
+from benchmarks import bench_one, common, streams
+
+VARIANTS = [(layout, dtype) for layout in common.LAYOUTS for dtype in common.DTYPES]
+SEED = 0
+
+
+def arguments():
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description="SPA against a naive C loop; learn_one against the cost of its update."
+    )
+    parser.add_argument(
+        "--data",
+        metavar="DIR",
+        help="folder with a9a.{train,test}.libsvm.xz; default: a stream like it",
+    )
+    parser.add_argument("--rows", type=int, help="learn the first ROWS samples of each stream only")
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--naive-repeats", type=int, default=3)
+    return parser.parse_args()
+
+
+def cpu_us(call, samples):
+    """Return CPU time in microseconds per sample, and what the call returns."""
+    start = time.process_time()
+    result = call()
+    return 1e6 * (time.process_time() - start) / samples, result
+
+
+def spa(X, y, parameters):
+    """Learn a stream; return (mistakes, support vectors)."""
+    model = onlinekern.SPAClassifier(random_state=SEED, **parameters)
+    common.learn(model, X, y)
+    return model.n_mistakes_, model.n_support_
+
+
+def spa_naively(X, y, uniforms, parameters):
+    """Learn a stream with the naive loop; return (mistakes, support vectors)."""
+    outcome = naive.spa(X, y, uniforms, **parameters)
+    return outcome.mistakes, outcome.n_support
+
+
+def measure(runs, samples, repeats, naive_repeats):
+    """Time the runs in turns.
+
+    Returns
+    -------
+    dict of name: (median of us per sample, (mistakes, support vectors))
+    """
+    times, outcomes = {name: [] for name in runs}, {}
+    for repeat in range(repeats):
+        for name, run in runs.items():
+            if name == "naive loop" and repeat >= naive_repeats:
+                continue
+            elapsed, outcomes[name] = cpu_us(run, samples)
+            times[name].append(elapsed)
+    return {name: (statistics.median(times[name]), outcomes[name]) for name in runs}
+
+
+def compare(title, X, y, parameters, layouts, options):
+    """Measure one stream and print its table."""
+    runs = {
+        f"SPAClassifier {layout} {dtype}": functools.partial(
+            spa, streams.laid_out(X, dtype, layout), y, parameters
+        )
+        for layout, dtype in VARIANTS
+        if layout in layouts
+    }
+    uniforms = naive.gate_numbers(SEED, len(y))
+    rows = streams.laid_out(X, "float64", "dense")
+    naive.compiled()
+    runs["naive loop"] = functools.partial(spa_naively, rows, y, uniforms, parameters)
+    found = measure(runs, len(y), options.repeats, options.naive_repeats)
+    slow, expected = found["naive loop"]
+    print(f"\n{title}, {len(y):,} samples; {parameters}")
+    print(f"{'':30} {'us/sample':>10} {'ratio':>8} {'SVs':>7} {'mistakes':>9}")
+    for name, (us, outcome) in found.items():
+        note = "" if outcome == expected else "  learns otherwise"
+        mistakes, n_support = outcome
+        print(f"{name:30} {us:10.3f} {slow / us:8.1f} {n_support:7,} {mistakes:9,}{note}")
+
+
+def compare_single(title, X, y, parameters):
+    """Print what learn_one costs above partial_fit with a window of one sample."""
+    print(f"\nlearn_one, {title}")
+    print(f"{'':30} {'learn_one':>10} {'window=1':>10} {'overhead':>9}  (us/sample)")
+    for dtype in common.DTYPES:
+        for n_support in (16, 64, 256):
+            rows = streams.laid_out(X[:20_000], dtype, "dense")
+            model = onlinekern.SPAClassifier(random_state=SEED, **parameters)
+            common.warm(model, rows[:-2_000], y, n_support)
+            figures = bench_one.compare_one(model, rows[-2_000:], y[: len(rows)][-2_000:])
+            name = f"{dtype}, {n_support} support vectors"
+            print(f"{name:30} {figures[0]:10.3f} {figures[1]:10.3f} {figures[2]:9.3f}")
+
+
+def main():
+    """Run all comparisons."""
+    options = arguments()
+    onlinekern.show_config()
+    if options.data:
+        title, (X, y, _) = "a9a", streams.a9a(options.data)
+    else:
+        title, (X, y, _) = "sparse binary stream", streams.sparse_binary(48_842)
+    X, y = X[: options.rows], y[: options.rows]
+    parameters = {"gamma": 0.4, "alpha": 1.0, "beta": 20.0, "eta": 0.1}
+    compare(title, X, y, parameters, common.LAYOUTS, options)
+    plane, labels, _ = streams.gaussian_mixture(options.rows or 1_000_000)
+    mixture = {"gamma": 0.4, "alpha": 0.5, "beta": 200.0, "eta": 0.1}
+    compare("gaussian mixture", plane, labels, mixture, ["dense"], options)
+    compare_single(f"{title} as dense rows", X, y, parameters)
+    compare_single("gaussian mixture", plane, labels, parameters)
+
+
+if __name__ == "__main__":
+    main()

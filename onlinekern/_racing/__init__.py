@@ -1,0 +1,1 @@
+"""The race of `onlinekern compare`: methods, test-then-train runs, search, tables."""

@@ -1,0 +1,114 @@
+"""Passive-Aggressive learners with kernels."""
+
+from dataclasses import dataclass
+
+from sklearn.utils._param_validation import StrOptions
+
+from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
+from onlinekern._kernel import KernelEstimator
+from onlinekern._tasks import OnlineClassifier, OnlineRegressor
+from onlinekern.core import LOSSES, RULES
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelPA(KernelEstimator):
+    """Mixin: the rule of a Passive-Aggressive variant."""
+
+    C: float = 1.0
+    variant: str = "pa1"
+
+    _constraints = {"C": POSITIVE, "variant": [StrOptions({"pa", "pa1", "pa2"})]}
+
+    def _rule(self):
+        # Plain PA has no C.
+        return RULES[self.variant](self._loss(), *[] if self.variant == "pa" else [self.C])
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelPAClassifier(OnlineClassifier, KernelPA):
+    """Passive-Aggressive learning with kernels.
+
+    A sample of hinge loss l > 0 enters with coefficient ``y tau``: ``tau = l / kappa(x, x)`` (PA),
+    ``min(C, l / kappa(x, x))`` (PA-I) or ``l / (kappa(x, x) + 1 / (2 C))`` (PA-II) [1]_.
+
+    Parameters
+    ----------
+    {aggressiveness}
+    {kernel_parameters}
+    {multi_class}
+    {average}
+    {stream_parameters}
+
+    Attributes
+    ----------
+    {classifier_attributes}
+    {attributes}
+
+    Notes
+    -----
+    A `sample_weight` multiplies C; plain PA has none, and there only a weight of 0 matters.
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer (2006). Online
+       passive-aggressive algorithms. Journal of Machine Learning Research 7.
+
+    Examples
+    --------
+    >>> from onlinekern import KernelPAClassifier
+    >>> from onlinekern.streams import gaussian_mixture
+    >>> X, y = gaussian_mixture(1000, random_state=0)
+    >>> model = KernelPAClassifier(gamma=0.4, C=0.1, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.7)
+    True
+    """
+
+    def _loss(self):
+        return LOSSES["hinge"]()
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelPARegressor(OnlineRegressor, KernelPA):
+    """Passive-Aggressive regression with kernels.
+
+    A sample whose epsilon-insensitive loss l is > 0 enters with coefficient ``sign(y - f) tau``,
+    tau as in `KernelPAClassifier` (section 5 of [1]_).
+
+    Parameters
+    ----------
+    {aggressiveness}
+    epsilon : float >= 0, default=0.1
+        Deviations up to it are no loss; in the units of y.
+    {kernel_parameters}
+    {average}
+    {stream_parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Notes
+    -----
+    A `sample_weight` multiplies C; plain PA has none, and there only a weight of 0 matters.
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer (2006). Online
+       passive-aggressive algorithms. Journal of Machine Learning Research 7.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinekern import KernelPARegressor
+    >>> X = np.linspace(0, 6, 300)[:, None]
+    >>> model = KernelPARegressor(gamma=1.0, epsilon=0.05, random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> bool(model.score(X, np.sin(X[:, 0])) > 0.95)
+    True
+    """
+
+    epsilon: float = 0.1
+
+    _constraints = {"epsilon": NOT_NEGATIVE}
+
+    def _loss(self):
+        return LOSSES["epsilon_insensitive"](self.epsilon)

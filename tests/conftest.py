@@ -1,0 +1,169 @@
+"""What the tests share: tolerances, small seeded streams, model states, the folder of real data."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+with suppress(ImportError):  # test_minimal.py runs on wheels, where only pytest is installed
+    from hypothesis import settings
+
+    # No time limit per example: the machine is shared, and speed is what the benchmarks measure.
+    settings.register_profile("onlinekern", deadline=None, derandomize=True, max_examples=25)
+    settings.load_profile("onlinekern")
+
+
+class Tolerance(NamedTuple):
+    """How far a result may be from the float64 twin."""
+
+    relative: float
+    absolute: float
+
+
+# Kernel values have the dtype of the samples, everything after them is double. A float32 value is
+# off by a few 2^-24 = 6e-8, and by gamma ||x||^2 times that where distances are expanded; a stream
+# of a hundred steps adds up some ten such errors. The same count of 2^-53 for float64.
+TOLERANCES = {
+    np.dtype(np.float32): Tolerance(relative=2e-5, absolute=2e-5),
+    np.dtype(np.float64): Tolerance(relative=1e-11, absolute=1e-12),
+}
+# Sparse rows of more features than this are stored sparse (MOST_PANEL_FEATURES of the core).
+WIDE = 3000
+
+
+@pytest.fixture(scope="session")
+def close():
+    """Assert that a result is what the twin says, up to the tolerance of a dtype."""
+
+    def check(actual, expected, dtype, what=""):
+        relative, absolute = TOLERANCES[np.dtype(dtype)]
+        np.testing.assert_allclose(actual, expected, rtol=relative, atol=absolute, err_msg=what)
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def equal():
+    """Assert that two arrays are the same bit for bit."""
+
+    def check(actual, expected, what=""):
+        np.testing.assert_array_equal(actual, expected, err_msg=what, strict=True)
+
+    return check
+
+
+def targets(X, task, rng):
+    """Return noisy labels or targets of the rows of X."""
+    hidden = X[:, 0] + 0.7 * X[:, 1] - 0.5 * X[:, 2] ** 2 + 0.3 * rng.standard_normal(len(X))
+    if task == "regression":
+        return hidden
+    if task == "binary":
+        return np.where(hidden > 0, "yes", "no")
+    return np.digitize(hidden, [-1.0, 0.5]) * 10 + 5
+
+
+@pytest.fixture(scope="session")
+def stream():
+    """Make a small continuous stream; its numbers are float32 numbers, so that both dtypes agree.
+
+    A third of the entries are 0, and so is row 3.
+    """
+
+    def make(task="binary", n=90, d=6, seed=0):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((n, d)).astype(np.float32).astype(np.float64)
+        X[rng.random((n, d)) < 1 / 3] = 0
+        X[3] = 0
+        return X, targets(X, task, rng)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def integer_stream():
+    """Make a stream of small integers: a polynomial kernel of it is exact in both dtypes."""
+
+    def make(task="binary", n=300, d=6, seed=0):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(-1, 2, size=(n, d)).astype(np.float64)
+        y = targets(X, task, rng)
+        return X, np.round(y) if task == "regression" else y
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def as_layout():
+    """Put dense rows in a layout: 'dense', 'csr', or 'wide' (CSR of so many features that support
+    rows are stored sparse; the kernels of it are the same numbers)."""
+
+    def convert(X, layout, dtype=np.float64):
+        X = np.ascontiguousarray(X, dtype=dtype)
+        if layout == "dense":
+            return X
+        if layout == "csr":
+            return sparse.csr_matrix(X)
+        columns = np.linspace(7, WIDE - 5, X.shape[1]).astype(int)
+        rows = sparse.coo_matrix(X)
+        shape = (len(X), WIDE)
+        return sparse.csr_matrix((rows.data, (rows.row, columns[rows.col])), shape=shape)
+
+    return convert
+
+
+def as_arrays(rows):
+    """Return rows as a list of arrays that can be compared."""
+    return [rows.data, rows.indices, rows.indptr] if sparse.issparse(rows) else [rows]
+
+
+@pytest.fixture(scope="session")
+def state_of():
+    """Return all that an estimator has learnt, its generator and its counters included."""
+
+    def collect(estimator):
+        model = estimator._model
+        state = model.space.support.get_state()
+        rows = as_arrays(state.pop("rows"))
+        public = {name: value for name, value in vars(estimator).items() if name != "_model"}
+        return {
+            **{name: np.asarray(value) for name, value in state.items()},
+            **{f"rows{i}": part for i, part in enumerate(rows)},
+            "counters": (model.n_seen, model.n_mistakes, model.cumulative_loss),
+            "random": model.rng.get_state(),
+            "refused": model.space.budget.refused,
+            "attributes": repr(sorted(public.items())),
+        }
+
+    return collect
+
+
+@pytest.fixture(scope="session")
+def same_state(state_of, equal):
+    """Assert that an estimator is in a state (or in that of another estimator)."""
+
+    def check(estimator, expected):
+        actual = state_of(estimator)
+        if not isinstance(expected, dict):
+            expected = state_of(expected)
+        assert actual.keys() == expected.keys()
+        for name, value in expected.items():
+            if isinstance(value, np.ndarray):
+                equal(actual[name], value, name)
+            else:
+                assert actual[name] == value, name
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def data_directory():
+    """Folder of the real data sets: ONLINEKERN_DATA, or shared/data beside the repository."""
+    default = Path(__file__).parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("ONLINEKERN_DATA", default))
+    if not folder.is_dir():
+        pytest.skip("no real data: set ONLINEKERN_DATA to the folder that holds it")
+    return folder

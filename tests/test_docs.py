@@ -1,0 +1,78 @@
+"""The documentation is true: examples run, and parameters are the ones that there are."""
+
+import doctest
+import importlib
+import inspect
+import re
+
+import pytest
+
+import onlinekern
+from onlinekern import _registry, all_estimators
+
+LEARNERS = [module.__name__ for module in _registry.MODULES]
+MODULES = [*LEARNERS, "onlinekern._registry", "onlinekern.streams", "onlinekern.evaluate"]
+PUBLIC_METHODS = ["fit", "partial_fit", "partial_fit_predict", "learn_one", "score_one", "predict"]
+
+
+def section(docstring, title):
+    """Return the lines of a numpydoc section."""
+    text = inspect.cleandoc(docstring)
+    match = re.search(rf"^{title}\n-+\n(.*?)(?=^\S[^\n]*\n-+$|\Z)", text, re.M | re.S)
+    assert match, f"no section {title}"
+    return match[1].splitlines()
+
+
+def names_in(lines):
+    """Return the names that a section describes, in order."""
+    heads = [line for line in lines if line and not line[0].isspace()]
+    return [name for head in heads for name in head.partition(" :")[0].split(", ")]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples(name):
+    module = importlib.import_module(name)
+    failed, tried = doctest.testmod(module)
+    assert failed == 0
+    if name in LEARNERS:
+        own = [cls for _, cls in all_estimators() if cls.__module__ == name]
+        assert tried >= 3 * len(own)
+
+
+@pytest.mark.parametrize(("name", "cls"), all_estimators())
+def test_estimator_docstring(name, cls):
+    documented = names_in(section(cls.__doc__, "Parameters"))
+    assert sorted(documented) == sorted(cls().get_params())
+    assert not re.findall(r"^\s*\{\w+\}\s*$", cls.__doc__, re.M), "a passage was not filled in"
+    for title in ("Attributes", "Notes", "References", "Examples"):
+        assert section(cls.__doc__, title)
+
+
+@pytest.mark.parametrize(("name", "cls"), all_estimators())
+def test_defaults_are_the_documented_ones(name, cls):
+    defaults = cls().get_params()
+    for line in section(cls.__doc__, "Parameters"):
+        match = re.match(r"(\w+) : .*default=(\S+)", line)
+        if match and "for regression" not in line:
+            assert match[2] == repr(defaults[match[1]]) or float(match[2]) == defaults[match[1]]
+
+
+@pytest.mark.parametrize(("name", "cls"), all_estimators())
+def test_documented_attributes_exist(name, cls):
+    y = ["a", "b", "a"] if name.endswith("Classifier") else [0.5, 1.0, 2.0]
+    model = cls().fit([[0.0], [1.0], [2.0]], y)
+    for attribute in names_in(section(cls.__doc__, "Attributes")):
+        assert hasattr(model, attribute), attribute
+
+
+@pytest.mark.parametrize(("name", "cls"), all_estimators())
+@pytest.mark.parametrize("method", PUBLIC_METHODS)
+def test_method_docstring(name, cls, method):
+    function = getattr(cls, method)
+    documented = names_in(section(function.__doc__, "Parameters"))
+    assert documented == list(inspect.signature(function).parameters)[1:]
+
+
+def test_public_functions_are_documented():
+    for name in onlinekern.__all__:
+        assert inspect.getdoc(getattr(onlinekern, name)), name

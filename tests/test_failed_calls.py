@@ -1,0 +1,230 @@
+"""A call that fails leaves the model as it was, whatever has happened until then."""
+
+import copy
+import signal
+import threading
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import is_classifier
+from sklearn.exceptions import ConvergenceWarning
+
+from onlinekern import (
+    KernelOGDClassifier,
+    KernelOGDRegressor,
+    KernelPerceptronClassifier,
+    SPAClassifier,
+    all_estimators,
+)
+
+LAYOUTS = ["dense", "csr", "wide"]
+NAMES = [name for name, _ in all_estimators()]
+CLASSES = dict(all_estimators())
+# The scale falls below 1e-9, at which it is folded, after some twenty samples.
+FOLDING = {"eta": 0.4, "reg": 1.5, "average": True}
+
+
+def trained(name, stream, as_layout, layout="dense", n=40):
+    """Return an estimator in mid-stream, and the rows and targets that come next."""
+    X, y = stream("binary" if is_classifier(CLASSES[name]()) else "regression", n=n + 60)
+    X = as_layout(X, layout)
+    model = CLASSES[name](gamma=0.4, random_state=7)
+    first = {"classes": ["no", "yes"]} if is_classifier(model) else {}
+    model.partial_fit(X[:n], y[:n], **first)
+    return model, X[n:], y[n:]
+
+
+def with_value(X, value):
+    """Return a copy of X with one stored element replaced."""
+    X = X.copy()
+    (X if isinstance(X, np.ndarray) else X.data).flat[-1] = value
+    return X
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", NAMES)
+def test_bad_input(name, layout, stream, as_layout, state_of, same_state):
+    model, X, y = trained(name, stream, as_layout, layout)
+    before, twin = state_of(model), copy.deepcopy(model)
+    strange = np.array(["perhaps"] * len(y)) if is_classifier(model) else np.full(len(y), np.nan)
+    bad = [
+        ((with_value(X, np.nan), y), "NaN"),
+        ((with_value(X, np.inf), y), "infinity"),
+        ((X, strange), "not among the classes|NaN"),
+        ((X[:, :-1], y), "features"),
+        ((X, y[:-1]), "inconsistent"),
+        ((X[:0], y[:0]), "minimum"),
+    ]
+    for (rows, targets), message in bad:
+        for method in (model.partial_fit, model.partial_fit_predict, model.fit):
+            if method == model.fit and message not in ("NaN", "inconsistent"):
+                continue
+            with pytest.raises(ValueError, match=message):
+                method(rows, targets)
+            same_state(model, before)
+    with pytest.raises(ValueError, match=r"sample_weight|[Nn]egative"):
+        model.partial_fit(X, y, sample_weight=-np.ones(len(y)))
+    same_state(model, before)
+    model.partial_fit(X, y)
+    same_state(model, twin.partial_fit(X, y))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bad_single_rows(name, stream, as_layout, state_of, same_state):
+    model, X, y = trained(name, stream, as_layout)
+    before = state_of(model)
+    bad_targets = ["perhaps", None] if is_classifier(model) else [np.nan, np.inf]
+    for target in bad_targets:
+        with pytest.raises((ValueError, TypeError)):
+            model.learn_one(X[0], target)
+    for row in (with_value(X[0], np.nan), with_value(X[0], -np.inf), X[0][:-1], X[:2], "row"):
+        with pytest.raises(ValueError):
+            model.learn_one(row, y[0])
+        with pytest.raises(ValueError):
+            model.score_one(row)
+    same_state(model, before)
+
+
+def test_failed_first_call_leaves_nothing(stream):
+    X, y = stream("binary")
+    for name, cls in all_estimators("classifier"):
+        model = cls()
+        for arguments in ({}, {"classes": ["no"]}, {"classes": ["no", "perhaps"]}):
+            with pytest.raises(ValueError, match="class"):
+                model.partial_fit(X, y, **arguments)
+            assert vars(model) == vars(cls()), name
+        model.partial_fit(X, y, classes=["no", "yes"])
+        assert model.n_features_in_ == X.shape[1]
+
+
+@pytest.mark.parametrize("settings", [{}, {"average": True}, FOLDING], ids=["", "average", "fold"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("window", [1, 64])
+@pytest.mark.parametrize("cls", [KernelOGDClassifier, KernelOGDRegressor])
+def test_divergence(cls, window, layout, settings, stream, as_layout, state_of, same_state):
+    # 80 good rows, in which support rows are added, the scale folded and the storage widened, and
+    # then a row whose kernel values are no numbers.
+    X, y = stream("binary" if cls is KernelOGDClassifier else "regression", n=130)
+    X[-1] = 1e150
+    rows = as_layout(X, layout)
+    model = cls(kernel="polynomial", degree=3, coef0=1.0, gamma=0.1, window=window)
+    model.set_params(**{"eta": 1e-3, **settings})
+    first = {"classes": ["no", "yes"]} if is_classifier(model) else {}
+    model.partial_fit(rows[:50], y[:50], **first)
+    before, twin = state_of(model), copy.deepcopy(model)
+    with pytest.raises(FloatingPointError, match="sample 79"):
+        model.partial_fit(rows[50:], y[50:])
+    same_state(model, before)
+    np.testing.assert_array_equal(model.predict(rows[:-1]), twin.predict(rows[:-1]))
+    model.partial_fit(rows[50:-1], y[50:-1])
+    same_state(model, twin.partial_fit(rows[50:-1], y[50:-1]))
+    if layout == "dense":
+        before = state_of(model)
+        with pytest.raises(FloatingPointError):
+            model.learn_one(X[-1], y[-1])
+        same_state(model, before)
+
+
+def test_the_steps_run_away(stream, state_of, same_state):
+    X, y = stream("regression", n=200)
+    model = KernelOGDRegressor(kernel="linear", eta=1e3).partial_fit(X[:20], y[:20])
+    before = state_of(model)
+    failure = None
+    while failure is None:
+        before = state_of(model)
+        try:
+            model.partial_fit(X[20:], y[20:])
+        except FloatingPointError as error:
+            failure = error
+    assert "smaller step size" in str(failure)
+    same_state(model, before)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_row_that_was_undone_has_no_effect(layout, as_layout, equal):
+    # The first long row is learnt; its kernel value with the second one is infinite in float32. As
+    # if neither had come: infinity times the coefficient 0 of a free slot would be NaN.
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((10, 6))
+    rows = as_layout(np.r_[X, np.full((1, 6), 1e8), np.full((1, 6), 1e6)], layout, np.float32)
+    model = KernelPerceptronClassifier(kernel="polynomial", gamma=1.0)
+    model.partial_fit(rows[:10], np.arange(10) % 2, classes=[0, 1])
+    scores = model.decision_function(rows)
+    wrong = int(scores[10] <= 0)
+    with pytest.raises(FloatingPointError):
+        model.partial_fit(rows[10:], [wrong, 1])
+    equal(model.decision_function(rows), scores)
+    model.partial_fit(rows[11:], [1])
+
+
+def test_generator_is_set_back(stream, same_state):
+    X, y = stream("binary", n=100)
+    X[-1] = 1e150
+    model = SPAClassifier(kernel="polynomial", gamma=0.1, random_state=0)
+    model.partial_fit(X[:40], y[:40], classes=["no", "yes"])
+    twin = copy.deepcopy(model)
+    with pytest.raises(FloatingPointError):
+        model.partial_fit(X[40:], y[40:])
+    same_state(model.partial_fit(X[40:-1], y[40:-1]), twin.partial_fit(X[40:-1], y[40:-1]))
+
+
+def test_failed_fit_keeps_the_fitted_model(stream, state_of, same_state):
+    X, y = stream("regression")
+    model = KernelOGDRegressor(kernel="polynomial", gamma=0.1, eta=1e-3, random_state=0).fit(X, y)
+    before = state_of(model)
+    with pytest.raises(FloatingPointError):
+        model.fit(X * 1e150, y)
+    same_state(model, before)
+
+
+def test_warning_as_error(stream, same_state):
+    # With warnings turned into errors, even the warning of the cap fails a call.
+    X, y = stream("binary", n=100)
+    model = SPAClassifier(gamma=0.4, max_support=10, beta=1.0, random_state=0)
+    model.partial_fit(X[:10], y[:10], classes=["no", "yes"])
+    twin = copy.deepcopy(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        with pytest.raises(ConvergenceWarning):
+            model.partial_fit(X[10:], y[10:])
+    same_state(model, twin)
+
+
+class Stop(BaseException):
+    """What the signal handler raises; a class of its own, so as not to end the test run."""
+
+
+@pytest.fixture
+def alarm():
+    """Raise Stop in the main thread after some seconds."""
+    if not hasattr(signal, "setitimer"):
+        pytest.skip("no interval timer on this platform")
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("signals reach the main thread only")
+
+    def stop(*_):
+        raise Stop
+
+    old = signal.signal(signal.SIGALRM, stop)
+    yield lambda seconds: signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, old)
+
+
+# The short stream ends before the loop looks for signals, and must not count as learnt either.
+@pytest.mark.parametrize("n", [6000, 60000])
+@pytest.mark.parametrize("cls", [KernelPerceptronClassifier, KernelOGDClassifier])
+def test_interruption(cls, n, alarm, state_of, same_state):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((n, 3)).astype(np.float32), rng.integers(2, size=n)
+    model = cls(gamma=0.5, **(FOLDING if cls is KernelOGDClassifier else {}))
+    model.partial_fit(X[:50], y[:50], classes=[0, 1])
+    before = state_of(model)
+    # Validation takes a fraction of a millisecond, the loop 10 and more.
+    alarm(0.004)
+    with pytest.raises(Stop):
+        model.partial_fit(X, y)
+    same_state(model, before)
+    model.partial_fit(X[:100], y[:100])
+    assert model.n_seen_ == 150

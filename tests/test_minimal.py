@@ -1,0 +1,50 @@
+"""What is run on every wheel: it imports, knows its version, and each estimator learns."""
+
+import re
+import subprocess
+import sys
+from importlib.metadata import version
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import onlinekern
+from onlinekern import all_estimators
+
+OPTIONAL = ["typer", "rich", "matplotlib", "pyarrow"]
+
+
+def test_version():
+    assert onlinekern.__version__ == version("onlinekern")
+    assert re.match(r"\d+\.\d+", onlinekern.__version__)
+
+
+def test_configuration(capsys):
+    config = onlinekern.show_config("dicts")
+    assert config["instruction_set"] in config["available"]
+    assert config["version"] == onlinekern.__version__
+    assert onlinekern.show_config() is None
+    assert config["instruction_set"] in capsys.readouterr().out
+    with pytest.raises(ValueError, match="mode"):
+        onlinekern.show_config("file")
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize(("name", "cls"), all_estimators())
+def test_fit(name, cls, layout):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 3))
+    hidden = X[:, 0] - X[:, 1]
+    y = hidden > 0 if name.endswith("Classifier") else hidden
+    model = cls(gamma=0.3, random_state=0).fit(layout(X), y)
+    assert model.score(layout(X), y) > 0.8
+    assert model.n_seen_ == 200
+
+
+def test_import_needs_no_optional_package():
+    code = f"import sys, onlinekern; print([m for m in {OPTIONAL} if m in sys.modules])"
+    process = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert process.stdout.strip() == "[]"

@@ -1,0 +1,84 @@
+"""Everything that is registered has its slow twin: nothing enters the library untested."""
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+from oracles import algorithms, dual_sgd, heads, kernels, losses, rules, schedules
+
+import onlinekern
+from onlinekern import core
+
+# What the twins keep elsewhere than in a table of the same name.
+TWINS = {
+    "LOSSES": {**losses.LOSSES, "perceptron": losses.PerceptronLoss},
+    "KERNELS": kernels.KERNELS,
+    "RULES": {**rules.RULES, "pegasos": rules.Pegasos, "inverse_time": rules.InverseTime},
+    "HEADS": heads.HEADS,
+    "SCHEDULES": schedules.SCHEDULES,
+    # `run` of the twins has no gate object: `gate=None` is the open gate.
+    "GATES": {"always": algorithms.run, "loss_proportional": algorithms.acceptance_probability},
+    # `max_support` of its model is the only bound; None lets it grow.
+    "BUDGETS": {"grow": algorithms.Model.update, "cap": algorithms.Model.update},
+    "KERNEL_ALIASES": kernels.ALIASES,
+}
+
+
+# Estimators whose twin is a module of its own.
+OTHER_TWINS = {"dual_sgd": dual_sgd.dual_sgd}
+REGISTERED = [(table, name) for table in core.__all__ for name in getattr(core, table)]
+
+
+def test_every_table_is_held_to_its_twins():
+    assert set(core.__all__) == set(TWINS)
+
+
+@pytest.mark.parametrize(("table", "name"), REGISTERED)
+def test_part_has_a_twin(table, name):
+    assert name in TWINS[table], f"{name!r} of {table} has no twin in tests/oracles"
+    assert TWINS[table][name] is not None
+
+
+@pytest.mark.parametrize(("name", "cls"), onlinekern.all_estimators())
+def test_estimator_has_a_twin(name, cls):
+    family = re.sub("(Classifier|Regressor)$", "", name)
+    twin = re.sub("(?<=[a-z])(?=[A-Z])", "_", family).lower()
+    function = getattr(algorithms, twin, OTHER_TWINS.get(twin))
+    assert callable(function), f"no {twin} in tests/oracles/algorithms.py"
+    own = set(inspect.signature(function).parameters)
+    everything = own | set(inspect.signature(algorithms.run).parameters) | {
+        *("C", "eta", "schedule", "power", "reg", "delta", "epsilon"),  # rules and losses
+        *("multi_class",),  # classify
+        *("n_components",),  # the frequencies themselves are handed over
+        *("n_epochs", "shuffle", "random_state", "window", "n_jobs"),  # not the algorithm's
+    }  # fmt: skip
+    assert set(cls().get_params()) <= everything
+
+
+def test_every_estimator_is_public():
+    for name, cls in onlinekern.all_estimators():
+        assert getattr(onlinekern, name) is cls
+        assert name in onlinekern.__all__
+
+
+def test_every_subclass_is_registered():
+    def below(cls):
+        return {cls}.union(*map(below, cls.__subclasses__()))
+
+    bases = (onlinekern._tasks.OnlineClassifier, onlinekern._tasks.OnlineRegressor)
+    found = {cls for base in bases for cls in below(base) if cls not in bases}
+    public = {cls for cls in found if cls.__module__.startswith("onlinekern.")}
+    assert public == set(dict(onlinekern.all_estimators()).values())
+
+
+def test_type_filter():
+    both = onlinekern.all_estimators("classifier") + onlinekern.all_estimators("regressor")
+    assert sorted(both) == onlinekern.all_estimators()
+    with pytest.raises(ValueError, match="type_filter"):
+        onlinekern.all_estimators("clusterer")
+
+
+def test_twins_import_nothing_of_ours():
+    for path in (Path(__file__).parent / "oracles").glob("*.py"):
+        assert not re.search(r"^\s*(import|from) +onlinekern", path.read_text(), re.M), path.name

@@ -1,0 +1,205 @@
+"""Schedules, rules, gates and heads of the core: against their twins, and properties."""
+
+import itertools
+import math
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from onlinekern.core.rng import Generator
+from onlinekern.core.spaces import KernelSpace
+from onlinekern.core.stream import Model
+from onlinekern.core.support import SupportSet
+from oracles import algorithms
+from oracles import losses as oracle_losses
+from oracles import rules as oracle_rules
+from oracles.schedules import SCHEDULES as ORACLE_SCHEDULES
+
+from onlinekern import SPAClassifier
+from onlinekern.core import BUDGETS, GATES, HEADS, KERNELS, LOSSES, RULES, SCHEDULES
+
+C, ETA, POWER, REG = 0.6, 0.4, 0.7, 0.3
+GATE = (1.0, 2.0)
+REGRESSION = (
+    oracle_losses.Squared,
+    oracle_losses.Absolute,
+    oracle_losses.EpsilonInsensitive,
+    oracle_losses.Huber,
+)
+PASSIVE_AGGRESSIVE = ["pa", "pa1", "pa2"]
+
+
+def schedule(name):
+    return SCHEDULES[name](*([ETA, POWER] if name == "power" else [ETA]))
+
+
+def rules_with_twins():
+    """Yield (name, rule, twin) of every registered rule, with every loss that it may have."""
+    for name in RULES:
+        if name == "perceptron":
+            yield name, RULES[name](), oracle_rules.Perceptron()
+        elif name == "gradient":
+            for loss, step in itertools.product(oracle_losses.LOSSES, SCHEDULES):
+                rule = RULES[name](LOSSES[loss](), schedule(step), REG)
+                own = {"epsilon": 0.1} if loss == "epsilon_insensitive" else {}
+                twin_loss = oracle_losses.LOSSES[loss](**own)
+                arguments = {"eta": ETA, "power": POWER, "reg": REG, "schedule": step}
+                yield f"{loss}-{step}", rule, oracle_rules.Gradient(twin_loss, **arguments)
+        elif name == "pegasos":
+            rule = RULES[name](LOSSES["hinge"](), SCHEDULES["inverse"](1 / REG), REG)
+            yield name, rule, oracle_rules.Pegasos(oracle_losses.Hinge(), reg=REG)
+        elif name == "inverse_time":
+            for loss, cap in itertools.product(("hinge", "logistic", "absolute"), (math.inf, C)):
+                rule = RULES[name](LOSSES[loss](), REG, cap)
+                twin_loss = oracle_losses.LOSSES[loss]()
+                twin = oracle_rules.InverseTime(twin_loss, reg=REG, max_step=cap)
+                yield f"{name}-{loss}-{cap}", rule, twin
+        else:
+            for loss in ("hinge", "epsilon_insensitive"):
+                rule = RULES[name](LOSSES[loss](), *([] if name == "pa" else [C]))
+                twin = oracle_rules.RULES[name](oracle_losses.LOSSES[loss](), C=C)
+                yield f"{name}-{loss}", rule, twin
+
+
+CASES = [pytest.param(rule, twin, id=name) for name, rule, twin in rules_with_twins()]
+
+
+@pytest.mark.parametrize("name", sorted(SCHEDULES))
+def test_schedule(name):
+    steps = [1, 2, 3, 10, 1000, 10**9]
+    values = [schedule(name)(t) for t in steps]
+    assert values == pytest.approx([ORACLE_SCHEDULES[name](t, ETA, POWER) for t in steps])
+    assert values[0] == ETA
+    assert all(a >= b > 0 for a, b in itertools.pairwise(values))
+    assert pickle.loads(pickle.dumps(schedule(name))) == schedule(name)
+
+
+@pytest.mark.parametrize(("rule", "twin"), CASES)
+def test_rule(rule, twin):
+    for f, y in itertools.product(np.arange(-16, 17) / 8, [-1.0, 1.0]):
+        for q, t, importance in [(1.0, 1, 1.0), (2.5, 7, 3.0), (0.0, 2, 1.0), (1e-3, 50, 0.25)]:
+            expected = twin.step(f, y, q, t, importance)
+            assert rule.evaluate(f, y, q, t, importance) == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.mark.parametrize(("rule", "twin"), CASES)
+@given(f=st.floats(-5, 5), y=st.sampled_from([-1.0, 1.0]), q=st.floats(0.01, 9), t=st.integers(1))
+def test_no_step_without_loss(rule, twin, f, y, q, t):
+    t = min(t, 2**62)
+    coefficient, shrink = rule.evaluate(f, y, q, t)
+    assert 0 <= shrink <= 1
+    assume(f != 0)  # there the Perceptron steps without a loss
+    if rule.loss.evaluate(f, y)[0] == 0:
+        assert coefficient == 0
+    else:
+        assert coefficient * rule.loss.evaluate(f, y)[1] >= 0
+
+
+@pytest.mark.parametrize("name", PASSIVE_AGGRESSIVE)
+@pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive"])
+@given(f=st.floats(-5, 5), y=st.sampled_from([-1.0, 1.0]), q=st.floats(0.01, 9))
+def test_passive_aggressive_solves_its_problem(name, loss, f, y, q):
+    rule = RULES[name](LOSSES[loss](), *([] if name == "pa" else [C]))
+    coefficient, _ = rule.evaluate(f, y, q)
+    left = rule.loss.evaluate(f + coefficient * q, y)[0]
+    if name == "pa":
+        assert left == pytest.approx(0, abs=1e-12)
+    elif name == "pa1":
+        assert abs(coefficient) <= C
+        assert left == pytest.approx(0, abs=1e-12) or abs(coefficient) == C
+    else:  # the slack that minimises tau^2 q / 2 + C slack^2
+        assert left == pytest.approx(abs(coefficient) / (2 * C), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", PASSIVE_AGGRESSIVE)
+def test_passive_aggressive_passes_an_empty_row(name):
+    rule = RULES[name](LOSSES["hinge"]())
+    assert rule.evaluate(0, 1, 0.0) == (0, 1)
+    assert rule.evaluate(0, 1, -2.0) == (0, 1)
+
+
+def test_gradient_never_changes_the_sign_of_the_past():
+    rule = RULES["gradient"](LOSSES["hinge"](), SCHEDULES["constant"](3.0), 0.5)
+    assert rule.evaluate(0, 1)[1] == 0
+
+
+def test_pegasos_shrinks_to_one_over_t():
+    rule = RULES["pegasos"](LOSSES["hinge"](), SCHEDULES["inverse"](1 / REG), REG)
+    assert rule.evaluate(0, 1, t=1)[1] == 0
+    product = math.prod(rule.evaluate(0, 1, t=t)[1] for t in range(2, 1001))
+    assert product == pytest.approx(1e-3, rel=1e-12)
+
+
+@pytest.mark.parametrize(("rule", "twin"), CASES)
+def test_rule_is_a_value(rule, twin):
+    other = pickle.loads(pickle.dumps(rule))
+    assert other == rule
+    assert other.evaluate(0.3, 1, 2.0, 3, 1.5) == rule.evaluate(0.3, 1, 2.0, 3, 1.5)
+
+
+@given(
+    seed=st.integers(0, 2**31 - 1),
+    alpha=st.floats(0.1, 2),
+    factor=st.floats(1, 5),
+    eta=st.floats(0.01, 3),
+)
+def test_gate(seed, alpha, factor, eta):
+    # One sample of loss 1 and kappa(x, x) = 1.
+    beta = alpha * factor
+    model = SPAClassifier(
+        alpha=alpha, beta=beta, eta=eta, average=False, gamma=1, random_state=seed
+    )
+    model.partial_fit([[1.0]], [1], classes=[0, 1])
+    probability = min(alpha, 1) / beta
+    draw = np.random.RandomState(seed).randint(np.iinfo(np.int64).max, dtype=np.int64)
+    if Generator(draw).random(1)[0] < probability:
+        assert model.dual_coef_ == pytest.approx(min(eta / probability, 1))
+    else:
+        assert model.n_support_ == 0
+    assert model.cumulative_loss_ == 1
+
+
+def test_gate_lets_through_what_it_should():
+    gate = dict(alpha=1.0, beta=4.0, random_state=0, average=False, gamma=1e-9, eta=1e-9)
+    model = SPAClassifier(**gate).fit(np.zeros((20000, 1)), np.arange(20000) % 2)
+    assert model.n_support_ == pytest.approx(5000, abs=5 * math.sqrt(20000 * 3 / 16))
+
+
+def compose(rule, gate, head, K, X, y):
+    """Run a model put together from parts; returns it with its predictions."""
+    kernel = KERNELS["gaussian"](0.5, 3, 0.0)
+    outputs = HEADS[head](*([K] if head in ("ovr", "margin") else []))
+    support = SupportSet(kernel, X.shape[1], X.dtype, outputs.n_outputs, True, False)
+    gates = {"always": [], "loss_proportional": GATE}
+    space = KernelSpace(support, BUDGETS["grow"]())
+    parts = (outputs, rule, GATES[gate](*gates[gate]), Generator(5))
+    model = Model(space, *parts, X.shape[1], X.dtype)
+    return model, model.learn(X, y)
+
+
+COMBINATIONS = [
+    pytest.param(rule, twin, head, gate, id=f"{name}-{head}-{gate}")
+    for name, rule, twin in rules_with_twins()
+    for head, gate in itertools.product(HEADS, GATES)
+    if head != "regression" or isinstance(twin.loss, REGRESSION)
+]
+
+
+@pytest.mark.parametrize(("rule", "twin", "head", "gate"), COMBINATIONS)
+def test_every_rule_behind_every_gate_under_every_head(rule, twin, head, gate, stream, close):
+    X, y = stream("regression", n=30)
+    K = 4 if head in ("ovr", "margin") else 2
+    if head != "regression":
+        y = np.arange(len(y)) * 7 % K
+    model, predictions = compose(rule, gate, head, K, X, y.astype(np.float64))
+    gated = {"gate": GATE, "uniforms": iter(Generator(5).random(len(X)))}
+    expected = algorithms.run(
+        X, y, rule=twin, head=head, n_classes=K, gamma=0.5, average=True,
+        **(gated if gate == "loss_proportional" else {}),
+    )  # fmt: skip
+    close(predictions, expected.predictions, np.float64)
+    close(model.cumulative_loss, expected.cumulative_loss, np.float64)
+    assert model.space.support.n == len(expected.support)
+    close(model.space.support.coefficients.effective(), expected.dual_coef, np.float64)

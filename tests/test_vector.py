@@ -1,0 +1,152 @@
+"""The vector primitives: the exponential to the last place, and every instruction set."""
+
+import json
+import os
+import subprocess
+import sys
+from decimal import Context, Decimal
+
+import numpy as np
+import pytest
+from onlinekern.core.vector import available_levels, exponential, level
+
+# exp of less is below the normal numbers of the dtype, and 0 here.
+LOWEST = {np.float32: -87.0, np.float64: -708.0}
+DTYPES = sorted(LOWEST, key=lambda dtype: np.dtype(dtype).itemsize)
+# A stream through every kernel, layout and dtype; prints what was decided and what was computed.
+SCRIPT = """
+import json
+import numpy as np
+from scipy import sparse
+from onlinekern import SPAClassifier, SPARegressor
+from onlinekern.core import KERNELS
+from onlinekern.core.vector import level
+
+rng = np.random.default_rng(0)
+X = rng.standard_normal((150, 9)) * (rng.random((150, 9)) < 0.7)
+label, target = (X[:, 0] * X[:, 1] > 0).astype(int), np.sin(X).sum(axis=1)
+found = {"level": level()}
+for kernel in KERNELS:
+    for dtype in (np.float32, np.float64):
+        for layout in (np.ascontiguousarray, sparse.csr_matrix):
+            rows = layout(X.astype(dtype))
+            scores = []
+            for window in (1, 13, 64):
+                common = dict(kernel=kernel, gamma=0.1, window=window, random_state=0)
+                model = SPAClassifier(**common).partial_fit(rows, label, classes=[0, 1])
+                regressor = SPARegressor(**common)
+                scores.append(regressor.partial_fit_predict(rows, target).tolist())
+            found[f"{kernel} {np.dtype(dtype)} {layout.__name__}"] = {
+                "mistakes": model.n_mistakes_,
+                "support": [model.n_support_, regressor.n_support_],
+                "same in every window": scores[0] == scores[1] == scores[2],
+                "scores": scores[0],
+            }
+print(json.dumps(found))
+"""
+
+
+def run(code, isa):
+    """Run code in a fresh interpreter on an instruction set (-P: the installed package)."""
+    environment = {**os.environ, "ONLINEKERN_ISA": isa}
+    return subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def units_off(values):
+    """Return the error of `exponential` in units in the last place of the exact result."""
+    context = Context(prec=40)
+    errors = []
+    for t, result in zip(values.tolist(), exponential(values), strict=True):
+        exact = context.exp(Decimal(t))
+        unit = np.spacing(values.dtype.type(float(exact)))
+        errors.append(abs(context.subtract(Decimal(float(result)), exact)) / Decimal(float(unit)))
+    return np.array(errors, dtype=float)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_exponential_is_accurate(dtype):
+    rng = np.random.default_rng(0)
+    lowest = LOWEST[dtype]
+    # The reduction's worst arguments lie half-way between multiples of ln 2.
+    halves = -(np.arange(0, -lowest / np.log(2) - 1) + 0.5) * np.log(2)
+    near = np.concatenate([np.nextafter(halves, 0), halves, np.nextafter(halves, lowest)])
+    tiny = -np.logspace(-30, 0, 200)
+    grid = np.linspace(lowest, 0, 1001)
+    values = np.concatenate(
+        [grid, near, tiny, rng.uniform(lowest, 0, 1500), rng.uniform(-2, 0, 500)]
+    )
+    assert units_off(values.astype(dtype)).max() <= 2
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_exponential_at_the_edges(dtype):
+    lowest, tiny = dtype(LOWEST[dtype]), np.finfo(dtype).smallest_subnormal
+    cases = {
+        -0.0: 1, tiny: 1, -tiny: 1, 1e-3: 1, 5: 1, 1e30: 1, np.inf: 1, np.nan: np.nan,
+        -np.inf: 0, -1e30: 0, np.finfo(dtype).min: 0, np.nextafter(lowest, dtype(-np.inf)): 0,
+    }  # fmt: skip
+    result = exponential(np.array(list(cases), dtype=dtype))
+    np.testing.assert_array_equal(result, np.array(list(cases.values()), dtype=dtype))
+    assert units_off(np.array([lowest])).max() <= 2
+    # Denormal results are 0, normal ones are not.
+    assert exponential(np.array([lowest]))[0] >= np.finfo(dtype).smallest_normal
+    below = np.linspace(lowest - 30, np.nextafter(lowest, dtype(-np.inf)), 500).astype(dtype)
+    assert not exponential(below).any()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_exponential_does_not_depend_on_the_position(dtype):
+    values = np.random.default_rng(1).uniform(-50, 0, 131).astype(dtype)
+    whole = exponential(values)
+    for n in (1, 2, 3, 7, 8, 15, 16, 17, 63, 64, 65, 130):
+        np.testing.assert_array_equal(exponential(values[:n]), whole[:n])
+        np.testing.assert_array_equal(exponential(values[-n:]), whole[-n:])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_exponential_does_not_decrease(dtype):
+    values = np.linspace(-20, 0, 100001).astype(dtype)
+    assert np.diff(exponential(values)).min() >= -2 * np.finfo(dtype).eps
+
+
+def test_levels():
+    assert "baseline" in available_levels()
+    assert level() == os.environ.get("ONLINEKERN_ISA", available_levels()[0])
+
+
+@pytest.fixture(scope="module")
+def baseline():
+    return json.loads(run(SCRIPT, "baseline").stdout)
+
+
+@pytest.mark.parametrize("isa", available_levels())
+def test_every_instruction_set_decides_alike(isa, baseline):
+    process = run(SCRIPT, isa)
+    assert process.returncode == 0, process.stderr
+    found = json.loads(process.stdout)
+    assert found.pop("level") == isa
+    assert found.keys() | {"level"} == baseline.keys()
+    for name, result in found.items():
+        expected = baseline[name]
+        assert result["same in every window"], f"{name} on {isa}"
+        for key in ("mistakes", "support"):
+            assert result[key] == expected[key], f"{name} on {isa}: {key}"
+        tolerance = 1e-4 if "float32" in name else 1e-10
+        np.testing.assert_allclose(
+            result["scores"], expected["scores"], rtol=tolerance, atol=tolerance, err_msg=name
+        )
+
+
+def test_unknown_instruction_set():
+    process = run("import onlinekern", "sse-9")
+    assert process.returncode != 0
+    last = process.stderr.strip().splitlines()[-1]
+    assert last.startswith("ImportError")
+    assert "ONLINEKERN_ISA='sse-9'" in last
+    assert "baseline" in last
