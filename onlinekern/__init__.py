@@ -7,6 +7,7 @@ from onlinekern._registry import all_estimators
 from onlinekern.core.vector import available_levels as _available_levels
 from onlinekern.core.vector import level as _level
 from onlinekern.dual import DualSGDClassifier, DualSGDRegressor
+from onlinekern.features import FourierFeatures
 from onlinekern.kernel import (
     KernelOGDClassifier,
     KernelOGDRegressor,
@@ -21,6 +22,7 @@ __version__ = _version("onlinekern")
 __all__ = [
     "DualSGDClassifier",
     "DualSGDRegressor",
+    "FourierFeatures",
     "KernelOGDClassifier",
     "KernelOGDRegressor",
     "KernelPAClassifier",

@@ -15,6 +15,20 @@ from onlinekern.core.spaces import KernelSpace
 from onlinekern.core.support import SupportSet
 
 
+def kernel_width(gamma, X):
+    """gamma as a number: 'scale' and 'auto' are worked out from the samples X."""
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    if gamma != "scale":
+        return float(gamma)
+    if sp.issparse(X):
+        mean = X.mean(dtype=np.float64)
+        variance = X.multiply(X).mean(dtype=np.float64) - mean**2
+    else:
+        variance = X.var(dtype=np.float64)
+    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class SupportVectorEstimator(OnlineEstimator):
     """Mixin for learners that hold support vectors under a kernel of width gamma."""
@@ -26,16 +40,7 @@ class SupportVectorEstimator(OnlineEstimator):
     }
 
     def _kernel_width(self, X):
-        if self.gamma == "auto":
-            return 1.0 / X.shape[1]
-        if self.gamma != "scale":
-            return float(self.gamma)
-        if sp.issparse(X):
-            mean = X.mean(dtype=np.float64)
-            variance = X.multiply(X).mean(dtype=np.float64) - mean**2
-        else:
-            variance = X.var(dtype=np.float64)
-        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+        return kernel_width(self.gamma, X)
 
     def _layout(self, X):
         """Dense samples become CSR where the support vectors are stored sparse."""

@@ -17,28 +17,7 @@ from onlinekern.core.hybrids import HybridSpace
 from onlinekern.core.maps import RandomFourier
 from onlinekern.core.provisions import Provision
 from onlinekern.core.support import SupportSet
-
-
-def draw_frequencies(kernel, gamma, shape, draws):
-    """Frequencies of random Fourier features, from the spectral measure of a kernel.
-
-    Parameters
-    ----------
-    kernel : {'gaussian', 'laplacian'}
-    gamma : float > 0
-    shape : (n_components, n_features)
-    draws : numpy.random.RandomState
-
-    Returns
-    -------
-    ndarray of shape (n_components, n_features)
-        From N(0, 2 gamma) for exp(-gamma ||x - z||^2), from the Cauchy distribution of scale gamma
-        for exp(-gamma ||x - z||_1) (Rahimi and Recht 2007, figure 1).
-    """
-    if kernel == "laplacian":
-        return gamma * draws.standard_cauchy(shape)
-    return np.sqrt(2 * gamma) * draws.standard_normal(shape)
-
+from onlinekern.features import draw_frequencies
 
 COUNT = [Interval(Integral, 1, None, closed="left")]
 

@@ -10,8 +10,9 @@ import pytest
 from oracles.dual_sgd import dual_sgd, random_features
 from oracles.kernels import kernel_matrix
 from scipy import sparse
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from onlinekern import DualSGDClassifier, DualSGDRegressor
+from onlinekern import DualSGDClassifier, DualSGDRegressor, FourierFeatures
 from onlinekern.core.vector import available_levels
 
 DTYPES = [np.float32, np.float64]
@@ -359,6 +360,27 @@ def test_merge_size_within_budget():
     model = build("binary", "hinge", budget=4)
     with pytest.raises(ValueError, match="merge_size must be at most budget"):
         model.fit(X, y)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n_components", [1, 16, 64, 100])
+def test_fourier_features(n_components, dtype, layout):
+    X, _ = make_stream("binary", n=150)
+    rows = laid_out(X, layout, dtype)
+    model = FourierFeatures(n_components=n_components, gamma=0.3, random_state=3).fit(rows)
+    found = model.transform(rows)
+    frequencies = model.frequencies_[:, columns_of(X.shape[1], layout)]
+    close = {"rtol": 0, "atol": 20 * np.finfo(dtype).eps}
+    np.testing.assert_allclose(found, random_features(X, frequencies), **close)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(model.transform(rows[70:75]), found[70:75])
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).transform(rows), found)
+
+
+@parametrize_with_checks([FourierFeatures(random_state=0)])
+def test_fourier_features_are_a_transformer(estimator, check):
+    check(estimator)
 
 
 ACCURACY = """

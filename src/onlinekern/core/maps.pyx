@@ -6,6 +6,7 @@ row's features are the same bits in any block.
 """
 from libc.math cimport sqrt
 from libc.stdlib cimport free
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -73,6 +74,42 @@ cdef class RandomFourier(FeatureMap):
         for p in range(whole_panels(self.n_components) // OK_PANEL):
             self.panels.product(chunk, p, OK_DOT, z + p * OK_PANEL * self.itemsize, self.length)
         chunk.ops.cosine_sine(z, self.length, chunk.n, self.n_components, self.sine, self.factor)
+
+    def transform(self, X):
+        """The features of samples, a new ndarray of shape (n, 2 D), cosines first.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d), validated
+
+        Raises
+        ------
+        MemoryError
+        """
+        cdef Samples samples = samples_of(X, "f4" if self.itemsize == 4 else "f8")
+        cdef Py_ssize_t i, first = 0, width, n = samples.rows.n, room = min(max(n, 1), OK_PANEL)
+        cdef Py_ssize_t half = self.n_components * self.itemsize
+        cdef FeatureBlock features = FeatureBlock(self, room)
+        cdef Chunk chunk = Chunk(Kernel(), room, self.d, self.itemsize)
+        found = np.empty((n, 2 * self.n_components), "f4" if self.itemsize == 4 else "f8")
+        cdef Py_ssize_t address = found.ctypes.data
+        cdef char *out = <char *> address
+        cdef int status = 0
+        with nogil:
+            while first < n:
+                width = min(room, n - first)
+                status = chunk.open(&samples.rows, NULL, first, width)
+                if status < 0:
+                    break
+                features.fill(chunk)
+                for i in range(first, first + width):
+                    memcpy(out + 2 * i * half, features.row(i - first), half)
+                    memcpy(out + (2 * i + 1) * half,
+                           features.row(i - first) + self.sine * self.itemsize, half)
+                first += width
+        if status < 0:
+            raise MemoryError(f"no memory for the features of {n} samples")
+        return found
 
 
 cdef class FeatureBlock:
