@@ -46,7 +46,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     ``z(x) = [cos(omega_j . x), sin(omega_j . x)] / sqrt(n_components)`` with frequencies from the
     spectral measure of the kernel: the mean of ``z(x) . z(s)`` is ``kappa(x, s)``, with a standard
-    deviation of at most ``1 / sqrt(2 n_components)`` [1]_. `DualSGDClassifier` has the same features.
+    deviation of at most ``1 / sqrt(2 n_components)`` [1]_. `DualSGDClassifier` has the same.
 
     Parameters
     ----------
