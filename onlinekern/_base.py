@@ -29,9 +29,14 @@ def all_or_nothing(method):
     @functools.wraps(method)
     def guarded(self, *args, **kwargs):
         before = self.__dict__.copy()
+        model = before.get("_model")
+        calls = model.calls if model is not None else 0
         try:
             return method(self, *args, **kwargs)
         except BaseException:
+            # A signal, or a warning made an error, may come after the model has learnt.
+            if model is not None and model.calls != calls:
+                model.undo()
             self.__dict__.clear()
             self.__dict__.update(before)
             raise

@@ -225,7 +225,7 @@ def test_without_the_extra_one_line_says_what_to_install(package, arguments, fol
     (folder / "a.csv").write_text("a,y\n1,0\n2,1\n")
     code = f"import sys; sys.modules[{package!r}] = None; from onlinekern.cli import main; main()"
     done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
+        [sys.executable, "-P", "-c", code, *arguments], capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
     assert done.stdout == ""
@@ -240,12 +240,14 @@ def test_importing_the_package_needs_no_extra():
         "onlinekern.cli; print([m for m in ('typer', 'rich', 'matplotlib', 'pyarrow') "
         "if m in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True
+    )
     assert done.stdout == "[]\n"
 
 
 def start(*arguments, **options):
-    command = [sys.executable, "-m", "onlinekern.cli", "compare", *arguments]
+    command = [sys.executable, "-P", "-m", "onlinekern.cli", "compare", *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
 

@@ -6,10 +6,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from onlinekern import SPARegressor, all_estimators
 
 # An online learner takes one step per sample: weight 2 is one step of twice the size (or twice the
-# cap on it), which is not two steps. scikit-learn lists the same failure for its own SGD estimators.
+# cap on it), which is not two steps. scikit-learn lists the same failure for its SGD estimators.
 ONE_STEP = "a sample of weight 2 is one larger step, not two steps"
-# The check takes any parameter called alpha for a ridge penalty and sets it to 0.01. SPA's alpha then
-# lets at most one sample in a hundred in, too few of its 200 for the score that the check asks.
+# The check takes any parameter called alpha for a ridge penalty and sets it to 0.01. SPA's alpha
+# then lets one sample in a hundred in, too few of its 200 for the score that the check asks.
 ALPHA = "the check sets alpha=0.01, which for SPA means to learn 2 of 200 samples"
 
 

@@ -57,7 +57,8 @@ INLINE VECTOR NAME(sparse_term)(int accumulate, VECTOR sum, REAL x, VECTOR s)
     if (accumulate == OK_DOT)
         return sum + x * s;
     REAL size = x < 0 ? -x : x;
-    return sum + ((NAME(magnitude)(x - s) - size) - NAME(magnitude)(s));
+    /* Symmetric in x and s to the bit, and exactly 0 where either is 0. */
+    return sum + (NAME(magnitude)(x - s) - (size + NAME(magnitude)(s)));
 }
 
 INLINE void NAME(dense_tile)(int accumulate, const int rows, const REAL *x, ptrdiff_t ldx,

@@ -15,7 +15,9 @@ import numpy as np
 
 from onlinekern.core.vector cimport OK_PANEL, aligned_resize, ops_for
 
-cdef double SMALLEST_SCALE = 1e-9
+# Averages subtract numbers 1 / scale times as large as their difference, which makes f-bar wrong by
+# 2^-53 / scale.
+cdef double SMALLEST_SCALE = 1e-3
 
 
 cdef class Coefficients:

@@ -36,4 +36,4 @@ cdef class Samples:
 
 
 cdef Samples samples_of(object X, object dtype)
-cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows)
+cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, bint sparse, Rows *rows)

@@ -86,8 +86,8 @@ cdef bint point_at(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows) exce
     return True
 
 
-cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows):
-    """Point `rows` at a single dense sample without going through scikit-learn's validation.
+cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, bint sparse, Rows *rows):
+    """Point `rows` at one sample, made sparse if asked, without scikit-learn's validation.
 
     Fast for a C-contiguous ndarray of shape (d,) and of the model's dtype; anything else that has
     d numbers is converted. Returns the array that must live as long as `rows` is used.
@@ -108,4 +108,8 @@ cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows):
     ops_for(itemsize).norms(rows.values, d, &square, &absolute)
     if not isfinite(absolute):
         raise ValueError("x contains NaN or infinity")
+    if sparse:
+        samples = samples_of(sp.csr_matrix(x.reshape(1, -1)), x.dtype)
+        rows[0] = (<Samples> samples).rows
+        return samples
     return x

@@ -7,6 +7,7 @@ from onlinekern.core.support cimport SupportSet
 cdef class Space:
     cdef readonly Py_ssize_t n_outputs
     cdef Py_ssize_t size(self) noexcept nogil
+    cdef bint stored_sparse(self) noexcept nogil
     cdef int make_room(self, Py_ssize_t rows) except -1
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil
     cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,

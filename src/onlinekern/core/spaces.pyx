@@ -25,6 +25,9 @@ cdef class Space:
     cdef Py_ssize_t size(self) noexcept nogil:
         return 0
 
+    cdef bint stored_sparse(self) noexcept nogil:
+        return False
+
     cdef int make_room(self, Py_ssize_t rows) except -1:
         return 0
 
@@ -79,6 +82,10 @@ cdef class KernelSpace(Space):
     cdef Py_ssize_t size(self) noexcept nogil:
         """Kernel values per sample, as a measure of the work."""
         return self.support.n
+
+    cdef bint stored_sparse(self) noexcept nogil:
+        """Whether sparse samples only can be opened."""
+        return self.support.store.needs_spread()
 
     cdef int make_room(self, Py_ssize_t rows) except -1:
         """Let up to `rows` samples be opened together."""

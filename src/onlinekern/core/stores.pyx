@@ -46,6 +46,19 @@ cdef inline void get_lane(const floating *lane, floating *values, Py_ssize_t d) 
         values[j] = lane[j * OK_PANEL]
 
 
+cdef inline void lane_distances(const floating *x, const floating *panel, Py_ssize_t d,
+                                float *g) noexcept nogil:
+    """g[slot] = ||x - s||^2, summed as `sparse_distance` does: ascending, in double."""
+    cdef Py_ssize_t j, slot
+    cdef double total, difference
+    for slot in range(OK_PANEL):
+        total = 0
+        for j in range(d):
+            difference = <double> x[j] - panel[j * OK_PANEL + slot]
+            total += difference * difference
+        g[slot] = <float> total
+
+
 cdef class Store:
     """Base of the stores.
 
@@ -181,8 +194,12 @@ cdef class PanelStore(Store):
 
     cdef void distance(self, Chunk chunk, Py_ssize_t i, Py_ssize_t panel,
                        char *g) noexcept nogil:
-        self.ops.dense[OK_SQUARED](chunk.as_dense(i), self.d, 1, self.d, self.panel(panel), g,
-                                   OK_PANEL)
+        if chunk.sparse:  # as the chunk's own columns are corrected, see Chunk.correct_column
+            lane_distances(<const float *> chunk.as_dense(i), <const float *> self.panel(panel),
+                           self.d, <float *> g)
+        else:
+            self.ops.dense[OK_SQUARED](chunk.as_dense(i), self.d, 1, self.d, self.panel(panel), g,
+                                       OK_PANEL)
 
     def nbytes(self, Py_ssize_t n):
         return self.capacity * self.d * self.itemsize

@@ -36,6 +36,7 @@ cdef class Model:
     cdef double *coefficients
     cdef object window_of_one
     cdef Counters saved
+    cdef readonly int64_t calls   # of learning, begun
     cdef uint64_t[4] saved_rng
     cdef object interruption
 

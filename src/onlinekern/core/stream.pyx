@@ -216,7 +216,7 @@ cdef class Model:
         cdef Rows rows
         cdef double prediction
         cdef Py_ssize_t reached
-        _alive = row_of(x, self.d, self.itemsize, &rows)
+        _alive = row_of(x, self.d, self.itemsize, self.space.stored_sparse(), &rows)
         self.checkpoint()
         failure = self.run(&rows, NULL, &y, NULL, 1, 1, &prediction, &reached)
         if failure != NONE:
@@ -228,7 +228,7 @@ cdef class Model:
         cdef Rows rows
         cdef double score
         cdef double[::1] scores
-        _alive = row_of(x, self.d, self.itemsize, &rows)
+        _alive = row_of(x, self.d, self.itemsize, self.space.stored_sparse(), &rows)
         if self.head.n_outputs == 1:
             if self.space.score(self.window_of_one, &rows, 0, 1, &score) < 0:
                 raise MemoryError("no memory to score one sample")
@@ -262,15 +262,20 @@ cdef class Model:
 
     cdef void checkpoint(self):
         """Remember the model as it is, at no cost, for a call that fails."""
+        self.calls += 1
         self.saved = self.counters
         self.saved_rng = self.rng.state
         self.space.checkpoint()
 
-    cdef int fail(self, Failure failure, Py_ssize_t reached) except -1:
-        """Undo the call and say why."""
+    def undo(self):
+        """Return to the model before the last call of `learn` or `learn_one`."""
         self.counters = self.saved
         self.rng.state = self.saved_rng
         self.space.rollback()
+
+    cdef int fail(self, Failure failure, Py_ssize_t reached) except -1:
+        """Undo the call and say why."""
+        self.undo()
         if failure == NO_MEMORY:
             raise MemoryError(f"no memory to learn sample {reached}")
         if failure == INTERRUPTED:

@@ -172,18 +172,26 @@ cdef class SupportSet:
 
     def get_state(self):
         """All that was learnt, as a dictionary of arrays and numbers."""
-        return {"rows": self.store.get_rows(self.n), **self.slots.get_state(),
-                **self.coefficients.get_state()}
+        cdef Py_ssize_t address, size = self.store.itemsize
+        terms = np.zeros(self.n, self.dtype)
+        address = terms.ctypes.data
+        memcpy(<void *> address, self.terms, self.n * size)
+        return {"rows": self.store.get_rows(self.n), "terms": terms,
+                **self.slots.get_state(), **self.coefficients.get_state()}
 
     def set_state(self, state):
         """Take over what `get_state` gave; the set must be new."""
         cdef Samples samples = samples_of(state["rows"], self.dtype)
-        cdef Py_ssize_t i, n = samples.rows.n
+        cdef Py_ssize_t address, i, n = samples.rows.n
         if self.reserve(n) < 0:
             raise MemoryError(f"no memory for {n} support vectors")
         for i in range(n):
             if self.window.chunk.open(&samples.rows, NULL, i, 1) < 0 or self.place(i, 0) < 0:
                 raise MemoryError(f"no memory for {n} support vectors")
+        # A row that came sparse had its norm summed in another order than its dense copy has.
+        terms = np.ascontiguousarray(state["terms"], self.dtype)
+        address = terms.ctypes.data
+        memcpy(self.terms, <void *> address, terms.nbytes)
         self.n = n
         self.slots.set_state(state)
         self.coefficients.set_state(state)
