@@ -6,6 +6,8 @@ from pathlib import Path as _Path
 from onlinekern._registry import all_estimators
 from onlinekern.core.vector import available_levels as _available_levels
 from onlinekern.core.vector import level as _level
+from onlinekern.dual import DualSGDClassifier, DualSGDRegressor
+from onlinekern.features import FourierFeatures
 from onlinekern.kernel import (
     KernelOGDClassifier,
     KernelOGDRegressor,
@@ -18,6 +20,9 @@ from onlinekern.spa import SPAClassifier, SPARegressor
 __version__ = _version("onlinekern")
 
 __all__ = [
+    "DualSGDClassifier",
+    "DualSGDRegressor",
+    "FourierFeatures",
     "KernelOGDClassifier",
     "KernelOGDRegressor",
     "KernelPAClassifier",

@@ -81,6 +81,41 @@ default='gaussian'
             choice where test accuracy counts, 20 (200 for a million samples) where size does. The
             losses of a scaled regression target are well below 1, and sparse enough by themselves.
     """,
+    "dual_parameters": """
+        reg : float > 0, default=1e-4 (1e-2 for regression)
+            Regularisation lambda. ``2 / n_samples`` does well for classification, a hundred times
+            that for regression.
+        kernel : {'gaussian', 'laplacian'}, default='gaussian'
+            ``exp(-gamma ||x - z||^2)``, which is also called 'rbf', or ``exp(-gamma ||x - z||_1)``:
+            the kernels whose frequencies are drawn feature by feature. The paper has the Gaussian.
+        gamma : {'scale', 'auto'} or float > 0, default='scale'
+            Width of the kernel. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
+            ``1 / n_features``; X is what `fit` gets, or the first batch given to `partial_fit`. A
+            paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+        budget : int >= 1, default=100
+            Support vectors at the most, B of the paper.
+        n_components : int >= 1, default=200
+            Random frequencies, D of the paper; each gives a cosine and a sine.
+        merge_size : int in [1, budget], default=20
+            Support vectors that leave together, k of the paper.
+    """,
+    "dual_attributes": """
+        frequencies_ : ndarray of shape (n_components, n_features)
+            Drawn before the first sample, from N(0, 2 gamma_ I) for the Gaussian kernel.
+        provision_coef_ : ndarray of shape (n_outputs, 2 * n_components)
+            w of the model that predicts, the weights of the cosines first.
+        intercept_ : ndarray of shape (n_outputs,)
+            0 without `fit_intercept`.
+    """,
+    "dual_notes": """
+        The size of a support vector is the absolute value, with several outputs the Euclidean norm,
+        of its coefficients. Equal sizes, which the hinge makes the rule, leave in the order in
+        which they came: coefficients are kept as ``-l' / reg`` under a common factor of exactly
+        ``1 / t``, so that equal ones do not drift apart. With `fit_intercept` the kernel is
+        ``kappa + 1``: the offset takes the steps of all samples, and shrinks. With `average`, a
+        support vector that has left is seen through its features in all models of the average. A
+        `sample_weight` multiplies the step of its sample, not the shrinking.
+    """,
     "attributes": """
         support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
             CSR when the model was started with sparse samples.

@@ -15,12 +15,61 @@ from onlinekern.core.spaces import KernelSpace
 from onlinekern.core.support import SupportSet
 
 
+def kernel_width(gamma, X):
+    """gamma as a number: 'scale' and 'auto' are worked out from the samples X."""
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    if gamma != "scale":
+        return float(gamma)
+    if sp.issparse(X):
+        mean = X.mean(dtype=np.float64)
+        variance = X.multiply(X).mean(dtype=np.float64) - mean**2
+    else:
+        variance = X.var(dtype=np.float64)
+    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelEstimator(OnlineEstimator):
+class SupportVectorEstimator(OnlineEstimator):
+    """Mixin for learners that hold support vectors under a kernel of width gamma."""
+
+    gamma: float | str = "scale"
+
+    _constraints = {
+        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
+    }
+
+    def _kernel_width(self, X):
+        return kernel_width(self.gamma, X)
+
+    def _layout(self, X):
+        """Dense samples become CSR where the support vectors are stored sparse."""
+        if not sp.issparse(X) and self._fitted_model.space.support.stored_sparse:
+            return sp.csr_matrix(X)
+        return X
+
+    @property
+    def support_vectors_(self):
+        """Support vectors, ndarray or CSR matrix of shape (n_SV, n_features)."""
+        rows = self._fitted_model.space.support.rows()
+        return sp.csr_matrix(rows) if self._sparse and not sp.issparse(rows) else rows
+
+    @property
+    def dual_coef_(self):
+        """Coefficients of the model that predicts, ndarray of shape (n_outputs, n_SV)."""
+        return self._fitted_model.space.support.effective()
+
+    @property
+    def n_support_(self):
+        """Support vectors in all."""
+        return self._fitted_model.space.support.n_rows
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelEstimator(SupportVectorEstimator):
     """Mixin for kernel learners without a budget policy of their own."""
 
     kernel: str = "gaussian"
-    gamma: float | str = "scale"
     degree: int = 3
     coef0: float = 0.0
     average: bool = False
@@ -28,7 +77,6 @@ class KernelEstimator(OnlineEstimator):
 
     _constraints = {
         "kernel": [StrOptions({*KERNELS, *KERNEL_ALIASES})],
-        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
         "degree": [Interval(Integral, 1, None, closed="left")],
         "coef0": [Interval(Real, None, None, closed="neither")],
         "average": ["boolean"],
@@ -51,24 +99,6 @@ class KernelEstimator(OnlineEstimator):
             return BUDGETS["grow"]()
         return BUDGETS["cap"](self.max_support)
 
-    def _kernel_width(self, X):
-        if self.gamma == "auto":
-            return 1.0 / X.shape[1]
-        if self.gamma != "scale":
-            return float(self.gamma)
-        if sp.issparse(X):
-            mean = X.mean(dtype=np.float64)
-            variance = X.multiply(X).mean(dtype=np.float64) - mean**2
-        else:
-            variance = X.var(dtype=np.float64)
-        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
-
-    def _layout(self, X):
-        """Dense samples become CSR where the support vectors are stored sparse."""
-        if not sp.issparse(X) and self._fitted_model.space.support.stored_sparse:
-            return sp.csr_matrix(X)
-        return X
-
     def _finish(self):
         budget = self._model.space.budget
         if budget.refused and not self._warned:
@@ -79,19 +109,3 @@ class KernelEstimator(OnlineEstimator):
                 ConvergenceWarning,
                 stacklevel=5,
             )
-
-    @property
-    def support_vectors_(self):
-        """Support vectors, ndarray or CSR matrix of shape (n_SV, n_features)."""
-        rows = self._fitted_model.space.support.rows()
-        return sp.csr_matrix(rows) if self._sparse and not sp.issparse(rows) else rows
-
-    @property
-    def dual_coef_(self):
-        """Coefficients of the model that predicts, ndarray of shape (n_outputs, n_SV)."""
-        return self._fitted_model.space.support.coefficients.effective()
-
-    @property
-    def n_support_(self):
-        """Support vectors in all."""
-        return self._fitted_model.space.support.n

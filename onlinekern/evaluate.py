@@ -239,7 +239,7 @@ def _contenders(methods, source, setting, repeats, tally):
             (_cloner(estimator), MethodResult(label, label, type(estimator).__name__, {}))
             for label, estimator in methods.items()
         ], 0
-    chosen = select_methods(methods, source.task)
+    chosen = select_methods(methods, source.task, setting.kernel)
     given = given_parameters(chosen, source.task, setting.settings)
     gamma = None if setting.kernel in KERNELS_WITHOUT_GAMMA else setting.gamma
     X, y = source.head(HEAD_SAMPLES, [setting.seed, 0] if setting.shuffle else None)

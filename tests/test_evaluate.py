@@ -228,6 +228,15 @@ def test_compare_refuses(source, options, message):
         compare("spa", source, **options)
 
 
+def test_all_methods_are_those_that_know_the_kernel():
+    assert "dualsgd" in {method.name for method in select_methods("all", "classification")}
+    linear = {method.name for method in select_methods("all", "classification", "linear")}
+    assert "spa" in linear
+    assert "dualsgd" not in linear
+    with pytest.raises(ValueError, match="'dualsgd' has no linear kernel"):
+        select_methods("spa,dualsgd", "classification", "linear")
+
+
 @pytest.mark.parametrize("suffix", ["png", "svg"])
 def test_plot(tmp_path, source, suffix):
     pytest.importorskip("matplotlib")

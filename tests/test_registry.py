@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from oracles import algorithms, heads, kernels, losses, rules, schedules
+from oracles import algorithms, dual_sgd, heads, kernels, losses, rules, schedules
 
 import onlinekern
 from onlinekern import core
@@ -14,7 +14,7 @@ from onlinekern import core
 TWINS = {
     "LOSSES": {**losses.LOSSES, "perceptron": losses.PerceptronLoss},
     "KERNELS": kernels.KERNELS,
-    "RULES": {**rules.RULES, "pegasos": rules.Pegasos},
+    "RULES": {**rules.RULES, "pegasos": rules.Pegasos, "inverse_time": rules.InverseTime},
     "HEADS": heads.HEADS,
     "SCHEDULES": schedules.SCHEDULES,
     # `run` of the twins has no gate object: `gate=None` is the open gate.
@@ -25,6 +25,8 @@ TWINS = {
 }
 
 
+# Estimators whose twin is a module of its own.
+OTHER_TWINS = {"dual_sgd": dual_sgd.dual_sgd}
 REGISTERED = [(table, name) for table in core.__all__ for name in getattr(core, table)]
 
 
@@ -42,11 +44,13 @@ def test_part_has_a_twin(table, name):
 def test_estimator_has_a_twin(name, cls):
     family = re.sub("(Classifier|Regressor)$", "", name)
     twin = re.sub("(?<=[a-z])(?=[A-Z])", "_", family).lower()
-    assert callable(getattr(algorithms, twin, None)), f"no {twin} in tests/oracles/algorithms.py"
-    own = set(inspect.signature(getattr(algorithms, twin)).parameters)
+    function = getattr(algorithms, twin, OTHER_TWINS.get(twin))
+    assert callable(function), f"no {twin} in tests/oracles/algorithms.py"
+    own = set(inspect.signature(function).parameters)
     everything = own | set(inspect.signature(algorithms.run).parameters) | {
         *("C", "eta", "schedule", "power", "reg", "delta", "epsilon"),  # rules and losses
         *("multi_class",),  # classify
+        *("n_components",),  # the frequencies themselves are handed over
         *("n_epochs", "shuffle", "random_state", "window", "n_jobs"),  # not the algorithm's
     }  # fmt: skip
     assert set(cls().get_params()) <= everything

@@ -50,6 +50,12 @@ def rules_with_twins():
         elif name == "pegasos":
             rule = RULES[name](LOSSES["hinge"](), SCHEDULES["inverse"](1 / REG), REG)
             yield name, rule, oracle_rules.Pegasos(oracle_losses.Hinge(), reg=REG)
+        elif name == "inverse_time":
+            for loss, cap in itertools.product(("hinge", "logistic", "absolute"), (math.inf, C)):
+                rule = RULES[name](LOSSES[loss](), REG, cap)
+                twin_loss = oracle_losses.LOSSES[loss]()
+                twin = oracle_rules.InverseTime(twin_loss, reg=REG, max_step=cap)
+                yield f"{name}-{loss}-{cap}", rule, twin
         else:
             for loss in ("hinge", "epsilon_insensitive"):
                 rule = RULES[name](LOSSES[loss](), *([] if name == "pa" else [C]))

@@ -38,6 +38,8 @@ DTYPES = ["float32", "float64"]
 LAYOUTS = ["csr", "dense"]
 # Parameters near the best on a9a, where they are not the default.
 PARAMETERS = {
+    "DualSGDClassifier": {"reg": 2 / ROWS},
+    "DualSGDRegressor": {"reg": 256 / ROWS},
     "KernelOGDClassifier": {"eta": 0.1},
     "KernelOGDRegressor": {"eta": 0.1},
     "KernelPAClassifier": {"C": 0.5},
@@ -52,6 +54,11 @@ def new(algorithm, **parameters):
         raise NotImplementedError(algorithm)
     chosen = {"gamma": 0.4, "random_state": 0, **PARAMETERS.get(algorithm, {}), **parameters}
     return ESTIMATORS[algorithm](**chosen)
+
+
+def size_parameter(algorithm):
+    """Name of the parameter that bounds the support vectors."""
+    return "budget" if "budget" in new(algorithm).get_params() else "max_support"
 
 
 def learn(model, X, y):
@@ -121,7 +128,7 @@ class Learner(Streams):
 
     def setup(self, algorithm, dtype, layout, max_support):
         self.algorithm = algorithm
-        self.parameters = {"max_support": max_support}
+        self.parameters = {size_parameter(algorithm): max_support}
         self.new()
         self.load(algorithm, dtype, layout)
 

@@ -12,6 +12,7 @@ KERNELS = (
     "gaussian", "rbf", "laplacian", "polynomial", "poly", "linear", "sigmoid", "cosine",
 )  # fmt: skip
 KERNELS_WITHOUT_GAMMA = ("linear", "cosine")
+KERNELS_WITH_FEATURES = ("gaussian", "rbf", "laplacian")
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Method:
         Parameter -> values to try when none is given, the most usual first (it wins ties).
     per_sample : tuple of str
         Parameters whose values in ``grid`` are to be divided by the length of the stream.
+    kernels : tuple of str
+        The kernels that it knows.
     """
 
     name: str
@@ -39,6 +42,7 @@ class Method:
     fixed: Mapping = field(default_factory=dict)
     grid: Mapping = field(default_factory=dict)
     per_sample: tuple[str, ...] = ()
+    kernels: tuple[str, ...] = KERNELS
 
     def estimator_name(self, task):
         """Return the name of the estimator class for a task, None if there is none."""
@@ -72,18 +76,25 @@ METHODS = {
                {"eta": POWERS_OF_TEN}),
         Method("spa-last", "SPA-last", "SPAClassifier", "SPARegressor", {"average": False},
                {"eta": POWERS_OF_TEN}),
+        Method("dualsgd", "DualSGD", "DualSGDClassifier", "DualSGDRegressor",
+               grid={"reg": (2.0, 16.0, 64.0, 256.0, 1024.0)}, per_sample=("reg",),
+               kernels=KERNELS_WITH_FEATURES),
+        Method("dualsgd-logistic", "DualSGD-logistic", "DualSGDClassifier",
+               fixed={"loss": "logistic"}, grid={"reg": (2.0, 16.0)}, per_sample=("reg",),
+               kernels=KERNELS_WITH_FEATURES),
     )
 }  # fmt: skip
 
 
-def select_methods(names, task):
-    """Return the methods of these names that do a task.
+def select_methods(names, task, kernel="gaussian"):
+    """Return the methods of these names that do a task with a kernel.
 
     Parameters
     ----------
     names : str or iterable of str
         Names, or one string with commas between them; "all" for all that do the task.
     task : {"classification", "regression"}
+    kernel : str
 
     Returns
     -------
@@ -97,12 +108,15 @@ def select_methods(names, task):
     names = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     able = [name for name, method in METHODS.items() if method.estimator_name(task)]
     if names == ["all"]:
-        names = able
+        names = [name for name in able if kernel in METHODS[name].kernels]
     for name in names:
         if name not in METHODS:
             raise ValueError(f"unknown method {name!r}; known are {', '.join(METHODS)}, all")
         if name not in able:
             raise ValueError(f"method {name!r} does no {task}; these do: {', '.join(able)}")
+        if kernel not in METHODS[name].kernels:
+            known = ", ".join(METHODS[name].kernels)
+            raise ValueError(f"method {name!r} has no {kernel} kernel, but {known}")
     if len(set(names)) < len(names):
         raise ValueError(f"a method is named twice in {','.join(names)!r}")
     return [METHODS[name] for name in names]

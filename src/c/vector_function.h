@@ -11,6 +11,12 @@
 #define ROUNDER 6755399441055744.0  /* 1.5 * 2^52: adding it leaves the nearest integer in the */
 #define MANTISSA 52                 /* low bits of the sum */
 #define BIAS 1023
+#define SIGN_BIT 63
+#define HALF_PI_1 1.57079625129699707031  /* pi / 2 in three parts: k times the first two is exact */
+#define HALF_PI_2 7.54978941586159635335e-08
+#define HALF_PI_3 5.39030285815811905e-15
+#define TWO_OVER_PI 0.63661977236758134308
+#define REMAINDER 0.79  /* pi / 4, and what the rounding of k may add to it */
 #else
 #define LOWEST (-87.0f)
 #define HIGHEST 88.0f
@@ -20,6 +26,12 @@
 #define ROUNDER 12582912.0f
 #define MANTISSA 23
 #define BIAS 127
+#define SIGN_BIT 31
+#define HALF_PI_1 1.5703125f
+#define HALF_PI_2 4.837512969970703125e-4f
+#define HALF_PI_3 7.54978995489188216e-8f
+#define TWO_OVER_PI 0.636619772367581343f
+#define REMAINDER 0.79f
 #endif
 
 /* exp(t) for t <= HIGHEST: t = k ln 2 + r, |r| <= ln(2)/2, a polynomial in r that interpolates exp
@@ -127,6 +139,86 @@ static void NAME(tanh)(void *g_, ptrdiff_t ld, ptrdiff_t n, ptrdiff_t m, double 
     }
 }
 
+/* sin(r) and cos(r) for |r| <= pi/4 by the polynomials of Moshier's Cephes library (absolute error
+ * below a unit in the last place of 1). */
+INLINE REAL NAME(sine_near_zero)(REAL r)
+{
+    REAL z = r * r;
+#ifdef REAL_IS_DOUBLE
+    REAL p = 1.58962301576546568060e-10;
+    p = p * z - 2.50507477628578072866e-8;
+    p = p * z + 2.75573136213857245213e-6;
+    p = p * z - 1.98412698295895385996e-4;
+    p = p * z + 8.33333333332211858878e-3;
+    p = p * z - 1.66666666666666307295e-1;
+#else
+    REAL p = -1.9515295891e-4f;
+    p = p * z + 8.3321608736e-3f;
+    p = p * z - 1.6666654611e-1f;
+#endif
+    return p * z * r + r;
+}
+
+INLINE REAL NAME(cosine_near_zero)(REAL r)
+{
+    REAL z = r * r;
+#ifdef REAL_IS_DOUBLE
+    REAL p = -1.13585365213876817300e-11;
+    p = p * z + 2.08757008419747316778e-9;
+    p = p * z - 2.75573141792967388112e-7;
+    p = p * z + 2.48015872888517045348e-5;
+    p = p * z - 1.38888888888730564116e-3;
+    p = p * z + 4.16666666666665929218e-2;
+    return p * z * z - (REAL)0.5 * z + 1;
+#else
+    REAL p = 2.443315711809948e-5f;
+    p = p * z - 1.388731625493765e-3f;
+    p = p * z + 4.166664568298827e-2f;
+    return p * z * z - 0.5f * z + 1;
+#endif
+}
+
+INLINE REAL NAME(with_sign)(REAL x, UNSIGNED quadrant)
+{
+    UNSIGNED bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits ^= (quadrant & 2) << (SIGN_BIT - 1);
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* t = k pi/2 + r: the quadrant k mod 4 swaps sine and cosine of r and gives them their signs. Far
+ * outside, where the rounding of k fails, r is held in its range so that nothing grows. */
+static void NAME(cosine_sine)(void *g_, ptrdiff_t ld, ptrdiff_t n, ptrdiff_t m, ptrdiff_t sine,
+                              double c_)
+{
+    const REAL c = (REAL)c_;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        REAL *restrict g = (REAL *)g_ + i * ld;
+        REAL *restrict s = g + sine;
+        for (ptrdiff_t j = 0; j < m; j++) {
+            REAL shifted = g[j] * TWO_OVER_PI + ROUNDER;
+            REAL k = shifted - ROUNDER;
+            REAL r = ((g[j] - k * HALF_PI_1) - k * HALF_PI_2) - k * HALF_PI_3;
+            r = r < -REMAINDER ? -REMAINDER : (r > REMAINDER ? REMAINDER : r);
+            REAL sin_r = NAME(sine_near_zero)(r), cos_r = NAME(cosine_near_zero)(r);
+            UNSIGNED quadrant;
+            memcpy(&quadrant, &shifted, sizeof quadrant);
+            REAL sin_t = quadrant & 1 ? cos_r : sin_r;
+            REAL cos_t = quadrant & 1 ? sin_r : cos_r;
+            s[j] = c * NAME(with_sign)(sin_t, quadrant);
+            g[j] = c * NAME(with_sign)(cos_t, quadrant + 1);
+        }
+    }
+}
+
+static void NAME(add)(const void *g_, double c, double *restrict a, ptrdiff_t n)
+{
+    const REAL *restrict g = g_;
+    for (ptrdiff_t j = 0; j < n; j++)
+        a[j] += c * (double)g[j];
+}
+
 #undef LOWEST
 #undef HIGHEST
 #undef LOG2E
@@ -135,4 +227,10 @@ static void NAME(tanh)(void *g_, ptrdiff_t ld, ptrdiff_t n, ptrdiff_t m, double 
 #undef ROUNDER
 #undef MANTISSA
 #undef BIAS
+#undef SIGN_BIT
+#undef HALF_PI_1
+#undef HALF_PI_2
+#undef HALF_PI_3
+#undef TWO_OVER_PI
+#undef REMAINDER
 #undef NAME

@@ -6,6 +6,8 @@ doubled for the margin head), the 1-based step t and the importance of the sampl
 divided by the acceptance probability where samples are drawn.
 """
 
+import math
+
 from .losses import PerceptronLoss
 from .schedules import SCHEDULES
 
@@ -81,6 +83,24 @@ class Pegasos(Gradient):
 
     def rate(self, t):
         return 1.0 / (self.reg * t)
+
+    def shrink(self, t):
+        return 1.0 - 1.0 / t
+
+
+class InverseTime(Rule):
+    """The step of Pegasos in units of 1/t: -l' / lambda, at most max_step t in size.
+
+    Not in `RULES`: the models that it is for are divided by t when they are looked at.
+    """
+
+    def __init__(self, loss, *, reg, max_step=math.inf):
+        super().__init__(loss, reg=reg)
+        self.max_step = max_step
+
+    def coefficient(self, f, y, q, t, importance=1.0):
+        step = importance * self.loss.negative_slope(y, f) / self.reg
+        return max(-self.max_step * t, min(self.max_step * t, step))
 
     def shrink(self, t):
         return 1.0 - 1.0 / t

@@ -38,7 +38,7 @@ cdef class Cap(Budget):
 
     cdef Verdict admit(self, SupportSet support, Py_ssize_t i,
                        const double *coefficients) noexcept nogil:
-        if support.n >= self.max_support:
+        if support.n - support.slots.n_free >= self.max_support:
             self.refused += 1
             return SKIPPED
         return Budget.admit(self, support, i, coefficients)

@@ -21,7 +21,7 @@ cdef double SMALLEST_SCALE = 1e-3
 
 
 cdef class Coefficients:
-    """Coefficients of a growing list of rows.
+    """Coefficients of rows in numbered slots.
 
     Parameters
     ----------
@@ -91,18 +91,35 @@ cdef class Coefficients:
                 current[k] = self.scale * self.ops.dot(g, self.values + k * self.capacity, length)
                 averaged[k] = current[k]
 
-    cdef void append(self, const double *step) noexcept nogil:
-        """Give the next row its K coefficients; there is room."""
-        cdef Py_ssize_t k, slot
+    cdef int put(self, Py_ssize_t slot, const double *step) noexcept nogil:
+        """Give the row in a slot its K coefficients; there is room. -1: no memory.
+
+        The slot is a cleared one, or the next.
+        """
+        cdef Py_ssize_t k, j
+        if slot < self.saved_n and self.preserve() < 0:
+            return -1
         for k in range(self.n_outputs):
-            slot = k * self.capacity + self.n
-            self.values[slot] = step[k] / self.scale
+            j = k * self.capacity + slot
+            self.values[j] = step[k] / self.scale
             if self.averaged:
-                self.companions[slot] = self.values[slot] * self.total
-        self.n += 1
+                self.companions[j] = self.values[j] * self.total
+        self.n = max(self.n, slot + 1)
+        return 0
+
+    cdef int clear(self, Py_ssize_t slot) noexcept nogil:
+        """Make the coefficients in a slot 0. Returns 0, or -1 when memory ran out."""
+        cdef Py_ssize_t k
+        if slot < self.saved_n and self.preserve() < 0:
+            return -1
+        for k in range(self.n_outputs):
+            self.values[k * self.capacity + slot] = 0
+            if self.averaged:
+                self.companions[k * self.capacity + slot] = 0
+        return 0
 
     cdef void advance(self) noexcept nogil:
-        """Count one step: f_t has been scored and enters the average. Before `shrink`, `append`."""
+        """Count one step: f_t has been scored and enters the average. Before `shrink`, `put`."""
         self.steps += 1
         self.total += self.scale
 

@@ -8,6 +8,8 @@ through (SPA and OSKL divide by it); it is > 0.
 `shrink(t)` is the factor on all that was learnt before step t, applied whether or not the sample
 gets a coefficient.
 """
+from libc.math cimport INFINITY
+
 from onlinekern.core.losses cimport Loss
 from onlinekern.core.parts cimport Part
 from onlinekern.core.schedules cimport Schedule
@@ -89,6 +91,38 @@ cdef class Pegasos(Gradient):
         return (t - 1.0) / t
 
 
+cdef class InverseTime(Rule):
+    """The step of Pegasos, -dl/df / (lambda t), of a model whose scale is exactly 1/t.
+
+    The coefficient is given in units of that scale: -dl/df / lambda, so that equal steps are equal
+    numbers whenever they are taken.
+
+    Parameters
+    ----------
+    loss : Loss
+    regularisation : float > 0
+    max_step : float > 0, default=inf
+        Cap on the step itself, hence on the coefficient over t.
+    """
+
+    cdef double regularisation, max_step
+
+    def __init__(self, Loss loss, double regularisation, double max_step=INFINITY):
+        self.loss = loss
+        self.regularisation = regularisation
+        self.max_step = max_step
+        self.arguments = (loss, regularisation, max_step)
+
+    cdef double coefficient(self, double f, double y, double q, int64_t t,
+                            double importance) noexcept nogil:
+        cdef double step = importance * self.loss.slope(f, y) / self.regularisation
+        cdef double most = self.max_step * t
+        return max(-most, min(most, step))
+
+    cdef double shrink(self, int64_t t) noexcept nogil:
+        return (t - 1.0) / t
+
+
 cdef class PassiveAggressive(Rule):
     """tau = l / q in the direction of the target (Crammer et al. 2006, eq. 5).
 
@@ -146,6 +180,7 @@ RULES = {
     "perceptron": Perceptron,
     "gradient": Gradient,
     "pegasos": Pegasos,
+    "inverse_time": InverseTime,
     "pa": PassiveAggressive,
     "pa1": PassiveAggressive1,
     "pa2": PassiveAggressive2,

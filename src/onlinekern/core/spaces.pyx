@@ -95,7 +95,7 @@ cdef class KernelSpace(Space):
         """How many samples to look ahead: `wanted`, or, if that is 0, what the caches favour."""
         cdef Py_ssize_t width = wanted, d = self.support.store.d
         if wanted == 0:
-            width = BLOCK_BYTES // ((self.support.n + OK_PANEL) * self.support.store.itemsize)
+            width = BLOCK_BYTES // ((self.size() + OK_PANEL) * self.support.store.itemsize)
             width = max(LEAST_ROWS, min(OK_PANEL, width))
             if width * (2 + d / 64.0) < d:
                 width = OK_PANEL

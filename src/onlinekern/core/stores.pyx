@@ -1,6 +1,6 @@
 """Stores: where the support rows live, and their products with a chunk.
 
-Layer 4. Two forms behind one interface:
+Layer 4. Two forms behind one interface (the second in `sparse_stores`):
 
 PanelStore   dense feature-major panels; takes dense and sparse chunks. A dense chunk costs B d per
              row at the rate of a matrix product, a sparse one B times its stored elements.
@@ -11,15 +11,14 @@ A block g has one row per row of the chunk and OK_PANEL columns, one per slot of
 """
 from cython cimport floating
 from libc.stdint cimport int32_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free
 from libc.string cimport memcpy
 
 import numpy as np
-import scipy.sparse as sp
 
 from onlinekern.core.chunks cimport Chunk
-from onlinekern.core.sparse cimport sparse_distance
-from onlinekern.core.vector cimport OK_PANEL, OK_SQUARED, aligned_resize, ok_sparse_row, ops_for
+from onlinekern.core.journals cimport Journal
+from onlinekern.core.vector cimport OK_PANEL, OK_SQUARED, aligned_resize, ops_for
 
 
 cdef inline void put_lane(floating *lane, const floating *values, const int32_t *columns,
@@ -41,6 +40,12 @@ cdef inline void zero_lane(floating *lane, Py_ssize_t d) noexcept nogil:
         lane[j * OK_PANEL] = 0
 
 
+cdef inline void get_lane(const floating *lane, floating *values, Py_ssize_t d) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in range(d):
+        values[j] = lane[j * OK_PANEL]
+
+
 cdef inline void lane_distances(const floating *x, const floating *panel, Py_ssize_t d,
                                 float *g) noexcept nogil:
     """g[slot] = ||x - s||^2, summed as `sparse_distance` does: ascending, in double."""
@@ -52,15 +57,6 @@ cdef inline void lane_distances(const floating *x, const floating *panel, Py_ssi
             difference = <double> x[j] - panel[j * OK_PANEL + slot]
             total += difference * difference
         g[slot] = <float> total
-
-
-cdef inline void transpose(const floating *tile, floating *g, Py_ssize_t ld,
-                           Py_ssize_t n) noexcept nogil:
-    """g[i, slot] = tile[slot, i] for n rows of g and OK_PANEL slots."""
-    cdef Py_ssize_t i, slot
-    for i in range(n):
-        for slot in range(OK_PANEL):
-            g[i * ld + slot] = tile[slot * OK_PANEL + i]
 
 
 cdef class Store:
@@ -78,6 +74,7 @@ cdef class Store:
         self.d = d
         self.itemsize = itemsize
         self.ops = ops_for(itemsize)
+        self.journal = Journal(d * itemsize)
 
     cdef int reserve(self, Py_ssize_t capacity) noexcept nogil:
         """Make room for `capacity` rows, a multiple of OK_PANEL. Returns 0, or -1: no memory."""
@@ -89,6 +86,17 @@ cdef class Store:
 
     cdef void clear(self, Py_ssize_t slot) noexcept nogil:
         """Make the row of `slot` zero."""
+
+    cdef void checkpoint(self, Py_ssize_t n) noexcept nogil:
+        """Remember the first n rows for `rollback`: `keep` is asked before one is overwritten."""
+        self.journal.open(n)
+
+    cdef int keep(self, Py_ssize_t slot) noexcept nogil:
+        """Copy a row that `rollback` will need. Returns 0, or -1 when memory ran out."""
+        return -1
+
+    cdef void rollback(self) noexcept nogil:
+        """Put back the rows of the checkpoint that were overwritten."""
 
     cdef bint needs_spread(self) noexcept nogil:
         """Whether `product` needs the chunk to be spread out."""
@@ -116,6 +124,9 @@ cdef class PanelStore(Store):
     cdef char *panel(self, Py_ssize_t index) noexcept nogil:
         return self.panels + index * self.d * OK_PANEL * self.itemsize
 
+    cdef char *lane(self, Py_ssize_t slot) noexcept nogil:
+        return self.panel(slot // OK_PANEL) + slot % OK_PANEL * self.itemsize
+
     cdef int reserve(self, Py_ssize_t capacity) noexcept nogil:
         cdef Py_ssize_t row_bytes = self.d * self.itemsize
         cdef char *fresh
@@ -130,7 +141,7 @@ cdef class PanelStore(Store):
         return 0
 
     cdef int write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil:
-        cdef char *lane = self.panel(slot // OK_PANEL) + slot % OK_PANEL * self.itemsize
+        cdef char *lane = self.lane(slot)
         cdef const void *values = chunk.dense + i * self.d * self.itemsize
         cdef const int32_t *columns = NULL
         cdef Py_ssize_t count = self.d
@@ -145,11 +156,33 @@ cdef class PanelStore(Store):
         return 0
 
     cdef void clear(self, Py_ssize_t slot) noexcept nogil:
-        cdef char *lane = self.panel(slot // OK_PANEL) + slot % OK_PANEL * self.itemsize
         if self.itemsize == 4:
-            zero_lane(<float *> lane, self.d)
+            zero_lane(<float *> self.lane(slot), self.d)
         else:
-            zero_lane(<double *> lane, self.d)
+            zero_lane(<double *> self.lane(slot), self.d)
+
+    cdef int keep(self, Py_ssize_t slot) noexcept nogil:
+        cdef char *row
+        if not self.journal.wants(slot):
+            return 0
+        row = self.journal.record(slot)
+        if row == NULL:
+            return -1
+        if self.itemsize == 4:
+            get_lane(<float *> self.lane(slot), <float *> row, self.d)
+        else:
+            get_lane(<double *> self.lane(slot), <double *> row, self.d)
+        return 0
+
+    cdef void rollback(self) noexcept nogil:
+        cdef Py_ssize_t r
+        cdef char *lane
+        for r in range(self.journal.count):
+            lane = self.lane(self.journal.numbers[r])
+            if self.itemsize == 4:
+                put_lane(<float *> lane, <float *> self.journal.copy(r), NULL, self.d, self.d)
+            else:
+                put_lane(<double *> lane, <double *> self.journal.copy(r), NULL, self.d, self.d)
 
     cdef void product(self, Chunk chunk, Py_ssize_t panel, int accumulate, char *g,
                       Py_ssize_t ld) noexcept nogil:
@@ -179,91 +212,3 @@ cdef class PanelStore(Store):
         if n > 0:
             memcpy(<void *> address, self.panels, out.nbytes)
         return np.ascontiguousarray(out.transpose(0, 2, 1).reshape(-1, self.d)[:n])
-
-
-cdef class SparseStore(Store):
-    """Support rows as they came, one allocation each: values, then columns."""
-
-    def __dealloc__(self):
-        cdef Py_ssize_t slot
-        for slot in range(self.capacity):
-            free(<void *> self.rows[slot].values)
-        free(self.rows)
-
-    cdef int reserve(self, Py_ssize_t capacity) noexcept nogil:
-        cdef ok_sparse_row *fresh
-        if capacity <= self.capacity:
-            return 0
-        fresh = <ok_sparse_row *> aligned_resize(
-            self.rows, self.capacity * sizeof(ok_sparse_row), capacity * sizeof(ok_sparse_row))
-        if fresh == NULL:
-            return -1
-        self.rows = fresh
-        self.capacity = capacity
-        return 0
-
-    cdef int write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil:
-        cdef const ok_sparse_row *row = &chunk.rows[i]
-        cdef Py_ssize_t value_bytes = row.count * self.itemsize
-        cdef Py_ssize_t column_bytes = row.count * sizeof(int32_t)
-        cdef char *fresh = <char *> malloc(max(value_bytes + column_bytes, 1))
-        if fresh == NULL:
-            return -1
-        memcpy(fresh, row.values, value_bytes)
-        memcpy(fresh + value_bytes, row.columns, column_bytes)
-        free(<void *> self.rows[slot].values)
-        self.rows[slot].values = fresh
-        self.rows[slot].columns = <int32_t *> (fresh + value_bytes)
-        self.rows[slot].count = row.count
-        return 0
-
-    cdef void clear(self, Py_ssize_t slot) noexcept nogil:
-        self.rows[slot].count = 0
-
-    cdef bint needs_spread(self) noexcept nogil:
-        return True
-
-    cdef void product(self, Chunk chunk, Py_ssize_t panel, int accumulate, char *g,
-                      Py_ssize_t ld) noexcept nogil:
-        cdef Py_ssize_t q, n
-        cdef char *block
-        for q in range((chunk.n + OK_PANEL - 1) // OK_PANEL):
-            self.ops.sparse[accumulate](self.rows + panel * OK_PANEL, OK_PANEL, chunk.place,
-                                        chunk.lane_panel(q), chunk.scratch, OK_PANEL)
-            n = min(OK_PANEL, chunk.n - q * OK_PANEL)
-            block = g + q * OK_PANEL * ld * self.itemsize
-            if self.itemsize == 4:
-                transpose(<const float *> chunk.scratch, <float *> block, ld, n)
-            else:
-                transpose(<const double *> chunk.scratch, <double *> block, ld, n)
-
-    cdef void distance(self, Chunk chunk, Py_ssize_t i, Py_ssize_t panel,
-                       char *g) noexcept nogil:
-        cdef Py_ssize_t slot
-        for slot in range(OK_PANEL):
-            (<float *> g)[slot] = <float> sparse_distance(
-                &chunk.rows[i], &self.rows[panel * OK_PANEL + slot], self.itemsize)
-
-    def nbytes(self, Py_ssize_t n):
-        cdef Py_ssize_t slot, stored = 0
-        for slot in range(n):
-            stored += self.rows[slot].count
-        return self.capacity * sizeof(ok_sparse_row) + stored * (self.itemsize + sizeof(int32_t))
-
-    def get_rows(self, Py_ssize_t n):
-        """The first `n` rows as a CSR matrix of shape (n, d)."""
-        cdef Py_ssize_t slot, first, address
-        starts = np.zeros(n + 1, dtype=np.int32)
-        starts[1:] = np.cumsum([self.rows[slot].count for slot in range(n)])
-        values = np.zeros(starts[n], np.float32 if self.itemsize == 4 else np.float64)
-        columns = np.zeros(starts[n], np.int32)
-        for slot in range(n):
-            first = starts[slot]
-            address = values.ctypes.data
-            address += first * self.itemsize
-            memcpy(<void *> address, self.rows[slot].values, self.rows[slot].count * self.itemsize)
-            address = columns.ctypes.data
-            address += first * <Py_ssize_t> sizeof(int32_t)
-            memcpy(<void *> address, self.rows[slot].columns,
-                   self.rows[slot].count * sizeof(int32_t))
-        return sp.csr_matrix((values, columns, starts), shape=(n, self.d))

@@ -1,7 +1,9 @@
 # The support set and its look-ahead window (layer 6). May change at minor versions.
 from onlinekern.core.coefficients cimport Coefficients
+from onlinekern.core.journals cimport Journal
 from onlinekern.core.kernels cimport Kernel
 from onlinekern.core.rows cimport Rows
+from onlinekern.core.slots cimport Slots
 from onlinekern.core.stores cimport Store
 from onlinekern.core.windows cimport Window
 
@@ -10,9 +12,11 @@ cdef class SupportSet:
     cdef readonly Kernel kernel
     cdef readonly Store store
     cdef readonly Coefficients coefficients
-    cdef readonly Py_ssize_t n, capacity
+    cdef readonly Slots slots
+    cdef readonly Py_ssize_t n, capacity      # slots in use, free ones among them, and in all
     cdef readonly bint sparse
     cdef char *terms             # kernel terms of the support rows
+    cdef Journal old_terms       # of the rows that are overwritten
     cdef Window window
     cdef Py_ssize_t saved_n
 
@@ -22,6 +26,7 @@ cdef class SupportSet:
     cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                   Py_ssize_t n) noexcept nogil
     cdef int place(self, Py_ssize_t slot, Py_ssize_t i) noexcept nogil
-    cdef int add(self, Py_ssize_t i, const double *step) noexcept nogil
+    cdef Py_ssize_t add(self, Py_ssize_t i, const double *step) noexcept nogil
+    cdef int drop(self, Py_ssize_t slot) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil

@@ -1,7 +1,9 @@
 """SupportSet: support rows with their coefficients, and the window over the coming samples.
 
-Layer 6. Only `add` changes a support row, and it repairs the window's column (see windows). What
-concerns coefficients alone (shrinking, averaging) goes to them directly and leaves the window be.
+Layer 6. Only `add` changes a support row, and it repairs the window's column (see windows); so does
+`drop` followed by `add`, which takes the place that was freed last. `drop` alone leaves row and
+column as they are, under coefficients of 0. What concerns coefficients alone (shrinking, averaging)
+goes to them directly and leaves the window be.
 """
 from libc.stdlib cimport free
 from libc.string cimport memcpy
@@ -9,9 +11,12 @@ from libc.string cimport memcpy
 import numpy as np
 
 from onlinekern.core.coefficients cimport Coefficients
+from onlinekern.core.journals cimport Journal
 from onlinekern.core.kernels cimport Kernel
 from onlinekern.core.rows cimport Rows, Samples, samples_of
-from onlinekern.core.stores cimport PanelStore, SparseStore
+from onlinekern.core.slots cimport Slots
+from onlinekern.core.sparse_stores cimport SparseStore
+from onlinekern.core.stores cimport PanelStore
 from onlinekern.core.vector cimport OK_PANEL, aligned_resize
 from onlinekern.core.windows cimport Window, whole_panels
 
@@ -42,6 +47,8 @@ cdef class SupportSet:
         self.kernel = kernel
         self.sparse = sparse
         self.coefficients = Coefficients(n_outputs, averaged, itemsize)
+        self.slots = Slots()
+        self.old_terms = Journal(itemsize)
         form = SparseStore if sparse and n_features > MOST_PANEL_FEATURES else PanelStore
         self.store = form(n_features, itemsize)
         self.window = self.new_window(1)
@@ -77,7 +84,8 @@ cdef class SupportSet:
         if terms == NULL:
             return -1
         self.terms = terms
-        if self.store.reserve(capacity) < 0 or self.coefficients.reserve(capacity) < 0:
+        if self.store.reserve(capacity) < 0 or self.coefficients.reserve(capacity) < 0 \
+                or self.slots.reserve(capacity) < 0:
             return -1
         self.capacity = capacity
         return 0
@@ -92,33 +100,49 @@ cdef class SupportSet:
     cdef int place(self, Py_ssize_t slot, Py_ssize_t i) noexcept nogil:
         """Store sample i of the window's chunk, and its kernel term, in a slot."""
         cdef Py_ssize_t size = self.store.itemsize
+        if slot < self.saved_n and (self.store.keep(slot) < 0
+                                    or self.old_terms.keep(slot, self.terms) < 0):
+            return -1
         memcpy(self.terms + slot * size, self.window.chunk.terms + i * size, size)
         return self.store.write(slot, self.window.chunk, i)
 
-    cdef int add(self, Py_ssize_t i, const double *step) noexcept nogil:
+    cdef Py_ssize_t add(self, Py_ssize_t i, const double *step) noexcept nogil:
         """Make sample i of the open window a support row with K coefficients.
 
-        Returns 0, or -1 when memory ran out. There is room: `open` reserved it.
+        Returns its slot, or -1 when memory ran out. There is room: `open` reserved it.
         """
-        if self.place(self.n, i) < 0 or self.window.repair(i, self.n) < 0:
+        cdef Py_ssize_t slot = self.slots.take()
+        self.n = self.slots.n
+        if slot < 0 or self.place(slot, i) < 0 or self.window.repair(i, slot) < 0 \
+                or self.coefficients.put(slot, step) < 0:
             return -1
-        self.coefficients.append(step)
-        self.n += 1
-        return 0
+        return slot
+
+    cdef int drop(self, Py_ssize_t slot) noexcept nogil:
+        """The support row in a slot leaves. Returns 0, or -1 when memory ran out."""
+        if self.slots.release(slot) < 0:
+            return -1
+        return self.coefficients.clear(slot)
 
     cdef void checkpoint(self) noexcept nogil:
         """Remember the present model for `rollback`."""
         self.saved_n = self.n
+        self.store.checkpoint(self.n)
+        self.old_terms.open(self.n)
+        self.slots.checkpoint()
         self.coefficients.checkpoint()
 
     cdef void rollback(self) noexcept nogil:
         """Return to the model of the checkpoint.
 
-        Rows added since are made zero: free slots take part in products, with coefficient 0.
+        Rows in slots used since are made zero: free slots take part in products, under 0.
         """
         cdef Py_ssize_t slot
         for slot in range(self.saved_n, self.n):
             self.store.clear(slot)
+        self.store.rollback()
+        self.old_terms.put_back(self.terms)
+        self.slots.rollback()
         self.n = self.saved_n
         self.coefficients.rollback()
         self.window.discard()
@@ -134,8 +158,17 @@ cdef class SupportSet:
         return self.store.needs_spread()
 
     def rows(self):
-        """The support rows, ndarray or CSR matrix of shape (n, d)."""
-        return self.store.get_rows(self.n)
+        """The support rows, the oldest first, ndarray or CSR matrix of shape (n_rows, d)."""
+        return self.store.get_rows(self.n)[self.slots.by_age()]
+
+    def effective(self):
+        """Coefficients of the model that predicts, (n_outputs, n_rows), in the order of `rows`."""
+        return self.coefficients.effective()[:, self.slots.by_age()]
+
+    @property
+    def n_rows(self):
+        """Support rows: the occupied slots."""
+        return self.n - self.slots.n_free
 
     def get_state(self):
         """All that was learnt, as a dictionary of arrays and numbers."""
@@ -143,7 +176,8 @@ cdef class SupportSet:
         terms = np.zeros(self.n, self.dtype)
         address = terms.ctypes.data
         memcpy(<void *> address, self.terms, self.n * size)
-        return {"rows": self.rows(), "terms": terms, **self.coefficients.get_state()}
+        return {"rows": self.store.get_rows(self.n), "terms": terms,
+                **self.slots.get_state(), **self.coefficients.get_state()}
 
     def set_state(self, state):
         """Take over what `get_state` gave; the set must be new."""
@@ -159,10 +193,11 @@ cdef class SupportSet:
         address = terms.ctypes.data
         memcpy(self.terms, <void *> address, terms.nbytes)
         self.n = n
+        self.slots.set_state(state)
         self.coefficients.set_state(state)
 
     def nbytes(self):
         """Bytes held for support rows, coefficients and terms."""
         numbers = self.coefficients.n_outputs * (1 + self.coefficients.averaged)
-        per_slot = numbers * sizeof(double) + self.store.itemsize
+        per_slot = numbers * sizeof(double) + self.store.itemsize + 16  # term, age, free slot
         return self.store.nbytes(self.n) + self.capacity * per_slot

@@ -81,4 +81,25 @@ def exponential(values):
     return out
 
 
+def cosine_sine(values):
+    """cos and sin, element by element, as the random features are computed (for tests).
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,), float32 or float64
+
+    Returns
+    -------
+    ndarray of shape (2, n)
+        A new array of the same dtype: the cosines, then the sines.
+    """
+    values = np.ravel(values)
+    out = np.zeros((2, values.size), dtype=values.dtype)
+    out[0] = values
+    cdef const ok_vector_ops *ops = ops_for(out.itemsize)
+    cdef Py_ssize_t address = out.ctypes.data, n = values.size
+    ops.cosine_sine(<void *> address, 2 * n, 1, n, n, 1.0)
+    return out
+
+
 choose()

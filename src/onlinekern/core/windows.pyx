@@ -3,7 +3,8 @@
 Layer 5. Invariants (what makes look-ahead exact):
 1. For every sample i of the open window not yet seen and every occupied slot r,
    block[i, r] = kappa(x_i, s_r), bit for bit what a window of one sample would hold.
-2. Whoever changes a support row repairs its column.
+2. Whoever changes a support row repairs its column. A free slot keeps the row that left it, and a
+   finite column, which coefficients of 0 silence, until a row takes its place.
 3. No score is kept: a score is a dot of a block row with the coefficients when the sample's turn
    comes, so a change of coefficients never touches the window.
 """

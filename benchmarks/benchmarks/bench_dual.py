@@ -1,0 +1,25 @@
+"""DualSGD at the sizes of its paper (B = 100, D = 200): what the features cost."""
+
+from . import common
+
+
+class Dual(common.Learner):
+    """By the number of frequencies, on the sparse binary stream."""
+
+    param_names = ["algorithm", "dtype", "layout", "n_components"]
+    params = [["DualSGDClassifier"], common.DTYPES, common.LAYOUTS, [16, 200, 1_000]]
+
+    def setup(self, algorithm, dtype, layout, n_components):
+        super().setup(algorithm, dtype, layout, 100)
+        self.parameters["n_components"] = n_components
+
+
+class OneAtATime(common.Learner):
+    """Without look-ahead: the price of a window of one sample."""
+
+    param_names = ["algorithm", "dtype", "layout", "window"]
+    params = [["DualSGDClassifier"], common.DTYPES, ["dense"], [1, 16, 64]]
+
+    def setup(self, algorithm, dtype, layout, window):
+        super().setup(algorithm, dtype, layout, 100)
+        self.parameters["window"] = window

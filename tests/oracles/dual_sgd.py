@@ -1,0 +1,141 @@
+"""DualSGD, one sample at a time, as its paper writes it.
+
+T. Le, T. D. Nguyen, V. Nguyen, D. Phung, "Dual space gradient descent for online learning", NIPS
+2016: algorithm 1 (learning), algorithm 2 with k-merging (budget maintenance), equations in its
+section 3. Every coefficient is kept as -l' / reg, to be divided by t.
+
+The averaged model is the mean of f_1 ... f_t, added up in full, in which every sample that has been
+merged by then counts through its random features.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .heads import HEADS
+from .kernels import kernel_matrix
+from .losses import LOSSES
+from .rules import InverseTime
+
+
+def random_features(X, frequencies):
+    """Return z(x) = [cos(omega_j . x), sin(omega_j . x)] / sqrt(D) of each row."""
+    angles = np.asarray(X, dtype=np.float64) @ np.asarray(frequencies, dtype=np.float64).T
+    return np.hstack([np.cos(angles), np.sin(angles)]) / np.sqrt(len(frequencies))
+
+
+@dataclass
+class DualSGD:
+    """What a run leaves behind; K is the number of outputs.
+
+    Attributes
+    ----------
+    predictions : ndarray of shape (n,)
+        Made for each sample before it was learnt, as class indices or numbers.
+    raw : ndarray of shape (K, n)
+        -l' / reg of every sample, 0 for those that took no step.
+    support : list of int
+        Samples in the support set, the oldest first.
+    merged : list of list of int
+        Samples that left together, in the order in which they left.
+    t, mistakes, cumulative_loss
+        Samples of positive weight, and what was counted on them.
+    """
+
+    n_outputs: int
+    X: np.ndarray
+    gamma: float
+    kernel: str
+    frequencies: np.ndarray
+    fit_intercept: bool = False
+    predictions: np.ndarray = None
+    support: list = field(default_factory=list)
+    merged: list = field(default_factory=list)
+    t: int = 0
+    mistakes: int = 0
+    cumulative_loss: float = 0.0
+
+    def __post_init__(self):
+        self.raw = np.zeros((self.n_outputs, len(self.X)))
+        # Sum over the past steps u of the coefficients of f_u.
+        self.past = np.zeros((self.n_outputs, len(self.X)))
+        self.features = random_features(self.X, self.frequencies)
+        self.predictions = np.zeros(len(self.X))
+
+    def coefficients(self, averaged):
+        """Return those of f_{t+1} or of the mean of f_1 ... f_{t+1}, for every sample, (K, n)."""
+        current = self.raw / max(self.t, 1)
+        return (self.past + current) / (self.t + 1) if averaged else current
+
+    def provision(self, averaged):
+        """Return w, the merged samples as weights of the features, (K, 2 D)."""
+        rows = [i for group in self.merged for i in group]
+        return self.coefficients(averaged)[:, rows] @ self.features[rows]
+
+    def intercept(self, averaged):
+        """Return the offsets, (K,): every sample took its step there too."""
+        return self.coefficients(averaged).sum(axis=1) * self.fit_intercept
+
+    def scores(self, Z, averaged):
+        """Return f of the rows of Z, (m, K)."""
+        block = kernel_matrix(self.kernel, Z, self.X[self.support], self.gamma)
+        near = block @ self.coefficients(averaged)[:, self.support].T
+        far = random_features(Z, self.frequencies) @ self.provision(averaged).T
+        return near + far + self.intercept(averaged)
+
+    def learn(self, i, raw, budget, merge_size):
+        """Take step t at sample i, and merge when there is one support vector too many."""
+        self.past += self.raw / max(self.t, 1)
+        self.t += 1
+        if not np.any(raw):
+            return
+        self.raw[:, i] = raw
+        self.support.append(i)
+        if len(self.support) > budget:
+            # A stable sort of samples that stand in the order of their coming.
+            sizes = np.linalg.norm(self.raw[:, self.support], axis=0)
+            first = np.argsort(sizes, kind="stable")[:merge_size]
+            leaving = [self.support[j] for j in first]
+            self.merged.append(leaving)
+            self.support = [j for j in self.support if j not in leaving]
+
+
+def dual_sgd(
+    X,
+    y,
+    frequencies,
+    *,
+    reg,
+    gamma,
+    budget,
+    merge_size,
+    kernel="gaussian",
+    loss="hinge",
+    head="binary",
+    n_classes=2,
+    fit_intercept=False,
+    max_step=None,
+    average=False,
+    sample_weight=None,
+    **own,
+):
+    """Run over a stream; y are class indices, or numbers for regression."""
+    head = HEADS[head](n_classes)
+    rule = InverseTime(LOSSES[loss](**own), reg=reg, max_step=max_step or math.inf)
+    weights = np.ones(len(X)) if sample_weight is None else sample_weight
+    model = DualSGD(head.n_outputs, X, gamma, kernel, frequencies, fit_intercept)
+    for i in range(len(X)):
+        averaged = model.scores(X[i : i + 1], True)[0]
+        current = model.scores(X[i : i + 1], False)[0]
+        model.predictions[i] = head.predict(averaged if average else current)
+        if weights[i] == 0:
+            continue
+        model.mistakes += int(model.predictions[i] != y[i])
+        raw = np.zeros(head.n_outputs)
+        for problem in head.problems(current, y[i]):
+            model.cumulative_loss += weights[i] * rule.loss.value(problem.y, problem.f)
+            arguments = (problem.f, problem.y, None, model.t + 1, weights[i])
+            raw += rule.coefficient(*arguments) * problem.direction
+        model.learn(i, raw, budget, merge_size)
+    return model
