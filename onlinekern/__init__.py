@@ -14,6 +14,7 @@ from onlinekern.kernel import (
     KernelPegasosClassifier,
     KernelPerceptronClassifier,
 )
+from onlinekern.local import LOLClassifier
 from onlinekern.spa import SPAClassifier, SPARegressor
 
 __version__ = _version("onlinekern")
@@ -25,6 +26,7 @@ __all__ = [
     "KernelPARegressor",
     "KernelPegasosClassifier",
     "KernelPerceptronClassifier",
+    "LOLClassifier",
     "SPAClassifier",
     "SPARegressor",
     "all_estimators",

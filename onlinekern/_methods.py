@@ -72,6 +72,11 @@ METHODS = {
                {"eta": POWERS_OF_TEN}),
         Method("spa-last", "SPA-last", "SPAClassifier", "SPARegressor", {"average": False},
                {"eta": POWERS_OF_TEN}),
+        Method("lol", "LOL", "LOLClassifier", None, {"joint": True}, {"C": AGGRESSIVENESS}),
+        Method("i-lol", "I-LOL", "LOLClassifier", None, {"joint": False}, {"C": AGGRESSIVENESS}),
+        Method("lol-arow", "LOL-AROW", "LOLClassifier", None,
+               {"step": "arow", "center": True, "fit_intercept": True},
+               {"n_prototypes": (100,), "n_assign": (8,)}),
     )
 }  # fmt: skip
 

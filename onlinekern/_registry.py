@@ -1,10 +1,10 @@
 """The list of estimators."""
 
-from onlinekern import kernel, spa
+from onlinekern import kernel, local, spa
 from onlinekern._base import OnlineEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 
-MODULES = (kernel, spa)
+MODULES = (kernel, local, spa)
 
 
 def all_estimators(type_filter=None):

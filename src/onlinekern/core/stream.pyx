@@ -60,7 +60,7 @@ cdef class Model:
         self.rng = rng
         self.d = d
         self.itemsize = np.dtype(dtype).itemsize
-        self.current = <double *> calloc(4 * head.n_outputs, sizeof(double))
+        self.current = <double *> calloc(5 * head.n_outputs, sizeof(double))
         if self.current == NULL:
             raise MemoryError(f"no memory for the scores of {head.n_outputs} outputs")
         self.averaged = self.current + head.n_outputs

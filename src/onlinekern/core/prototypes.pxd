@@ -1,0 +1,32 @@
+# Prototypes by sequential k-means (layer 2). May change at minor versions.
+from libc.stdint cimport int64_t
+
+from onlinekern.core.blocks cimport Blocks
+from onlinekern.core.rows cimport Rows
+from onlinekern.core.vector cimport ok_vector_ops
+
+
+cdef class Prototypes:
+    cdef const ok_vector_ops *ops
+    cdef readonly Py_ssize_t k, d, itemsize, n
+    cdef Blocks centers         # k x (d, padded), the means in double
+    cdef Blocks tallies         # k x 8: samples of the prototype, its squared norm
+    cdef char *panels           # the means in the type of the samples, feature-major
+    cdef Py_ssize_t saved_n
+
+    cdef Py_ssize_t room(self) noexcept nogil
+    cdef const double *center(self, Py_ssize_t j) noexcept nogil
+    cdef void distances(self, const Rows *rows, Py_ssize_t row, double square, char *products,
+                        double *out) noexcept nogil
+    cdef void add(self, const double *x) noexcept nogil
+    cdef void move(self, Py_ssize_t j, const double *x) noexcept nogil
+    cdef void settle(self, Py_ssize_t j) noexcept nogil
+    cdef void write_lane(self, Py_ssize_t j) noexcept nogil
+    cdef void checkpoint(self) noexcept nogil
+    cdef void rollback(self) noexcept nogil
+
+
+cdef Py_ssize_t nearest(const double *distances, Py_ssize_t n, Py_ssize_t wanted,
+                        Py_ssize_t *chosen) noexcept nogil
+cdef void soft_gains(const double *distances, const Py_ssize_t *chosen, Py_ssize_t n,
+                     double width, double *gains) noexcept nogil

@@ -1,0 +1,204 @@
+"""Prototypes: sequential k-means, the distances to its means, and the weights of the nearest ones.
+
+Layer 2. The means are kept twice: in double, where they move, and in the type of the samples as
+feature-major panels, where the vector primitives meet a sample with OK_PANEL of them at once. A
+window over the coming samples would not pay: every sample moves a prototype, and repairing its
+column costs as much as the distances that it would save.
+
+Dense samples get sum (x - p)^2. Sparse ones get ||x||^2 - 2 x.p + ||p||^2, at a cost that follows
+their stored elements; what is below the rounding of that sum counts as 0.
+"""
+from cython cimport floating
+from libc.math cimport INFINITY, exp, sqrt
+from libc.stdlib cimport free
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from onlinekern.core.blocks cimport Blocks
+from onlinekern.core.rows cimport Rows, dense_row, is_sparse, row_norms, sparse_row
+from onlinekern.core.vector cimport (
+    OK_DOT, OK_PANEL, OK_SQUARED, aligned_resize, ok_sparse_row, ops_for,
+)
+
+# A dot product of r terms errs by about sqrt(r) units in the last place of ||x|| ||p||: these are
+# 2^-24 and 2^-53 times 16.
+cdef double[2] ROUNDING = [1e-6, 2e-15]
+
+
+cdef inline void put(floating *lane, const double *center, Py_ssize_t d) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in range(d):
+        lane[j * OK_PANEL] = <floating> center[j]
+
+
+cdef Py_ssize_t nearest(const double *distances, Py_ssize_t n, Py_ssize_t wanted,
+                        Py_ssize_t *chosen) noexcept nogil:
+    """The `wanted` smallest of n distances, ascending, the first one of a tie first.
+
+    Returns how many there are.
+    """
+    cdef Py_ssize_t j, place, found = 0
+    for j in range(n if wanted > 0 else 0):
+        if found == wanted and not distances[j] < distances[chosen[found - 1]]:
+            continue
+        place = found if found < wanted else found - 1
+        while place > 0 and distances[j] < distances[chosen[place - 1]]:
+            chosen[place] = chosen[place - 1]
+            place -= 1
+        chosen[place] = j
+        found = min(found + 1, wanted)
+    return found
+
+
+cdef void soft_gains(const double *distances, const Py_ssize_t *chosen, Py_ssize_t n,
+                     double width, double *gains) noexcept nogil:
+    """g_j = exp(-(d_j - d_min) / width), to unit length; (1, 0, ...) when there is no width yet.
+
+    `distances` are squared; `chosen` is ascending, so that the first one is the nearest.
+    """
+    cdef Py_ssize_t j
+    cdef double beyond, total = 1
+    gains[0] = 1
+    for j in range(1, n):
+        beyond = distances[chosen[j]] - distances[chosen[0]]
+        # Distances that overflowed differ by NaN: only the nearest counts then.
+        gains[j] = exp(-beyond / width) if width > 0 and beyond < INFINITY else 0
+        total += gains[j] * gains[j]
+    for j in range(n):
+        gains[j] /= sqrt(total)
+
+
+cdef class Prototypes:
+    """At most `k` prototypes: the first k samples; after that the nearest one moves.
+
+    Prototype i moves by (x - p_i) / n_i, n_i the number of its samples, x included: it is their
+    mean (Zhou et al. 2016, algorithm 1).
+
+    Parameters
+    ----------
+    k, d : int
+    dtype : numpy.float32 or numpy.float64
+        Of the samples, and of the distances' arithmetic.
+
+    Attributes
+    ----------
+    n : int
+        Prototypes so far.
+    """
+
+    def __init__(self, Py_ssize_t k, Py_ssize_t d, dtype):
+        self.k = k
+        self.d = d
+        self.itemsize = np.dtype(dtype).itemsize
+        self.ops = ops_for(self.itemsize)
+        self.centers = Blocks(k, (d + 7) // 8 * 8)
+        self.tallies = Blocks(k, 8)
+        self.panels = <char *> aligned_resize(NULL, 0, self.room() * d * self.itemsize)
+        if self.panels == NULL:
+            raise MemoryError(f"no memory for {k} prototypes of {d} features")
+
+    def __dealloc__(self):
+        free(self.panels)
+
+    cdef Py_ssize_t room(self) noexcept nogil:
+        """k in whole panels: how many numbers `distances` writes."""
+        return (self.k + OK_PANEL - 1) // OK_PANEL * OK_PANEL
+
+    cdef const double *center(self, Py_ssize_t j) noexcept nogil:
+        return self.centers.at(j)
+
+    cdef void distances(self, const Rows *rows, Py_ssize_t row, double square, char *products,
+                        double *out) noexcept nogil:
+        """out[j] = ||x - p_j||^2 for the n prototypes; `out` has room for whole panels.
+
+        `square` is ||x||^2, `products` scratch memory of OK_PANEL elements.
+        """
+        cdef Py_ssize_t j, q, panel_bytes = self.d * OK_PANEL * self.itemsize
+        cdef bint sparse = is_sparse(rows)
+        cdef double length, rounding = ROUNDING[0 if self.itemsize == 4 else 1]
+        cdef ok_sparse_row stored
+        if sparse:
+            stored = sparse_row(rows, row)
+        for q in range((self.n + OK_PANEL - 1) // OK_PANEL):
+            if sparse:
+                self.ops.sparse[OK_DOT](&stored, 1, NULL, self.panels + q * panel_bytes, products,
+                                        OK_PANEL)
+            else:
+                self.ops.dense[OK_SQUARED](dense_row(rows, row), self.d, 1, self.d,
+                                           self.panels + q * panel_bytes, products, OK_PANEL)
+            for j in range(OK_PANEL):
+                out[q * OK_PANEL + j] = (<float *> products)[j] if self.itemsize == 4 \
+                    else (<double *> products)[j]
+        if sparse:
+            for j in range(self.n):
+                length = square + self.tallies.at(j)[1]
+                out[j] = length - 2 * out[j]
+                if out[j] <= rounding * length:
+                    out[j] = 0
+
+    cdef void add(self, const double *x) noexcept nogil:
+        """Make x the next prototype; there is room."""
+        memcpy(self.centers.touch(self.n), x, self.d * sizeof(double))
+        self.tallies.touch(self.n)[0] = 1
+        self.settle(self.n)
+        self.n += 1
+
+    cdef void move(self, Py_ssize_t j, const double *x) noexcept nogil:
+        """Give sample x to prototype j."""
+        cdef Py_ssize_t i
+        cdef double *center = self.centers.touch(j)
+        cdef double *tally = self.tallies.touch(j)
+        tally[0] += 1
+        for i in range(self.d):
+            center[i] += (x[i] - center[i]) / tally[0]
+        self.settle(j)
+
+    cdef void settle(self, Py_ssize_t j) noexcept nogil:
+        """Follow the change of a mean."""
+        cdef double absolute
+        row_norms(self.center(j), self.d, sizeof(double), &self.tallies.at(j)[1], &absolute)
+        self.write_lane(j)
+
+    cdef void write_lane(self, Py_ssize_t j) noexcept nogil:
+        cdef char *lane = self.panels + (j // OK_PANEL * self.d * OK_PANEL + j % OK_PANEL) \
+            * self.itemsize
+        if self.itemsize == 4:
+            put(<float *> lane, self.center(j), self.d)
+        else:
+            put(<double *> lane, self.center(j), self.d)
+
+    cdef void checkpoint(self) noexcept nogil:
+        self.saved_n = self.n
+        self.centers.checkpoint()
+        self.tallies.checkpoint()
+
+    cdef void rollback(self) noexcept nogil:
+        cdef Py_ssize_t j
+        self.centers.rollback()
+        self.tallies.rollback()
+        for j in range(self.k):
+            if self.centers.touched(j):
+                self.write_lane(j)
+        self.n = self.saved_n
+
+    def means(self):
+        """The prototypes, ndarray of shape (n, d)."""
+        return np.ascontiguousarray(self.centers.to_array()[:self.n, :self.d])
+
+    def counts(self):
+        """Samples of each prototype, ndarray of shape (n,)."""
+        return self.tallies.to_array()[:self.n, 0].astype(np.int64)
+
+    def get_state(self):
+        """All that was learnt."""
+        return self.n, self.centers.to_array(), self.tallies.to_array()
+
+    def set_state(self, state):
+        """Take over what `get_state` gave."""
+        cdef Py_ssize_t j
+        self.n, centers, tallies = state
+        self.centers.set_array(centers)
+        self.tallies.set_array(tallies)
+        for j in range(self.n):
+            self.write_lane(j)
