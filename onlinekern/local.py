@@ -4,7 +4,7 @@ A class is its documentation, its parameters and the parts of the core that it i
 """
 
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -117,8 +117,8 @@ class LOLClassifier(OnlineClassifier):
     nearest prototype. A sample that is all zero takes no step unless there is a constant.
 
     Averages are those of the hyperplanes over the models 1 ... T + 1 after T samples, the last one
-    included; prototypes and mean are always the present ones. A `sample_weight` multiplies C of PA-I
-    and PA-II, and divides r; plain PA passes over samples of weight 0 only. Prototypes count
+    included; prototypes and mean are always the present ones. A `sample_weight` multiplies C of
+    PA-I and PA-II, and divides r; plain PA passes over samples of weight 0 only. Prototypes count
     samples, not weights.
 
     `n_assign`, `center`, `local_features` and the step 'arow' go beyond the paper. Memory is

@@ -1,13 +1,13 @@
-"""Lift, LiftedWeights: K hyperplanes over a lifted sample, which is zero but in a few blocks.
+"""Lift, LiftedWeights: K hyperplanes over a lifted sample, which is 0 but in a few blocks.
 
-Layer 2. A lifted sample is a list of terms: in block b it is gain * features. It is never
-materialised. Block 0 is the shared one. Each block has a prior variance S, the metric in which a
+Layer 2. A lifted sample is a list of terms, in block b it is gain * features; it is never made
+in full. Block 0 is the shared one. Each block has a prior variance S, the metric in which a
 step is the shortest: score sum_b g_b u_b.f_b, squared length sum_b g_b^2 f_b'S_b f_b, step
 u_b += c g_b S_b f_b. First-order weights keep S; second-order ones keep its diagonal per output
 and contract it: S_b -= beta (g_b S_b f_b)^2 (diagonal AROW).
 
-Averaging. A step c made while the model of step i was scored is in the models i + 1, i + 2, ...; its
-companion c i gives the mean of the models 1 ... t + 1 as ((t + 1) value - companion) / (t + 1).
+Averaging. A step c made while the model of step i was scored is in the models i + 1, i + 2, ...:
+its companion c i gives the mean of the models 1 ... t + 1 as ((t + 1) value - companion) / (t + 1).
 """
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
@@ -217,7 +217,7 @@ cdef class LiftedWeights:
         for i in range(self.width):
             direction = variances[i] * features[i]
             values[i] += scale * direction
-            # S f^2 is a part of the length v, so beta S^2 f^2 <= S v / (v + r) < S but for rounding.
+            # g^2 S f^2 is a part of v, so beta g^2 S^2 f^2 <= S v / (v + r) < S but for rounding.
             left = variances[i] - shrink * direction * direction
             variances[i] = left if left > 0 else 0
 

@@ -1,4 +1,4 @@
-# Local linear models: prototypes, each with hyperplanes of its own (layer 8). May change at minor
+# Local linear models: prototypes, each with hyperplanes of its own (layer 9). May change at minor
 # versions.
 from libc.stdint cimport int64_t
 

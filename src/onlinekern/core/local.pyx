@@ -1,6 +1,6 @@
 """LocalSpace: a shared hyperplane and one for each prototype, as one model of a lifted sample.
 
-Layer 8. A sample x, seen as f = [x - mean, 1] (either part is optional), with its m nearest
+Layer 9. A sample x, seen as f = [x - mean, 1] (either part is optional), with its m nearest
 prototypes N and their weights g (||g|| = 1; m = 1 has g = 1) has the score
 w.f + sum_{j in N} g_j u_j.f_j: one linear model of the lifted sample [f; g_1 f_1; ...; g_k f_k],
 whose blocks outside N are 0 (Zhou et al. 2016, eq. 12-14). f_j is f, or [x - p_j, 1].

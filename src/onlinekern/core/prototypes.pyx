@@ -11,7 +11,7 @@ their stored elements; what is below the rounding of that sum counts as 0.
 from cython cimport floating
 from libc.math cimport INFINITY, exp, sqrt
 from libc.stdlib cimport free
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 import numpy as np
 
