@@ -42,6 +42,11 @@ cdef class Head(Part):
         """The target of the scalar problem for one output."""
         return y
 
+    cdef void wanted(self, const double *scores, double y, Rule rule,
+                     double *lengths) noexcept nogil:
+        """Mark with 1 the lengths that `solve` will look at, with 0 the others."""
+        lengths[0] = not rule.idle(scores[0], self.target(y))
+
     cdef Outcome solve(self, const double *scores, const double *lengths, double y, double weight,
                        int64_t t, Rule rule, Gate gate, Generator rng,
                        double *coefficients) noexcept nogil:
@@ -87,6 +92,12 @@ cdef class OneVsRest(Head):
                 best = k
         return best
 
+    cdef void wanted(self, const double *scores, double y, Rule rule,
+                     double *lengths) noexcept nogil:
+        cdef Py_ssize_t k
+        for k in range(self.n_outputs):
+            lengths[k] = not rule.idle(scores[k], 1 if k == <Py_ssize_t> y else -1)
+
     cdef Outcome solve(self, const double *scores, const double *lengths, double y, double weight,
                        int64_t t, Rule rule, Gate gate, Generator rng,
                        double *coefficients) noexcept nogil:
@@ -111,16 +122,29 @@ cdef class Margin(OneVsRest):
     the sum of both lengths, coefficient +c on the class and -c on the rival.
     """
 
+    cdef Py_ssize_t rival(self, const double *scores, Py_ssize_t label) noexcept nogil:
+        """The strongest class but the true one, the first on ties."""
+        cdef Py_ssize_t k, rival = 1 if label == 0 else 0
+        for k in range(self.n_outputs):
+            if k != label and scores[k] > scores[rival]:
+                rival = k
+        return rival
+
+    cdef void wanted(self, const double *scores, double y, Rule rule,
+                     double *lengths) noexcept nogil:
+        cdef Py_ssize_t k, label = <Py_ssize_t> y, rival = self.rival(scores, label)
+        for k in range(self.n_outputs):
+            lengths[k] = 0
+        lengths[label] = lengths[rival] = not rule.idle(scores[label] - scores[rival], 1)
+
     cdef Outcome solve(self, const double *scores, const double *lengths, double y, double weight,
                        int64_t t, Rule rule, Gate gate, Generator rng,
                        double *coefficients) noexcept nogil:
         cdef Outcome outcome
-        cdef Py_ssize_t k, label = <Py_ssize_t> y, rival = 1 if label == 0 else 0
+        cdef Py_ssize_t k, label = <Py_ssize_t> y, rival = self.rival(scores, label)
         cdef double uniform = -1, coefficient, contraction = 0
         for k in range(self.n_outputs):
             coefficients[k] = 0
-            if k != label and scores[k] > scores[rival]:
-                rival = k
         outcome.loss = 0
         outcome.shrink = rule.shrink(t)
         coefficient = step(scores[label] - scores[rival], 1, lengths[label] + lengths[rival],

@@ -24,9 +24,12 @@ cdef class Lift:
     cdef double *numbers
     cdef double *distances   # to the prototypes, squared
     cdef double *sample      # x in double
+    cdef double *planes      # features of the terms, and their squares
+    cdef Py_ssize_t plane, width
     cdef double square       # ||x||^2 of a sparse x
     cdef double spread       # ||f||^2 without the constant
 
+    cdef void own_features(self, Py_ssize_t t) noexcept nogil
     cdef void load(self, const Rows *rows, Py_ssize_t row) noexcept nogil
 
 

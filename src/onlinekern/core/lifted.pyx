@@ -44,9 +44,9 @@ cdef class Lift:
             raise MemoryError(f"no memory for {most_terms} blocks of a sample")
         self.distances = self.numbers
         self.sample = self.distances + n_distances
-        for t in range(most_terms):
-            self.terms[t].features = self.sample + (1 + t * planes) * width
-            self.terms[t].squares = self.terms[t].features + width if second_order else NULL
+        self.planes = self.sample + width
+        self.plane = planes * width
+        self.width = width
 
     def __dealloc__(self):
         free(self.terms)
@@ -55,6 +55,11 @@ cdef class Lift:
         free(self.unused)
         free(self.products)
         free(self.numbers)
+
+    cdef void own_features(self, Py_ssize_t t) noexcept nogil:
+        """Give term t features of its own, to be written."""
+        self.terms[t].features = self.planes + t * self.plane
+        self.terms[t].squares = self.terms[t].features + self.width
 
     cdef void load(self, const Rows *rows, Py_ssize_t row) noexcept nogil:
         """Row `row` in double."""
@@ -143,19 +148,24 @@ cdef class LiftedWeights:
                 averaged[k] = ((self.steps + 1) * sum - companion) / (self.steps + 1)
 
     cdef void measure(self, Term *terms, Py_ssize_t n) noexcept nogil:
-        """Fill in the squares of the terms, for `lengths` and `update`."""
+        """Fill in the squares of the terms, for `lengths`; most terms share their features."""
         cdef Py_ssize_t t, i
         for t in range(n):
+            if t > 0 and terms[t].features == terms[t - 1].features:
+                terms[t].square = terms[t - 1].square
+                continue
             terms[t].square = self.ops.dot(terms[t].features, terms[t].features, self.width)
             if self.second_order:
                 for i in range(self.width):
                     terms[t].squares[i] = terms[t].features[i] * terms[t].features[i]
 
     cdef void lengths(self, const Term *terms, Py_ssize_t n, double *out) noexcept nogil:
-        """Squared length of the lifted sample for each output."""
+        """Squared length of the lifted sample for each output where `out` is not 0 on entry."""
         cdef Py_ssize_t k, t
         cdef double gain, length
         for k in range(self.n_outputs):
+            if out[k] == 0:
+                continue
             out[k] = 0
             for t in range(n):
                 gain = terms[t].gain * terms[t].gain

@@ -34,7 +34,7 @@ cdef class LocalSpace(Space):
     cdef void load(self, Lift lift, const Rows *rows, Py_ssize_t row) noexcept nogil
     cdef void raise_shared(self, Lift lift) noexcept nogil
     cdef void raise_local(self, Lift lift, bint as_prototype) noexcept nogil
-    cdef void local_features(self, Lift lift, Term *term) noexcept nogil
+    cdef void local_features(self, Lift lift, Py_ssize_t t) noexcept nogil
     cdef void score_terms(self, Lift lift, double *current, double *averaged) noexcept nogil
     cdef double unit(self) noexcept nogil
     cdef void observe(self) noexcept nogil

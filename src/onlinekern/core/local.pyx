@@ -18,7 +18,7 @@ import numpy as np
 from onlinekern.core.blocks cimport Blocks
 from onlinekern.core.lifted cimport Lift, LiftedWeights, Term
 from onlinekern.core.prototypes cimport Prototypes, nearest, soft_gains
-from onlinekern.core.rows cimport Rows, row_norms
+from onlinekern.core.rows cimport Rows
 from onlinekern.core.spaces cimport Space
 from onlinekern.core.vector cimport OK_PANEL
 
@@ -102,15 +102,17 @@ cdef class LocalSpace(Space):
     cdef void raise_shared(self, Lift lift) noexcept nogil:
         """f into the features of term 0, also where there is no shared hyperplane (I-LOL)."""
         cdef Py_ssize_t j
-        cdef double absolute
-        cdef double *features = lift.terms[0].features
+        cdef double *features = lift.planes
         # Before the first sample, its own place is the mean.
         cdef const double *mean = self.mean.at(0) if self.totals.samples > 0 else lift.sample
+        lift.own_features(0)
         lift.terms[0].block = 0
         lift.terms[0].gain = 1
         for j in range(self.d):
             features[j] = lift.sample[j] - mean[j] if self.center else lift.sample[j]
-        row_norms(features, self.d, sizeof(double), &lift.spread, &absolute)
+        if self.intercept:
+            features[self.d] = 0
+        lift.spread = self.weights.ops.dot(features, features, self.weights.width)
         if self.intercept:
             features[self.d] = 1
 
@@ -137,23 +139,23 @@ cdef class LocalSpace(Space):
         for t in range(n):
             lift.terms[1 + t].block = 1 + lift.chosen[t]
             lift.terms[1 + t].gain = lift.gains[t]
-            self.local_features(lift, &lift.terms[1 + t])
+            self.local_features(lift, 1 + t)
         lift.n_terms = 1 + n
 
-    cdef void local_features(self, Lift lift, Term *term) noexcept nogil:
-        """f_j: [x - p_j, 1], or f."""
-        cdef Py_ssize_t j
+    cdef void local_features(self, Lift lift, Py_ssize_t t) noexcept nogil:
+        """f_j of term t: [x - p_j, 1], or f."""
+        cdef Py_ssize_t i, j = lift.terms[t].block - 1
         cdef const double *origin
-        cdef double *features = term.features
-        cdef const double *shared = lift.terms[0].features
+        cdef double *features
         if not self.offsets:
-            for j in range(self.weights.width):
-                features[j] = shared[j]
+            lift.terms[t].features = lift.terms[0].features
+            lift.terms[t].squares = lift.terms[0].squares
             return
-        origin = lift.sample if term.block == 1 + self.prototypes.n \
-            else self.prototypes.center(term.block - 1)
-        for j in range(self.d):
-            features[j] = lift.sample[j] - origin[j]
+        lift.own_features(t)
+        features = lift.terms[t].features
+        origin = lift.sample if j == self.prototypes.n else self.prototypes.center(j)
+        for i in range(self.d):
+            features[i] = lift.sample[i] - origin[i]
         if self.intercept:
             features[self.d] = 1
 

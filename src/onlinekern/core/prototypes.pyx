@@ -16,7 +16,7 @@ from libc.string cimport memcpy
 import numpy as np
 
 from onlinekern.core.blocks cimport Blocks
-from onlinekern.core.rows cimport Rows, dense_row, is_sparse, row_norms, sparse_row
+from onlinekern.core.rows cimport Rows, dense_row, is_sparse, sparse_row
 from onlinekern.core.vector cimport (
     OK_DOT, OK_PANEL, OK_SQUARED, aligned_resize, ok_sparse_row, ops_for,
 )
@@ -92,7 +92,7 @@ cdef class Prototypes:
         self.d = d
         self.itemsize = np.dtype(dtype).itemsize
         self.ops = ops_for(self.itemsize)
-        self.centers = Blocks(k, (d + 7) // 8 * 8)
+        self.centers = Blocks(k, (d + OK_PANEL - 1) // OK_PANEL * OK_PANEL)
         self.tallies = Blocks(k, 8)
         self.panels = <char *> aligned_resize(NULL, 0, self.room() * d * self.itemsize)
         if self.panels == NULL:
@@ -149,15 +149,17 @@ cdef class Prototypes:
         cdef Py_ssize_t i
         cdef double *center = self.centers.touch(j)
         cdef double *tally = self.tallies.touch(j)
+        cdef double rate
         tally[0] += 1
+        rate = 1 / tally[0]
         for i in range(self.d):
-            center[i] += (x[i] - center[i]) / tally[0]
+            center[i] += rate * (x[i] - center[i])
         self.settle(j)
 
     cdef void settle(self, Py_ssize_t j) noexcept nogil:
         """Follow the change of a mean."""
-        cdef double absolute
-        row_norms(self.center(j), self.d, sizeof(double), &self.tallies.at(j)[1], &absolute)
+        cdef const double *center = self.center(j)
+        self.tallies.at(j)[1] = ops_for(sizeof(double)).dot(center, center, self.centers.stride)
         self.write_lane(j)
 
     cdef void write_lane(self, Py_ssize_t j) noexcept nogil:

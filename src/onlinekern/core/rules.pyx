@@ -29,6 +29,13 @@ cdef class Rule(Part):
         Whether `contraction` is ever other than 0.
     """
 
+    cdef bint idle(self, double f, double y) noexcept nogil:
+        """Whether no step is taken at this score, whatever the length: it need not be known then.
+
+        Only a help for spaces whose lengths are dear; False is always right.
+        """
+        return False
+
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil:
         return 0
@@ -118,6 +125,9 @@ cdef class PassiveAggressive(Rule):
         self.loss = loss
         self.arguments = (loss,)
 
+    cdef bint idle(self, double f, double y) noexcept nogil:
+        return self.loss.slope(f, y) == 0
+
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil:
         if q <= 0:
@@ -175,6 +185,9 @@ cdef class AROW(Rule):
         self.r = r
         self.second_order = True
         self.arguments = (loss, r)
+
+    cdef bint idle(self, double f, double y) noexcept nogil:
+        return self.loss.slope(f, y) == 0
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil:

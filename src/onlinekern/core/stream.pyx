@@ -103,6 +103,7 @@ cdef class Model:
         prediction[0] = self.head.predict(self.averaged)
         if weight == 0:
             return NONE
+        self.head.wanted(self.current, y, self.rule, self.lengths)
         self.space.lengths(i, self.lengths)
         outcome = self.head.solve(self.current, self.lengths, y, weight, self.counters.seen + 1,
                                   self.rule, self.gate, self.rng, self.coefficients)
