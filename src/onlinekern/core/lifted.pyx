@@ -31,7 +31,7 @@ cdef class Lift:
 
     def __init__(self, Py_ssize_t n_outputs, Py_ssize_t most_terms, Py_ssize_t n_distances,
                  Py_ssize_t width, bint second_order):
-        cdef Py_ssize_t t, planes = 1 + second_order
+        cdef Py_ssize_t planes = 1 + second_order
         self.terms = <Term *> calloc(most_terms, sizeof(Term))
         self.chosen = <Py_ssize_t *> calloc(most_terms, sizeof(Py_ssize_t))
         self.gains = <double *> calloc(most_terms, sizeof(double))

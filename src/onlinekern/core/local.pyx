@@ -153,7 +153,10 @@ cdef class LocalSpace(Space):
             return
         lift.own_features(t)
         features = lift.terms[t].features
-        origin = lift.sample if j == self.prototypes.n else self.prototypes.center(j)
+        # Of a sample that is to become a prototype, its own place.
+        origin = self.prototypes.center(j)
+        if j == self.prototypes.n:
+            origin = lift.sample
         for i in range(self.d):
             features[i] = lift.sample[i] - origin[i]
         if self.intercept:
