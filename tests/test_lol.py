@@ -32,7 +32,7 @@ SETTINGS = {
 TOLERANCE = {"float64": 1e-9, "float32": 1e-5}
 
 
-def stream(n=250, n_classes=3, d=5, seed=0):
+def stream(n=160, n_classes=3, d=5, seed=0):
     """Noisy classes that no single hyperplane tells apart; about half of the numbers are 0."""
     rng = np.random.default_rng(seed)
     centers = rng.normal(size=(3 * n_classes, d)) * 2

@@ -4,7 +4,8 @@ from libc.stdint cimport uint64_t
 
 cdef class Blocks:
     cdef readonly Py_ssize_t n, stride
-    cdef double *data
+    cdef double *allocated
+    cdef double *data           # the same, from a cache line on
     cdef double *saved          # block b at the checkpoint, where stamps[b] == stamp
     cdef uint64_t *stamps
     cdef uint64_t stamp

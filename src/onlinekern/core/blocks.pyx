@@ -1,15 +1,14 @@
 """Blocks: a fixed number of equal blocks of doubles that can be taken back at little cost.
 
 Layer 1. A sample changes few blocks of a local model. `checkpoint` is O(1); a block is copied when
-it is touched for the first time after it. The room for the copies is zero pages that the system
-hands out when they are written, so blocks never touched cost nothing.
+it is touched for the first time after it. Numbers and copies are zero pages that the system hands
+out when they are written, so blocks never touched cost nothing.
 """
+from libc.stdint cimport uintptr_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
 import numpy as np
-
-from onlinekern.core.vector cimport aligned_resize
 
 
 cdef class Blocks:
@@ -26,15 +25,16 @@ cdef class Blocks:
         self.n = n
         self.stride = stride
         self.stamp = 1
-        self.data = <double *> aligned_resize(NULL, 0, size)
+        self.allocated = <double *> calloc(n * stride + 8, sizeof(double))
         self.saved = <double *> calloc(max(n * stride, 1), sizeof(double))
         self.stamps = <uint64_t *> calloc(max(n, 1), sizeof(uint64_t))
-        if self.data == NULL or self.saved == NULL or self.stamps == NULL:
+        if self.allocated == NULL or self.saved == NULL or self.stamps == NULL:
             raise MemoryError(
                 f"no memory for {n} blocks of {stride} numbers ({2 * size / 1e9:.3g} gigabytes)")
+        self.data = <double *> ((<uintptr_t> self.allocated + 63) // 64 * 64)
 
     def __dealloc__(self):
-        free(self.data)
+        free(self.allocated)
         free(self.saved)
         free(self.stamps)
 
