@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from onlinekern._tasks import OnlineClassifier
@@ -200,6 +201,7 @@ class LOLClassifier(OnlineClassifier):
             bool(self.average),
             arow,
             arow and self.r == "scale",
+            sp.issparse(X),
         )
 
     @property

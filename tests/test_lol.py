@@ -207,6 +207,25 @@ def test_failure_leaves_the_model_as_it_was(name):
     assert_same_bits(model, whole, X)
 
 
+@pytest.mark.parametrize("first", ["dense", "csr"])
+@pytest.mark.parametrize("name", ["paper", "soft", "offset"])
+def test_layouts_may_change_in_mid_stream(name, first):
+    X, y = stream()
+    other = "csr" if first == "dense" else "dense"
+    expected = lol(X, y, n_classes=3, n_prototypes=7, **SETTINGS[name])
+    model, predictions = run(X[:60], y[:60], first, **SETTINGS[name])
+    for part, layout in ((slice(60, 100), other), (slice(100, 130), first)):
+        rows = sp.csr_matrix(X[part]) if layout == "csr" else X[part]
+        predictions = np.append(predictions, model.partial_fit_predict(rows, y[part]))
+    for i in range(130, len(X)):
+        predictions = np.append(predictions, model.predict(X[i : i + 1]))
+        model.learn_one(X[i], y[i])
+    assert_twins(model, predictions, expected, 1e-9)
+    np.testing.assert_allclose(
+        model.decision_function(X), model.decision_function(sp.csr_matrix(X)), rtol=1e-9, atol=1e-9
+    )
+
+
 def test_threads_predict_alike():
     X, y = stream(400)
     model, _ = run(X, y, **SETTINGS["offset"])

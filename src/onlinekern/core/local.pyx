@@ -18,7 +18,7 @@ import numpy as np
 from onlinekern.core.blocks cimport Blocks
 from onlinekern.core.lifted cimport Lift, LiftedWeights, Term
 from onlinekern.core.prototypes cimport Prototypes, nearest, soft_gains
-from onlinekern.core.rows cimport Rows
+from onlinekern.core.rows cimport Rows, is_sparse
 from onlinekern.core.spaces cimport Space
 from onlinekern.core.vector cimport OK_PANEL
 
@@ -49,13 +49,15 @@ cdef class LocalSpace(Space):
     unitless : bool
         Lengths are given in units of the mean of ||f||^2 (without the constant), which makes the
         scale of the samples irrelevant to a rule's constant.
+    sparse : bool
+        Whether the samples are sparse as a rule.
     """
 
     def __init__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, Py_ssize_t n_prototypes,
                  Py_ssize_t n_assign, double sharing, bint joint, bint center, bint intercept,
-                 bint offsets, bint averaged, bint second_order, bint unitless):
+                 bint offsets, bint averaged, bint second_order, bint unitless, bint sparse):
         self.options = (d, np.dtype(dtype), n_outputs, n_prototypes, n_assign, sharing, joint,
-                        center, intercept, offsets, averaged, second_order, unitless)
+                        center, intercept, offsets, averaged, second_order, unitless, sparse)
         self.d = d
         self.n_outputs = n_outputs
         self.n_assign = n_assign
@@ -64,7 +66,7 @@ cdef class LocalSpace(Space):
         self.intercept = intercept
         self.offsets = offsets
         self.unitless = unitless
-        self.prototypes = Prototypes(n_prototypes, d, dtype)
+        self.prototypes = Prototypes(n_prototypes, d, dtype, sparse)
         self.weights = LiftedWeights(1 + n_prototypes, d + intercept, n_outputs, 1 / sharing,
                                      averaged, second_order)
         self.mean = Blocks(1, self.weights.width)
@@ -92,6 +94,8 @@ cdef class LocalSpace(Space):
     cdef void load(self, Lift lift, const Rows *rows, Py_ssize_t row) noexcept nogil:
         """The sample in double, its distances to the prototypes, and f."""
         lift.load(rows, row)
+        if self.prototypes.summed and not is_sparse(rows):
+            lift.square = self.weights.ops.dot(lift.sample, lift.sample, self.weights.width)
         self.prototypes.distances(rows, row, lift.square, lift.products, lift.distances)
         self.raise_shared(lift)
 
@@ -145,6 +149,7 @@ cdef class LocalSpace(Space):
     cdef void local_features(self, Lift lift, Py_ssize_t t) noexcept nogil:
         """f_j of term t: [x - p_j, 1], or f."""
         cdef Py_ssize_t i, j = lift.terms[t].block - 1
+        cdef double scale = 1
         cdef const double *origin
         cdef double *features
         if not self.offsets:
@@ -154,11 +159,12 @@ cdef class LocalSpace(Space):
         lift.own_features(t)
         features = lift.terms[t].features
         # Of a sample that is to become a prototype, its own place.
-        origin = self.prototypes.center(j)
-        if j == self.prototypes.n:
-            origin = lift.sample
+        origin = lift.sample
+        if j < self.prototypes.n:
+            origin = self.prototypes.center(j)
+            scale = self.prototypes.scale(j)
         for i in range(self.d):
-            features[i] = lift.sample[i] - origin[i]
+            features[i] = lift.sample[i] - scale * origin[i]
         if self.intercept:
             features[self.d] = 1
 
@@ -194,10 +200,10 @@ cdef class LocalSpace(Space):
         """Learn the sample that was scored last; the rules of this space do not shrink."""
         self.weights.update(self.lift.terms + self.skipped, self.lift.n_terms - self.skipped,
                             coefficients if updates else NULL, self.unit())
-        self.observe()
+        self.observe(self.order[self.first + i] if self.order else self.first + i)
         return 0
 
-    cdef void observe(self) noexcept nogil:
+    cdef void observe(self, Py_ssize_t row) noexcept nogil:
         """Take the sample into the prototypes and the running means."""
         cdef Py_ssize_t j
         cdef const double *sample = self.lift.sample
@@ -210,10 +216,8 @@ cdef class LocalSpace(Space):
         if gap < INFINITY:
             self.totals.gaps += gap
             self.totals.n_gaps += 1
-        if self.prototypes.n < self.prototypes.k:
-            self.prototypes.add(sample)
-        else:
-            self.prototypes.move(self.lift.chosen[0], sample)
+        # The first k samples were learnt as the nearest ones to themselves.
+        self.prototypes.take(self.lift.chosen[0], &self.rows, row, sample)
         self.totals.squares += self.lift.spread
         self.totals.samples += 1
         if self.center:

@@ -6,12 +6,13 @@ window over the coming samples would not pay: every sample moves a prototype, an
 column costs as much as the distances that it would save.
 
 Dense samples get sum (x - p)^2. Sparse ones get ||x||^2 - 2 x.p + ||p||^2, at a cost that follows
-their stored elements; what is below the rounding of that sum counts as 0.
+their stored elements; what is below the rounding of that sum counts as 0. A model of sparse samples
+keeps their sums for the means, so that the move of a prototype follows the stored elements too.
 """
 from cython cimport floating
 from libc.math cimport INFINITY, exp, sqrt
+from libc.stdint cimport int32_t
 from libc.stdlib cimport free
-from libc.string cimport memcpy
 
 import numpy as np
 
@@ -30,6 +31,20 @@ cdef inline void put(floating *lane, const double *center, Py_ssize_t d) noexcep
     cdef Py_ssize_t j
     for j in range(d):
         lane[j * OK_PANEL] = <floating> center[j]
+
+
+cdef double accumulate(floating *lane, double *sums, const floating *values,
+                       const int32_t *columns, Py_ssize_t count) noexcept nogil:
+    """Add a row (columns NULL: dense) to the sums and their lane; the change of ||sums||^2."""
+    cdef Py_ssize_t i, j
+    cdef double value, change = 0
+    for i in range(count):
+        j = columns[i] if columns != NULL else i
+        value = values[i]
+        change += value * (2 * sums[j] + value)
+        sums[j] += value
+        lane[j * OK_PANEL] = <floating> sums[j]
+    return change
 
 
 cdef Py_ssize_t nearest(const double *distances, Py_ssize_t n, Py_ssize_t wanted,
@@ -80,6 +95,8 @@ cdef class Prototypes:
     k, d : int
     dtype : numpy.float32 or numpy.float64
         Of the samples, and of the distances' arithmetic.
+    summed : bool
+        Whether the samples are sparse as a rule.
 
     Attributes
     ----------
@@ -87,7 +104,8 @@ cdef class Prototypes:
         Prototypes so far.
     """
 
-    def __init__(self, Py_ssize_t k, Py_ssize_t d, dtype):
+    def __init__(self, Py_ssize_t k, Py_ssize_t d, dtype, bint summed):
+        self.summed = summed
         self.k = k
         self.d = d
         self.itemsize = np.dtype(dtype).itemsize
@@ -106,17 +124,23 @@ cdef class Prototypes:
         return (self.k + OK_PANEL - 1) // OK_PANEL * OK_PANEL
 
     cdef const double *center(self, Py_ssize_t j) noexcept nogil:
+        """scale(j) times this is prototype j."""
         return self.centers.at(j)
+
+    cdef double scale(self, Py_ssize_t j) noexcept nogil:
+        return 1 / self.tallies.at(j)[0] if self.summed else 1
 
     cdef void distances(self, const Rows *rows, Py_ssize_t row, double square, char *products,
                         double *out) noexcept nogil:
         """out[j] = ||x - p_j||^2 for the n prototypes; `out` has room for whole panels.
 
-        `square` is ||x||^2, `products` scratch memory of OK_PANEL elements.
+        `square` is ||x||^2 (not used for dense x where there are means), `products` scratch memory
+        of OK_PANEL elements.
         """
         cdef Py_ssize_t j, q, panel_bytes = self.d * OK_PANEL * self.itemsize
         cdef bint sparse = is_sparse(rows)
-        cdef double length, rounding = ROUNDING[0 if self.itemsize == 4 else 1]
+        cdef int form = OK_DOT if self.summed else OK_SQUARED
+        cdef double length, scale, rounding = ROUNDING[0 if self.itemsize == 4 else 1]
         cdef ok_sparse_row stored
         if sparse:
             stored = sparse_row(rows, row)
@@ -125,50 +149,56 @@ cdef class Prototypes:
                 self.ops.sparse[OK_DOT](&stored, 1, NULL, self.panels + q * panel_bytes, products,
                                         OK_PANEL)
             else:
-                self.ops.dense[OK_SQUARED](dense_row(rows, row), self.d, 1, self.d,
-                                           self.panels + q * panel_bytes, products, OK_PANEL)
+                self.ops.dense[form](dense_row(rows, row), self.d, 1, self.d,
+                                     self.panels + q * panel_bytes, products, OK_PANEL)
             for j in range(OK_PANEL):
                 out[q * OK_PANEL + j] = (<float *> products)[j] if self.itemsize == 4 \
                     else (<double *> products)[j]
-        if sparse:
+        if sparse or self.summed:
             for j in range(self.n):
-                length = square + self.tallies.at(j)[1]
-                out[j] = length - 2 * out[j]
+                scale = self.scale(j)
+                length = square + scale * scale * self.tallies.at(j)[1]
+                out[j] = length - 2 * scale * out[j]
                 if out[j] <= rounding * length:
                     out[j] = 0
 
-    cdef void add(self, const double *x) noexcept nogil:
-        """Make x the next prototype; there is room."""
-        memcpy(self.centers.touch(self.n), x, self.d * sizeof(double))
-        self.tallies.touch(self.n)[0] = 1
-        self.settle(self.n)
-        self.n += 1
-
-    cdef void move(self, Py_ssize_t j, const double *x) noexcept nogil:
-        """Give sample x to prototype j."""
+    cdef void take(self, Py_ssize_t j, const Rows *rows, Py_ssize_t row,
+                   const double *x) noexcept nogil:
+        """Give a sample, and in double x, to prototype j; j = n < k makes it a new one."""
         cdef Py_ssize_t i
         cdef double *center = self.centers.touch(j)
         cdef double *tally = self.tallies.touch(j)
         cdef double rate
+        cdef ok_sparse_row stored
+        self.n = max(self.n, j + 1)
         tally[0] += 1
-        rate = 1 / tally[0]
-        for i in range(self.d):
-            center[i] += rate * (x[i] - center[i])
-        self.settle(j)
+        if not self.summed:
+            rate = 1 / tally[0]
+            for i in range(self.d):
+                center[i] += rate * (x[i] - center[i])
+            tally[1] = ops_for(sizeof(double)).dot(center, center, self.centers.stride)
+            self.write_lane(j)
+            return
+        stored.values = dense_row(rows, row)
+        stored.columns = NULL
+        stored.count = self.d
+        if is_sparse(rows):
+            stored = sparse_row(rows, row)
+        if self.itemsize == 4:
+            tally[1] += accumulate(<float *> self.lane(j), center, <const float *> stored.values,
+                                   stored.columns, stored.count)
+        else:
+            tally[1] += accumulate(<double *> self.lane(j), center,
+                                   <const double *> stored.values, stored.columns, stored.count)
 
-    cdef void settle(self, Py_ssize_t j) noexcept nogil:
-        """Follow the change of a mean."""
-        cdef const double *center = self.center(j)
-        self.tallies.at(j)[1] = ops_for(sizeof(double)).dot(center, center, self.centers.stride)
-        self.write_lane(j)
+    cdef char *lane(self, Py_ssize_t j) noexcept nogil:
+        return self.panels + (j // OK_PANEL * self.d * OK_PANEL + j % OK_PANEL) * self.itemsize
 
     cdef void write_lane(self, Py_ssize_t j) noexcept nogil:
-        cdef char *lane = self.panels + (j // OK_PANEL * self.d * OK_PANEL + j % OK_PANEL) \
-            * self.itemsize
         if self.itemsize == 4:
-            put(<float *> lane, self.center(j), self.d)
+            put(<float *> self.lane(j), self.center(j), self.d)
         else:
-            put(<double *> lane, self.center(j), self.d)
+            put(<double *> self.lane(j), self.center(j), self.d)
 
     cdef void checkpoint(self) noexcept nogil:
         self.saved_n = self.n
@@ -186,7 +216,8 @@ cdef class Prototypes:
 
     def means(self):
         """The prototypes, ndarray of shape (n, d)."""
-        return np.ascontiguousarray(self.centers.to_array()[:self.n, :self.d])
+        scales = np.array([self.scale(j) for j in range(self.n)]).reshape(-1, 1)
+        return scales * self.centers.to_array()[:self.n, :self.d]
 
     def counts(self):
         """Samples of each prototype, ndarray of shape (n,)."""
