@@ -65,6 +65,7 @@ class LOLClassifier(OnlineClassifier):
         Take the running mean off the samples. Sparse samples are then handled as dense ones.
     local_features : {'sample', 'offset'}, default='sample'
         What the prototypes' hyperplanes see: the sample as the shared one sees it, or ``x - p_j``.
+        Sparse samples are handled as dense ones for 'offset' too.
     fit_intercept : bool, default=False
         Append a constant 1 to what each hyperplane sees.
     average : bool, default=False

@@ -1,36 +1,9 @@
-# Hyperplanes over the blocks of a lifted sample (layer 2). May change at minor versions.
+# Hyperplanes over the blocks of a lifted sample (layer 3). May change at minor versions.
 from libc.stdint cimport int64_t
 
 from onlinekern.core.blocks cimport Blocks
-from onlinekern.core.rows cimport Rows
+from onlinekern.core.lifts cimport Term
 from onlinekern.core.vector cimport ok_vector_ops
-
-
-cdef struct Term:
-    Py_ssize_t block         # of the lifted space
-    double gain              # the block of the sample is gain * features
-    double *features         # `width` numbers
-    double *squares          # features[i]^2, where the weights are of second order
-    double square            # ||features||^2
-
-
-cdef class Lift:
-    cdef Py_ssize_t n_terms
-    cdef Term *terms
-    cdef Py_ssize_t *chosen  # the nearest prototypes
-    cdef double *gains
-    cdef double *unused      # scores that nobody asked for
-    cdef char *products
-    cdef double *numbers
-    cdef double *distances   # to the prototypes, squared
-    cdef double *sample      # x in double
-    cdef double *planes      # features of the terms, and their squares
-    cdef Py_ssize_t plane, width
-    cdef double square       # ||x||^2 of a sparse x
-    cdef double spread       # ||f||^2 without the constant
-
-    cdef void own_features(self, Py_ssize_t t) noexcept nogil
-    cdef void load(self, const Rows *rows, Py_ssize_t row) noexcept nogil
 
 
 cdef class LiftedWeights:
@@ -42,6 +15,8 @@ cdef class LiftedWeights:
     cdef int64_t steps, saved_steps
 
     cdef double prior(self, Py_ssize_t block) noexcept nogil
+    cdef double product(self, const Term *term, const double *features,
+                        const double *numbers) noexcept nogil
     cdef Py_ssize_t companions(self) noexcept nogil
     cdef Py_ssize_t variances(self) noexcept nogil
     cdef void scores(self, const Term *terms, Py_ssize_t n, double *current,

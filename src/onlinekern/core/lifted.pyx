@@ -1,87 +1,43 @@
-"""Lift, LiftedWeights: K hyperplanes over a lifted sample, which is 0 but in a few blocks.
+"""LiftedWeights: K hyperplanes over a lifted sample, which is 0 but in a few blocks.
 
-Layer 2. A lifted sample is a list of terms, in block b it is gain * features; it is never made
+Layer 3. A lifted sample is a list of terms, in block b it is gain * features; it is never made
 in full. Block 0 is the shared one. Each block has a prior variance S, the metric in which a
 step is the shortest: score sum_b g_b u_b.f_b, squared length sum_b g_b^2 f_b'S_b f_b, step
 u_b += c g_b S_b f_b. First-order weights keep S; second-order ones keep its diagonal per output
 and contract it: S_b -= beta (g_b S_b f_b)^2 (diagonal AROW).
 
+The features of a term are `width` numbers, or those of a sparse sample with their places.
+
 Averaging. A step c made while the model of step i was scored is in the models i + 1, i + 2, ...:
 its companion c i gives the mean of the models 1 ... t + 1 as ((t + 1) value - companion) / (t + 1).
 """
-from libc.stdlib cimport calloc, free
-from libc.string cimport memset
+from libc.stdint cimport int32_t
 
 from onlinekern.core.blocks cimport Blocks
-from onlinekern.core.rows cimport Rows, dense_row, is_sparse, row_norms, sparse_row
-from onlinekern.core.vector cimport OK_PANEL, aligned_resize, ok_sparse_row, ops_for
+from onlinekern.core.lifts cimport Term
+from onlinekern.core.vector cimport OK_PANEL, ok_vector_ops, ops_for
 
 
-cdef class Lift:
-    """Scratch memory for one sample in the lifted space.
+cdef double squared_length(const Term *term, const ok_vector_ops *ops) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef double sum = 0
+    if term.places == NULL:
+        return ops.dot(term.features, term.features, term.count)
+    for i in range(term.count):
+        sum += term.features[i] * term.features[i]
+    return sum
 
-    Parameters
-    ----------
-    n_outputs, most_terms, n_distances : int
-    width : int
-        Numbers of a block's features.
-    second_order : bool
-        Whether their squares are wanted too.
-    """
 
-    def __init__(self, Py_ssize_t n_outputs, Py_ssize_t most_terms, Py_ssize_t n_distances,
-                 Py_ssize_t width, bint second_order):
-        cdef Py_ssize_t planes = 1 + second_order
-        self.terms = <Term *> calloc(most_terms, sizeof(Term))
-        self.chosen = <Py_ssize_t *> calloc(most_terms, sizeof(Py_ssize_t))
-        self.gains = <double *> calloc(most_terms, sizeof(double))
-        self.unused = <double *> calloc(n_outputs, sizeof(double))
-        self.products = <char *> aligned_resize(NULL, 0, OK_PANEL * sizeof(double))
-        self.numbers = <double *> aligned_resize(
-            NULL, 0, (n_distances + (1 + most_terms * planes) * width) * sizeof(double))
-        if self.terms == NULL or self.chosen == NULL or self.gains == NULL \
-                or self.unused == NULL or self.products == NULL or self.numbers == NULL:
-            raise MemoryError(f"no memory for {most_terms} blocks of a sample")
-        self.distances = self.numbers
-        self.sample = self.distances + n_distances
-        self.planes = self.sample + width
-        self.plane = planes * width
-        self.width = width
-
-    def __dealloc__(self):
-        free(self.terms)
-        free(self.chosen)
-        free(self.gains)
-        free(self.unused)
-        free(self.products)
-        free(self.numbers)
-
-    cdef void own_features(self, Py_ssize_t t) noexcept nogil:
-        """Give term t features of its own, to be written."""
-        self.terms[t].features = self.planes + t * self.plane
-        self.terms[t].squares = self.terms[t].features + self.width
-
-    cdef void load(self, const Rows *rows, Py_ssize_t row) noexcept nogil:
-        """Row `row` in double."""
-        cdef Py_ssize_t j
-        cdef double absolute
-        cdef const char *dense
-        cdef ok_sparse_row stored
-        if is_sparse(rows):
-            stored = sparse_row(rows, row)
-            row_norms(stored.values, stored.count, rows.itemsize, &self.square, &absolute)
-            memset(self.sample, 0, rows.d * sizeof(double))
-            for j in range(stored.count):
-                self.sample[stored.columns[j]] = (<const float *> stored.values)[j] \
-                    if rows.itemsize == 4 else (<const double *> stored.values)[j]
-            return
-        dense = dense_row(rows, row)
-        if rows.itemsize == 4:
-            for j in range(rows.d):
-                self.sample[j] = (<const float *> dense)[j]
-        else:
-            for j in range(rows.d):
-                self.sample[j] = (<const double *> dense)[j]
+cdef void add_along(double *numbers, const double *features, const int32_t *places,
+                    Py_ssize_t count, double scale) noexcept nogil:
+    """numbers += scale * features, at their places."""
+    cdef Py_ssize_t i
+    if places == NULL:
+        for i in range(count):
+            numbers[i] += scale * features[i]
+    else:
+        for i in range(count):
+            numbers[places[i]] += scale * features[i]
 
 
 cdef class LiftedWeights:
@@ -119,6 +75,18 @@ cdef class LiftedWeights:
     cdef double prior(self, Py_ssize_t block) noexcept nogil:
         return self.shared_prior if block == 0 else 1
 
+    cdef double product(self, const Term *term, const double *features,
+                        const double *numbers) noexcept nogil:
+        """sum_i features[i] numbers[place of i], features being those of the term or their squares.
+        """
+        cdef Py_ssize_t i
+        cdef double sum = 0
+        if term.places == NULL:
+            return self.ops.dot(features, numbers, self.width)
+        for i in range(term.count):
+            sum += features[i] * numbers[term.places[i]]
+        return sum
+
     cdef Py_ssize_t companions(self) noexcept nogil:
         """Where in a block its companions begin."""
         return self.n_outputs * self.width
@@ -138,10 +106,10 @@ cdef class LiftedWeights:
             companion = 0
             for t in range(n):
                 values = self.blocks.at(terms[t].block) + k * self.width
-                sum += terms[t].gain * self.ops.dot(terms[t].features, values, self.width)
+                sum += terms[t].gain * self.product(&terms[t], terms[t].features, values)
                 if self.averaged:
-                    companion += terms[t].gain * self.ops.dot(
-                        terms[t].features, values + self.companions(), self.width)
+                    companion += terms[t].gain * self.product(
+                        &terms[t], terms[t].features, values + self.companions())
             current[k] = sum
             averaged[k] = sum
             if self.averaged:
@@ -154,10 +122,11 @@ cdef class LiftedWeights:
             if t > 0 and terms[t].features == terms[t - 1].features:
                 terms[t].square = terms[t - 1].square
                 continue
-            terms[t].square = self.ops.dot(terms[t].features, terms[t].features, self.width)
             if self.second_order:
-                for i in range(self.width):
+                for i in range(terms[t].count):
                     terms[t].squares[i] = terms[t].features[i] * terms[t].features[i]
+            else:
+                terms[t].square = squared_length(&terms[t], self.ops)
 
     cdef void lengths(self, const Term *terms, Py_ssize_t n, double *out) noexcept nogil:
         """Squared length of the lifted sample for each output where `out` is not 0 on entry."""
@@ -170,10 +139,9 @@ cdef class LiftedWeights:
             for t in range(n):
                 gain = terms[t].gain * terms[t].gain
                 if self.second_order:
-                    length = self.ops.dot(
-                        terms[t].squares,
-                        self.blocks.at(terms[t].block) + self.variances() + k * self.width,
-                        self.width)
+                    length = self.product(
+                        &terms[t], terms[t].squares,
+                        self.blocks.at(terms[t].block) + self.variances() + k * self.width)
                 else:
                     length = self.prior(terms[t].block) * terms[t].square
                 out[k] += gain * length
@@ -200,15 +168,10 @@ cdef class LiftedWeights:
     cdef void add_first(self, const Term *term, Py_ssize_t k, double coefficient) noexcept nogil:
         cdef double *values = self.blocks.touch(term.block) + k * self.width
         cdef double *companions = values + self.companions()
-        cdef const double *features = term.features
         cdef double scale = coefficient * term.gain * self.prior(term.block)
-        cdef double late = scale * self.steps
-        cdef Py_ssize_t i
-        for i in range(self.width):
-            values[i] += scale * features[i]
+        add_along(values, term.features, term.places, term.count, scale)
         if self.averaged:
-            for i in range(self.width):
-                companions[i] += late * features[i]
+            add_along(companions, term.features, term.places, term.count, scale * self.steps)
 
     cdef void add_second(self, const Term *term, Py_ssize_t k, double coefficient,
                          double contraction) noexcept nogil:
@@ -216,20 +179,23 @@ cdef class LiftedWeights:
         cdef double *companions = values + self.companions()
         cdef double *variances = values + self.variances()
         cdef const double *features = term.features
+        cdef const int32_t *places = term.places
         cdef double scale = coefficient * term.gain
         cdef double late = scale * self.steps
         cdef double shrink = contraction * term.gain * term.gain
         cdef double direction, left
-        cdef Py_ssize_t i
+        cdef Py_ssize_t i, j
         if self.averaged:
-            for i in range(self.width):
-                companions[i] += late * variances[i] * features[i]
-        for i in range(self.width):
-            direction = variances[i] * features[i]
-            values[i] += scale * direction
+            for i in range(term.count):
+                j = places[i] if places != NULL else i
+                companions[j] += late * variances[j] * features[i]
+        for i in range(term.count):
+            j = places[i] if places != NULL else i
+            direction = variances[j] * features[i]
+            values[j] += scale * direction
             # g^2 S f^2 is a part of v, so beta g^2 S^2 f^2 <= S v / (v + r) < S but for rounding.
-            left = variances[i] - shrink * direction * direction
-            variances[i] = left if left > 0 else 0
+            left = variances[j] - shrink * direction * direction
+            variances[j] = left if left > 0 else 0
 
     cdef void checkpoint(self) noexcept nogil:
         self.saved_steps = self.steps

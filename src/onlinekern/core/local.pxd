@@ -3,7 +3,8 @@
 from libc.stdint cimport int64_t
 
 from onlinekern.core.blocks cimport Blocks
-from onlinekern.core.lifted cimport Lift, LiftedWeights, Term
+from onlinekern.core.lifted cimport LiftedWeights
+from onlinekern.core.lifts cimport Lift, Term
 from onlinekern.core.prototypes cimport Prototypes
 from onlinekern.core.rows cimport Rows
 from onlinekern.core.spaces cimport Space
@@ -32,6 +33,7 @@ cdef class LocalSpace(Space):
     cdef Py_ssize_t first
 
     cdef void load(self, Lift lift, const Rows *rows, Py_ssize_t row) noexcept nogil
+    cdef void raise_stored(self, Lift lift) noexcept nogil
     cdef void raise_shared(self, Lift lift) noexcept nogil
     cdef void raise_local(self, Lift lift, bint as_prototype) noexcept nogil
     cdef void local_features(self, Lift lift, Py_ssize_t t) noexcept nogil

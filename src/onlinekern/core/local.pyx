@@ -12,11 +12,13 @@ it, and *learnt* as its own nearest one, at distance 0. Then the nearest prototy
 running means take x in.
 """
 from libc.math cimport INFINITY
+from libc.stdint cimport int32_t
 
 import numpy as np
 
 from onlinekern.core.blocks cimport Blocks
-from onlinekern.core.lifted cimport Lift, LiftedWeights, Term
+from onlinekern.core.lifted cimport LiftedWeights
+from onlinekern.core.lifts cimport Lift, Term
 from onlinekern.core.prototypes cimport Prototypes, nearest, soft_gains
 from onlinekern.core.rows cimport Rows, is_sparse
 from onlinekern.core.spaces cimport Space
@@ -93,11 +95,27 @@ cdef class LocalSpace(Space):
 
     cdef void load(self, Lift lift, const Rows *rows, Py_ssize_t row) noexcept nogil:
         """The sample in double, its distances to the prototypes, and f."""
-        lift.load(rows, row)
-        if self.prototypes.summed and not is_sparse(rows):
-            lift.square = self.weights.ops.dot(lift.sample, lift.sample, self.weights.width)
+        cdef bint sparse = is_sparse(rows)
+        if sparse and self.prototypes.summed and not self.center and not self.offsets:
+            # Nothing here is dense: neither f nor the move of the prototype.
+            lift.load_stored(rows, row)
+            self.raise_stored(lift)
+        else:
+            lift.load(rows, row)
+            self.raise_shared(lift)
+            if self.prototypes.summed and not sparse:
+                lift.square = self.weights.ops.dot(lift.sample, lift.sample, self.weights.width)
         self.prototypes.distances(rows, row, lift.square, lift.products, lift.distances)
-        self.raise_shared(lift)
+
+    cdef void raise_stored(self, Lift lift) noexcept nogil:
+        """Make f of the stored elements in the features of term 0."""
+        lift.terms[0].block = 0
+        lift.terms[0].gain = 1
+        lift.spread = lift.square
+        if self.intercept:
+            lift.places[lift.terms[0].count] = <int32_t> self.d
+            lift.planes[lift.terms[0].count] = 1
+            lift.terms[0].count += 1
 
     cdef void score_terms(self, Lift lift, double *current, double *averaged) noexcept nogil:
         self.weights.scores(lift.terms + self.skipped, lift.n_terms - self.skipped, current,
@@ -155,6 +173,8 @@ cdef class LocalSpace(Space):
         if not self.offsets:
             lift.terms[t].features = lift.terms[0].features
             lift.terms[t].squares = lift.terms[0].squares
+            lift.terms[t].places = lift.terms[0].places
+            lift.terms[t].count = lift.terms[0].count
             return
         lift.own_features(t)
         features = lift.terms[t].features
