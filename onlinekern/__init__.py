@@ -14,6 +14,7 @@ from onlinekern.kernel import (
     KernelPegasosClassifier,
     KernelPerceptronClassifier,
 )
+from onlinekern.local import LOLClassifier
 from onlinekern.passive_aggressive import KernelPAClassifier, KernelPARegressor
 from onlinekern.spa import SPAClassifier, SPARegressor
 
@@ -29,6 +30,7 @@ __all__ = [
     "KernelPARegressor",
     "KernelPegasosClassifier",
     "KernelPerceptronClassifier",
+    "LOLClassifier",
     "SPAClassifier",
     "SPARegressor",
     "all_estimators",

@@ -37,7 +37,8 @@ def test_fit(name, cls, layout):
     X = rng.standard_normal((200, 3))
     hidden = X[:, 0] - X[:, 1]
     y = hidden > 0 if name.endswith("Classifier") else hidden
-    model = cls(gamma=0.3, random_state=0).fit(layout(X), y)
+    width = {"gamma": 0.3} if hasattr(cls, "gamma") else {}
+    model = cls(**width, random_state=0).fit(layout(X), y)
     assert model.score(layout(X), y) > 0.8
     assert model.n_seen_ == 200
 

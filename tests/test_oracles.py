@@ -141,9 +141,11 @@ def test_rules_by_hand():
         "pa": (-0.75, 1.0),
         "pa1": (-0.6, 1.0),  # C importance = 0.6 < 0.75
         "pa2": (-1.5 / (2.0 + 1.0 / 1.2), 1.0),
+        "arow": (-1.5 / (2.0 + 1.0 / 3.0), 1.0),
     }
     for name, expected in cases.items():
         assert RULES[name](hinge, C=0.2, **gradient).step(**sample) == pytest.approx(expected)
+    assert RULES["arow"](hinge, r=0.5).contraction(**{**sample, "importance": 1.0}) == 0.4
     assert Pegasos(hinge, reg=0.5).step(**sample) == pytest.approx((-1.5, 0.75))
     # The shrink never turns the model round.
     assert RULES["gradient"](hinge, eta=1.0, reg=3.0).shrink(1) == 0.0

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from oracles import algorithms, dual_sgd, heads, kernels, losses, rules, schedules
+from oracles import algorithms, dual_sgd, heads, kernels, lol, losses, rules, schedules
 
 import onlinekern
 from onlinekern import core
@@ -26,7 +26,7 @@ TWINS = {
 
 
 # Estimators whose twin is a module of its own.
-OTHER_TWINS = {"dual_sgd": dual_sgd.dual_sgd}
+OTHER_TWINS = {"dual_sgd": dual_sgd.dual_sgd, "lol": lol.lol}
 REGISTERED = [(table, name) for table in core.__all__ for name in getattr(core, table)]
 
 

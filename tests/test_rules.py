@@ -56,6 +56,9 @@ def rules_with_twins():
                 twin_loss = oracle_losses.LOSSES[loss]()
                 twin = oracle_rules.InverseTime(twin_loss, reg=REG, max_step=cap)
                 yield f"{name}-{loss}-{cap}", rule, twin
+        elif name == "arow":
+            rule = RULES[name](LOSSES["hinge"](), C)
+            yield name, rule, oracle_rules.RULES[name](oracle_losses.Hinge(), r=C)
         else:
             for loss in ("hinge", "epsilon_insensitive"):
                 rule = RULES[name](LOSSES[loss](), *([] if name == "pa" else [C]))

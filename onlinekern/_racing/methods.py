@@ -49,9 +49,16 @@ class Method:
         return self.classifier if task == "classification" else self.regressor
 
     def build(self, task, parameters):
-        """Return an estimator; ``parameters`` may not contradict ``fixed``."""
+        """Return an estimator; ``parameters`` may not contradict ``fixed``.
+
+        A ``kernel`` is given to all methods alike, and passed over by those that have none.
+        """
         package = importlib.import_module("onlinekern")
-        return getattr(package, self.estimator_name(task))(**{**self.fixed, **parameters})
+        estimator = getattr(package, self.estimator_name(task))
+        values = {**self.fixed, **parameters}
+        if "kernel" not in estimator._get_param_names():
+            values.pop("kernel", None)
+        return estimator(**values)
 
     def parameter_names(self, task):
         """Return the parameters that may be set: the estimator's, but for what is decided here."""
@@ -82,6 +89,11 @@ METHODS = {
         Method("dualsgd-logistic", "DualSGD-logistic", "DualSGDClassifier",
                fixed={"loss": "logistic"}, grid={"reg": (2.0, 16.0)}, per_sample=("reg",),
                kernels=KERNELS_WITH_FEATURES),
+        Method("lol", "LOL", "LOLClassifier", None, {"joint": True}, {"C": AGGRESSIVENESS}),
+        Method("i-lol", "I-LOL", "LOLClassifier", None, {"joint": False}, {"C": AGGRESSIVENESS}),
+        Method("lol-arow", "LOL-AROW", "LOLClassifier", None,
+               {"step": "arow", "center": True, "fit_intercept": True},
+               {"n_prototypes": (100,), "n_assign": (8,)}),
     )
 }  # fmt: skip
 

@@ -74,8 +74,10 @@ def _footnote(comparison):
 
 
 def _shared_gamma(comparison):
-    """Return the gamma of all methods, None if they differ or have none."""
-    gammas = [result.parameters.get("gamma") for result in comparison.methods]
+    """Return the gamma of the methods that have one, None if they differ or none has."""
+    gammas = [
+        result.parameters["gamma"] for result in comparison.methods if "gamma" in result.parameters
+    ]
     return gammas[0] if gammas and all(item == gammas[0] for item in gammas) else None
 
 
@@ -108,6 +110,9 @@ def _spread(values, percent, plain):
 
 
 def _count(values, plain):
+    """Return a number of support vectors; a dash for a model of another form."""
+    if not any(values):
+        return "-"
     mean, deviation = mean_and_deviation(values)
     sign = "+-" if plain else "±"
     return f"{mean:,.0f}" + ("" if deviation is None else f" {sign} {deviation:,.0f}")

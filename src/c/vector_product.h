@@ -206,9 +206,10 @@ INLINE void NAME(dots)(const int count, const void *g_, const double *const *a, 
         }
     }
     for (int k = 0; k < count; k++) {
-        double parts[DOT_STEP], total = 0;
-        memcpy(parts, sum[k], sizeof parts);
-        for (int v = 0; v < DOT_STEP; v++)
+        NAME(wide) whole = (sum[k][0] + sum[k][1]) + (sum[k][2] + sum[k][3]);
+        double parts[DOT_LANES], total = 0;
+        memcpy(parts, &whole, sizeof parts);
+        for (int v = 0; v < DOT_LANES; v++)
             total += parts[v];
         sums[k] = total;
     }

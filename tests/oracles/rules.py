@@ -24,10 +24,13 @@ class Rule:
         Step size of the gradient rule, see `schedules`.
     reg : float, default=0.0
         Regularisation lambda of the gradient rule; >= 0.
+    r : float, default=1.0
+        Of AROW; > 0.
     """
 
-    def __init__(self, loss, *, C=1.0, eta=0.5, schedule="constant", power=0.5, reg=0.0):
+    def __init__(self, loss, *, C=1.0, eta=0.5, schedule="constant", power=0.5, reg=0.0, r=1.0):
         self.loss = loss
+        self.r = r
         self.C = C
         self.eta = eta
         self.schedule = SCHEDULES[schedule]
@@ -41,6 +44,10 @@ class Rule:
     def coefficient(self, f, y, q, t, importance=1.0):
         """Return the coefficient of kappa(x_t, .), 0 for no step."""
         raise NotImplementedError
+
+    def contraction(self, f, y, q, t, importance=1.0):
+        """Return beta of S <- S - beta (S x)(S x)', 0 for first-order rules."""
+        return 0.0
 
     def step(self, f, y, q, t, importance=1.0):
         """Return the pair (coefficient, shrink)."""
@@ -140,10 +147,26 @@ class PassiveAggressiveII(PassiveAggressive):
         return loss / (q + 1.0 / (2.0 * self.C * importance))
 
 
+class AROW(Rule):
+    """AROW: beta = 1 / (q + r), coefficient l beta y where l > 0 (Crammer, Kulesza, Dredze 2009).
+
+    q = x' S x. The importance divides r: a sample of weight w is a target w times as sure.
+    """
+
+    def contraction(self, f, y, q, t, importance=1.0):
+        if self.loss.value(y, f) <= 0.0 or q <= 0.0:
+            return 0.0
+        return 1.0 / (q + self.r / importance)
+
+    def coefficient(self, f, y, q, t, importance=1.0):
+        return y * self.loss.value(y, f) * self.contraction(f, y, q, t, importance)
+
+
 RULES = {
     "perceptron": Perceptron,
     "gradient": Gradient,
     "pa": PassiveAggressive,
     "pa1": PassiveAggressiveI,
     "pa2": PassiveAggressiveII,
+    "arow": AROW,
 }

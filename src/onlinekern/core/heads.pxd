@@ -12,6 +12,8 @@ cdef class Head(Part):
     cdef readonly Py_ssize_t n_outputs
     cdef double predict(self, const double *scores) noexcept nogil
     cdef double target(self, double y) noexcept nogil
+    cdef void wanted(self, const double *scores, double y, Rule rule,
+                     double *lengths) noexcept nogil
     cdef Outcome solve(self, const double *scores, const double *lengths, double y, double weight,
                        int64_t t, Rule rule, Gate gate, Generator rng,
                        double *coefficients) noexcept nogil

@@ -2,7 +2,9 @@
 
 Layer 2. Labels are known here and nowhere below: classes are numbered 0 ... K-1, regression targets
 are themselves. `solve` takes a score and a squared length per output (outputs may have geometries
-of their own), and writes one coefficient per output (0 where nothing steps).
+of their own), and writes one coefficient per output (0 where nothing steps). Behind the
+`n_outputs` coefficients it writes as many contractions when the rule is of second order; there is
+room for both.
 """
 from libc.stdint cimport int64_t
 
@@ -14,12 +16,14 @@ from onlinekern.core.types cimport Outcome
 
 
 cdef inline double step(double f, double y, double q, double weight, int64_t t, Rule rule,
-                        Gate gate, Generator rng, double *uniform,
-                        double *loss) noexcept nogil:
-    """Coefficient of one scalar problem; adds its loss to `loss`."""
+                        Gate gate, Generator rng, double *uniform, double *loss,
+                        double *contraction) noexcept nogil:
+    """Coefficient of one scalar problem, and its contraction; adds its loss to `loss`."""
     cdef double suffered = rule.loss.value(f, y)
     cdef double importance = gate.importance(suffered, rng, uniform)
     loss[0] += suffered
+    if rule.second_order:
+        contraction[0] = 0 if importance == 0 else rule.contraction(f, y, q, importance * weight)
     if importance == 0:
         return 0
     return rule.coefficient(f, y, q, t, importance * weight)
@@ -38,6 +42,11 @@ cdef class Head(Part):
         """The target of the scalar problem for one output."""
         return y
 
+    cdef void wanted(self, const double *scores, double y, Rule rule,
+                     double *lengths) noexcept nogil:
+        """Mark with 1 the lengths that `solve` will look at, with 0 the others."""
+        lengths[0] = not rule.idle(scores[0], self.target(y))
+
     cdef Outcome solve(self, const double *scores, const double *lengths, double y, double weight,
                        int64_t t, Rule rule, Gate gate, Generator rng,
                        double *coefficients) noexcept nogil:
@@ -46,7 +55,7 @@ cdef class Head(Part):
         outcome.loss = 0
         outcome.shrink = rule.shrink(t)
         coefficients[0] = step(scores[0], self.target(y), lengths[0], weight, t, rule, gate, rng,
-                               &uniform, &outcome.loss)
+                               &uniform, &outcome.loss, coefficients + 1)
         outcome.updates = coefficients[0] != 0
         return outcome
 
@@ -83,6 +92,12 @@ cdef class OneVsRest(Head):
                 best = k
         return best
 
+    cdef void wanted(self, const double *scores, double y, Rule rule,
+                     double *lengths) noexcept nogil:
+        cdef Py_ssize_t k
+        for k in range(self.n_outputs):
+            lengths[k] = not rule.idle(scores[k], 1 if k == <Py_ssize_t> y else -1)
+
     cdef Outcome solve(self, const double *scores, const double *lengths, double y, double weight,
                        int64_t t, Rule rule, Gate gate, Generator rng,
                        double *coefficients) noexcept nogil:
@@ -94,7 +109,8 @@ cdef class OneVsRest(Head):
         outcome.shrink = rule.shrink(t)
         for k in range(self.n_outputs):
             coefficients[k] = step(scores[k], 1 if k == <Py_ssize_t> y else -1, lengths[k], weight,
-                                   t, rule, gate, rng, &uniform, &outcome.loss)
+                                   t, rule, gate, rng, &uniform, &outcome.loss,
+                                   coefficients + self.n_outputs + k)
             outcome.updates |= coefficients[k] != 0
         return outcome
 
@@ -106,22 +122,37 @@ cdef class Margin(OneVsRest):
     the sum of both lengths, coefficient +c on the class and -c on the rival.
     """
 
+    cdef Py_ssize_t rival(self, const double *scores, Py_ssize_t label) noexcept nogil:
+        """The strongest class but the true one, the first on ties."""
+        cdef Py_ssize_t k, rival = 1 if label == 0 else 0
+        for k in range(self.n_outputs):
+            if k != label and scores[k] > scores[rival]:
+                rival = k
+        return rival
+
+    cdef void wanted(self, const double *scores, double y, Rule rule,
+                     double *lengths) noexcept nogil:
+        cdef Py_ssize_t k, label = <Py_ssize_t> y, rival = self.rival(scores, label)
+        for k in range(self.n_outputs):
+            lengths[k] = 0
+        lengths[label] = lengths[rival] = not rule.idle(scores[label] - scores[rival], 1)
+
     cdef Outcome solve(self, const double *scores, const double *lengths, double y, double weight,
                        int64_t t, Rule rule, Gate gate, Generator rng,
                        double *coefficients) noexcept nogil:
         cdef Outcome outcome
-        cdef Py_ssize_t k, label = <Py_ssize_t> y, rival = 1 if label == 0 else 0
-        cdef double uniform = -1, coefficient
+        cdef Py_ssize_t k, label = <Py_ssize_t> y, rival = self.rival(scores, label)
+        cdef double uniform = -1, coefficient, contraction = 0
         for k in range(self.n_outputs):
             coefficients[k] = 0
-            if k != label and scores[k] > scores[rival]:
-                rival = k
         outcome.loss = 0
         outcome.shrink = rule.shrink(t)
         coefficient = step(scores[label] - scores[rival], 1, lengths[label] + lengths[rival],
-                           weight, t, rule, gate, rng, &uniform, &outcome.loss)
+                           weight, t, rule, gate, rng, &uniform, &outcome.loss, &contraction)
         coefficients[label] = coefficient
         coefficients[rival] = -coefficient
+        coefficients[self.n_outputs + label] = contraction
+        coefficients[self.n_outputs + rival] = contraction
         outcome.updates = coefficient != 0
         return outcome
 

@@ -7,6 +7,9 @@ from onlinekern.core.parts cimport Part
 
 cdef class Rule(Part):
     cdef readonly Loss loss
+    cdef readonly bint second_order
+    cdef bint idle(self, double f, double y) noexcept nogil
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil
+    cdef double contraction(self, double f, double y, double q, double importance) noexcept nogil
     cdef double shrink(self, int64_t t) noexcept nogil

@@ -5,6 +5,9 @@ of the space (kappa(x, x) for kernels) and the step number t; it knows nothing o
 or classes. `importance` is the sample's weight over the probability with which the gate let it
 through (SPA and OSKL divide by it); it is > 0.
 
+A rule of second order also says how the geometry contracts along the sample: with S the metric of
+the space (q = x'Sx) and b the contraction, S <- S - b (Sx)(Sx)'. Other rules leave it 0.
+
 `shrink(t)` is the factor on all that was learnt before step t, applied whether or not the sample
 gets a coefficient.
 """
@@ -24,14 +27,30 @@ cdef class Rule(Part):
     ----------
     loss : Loss
         The loss that is counted, gated and descended.
+    second_order : bool
+        Whether `contraction` is ever other than 0.
     """
+
+    cdef bint idle(self, double f, double y) noexcept nogil:
+        """Whether no step is taken at this score, whatever the length: it need not be known then.
+
+        Only a help for spaces whose lengths are dear; False is always right.
+        """
+        return False
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil:
         return 0
 
+    cdef double contraction(self, double f, double y, double q, double importance) noexcept nogil:
+        return 0
+
     cdef double shrink(self, int64_t t) noexcept nogil:
         return 1
+
+    def evaluate_contraction(self, double f, double y, double q=1.0, double importance=1.0):
+        """The contraction of one step (for tests and exploration)."""
+        return self.contraction(f, y, q, importance)
 
     def evaluate(self, double f, double y, double q=1.0, int64_t t=1, double importance=1.0):
         """The pair (coefficient, shrink) of one step (for tests and exploration)."""
@@ -140,6 +159,9 @@ cdef class PassiveAggressive(Rule):
         self.loss = loss
         self.arguments = (loss,)
 
+    cdef bint idle(self, double f, double y) noexcept nogil:
+        return self.loss.slope(f, y) == 0
+
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil:
         if q <= 0:
@@ -176,6 +198,43 @@ cdef class PassiveAggressive2(PassiveAggressive1):
         return loss / (q + 1 / (2 * C))
 
 
+cdef class AROW(Rule):
+    """Coefficient l y b, contraction b = 1 / (q + r) where the loss l > 0 (Crammer et al. 2009).
+
+    The step is (8) and (9) of "Adaptive regularization of weight vectors" with the hinge for the
+    loss; r is the noise that a target is trusted with, so a sample of importance w has r / w.
+
+    Parameters
+    ----------
+    loss : Loss
+        Of slope -1, 0 or +1.
+    r : float > 0
+        In the units of q.
+    """
+
+    cdef double r
+
+    def __init__(self, Loss loss, double r=1.0):
+        self.loss = loss
+        self.r = r
+        self.second_order = True
+        self.arguments = (loss, r)
+
+    cdef bint idle(self, double f, double y) noexcept nogil:
+        return self.loss.slope(f, y) == 0
+
+    cdef double coefficient(self, double f, double y, double q, int64_t t,
+                            double importance) noexcept nogil:
+        if q <= 0:
+            return 0
+        return self.loss.slope(f, y) * self.loss.value(f, y) / (q + self.r / importance)
+
+    cdef double contraction(self, double f, double y, double q, double importance) noexcept nogil:
+        if q <= 0 or self.loss.value(f, y) <= 0:
+            return 0
+        return 1 / (q + self.r / importance)
+
+
 RULES = {
     "perceptron": Perceptron,
     "gradient": Gradient,
@@ -184,4 +243,5 @@ RULES = {
     "pa": PassiveAggressive,
     "pa1": PassiveAggressive1,
     "pa2": PassiveAggressive2,
+    "arow": AROW,
 }

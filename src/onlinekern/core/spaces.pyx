@@ -111,7 +111,10 @@ cdef class KernelSpace(Space):
         self.support.coefficients.scores(self.support.window.row(i), current, averaged)
 
     cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil:
-        """kappa(x_i, x_i), the same for every output."""
+        """kappa(x_i, x_i), the same for every output.
+
+        `out` says on entry which lengths will be looked at (not 0); the others may be left at 0.
+        """
         cdef Py_ssize_t k
         cdef double length = self.support.kernel.diagonal(self.support.window.chunk.squares[i])
         for k in range(self.n_outputs):

@@ -60,7 +60,7 @@ cdef class Model:
         self.rng = rng
         self.d = d
         self.itemsize = np.dtype(dtype).itemsize
-        self.current = <double *> calloc(4 * head.n_outputs, sizeof(double))
+        self.current = <double *> calloc(5 * head.n_outputs, sizeof(double))
         if self.current == NULL:
             raise MemoryError(f"no memory for the scores of {head.n_outputs} outputs")
         self.averaged = self.current + head.n_outputs
@@ -103,6 +103,7 @@ cdef class Model:
         prediction[0] = self.head.predict(self.averaged)
         if weight == 0:
             return NONE
+        self.head.wanted(self.current, y, self.rule, self.lengths)
         self.space.lengths(i, self.lengths)
         outcome = self.head.solve(self.current, self.lengths, y, weight, self.counters.seen + 1,
                                   self.rule, self.gate, self.rng, self.coefficients)

@@ -1,0 +1,61 @@
+"""LOL on digits-like samples: 784 features, ten classes, drawn around eighty places."""
+
+import numpy as np
+from scipy import sparse
+
+from . import common
+
+BETTER = {"n_assign": 8, "center": True, "fit_intercept": True, "step": "arow"}
+SETTINGS = {
+    "i-lol": {"joint": False},
+    "lol": {},
+    "lol average": {"average": True},
+    "lol margin": {"multi_class": "margin"},
+    "lol arow": {"n_prototypes": 100, **BETTER},
+}
+
+
+def places(n, d, n_classes=10, n_places=80, stored=0.2):
+    """Draw samples of which a fifth of the features is not 0, of unit length, and their classes."""
+    rng = np.random.default_rng(0)
+    centers = rng.random((n_places, d)) * (rng.random((n_places, d)) < stored)
+    place = rng.integers(n_places, size=n)
+    X = centers[place] * (1 + rng.normal(size=(n, d)))
+    return X / np.linalg.norm(X, axis=1, keepdims=True), place % n_classes
+
+
+class Local:
+    """A pass in the given order, and prediction."""
+
+    param_names = ["setting", "dtype", "layout"]
+    params = [list(SETTINGS), common.DTYPES, common.LAYOUTS]
+
+    def setup(self, setting, dtype, layout):
+        if "LOLClassifier" not in common.ALL:
+            raise NotImplementedError("LOLClassifier")
+        X, self.y = places(20_000 if common.FULL else 2_000, 784)
+        self.X = X.astype(dtype) if layout == "dense" else sparse.csr_matrix(X, dtype=dtype)
+        self.setting = SETTINGS[setting]
+        self.model = self.learn()
+
+    def learn(self):
+        """Return a learner after its pass."""
+        return common.ALL["LOLClassifier"](**self.setting).partial_fit(
+            self.X, self.y, classes=range(10)
+        )
+
+    def time_learn(self, *_):
+        self.learn()
+
+    def time_predict(self, *_):
+        self.model.predict(self.X)
+
+    def track_us_per_sample(self, *_):
+        return common.least_us(self.learn, len(self.y))
+
+    track_us_per_sample.unit = "us"
+
+    def track_mistakes(self, *_):
+        return self.model.n_mistakes_
+
+    track_mistakes.unit = "mistakes"
