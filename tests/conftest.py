@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from onlinekern.core.parts import Part
 from scipy import sparse
 
 with suppress(ImportError):  # test_minimal.py runs on wheels, where only pytest is installed
@@ -120,21 +121,38 @@ def as_arrays(rows):
     return [rows.data, rows.indices, rows.indptr] if sparse.issparse(rows) else [rows]
 
 
+def flattened(value, path):
+    """Yield (path, array or text) for all that a state consists of."""
+    if isinstance(value, Part):
+        value = value.arguments
+    if isinstance(value, dict):
+        value = list(value.items())
+    if isinstance(value, list | tuple):
+        for i, item in enumerate(value):
+            yield from flattened(item, f"{path}.{i}")
+    elif isinstance(value, np.ndarray) or sparse.issparse(value):
+        for i, part in enumerate(as_arrays(value)):
+            yield f"{path}.{i}", part
+    elif value is None or isinstance(
+        value, bool | int | float | str | np.generic | np.dtype | type
+    ):
+        yield path, repr(value)
+    else:
+        yield from flattened(value.__reduce__()[1], path)
+
+
 @pytest.fixture(scope="session")
 def state_of():
     """Return all that an estimator has learnt, its generator and its counters included."""
 
     def collect(estimator):
         model = estimator._model
-        state = model.space.support.get_state()
-        rows = as_arrays(state.pop("rows"))
         public = {name: value for name, value in vars(estimator).items() if name != "_model"}
         return {
-            **{name: np.asarray(value) for name, value in state.items()},
-            **{f"rows{i}": part for i, part in enumerate(rows)},
+            **dict(flattened(model.space.__reduce__()[1], "space")),
             "counters": (model.n_seen, model.n_mistakes, model.cumulative_loss),
             "random": model.rng.get_state(),
-            "refused": model.space.budget.refused,
+            "refused": getattr(getattr(model.space, "budget", None), "refused", None),
             "attributes": repr(sorted(public.items())),
         }
 

@@ -9,9 +9,14 @@ CLASSES = dict(all_estimators())
 NAMES = sorted(CLASSES)
 
 
+def width(name):
+    """The kernel's width, as parameters, for those that have a kernel."""
+    return {"gamma": 0.4} if hasattr(CLASSES[name], "gamma") else {}
+
+
 def build(name, **parameters):
     """An averaged estimator whose scale, where it has one, is folded within fifty samples."""
-    model = CLASSES[name](gamma=0.4, random_state=7, average=True)
+    model = CLASSES[name](**width(name), random_state=7, average=True)
     steps = {"eta": 0.4, "reg": 1.5} if "schedule" in model.get_params() else {}
     return model.set_params(**{**steps, **parameters})
 

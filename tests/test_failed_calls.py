@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from learners import width
 from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 
@@ -29,7 +30,7 @@ def trained(name, stream, as_layout, layout="dense", n=40):
     """Return an estimator in mid-stream, and the rows and targets that come next."""
     X, y = stream("binary" if is_classifier(CLASSES[name]()) else "regression", n=n + 60)
     X = as_layout(X, layout)
-    model = CLASSES[name](gamma=0.4, random_state=7)
+    model = CLASSES[name](**width(name), random_state=7)
     first = {"classes": ["no", "yes"]} if is_classifier(model) else {}
     model.partial_fit(X[:n], y[:n], **first)
     return model, X[n:], y[n:]

@@ -66,8 +66,9 @@ def test_one_by_one_after_sparse_batches(name, layout, stream, as_layout, close)
     learn_each(mixed, X[40:65].toarray(), y[40:65])
     learn(mixed, X[65:80], y[65:80])
     learn_each(mixed, [X[i] for i in range(80, 90)], y[80:])  # sparse rows
-    close(mixed.dual_coef_, whole.dual_coef_, np.float64)
-    close(mixed.support_vectors_.toarray(), whole.support_vectors_.toarray(), np.float64)
+    if hasattr(whole, "dual_coef_"):
+        close(mixed.dual_coef_, whole.dual_coef_, np.float64)
+        close(mixed.support_vectors_.toarray(), whole.support_vectors_.toarray(), np.float64)
     scores = np.array([mixed.score_one(row) for row in X.toarray()])
     score = whole.decision_function if is_classifier(whole) else whole.predict
     close(scores, score(X), np.float64)
@@ -140,7 +141,7 @@ def test_copies_continue_alike(name, layout, dtype, stream, as_layout, same_stat
 
 
 @every_estimator
-def test_clone_and_equal_seeds(name, stream, same_state, state_of):
+def test_clone_and_equal_seeds(name, stream, same_state):
     X, y = data(name, stream)
     model = build(name, n_epochs=2).fit(X, y)
     fresh = clone(model)
@@ -150,8 +151,11 @@ def test_clone_and_equal_seeds(name, stream, same_state, state_of):
         fresh.score_one(X[0])
     same_state(fresh.fit(X, y), model)
     same_state(model.fit(X, y), fresh)  # a second fit begins anew
-    other = state_of(build(name, n_epochs=2, random_state=8).fit(X, y))
-    assert not np.array_equal(other["values"], state_of(model)["values"])
+    scores = [
+        np.array([estimator.score_one(row) for row in X])
+        for estimator in (model, build(name, n_epochs=2, random_state=8).fit(X, y))
+    ]
+    assert not np.array_equal(*scores)
 
 
 def test_predictions_count_as_mistakes(stream):
