@@ -95,6 +95,7 @@ cdef class Model:
                       double *prediction) noexcept nogil:
         """Test on sample i of the open block, then train on it."""
         cdef Py_ssize_t k
+        cdef int status
         cdef Outcome outcome
         self.space.scores(i, self.current, self.averaged)
         for k in range(self.head.n_outputs):
@@ -112,8 +113,10 @@ cdef class Model:
         for k in range(self.head.n_outputs):
             if not isfinite(self.coefficients[k]):
                 return NOT_FINITE
-        if self.space.update(i, outcome.shrink, outcome.updates, self.coefficients) < 0:
-            return NO_MEMORY
+        self.space.observe(i, y, weight)
+        status = self.space.update(i, outcome.shrink, outcome.updates, self.coefficients)
+        if status < 0:
+            return NO_MEMORY if status == -1 else NOT_FINITE
         return NONE
 
     cdef Failure run(self, const Rows *rows, const Py_ssize_t *order, const double *y,
