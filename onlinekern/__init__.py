@@ -14,17 +14,21 @@ from onlinekern.kernel import (
     KernelPegasosClassifier,
     KernelPerceptronClassifier,
 )
+from onlinekern.sdrogd import SDROGDClassifier
+from onlinekern.sketch import FrequentDirections
 from onlinekern.spa import SPAClassifier, SPARegressor
 
 __version__ = _version("onlinekern")
 
 __all__ = [
+    "FrequentDirections",
     "KernelOGDClassifier",
     "KernelOGDRegressor",
     "KernelPAClassifier",
     "KernelPARegressor",
     "KernelPegasosClassifier",
     "KernelPerceptronClassifier",
+    "SDROGDClassifier",
     "SPAClassifier",
     "SPARegressor",
     "all_estimators",

@@ -1,10 +1,10 @@
 """The list of estimators."""
 
-from onlinekern import kernel, spa
+from onlinekern import kernel, sdrogd, spa
 from onlinekern._base import OnlineEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 
-MODULES = (kernel, spa)
+MODULES = (kernel, sdrogd, spa)
 
 
 def all_estimators(type_filter=None):
