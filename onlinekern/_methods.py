@@ -45,9 +45,16 @@ class Method:
         return self.classifier if task == "classification" else self.regressor
 
     def build(self, task, parameters):
-        """Return an estimator; ``parameters`` may not contradict ``fixed``."""
+        """Return an estimator; ``parameters`` may not contradict ``fixed``.
+
+        The kernel, which is one for all methods, is left out where the model has none.
+        """
         package = importlib.import_module("onlinekern")
-        return getattr(package, self.estimator_name(task))(**{**self.fixed, **parameters})
+        estimator = getattr(package, self.estimator_name(task))
+        given = {**self.fixed, **parameters}
+        if "kernel" not in estimator._parameter_constraints:
+            given.pop("kernel", None)
+        return estimator(**given)
 
     def parameter_names(self, task):
         """Return the parameters that may be set: the estimator's, but for what is decided here."""
@@ -68,6 +75,8 @@ METHODS = {
                {"C": AGGRESSIVENESS}),
         Method("pa2", "PA-II", "KernelPAClassifier", "KernelPARegressor", {"variant": "pa2"},
                {"C": AGGRESSIVENESS}),
+        Method("sdrogd", "SDROGD", "SDROGDClassifier",
+               grid={"discriminative": (0.2, 0.0, 1.0), "within_weight": (0.5, 0.9)}),
         Method("spa", "SPA", "SPAClassifier", "SPARegressor", {"average": True},
                {"eta": POWERS_OF_TEN}),
         Method("spa-last", "SPA-last", "SPAClassifier", "SPARegressor", {"average": False},

@@ -126,7 +126,9 @@ def choose_parameters(methods, problem, given, gamma=None, tick=lambda: None):
 
 
 def _own_parameters(method, problem, shared, given, tick):
-    parameters = dict(shared) | {key: Parameter(value, "given") for key, value in given.items()}
+    known = method.parameter_names(problem.task)
+    parameters = {key: value for key, value in shared.items() if key in known}
+    parameters |= {key: Parameter(value, "given") for key, value in given.items()}
     values = {key: parameter.value for key, parameter in parameters.items()}
     open_grids = {key: grid for key, grid in method.grid.items() if key not in given}
     for name, grid in open_grids.items():
