@@ -15,8 +15,9 @@ from libc.math cimport fabs, frexp, isfinite, ldexp, sqrt
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemm, dgemv, dnrm2, dsyrk
-from scipy.linalg.cython_lapack cimport dgesdd, dsyevd
+from scipy.linalg.cython_lapack cimport dgesdd
 
+from onlinekern.core.eigen cimport LeadingEigenvectors
 from onlinekern.core.guarded cimport Guarded
 from onlinekern.core.rowops cimport row_add
 from onlinekern.core.rows cimport Rows, Samples, samples_of
@@ -29,8 +30,9 @@ import numpy as np
 cdef double NOISE = 1e-11
 # What rounding leaves of a row that should be 0, relative to the largest singular value.
 cdef double ZERO = 1e-12
-# Numbers up to 2^200 have a Gram matrix without over- or underflow; others are scaled first.
-cdef int LARGEST_EXPONENT = 200
+# Between these, squares that matter neither over- nor underflow.
+cdef double SMALLEST_SQUARE = 1e-200
+cdef double LARGEST_SQUARE = 1e200
 
 
 cdef class FrequentDirections:
@@ -50,31 +52,21 @@ cdef class FrequentDirections:
     """
 
     def __init__(self, Py_ssize_t size, Py_ssize_t d):
-        cdef int m, info, ask = -1, needed_integers
-        cdef double needed
+        cdef int m
         self.size = min(size, d)
         self.d = d
         self.buffer = Guarded(2 * self.size, d)
         m = <int> min(2 * self.size, d)
-        dsyevd(b"V", b"U", &m, &needed, &m, &needed, &needed, &ask, &needed_integers, &ask, &info)
-        # The work array also takes the image of one eigenvector, 2 size numbers.
-        self.work_size = max(<int> needed, <int> (2 * self.size))
-        self.integers_size = needed_integers
-        self.gram = <double *> aligned_resize(NULL, 0, m * m * sizeof(double))
-        self.eigenvalues = <double *> calloc(m, sizeof(double))
-        self.turned = <double *> aligned_resize(NULL, 0, (self.size + 1) * d * sizeof(double))
-        self.work = <double *> calloc(self.work_size, sizeof(double))
-        self.integers = <int *> calloc(self.integers_size, sizeof(int))
-        if self.gram == NULL or self.eigenvalues == NULL or self.turned == NULL \
-                or self.work == NULL or self.integers == NULL:
+        self.first = m - min(m, self.size + 1)
+        self.gram = LeadingEigenvectors(m, m - self.first)
+        self.turned = <double *> aligned_resize(NULL, 0, (m - self.first) * d * sizeof(double))
+        self.image = <double *> calloc(2 * self.size, sizeof(double))
+        if self.turned == NULL or self.image == NULL:
             raise MemoryError(f"no memory for a sketch of {self.size} rows of {d} features")
 
     def __dealloc__(self):
-        free(self.gram)
-        free(self.eigenvalues)
         free(self.turned)
-        free(self.work)
-        free(self.integers)
+        free(self.image)
 
     cdef double *slot(self) noexcept nogil:
         """The next free row, to be written in full before `fill`."""
@@ -104,12 +96,89 @@ cdef class FrequentDirections:
         return self.fill()
 
     cdef int shrink(self) noexcept nogil:
-        """Shrink to at most l rows. Returns 0, or a negative code."""
+        """Shrink the full buffer to at most l rows. Returns 0, or a negative code."""
+        self.buffer.touch_all()
+        if self.by_eigenvectors():
+            return 0
+        self.n_fallbacks += 1
+        return self.by_scaled_values()
+
+    cdef bint by_eigenvectors(self) noexcept nogil:
+        """Shrink through the Gram matrix; False, and nothing changed, where that is not exact."""
+        cdef Py_ssize_t i, m = self.gram.n
+        cdef double largest, floor = 0, removed = 0
+        if not self.decompose():
+            return False
+        largest = self.gram.values[m - 1]
+        for i in range(m - 1, self.first - 1, -1):
+            if self.gram.values[i] <= NOISE * largest:
+                floor = NOISE * largest
+                if not self.vanishes(i, sqrt(largest)):
+                    return False
+        if m > self.size and self.gram.values[self.first] > floor:
+            removed = self.gram.values[self.first]
+        self.keep(removed, floor)
+        self.tally.shrinkage += removed
+        return True
+
+    cdef bint decompose(self) noexcept nogil:
+        """Decompose the smaller Gram matrix, and turn its eigenvectors into the leading rows."""
+        cdef int n = <int> self.tally.n, d = <int> self.d, m = self.gram.n, i
+        cdef double one = 1, zero = 0, trace = 0
+        # In the column order of BLAS the buffer is a d x n matrix, B'.
+        if n <= d:
+            dsyrk(b"L", b"T", &n, &d, &one, self.buffer.values, &d, &zero, self.gram.matrix, &m)
+        else:
+            dsyrk(b"L", b"N", &d, &n, &one, self.buffer.values, &d, &zero, self.gram.matrix, &m)
+        for i in range(m):
+            trace += self.gram.matrix[i * (m + 1)]
+        # Not so for NaN, too.
+        if not (SMALLEST_SQUARE < trace < LARGEST_SQUARE) or not self.gram.solve():
+            return False
+        if n <= d:
+            dgemm(b"N", b"N", &d, &self.gram.count, &n, &one, self.buffer.values, &d,
+                  self.gram.vector(self.first), &m, &zero, self.turned, &d)
+        return True
+
+    cdef bint vanishes(self, Py_ssize_t i, double largest) noexcept nogil:
+        """Whether singular value i, unknown to the Gram matrix, is 0 to rounding."""
+        cdef int n = <int> self.tally.n, d = <int> self.d, unit = 1
+        cdef double one = 1, zero = 0
+        if n <= d:
+            return dnrm2(&d, self.turned + (i - self.first) * d, &unit) <= ZERO * largest
+        dgemv(b"T", &d, &n, &one, self.buffer.values, &d, self.gram.vector(i), &unit, &zero,
+              self.image, &unit)
+        return dnrm2(&n, self.image, &unit) <= ZERO * largest
+
+    cdef void keep(self, double removed, double floor) noexcept nogil:
+        """Write the shrunk rows, longest first, those that are 0 left out."""
+        cdef Py_ssize_t i, j, kept = 0, m = self.gram.n
+        cdef double factor, value
+        cdef double *row
+        cdef const double *source
+        cdef bint wide = self.tally.n <= self.d
+        for i in range(m - 1, max(m - self.size, 0) - 1, -1):
+            value = self.gram.values[i]
+            if value <= floor or value <= removed:
+                break
+            if wide:
+                source = self.turned + (i - self.first) * self.d
+                factor = sqrt((value - removed) / value)
+            else:
+                source = self.gram.vector(i)
+                factor = sqrt(value - removed)
+            row = self.buffer.row(kept)
+            for j in range(self.d):
+                row[j] = factor * source[j]
+            kept += 1
+        self.tally.n = kept
+
+    cdef int by_scaled_values(self) noexcept nogil:
+        """Shrink through the singular values, of numbers scaled by a power of two to 1."""
         cdef Py_ssize_t k, count = self.tally.n * self.d
         cdef double largest = 0, removed = 0
         cdef double *values = self.buffer.values
-        cdef int exponent, status = 0
-        self.buffer.touch_all()
+        cdef int exponent, status
         for k in range(count):
             # Written so that NaN, too, ends as the largest.
             if not fabs(values[k]) <= largest:
@@ -117,89 +186,13 @@ cdef class FrequentDirections:
         if not isfinite(largest):
             return SKETCH_NOT_FINITE
         frexp(largest, &exponent)
-        if -LARGEST_EXPONENT <= exponent <= LARGEST_EXPONENT:
-            exponent = 0
-        for k in range(count if exponent else 0):
+        for k in range(count):
             values[k] = ldexp(values[k], -exponent)
-        if not self.by_eigenvectors(&removed):
-            self.n_fallbacks += 1
-            status = self.by_singular_values(&removed)
-        for k in range(self.tally.n * self.d if exponent else 0):
+        status = self.by_singular_values(&removed)
+        for k in range(self.tally.n * self.d):
             values[k] = ldexp(values[k], exponent)
         self.tally.shrinkage += ldexp(removed, 2 * exponent)
         return status
-
-    cdef bint by_eigenvectors(self, double *removed) noexcept nogil:
-        """Shrink through the Gram matrix; False, and nothing changed, where that is not exact."""
-        cdef int m = <int> min(self.tally.n, self.d)
-        cdef Py_ssize_t i, last = max(m - self.size - 1, 0)
-        cdef double largest, floor = 0
-        if not self.decompose(m):
-            return False
-        largest = self.eigenvalues[m - 1]
-        for i in range(m - 1, last - 1, -1):
-            if self.eigenvalues[i] <= NOISE * largest:
-                floor = NOISE * largest
-                if not self.vanishes(m, i, sqrt(largest)):
-                    return False
-        removed[0] = 0
-        if m > self.size and self.eigenvalues[last] > floor:
-            removed[0] = self.eigenvalues[last]
-        self.keep(m, removed[0], floor)
-        return True
-
-    cdef bint decompose(self, int m) noexcept nogil:
-        """Eigenvalues of the smaller Gram matrix, and the leading rows in its eigenvectors."""
-        cdef int n = <int> self.tally.n, d = <int> self.d, info = 0, leading
-        cdef double one = 1, zero = 0
-        # In the column order of BLAS the buffer is a d x n matrix, B'.
-        if n <= d:
-            dsyrk(b"U", b"T", &n, &d, &one, self.buffer.values, &d, &zero, self.gram, &m)
-        else:
-            dsyrk(b"U", b"N", &d, &n, &one, self.buffer.values, &d, &zero, self.gram, &m)
-        dsyevd(b"V", b"U", &m, self.gram, &m, self.eigenvalues, self.work, &self.work_size,
-               self.integers, &self.integers_size, &info)
-        if info != 0 or not isfinite(self.eigenvalues[m - 1]) or self.eigenvalues[m - 1] <= 0:
-            return False
-        if n <= d:
-            leading = <int> min(m, self.size + 1)
-            dgemm(b"N", b"N", &d, &leading, &n, &one, self.buffer.values, &d,
-                  self.gram + (m - leading) * m, &m, &zero, self.turned, &d)
-        return True
-
-    cdef bint vanishes(self, int m, Py_ssize_t i, double largest) noexcept nogil:
-        """Whether singular value i, unknown to the Gram matrix, is 0 to rounding."""
-        cdef int n = <int> self.tally.n, d = <int> self.d, unit = 1
-        cdef double one = 1, zero = 0
-        cdef Py_ssize_t first = m - min(<Py_ssize_t> m, self.size + 1)
-        if n <= d:
-            return dnrm2(&d, self.turned + (i - first) * d, &unit) <= ZERO * largest
-        dgemv(b"T", &d, &n, &one, self.buffer.values, &d, self.gram + i * m, &unit, &zero,
-              self.work, &unit)
-        return dnrm2(&n, self.work, &unit) <= ZERO * largest
-
-    cdef void keep(self, int m, double removed, double floor) noexcept nogil:
-        """Write the shrunk rows, longest first, those that are 0 left out."""
-        cdef Py_ssize_t i, j, kept = 0, first = m - min(<Py_ssize_t> m, self.size + 1)
-        cdef double factor, value
-        cdef double *row
-        cdef const double *source
-        cdef bint wide = self.tally.n <= self.d
-        for i in range(m - 1, max(m - self.size, 0) - 1, -1):
-            value = self.eigenvalues[i]
-            if value <= floor or value <= removed:
-                break
-            if wide:
-                source = self.turned + (i - first) * self.d
-                factor = sqrt((value - removed) / value)
-            else:
-                source = self.gram + i * m
-                factor = sqrt(value - removed)
-            row = self.buffer.row(kept)
-            for j in range(self.d):
-                row[j] = factor * source[j]
-            kept += 1
-        self.tally.n = kept
 
     cdef int by_singular_values(self, double *removed) noexcept nogil:
         """Shrink through the singular values of the buffer. Returns 0, or a negative code."""
