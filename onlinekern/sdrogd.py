@@ -35,8 +35,9 @@ class SDROGDClassifier(OnlineClassifier):
 
     Parameters
     ----------
-    sketch_size : int >= 1 or float in (0, 1], default=0.1
-        Directions l of the sketch, or a fraction of the number of features.
+    sketch_size : int >= 1 or float in (0, 1], default=20
+        Directions l of the sketch, or a fraction of the number of features. More than `n_features`
+        is not used. Larger sketches cost time and seldom help; the paper tries 0.01 to 0.5.
     within_weight : float in [0, 1] or None, default=None
         eta of the paper, the weight of the within-class scatter against the separation of the
         classes. None is 0.5 for two classes, 0.9 for more.
@@ -131,7 +132,7 @@ class SDROGDClassifier(OnlineClassifier):
     True
     """
 
-    sketch_size: int | float = 0.1
+    sketch_size: int | float = 20
     within_weight: float | None = None
     discriminative: float | None = None
     reg: float = 1e-4

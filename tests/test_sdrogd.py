@@ -94,25 +94,27 @@ def test_defaults_and_epochs_are_the_oracle_s():
     model = SDROGDClassifier(n_epochs=3, shuffle=False).fit(X, y)
     many = np.tile(np.arange(len(y)), 3)
     expected = oracle.sdrogd(
-        X[many], y[many], n_classes=3, sketch_size=1, within_weight=0.9, eta0=None, flush=True
+        X[many], y[many], n_classes=3, sketch_size=20, within_weight=0.9, eta0=None, flush=True
     )
     np.testing.assert_allclose(model.coef_, expected.w_average, atol=1e-9)
     np.testing.assert_allclose(model.intercept_, expected.b_average, atol=1e-9)
     assert model.n_batches_ == 20
     X, y = stream(n=250)
     model = SDROGDClassifier(shuffle=False).fit(X, y)
-    expected = oracle.sdrogd(X, y, sketch_size=1, eta0=None, flush=True)
+    expected = oracle.sdrogd(X, y, sketch_size=20, eta0=None, flush=True)
     np.testing.assert_allclose(model.coef_, expected.w_average, atol=1e-9)
     assert model.n_batches_ == len(expected.trace) == 5
 
 
 def test_the_published_defaults():
     X, y = stream(n=300)
-    model = SDROGDClassifier(between="quadratic", sketch="raw", within_weight=0.3, reg=0.0)
+    model = SDROGDClassifier(
+        between="quadratic", sketch="raw", within_weight=0.3, reg=0.0, sketch_size=4
+    )
     model.partial_fit(X, y, classes=[0, 1])
     expected = oracle.sdrogd(
         X, y, between="quadratic", sketch="raw", schedule="safe", within_weight=0.3, reg=0.0,
-        discriminative=1.0, average=False, sketch_size=1,
+        discriminative=1.0, average=False, sketch_size=4,
     )  # fmt: skip
     np.testing.assert_allclose(model.coef_, expected.w, atol=1e-9 * np.abs(expected.w).max())
 

@@ -9,7 +9,7 @@ With the quadratic discriminant the weights may grow without bound. They are num
 2^exponent, and the numbers are halved as often as it takes to keep them small, which rounds
 nothing: only their range is unlimited. The intercepts share the exponent.
 """
-from libc.math cimport fabs, frexp, isfinite, ldexp
+from libc.math cimport fabs, frexp, isfinite, ldexp, sqrt
 from libc.string cimport memset
 
 from onlinekern.core.guarded cimport Guarded
@@ -18,8 +18,8 @@ from onlinekern.core.rows cimport Rows
 from onlinekern.core.scatters cimport Scatter
 from onlinekern.core.spaces cimport Space
 
-# Weights beyond it have grown without bound; on samples of any usual scale they are below 1e3.
-cdef double LARGEST_WEIGHT = 2.0 ** 30
+# Weights that give the usual sample a larger score have grown without bound: a margin is 1.
+cdef double LARGEST_SCORE = 2.0 ** 30
 # Scores are given with at most this exponent, so that they are finite: the sign and the order of
 # the outputs are what they would be, the size is not.
 cdef int LARGEST_EXPONENT = 300
@@ -164,7 +164,7 @@ cdef class SketchedSpace(Space):
                 largest = fabs(weights[j])
         if not isfinite(largest):
             return -2
-        if largest <= LARGEST_WEIGHT:
+        if largest * sqrt(self.scatter.mean_square()) <= LARGEST_SCORE:
             return 0
         frexp(largest, &exponent)
         for j in range(length):
