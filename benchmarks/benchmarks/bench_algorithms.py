@@ -1,4 +1,4 @@
-"""Every algorithm on both layouts and dtypes: speed, memory, and quality, which may not move."""
+"""Every kernel machine on both layouts and dtypes: speed, memory, and quality that may not move."""
 
 from . import common
 
@@ -7,7 +7,7 @@ class Algorithms(common.Learner):
     """On the sparse binary stream."""
 
     param_names = ["algorithm", "dtype", "layout", "max_support"]
-    params = [list(common.ESTIMATORS), common.DTYPES, common.LAYOUTS, common.BUDGETS]
+    params = [common.KERNEL_MACHINES, common.DTYPES, common.LAYOUTS, common.BUDGETS]
 
 
 class LowDimension(common.Learner):

@@ -29,6 +29,7 @@ try:
     ESTIMATORS = dict(all_estimators())
 except ImportError:  # A commit from before there was such a list.
     ESTIMATORS = {}
+KERNEL_MACHINES = [name for name, item in ESTIMATORS.items() if hasattr(item, "max_support")]
 
 FULL = os.environ.get("ONLINEKERN_BENCH") == "full"
 STREAM_ROWS = 50_000
@@ -50,7 +51,9 @@ def new(algorithm, **parameters):
     """Make an estimator; where the commit does not have it, asv notes the case as not applicable."""
     if algorithm not in ESTIMATORS:
         raise NotImplementedError(algorithm)
-    chosen = {"gamma": 0.4, "random_state": 0, **PARAMETERS.get(algorithm, {}), **parameters}
+    chosen = {"random_state": 0, **PARAMETERS.get(algorithm, {}), **parameters}
+    if algorithm in KERNEL_MACHINES:
+        chosen = {"gamma": 0.4, **chosen}
     return ESTIMATORS[algorithm](**chosen)
 
 
