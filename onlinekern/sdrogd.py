@@ -9,6 +9,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from onlinekern._base import all_or_nothing
 from onlinekern._tasks import OnlineClassifier
+from onlinekern._threads import ONE_THREAD, one_blas_thread
 from onlinekern.core import DISCRIMINANTS, LOSSES, RULES, SCHEDULES, STEPS
 from onlinekern.core.scatters import Scatter
 from onlinekern.core.sketched import SketchedSpace
@@ -198,6 +199,7 @@ class SDROGDClassifier(OnlineClassifier):
             self._validate_params()
             model.space.discriminant, model.space.step_size = discriminant, step_size
 
+    @one_blas_thread
     @all_or_nothing
     def fit(self, X, y, sample_weight=None):
         """Learn from scratch, in `n_epochs` passes; the last batch may be a shorter one.
@@ -218,6 +220,17 @@ class SDROGDClassifier(OnlineClassifier):
         super().fit(X, y, sample_weight)
         self._model.space.end_batch()
         return self
+
+    @one_blas_thread
+    def _partial_fit(self, X, y, labels, sample_weight):
+        return super()._partial_fit(X, y, labels, sample_weight)
+
+    def _learn_one(self, x, y):
+        # Most samples end neither a batch nor the room of the sketch, and call no BLAS.
+        if not self._model.space.is_busy_next:
+            return super()._learn_one(x, y)
+        with ONE_THREAD:
+            return super()._learn_one(x, y)
 
     def _finish(self):
         if self._model.space.exponent > 0 and not self._warned:

@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval, RealNotInt
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onlinekern._base import all_or_nothing
+from onlinekern._threads import one_blas_thread
 from onlinekern.core import sketches
 
 SKETCH_SIZE = [
@@ -136,6 +137,7 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     @_fit_context(prefer_skip_nested_validation=True)
     @all_or_nothing
+    @one_blas_thread
     def _insert(self, X, start):
         X = self._validate(X, reset=start)
         if start:
@@ -145,6 +147,7 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         self._sketch.insert(X)
         return self
 
+    @one_blas_thread
     def merge(self, other):
         """Take in the sketch of other rows: the result is a sketch of all of them.
 

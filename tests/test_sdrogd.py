@@ -7,11 +7,13 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import threadpoolctl
 from oracles import sdrogd as oracle
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from onlinekern import FrequentDirections, SDROGDClassifier
+from onlinekern._threads import ONE_THREAD
 
 DTYPES = [np.float32, np.float64]
 LAYOUTS = ["dense", "csr"]
@@ -407,6 +409,33 @@ def test_curvature_is_estimated_closely_from_below():
             exact = np.linalg.norm(statistics.sketch.rows, 2) ** 2 / (i + 1)
             estimate = twin.trace[i // 60]["curvature"]
             assert 0.6 * exact < estimate <= exact * (1 + 1e-12)
+
+
+# The threads of BLAS.
+
+
+def test_blas_has_one_thread_within_and_what_it_had_without():
+    libraries = threadpoolctl.ThreadpoolController().select(user_api="blas").lib_controllers
+
+    def counts():
+        return [library.get_num_threads() for library in libraries]
+
+    with threadpoolctl.threadpool_limits(2, user_api="blas"):
+        before = counts()
+        with ONE_THREAD:
+            assert counts() == [1] * len(libraries)
+            with ONE_THREAD:
+                pass
+            assert counts() == [1] * len(libraries)
+        assert counts() == before
+        X, y = stream()
+        two = SDROGDClassifier(random_state=0).fit(X, y).coef_
+        assert counts() == before
+        with pytest.raises(ValueError, match="NaN"):
+            SDROGDClassifier().fit(X * np.nan, y)
+        assert counts() == before
+    with threadpoolctl.threadpool_limits(1, user_api="blas"):
+        assert np.array_equal(SDROGDClassifier(random_state=0).fit(X, y).coef_, two)
 
 
 # The stream contract.

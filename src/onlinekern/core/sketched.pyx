@@ -228,6 +228,12 @@ cdef class SketchedSpace(Space):
         return self.progress.pending
 
     @property
+    def is_busy_next(self):
+        """Whether the next sample ends the batch or fills the sketch."""
+        return self.progress.pending + 1 == self.batch_size \
+            or self.scatter.sketch.tally.n + 1 == 2 * self.scatter.sketch.size
+
+    @property
     def exponent(self):
         """The weights are numbers times 2^exponent; > 0 once they have grown without bound."""
         return self.progress.exponent
