@@ -58,7 +58,7 @@ def main(picture="sdrogd_parameters.png"):
         panel.set(xlabel=label, xscale=scale)
         panel.grid(alpha=0.3)
     panels[0].set_ylabel("accuracy, %")
-    panels[0].legend(fontsize="small")
+    panels[2].legend(fontsize="small", loc="center left")
     figure.savefig(picture, dpi=120)
 
 
