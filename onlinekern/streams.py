@@ -91,10 +91,8 @@ def open_source(path, target=None, *, like=None, **options):
         If it cannot be opened.
     """
     reader = _reader(
-        path,
-        target,
-        getattr(like, "feature_names", None),
-        getattr(like, "labels", None),
+        path, target,
+        getattr(like, "feature_names", None), getattr(like, "labels", None),
     )
     name = "standard input" if str(path) == "-" else str(path)
     source = Source(reader.blocks(), name=name, like=like, **options)
