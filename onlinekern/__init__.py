@@ -16,6 +16,8 @@ from onlinekern.kernel import (
 )
 from onlinekern.local import LOLClassifier
 from onlinekern.passive_aggressive import KernelPAClassifier, KernelPARegressor
+from onlinekern.sdrogd import SDROGDClassifier
+from onlinekern.sketch import FrequentDirections
 from onlinekern.spa import SPAClassifier, SPARegressor
 
 __version__ = _version("onlinekern")
@@ -24,6 +26,7 @@ __all__ = [
     "DualSGDClassifier",
     "DualSGDRegressor",
     "FourierFeatures",
+    "FrequentDirections",
     "KernelOGDClassifier",
     "KernelOGDRegressor",
     "KernelPAClassifier",
@@ -31,6 +34,7 @@ __all__ = [
     "KernelPegasosClassifier",
     "KernelPerceptronClassifier",
     "LOLClassifier",
+    "SDROGDClassifier",
     "SPAClassifier",
     "SPARegressor",
     "all_estimators",

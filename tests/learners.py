@@ -17,7 +17,7 @@ def width(name):
 def build(name, **parameters):
     """An averaged estimator whose scale, where it has one, is folded within fifty samples."""
     model = CLASSES[name](**width(name), random_state=7, average=True)
-    steps = {"eta": 0.4, "reg": 1.5} if "schedule" in model.get_params() else {}
+    steps = {"eta": 0.4, "reg": 1.5} if hasattr(model, "eta") and hasattr(model, "reg") else {}
     return model.set_params(**{**steps, **parameters})
 
 

@@ -97,8 +97,8 @@ def test_modules_are_built_in_the_order_of_layers():
 
 def test_there_is_one_stream_loop():
     text = "".join(path.read_text(encoding="utf-8") for path in CORE.glob("*.pyx"))
-    assert len(re.findall(r"\.solve\(", text)) == 1
-    assert len(re.findall(r"\.update\(i,", text)) == 1
+    assert len(re.findall(r"\.head\.solve\(", text)) == 1
+    assert len(re.findall(r"\.space\.update\(", text)) == 1
 
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: path.name)

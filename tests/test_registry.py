@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from oracles import algorithms, dual_sgd, heads, kernels, lol, losses, rules, schedules
+from oracles import algorithms, dual_sgd, heads, kernels, lol, losses, rules, schedules, sdrogd
 
 import onlinekern
 from onlinekern import core
@@ -22,11 +22,14 @@ TWINS = {
     # `max_support` of its model is the only bound; None lets it grow.
     "BUDGETS": {"grow": algorithms.Model.update, "cap": algorithms.Model.update},
     "KERNEL_ALIASES": kernels.ALIASES,
+    # The twin takes them by name: `between` and `schedule`.
+    "DISCRIMINANTS": dict.fromkeys(("linear", "quadratic"), sdrogd.sdrogd),
+    "STEPS": dict.fromkeys(("sqrt", "safe", "paper"), sdrogd.step_size),
 }
 
 
 # Estimators whose twin is a module of its own.
-OTHER_TWINS = {"dual_sgd": dual_sgd.dual_sgd, "lol": lol.lol}
+OTHER_TWINS = {"dual_sgd": dual_sgd.dual_sgd, "lol": lol.lol, "sdrogd": sdrogd.sdrogd}
 REGISTERED = [(table, name) for table in core.__all__ for name in getattr(core, table)]
 
 

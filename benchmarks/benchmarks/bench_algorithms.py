@@ -1,4 +1,4 @@
-"""Every algorithm on both layouts and dtypes: speed, memory, and quality, which may not move."""
+"""Every kernel machine on both layouts and dtypes: speed, memory, and quality that may not move."""
 
 from . import common
 

@@ -52,10 +52,12 @@ PARAMETERS = {
 
 def new(algorithm, **parameters):
     """Make an estimator; asv notes a case as not applicable if the commit does not have it."""
-    if algorithm not in ESTIMATORS:
+    if algorithm not in ALL:
         raise NotImplementedError(algorithm)
-    chosen = {"gamma": 0.4, "random_state": 0, **PARAMETERS.get(algorithm, {}), **parameters}
-    return ESTIMATORS[algorithm](**chosen)
+    chosen = {"random_state": 0, **PARAMETERS.get(algorithm, {}), **parameters}
+    if hasattr(ALL[algorithm], "gamma"):
+        chosen = {"gamma": 0.4, **chosen}
+    return ALL[algorithm](**chosen)
 
 
 def size_parameter(algorithm):

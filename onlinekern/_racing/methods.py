@@ -79,6 +79,8 @@ METHODS = {
                {"C": AGGRESSIVENESS}),
         Method("pa2", "PA-II", "KernelPAClassifier", "KernelPARegressor", {"variant": "pa2"},
                {"C": AGGRESSIVENESS}),
+        Method("sdrogd", "SDROGD", "SDROGDClassifier",
+               grid={"discriminative": (0.2, 0.0, 1.0), "within_weight": (0.5, 0.9)}),
         Method("spa", "SPA", "SPAClassifier", "SPARegressor", {"average": True},
                {"eta": POWERS_OF_TEN}),
         Method("spa-last", "SPA-last", "SPAClassifier", "SPARegressor", {"average": False},

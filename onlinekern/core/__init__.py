@@ -1,6 +1,7 @@
 """The compiled core. The name -> class tables that end its modules are collected here."""
 
 from onlinekern.core.budgets import BUDGETS
+from onlinekern.core.discriminants import DISCRIMINANTS, STEPS
 from onlinekern.core.gates import GATES
 from onlinekern.core.heads import HEADS
 from onlinekern.core.kernels import KERNEL_ALIASES, KERNELS
@@ -10,6 +11,7 @@ from onlinekern.core.schedules import SCHEDULES
 
 __all__ = [
     "BUDGETS",
+    "DISCRIMINANTS",
     "GATES",
     "HEADS",
     "KERNELS",
@@ -17,4 +19,5 @@ __all__ = [
     "LOSSES",
     "RULES",
     "SCHEDULES",
+    "STEPS",
 ]

@@ -39,4 +39,4 @@ cdef class LocalSpace(Space):
     cdef void local_features(self, Lift lift, Py_ssize_t t) noexcept nogil
     cdef void score_terms(self, Lift lift, double *current, double *averaged) noexcept nogil
     cdef double unit(self) noexcept nogil
-    cdef void observe(self, Py_ssize_t row) noexcept nogil
+    cdef void follow(self, Py_ssize_t row) noexcept nogil

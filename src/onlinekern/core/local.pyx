@@ -220,10 +220,10 @@ cdef class LocalSpace(Space):
         """Learn the sample that was scored last; the rules of this space do not shrink."""
         self.weights.update(self.lift.terms + self.skipped, self.lift.n_terms - self.skipped,
                             coefficients if updates else NULL, self.unit())
-        self.observe(self.order[self.first + i] if self.order else self.first + i)
+        self.follow(self.order[self.first + i] if self.order else self.first + i)
         return 0
 
-    cdef void observe(self, Py_ssize_t row) noexcept nogil:
+    cdef void follow(self, Py_ssize_t row) noexcept nogil:
         """Take the sample into the prototypes and the running means."""
         cdef Py_ssize_t j
         cdef const double *sample = self.lift.sample

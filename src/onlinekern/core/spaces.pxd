@@ -14,6 +14,7 @@ cdef class Space:
                   Py_ssize_t n) noexcept nogil
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil
     cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil
+    cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil
     cdef int update(self, Py_ssize_t i, double shrink, bint updates,
                     const double *coefficients) noexcept nogil
     cdef void checkpoint(self) noexcept nogil

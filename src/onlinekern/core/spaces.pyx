@@ -44,6 +44,10 @@ cdef class Space:
     cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil:
         pass
 
+    cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil:
+        """Label and weight of sample i, before its update: for models that follow the stream."""
+        pass
+
     cdef int update(self, Py_ssize_t i, double shrink, bint updates,
                     const double *coefficients) noexcept nogil:
         return -1

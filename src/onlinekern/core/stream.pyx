@@ -10,7 +10,6 @@ The loop runs without the GIL. `learn_one` is the same loop over one sample. A c
 (no memory, a score that is no longer finite, Ctrl-C) leaves the model as it was before the call.
 """
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport isfinite
 from libc.stdlib cimport calloc, free
 
 import numpy as np
@@ -21,7 +20,7 @@ from onlinekern.core.rng cimport Generator
 from onlinekern.core.rows cimport Rows, Samples, row_of, samples_of
 from onlinekern.core.rules cimport Rule
 from onlinekern.core.spaces cimport Space
-from onlinekern.core.types cimport Outcome
+from onlinekern.core.types cimport Outcome, finite
 
 # Signals are looked for about every so many kernel values, some tens of milliseconds: asking needs
 # the GIL, which another thread may hold for its whole switch interval.
@@ -94,12 +93,11 @@ cdef class Model:
     cdef Failure step(self, Py_ssize_t i, double y, double weight,
                       double *prediction) noexcept nogil:
         """Test on sample i of the open block, then train on it."""
-        cdef Py_ssize_t k
+        cdef int status
         cdef Outcome outcome
         self.space.scores(i, self.current, self.averaged)
-        for k in range(self.head.n_outputs):
-            if not isfinite(self.current[k]) or not isfinite(self.averaged[k]):
-                return NOT_FINITE
+        if not finite(self.current, 2 * self.head.n_outputs):
+            return NOT_FINITE
         prediction[0] = self.head.predict(self.averaged)
         if weight == 0:
             return NONE
@@ -110,11 +108,12 @@ cdef class Model:
         self.counters.seen += 1
         self.counters.loss += weight * outcome.loss
         self.counters.mistakes += prediction[0] != y
-        for k in range(self.head.n_outputs):
-            if not isfinite(self.coefficients[k]):
-                return NOT_FINITE
-        if self.space.update(i, outcome.shrink, outcome.updates, self.coefficients) < 0:
-            return NO_MEMORY
+        if not finite(self.coefficients, self.head.n_outputs):
+            return NOT_FINITE
+        self.space.observe(i, y, weight)
+        status = self.space.update(i, outcome.shrink, outcome.updates, self.coefficients)
+        if status < 0:
+            return NO_MEMORY if status == -1 else NOT_FINITE
         return NONE
 
     cdef Failure run(self, const Rows *rows, const Py_ssize_t *order, const double *y,

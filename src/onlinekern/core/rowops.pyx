@@ -1,0 +1,130 @@
+"""Arithmetic of one sample, dense or CSR, float32 or float64, with dense vectors of doubles.
+
+Layer 2. Sums are in double, in an order that depends on the row alone: what is computed for a
+sample does not depend on how the stream was cut into calls.
+"""
+from cython cimport floating
+from libc.stdint cimport int32_t
+from libc.string cimport memset
+
+from onlinekern.core.rows cimport Rows, dense_row, is_sparse, sparse_row
+from onlinekern.core.vector cimport ok_sparse_row, ops_for
+
+
+cdef inline double lane_sum(const double *lanes) noexcept nogil:
+    return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + \
+        ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
+
+
+cdef inline void dense_dots(const floating *x, Py_ssize_t d, const double *a, const double *b,
+                            double *sums) noexcept nogil:
+    """Eight partial sums each, so that compilers vectorise."""
+    cdef double[8] one
+    cdef double[8] two
+    cdef Py_ssize_t j, v
+    memset(one, 0, sizeof(one))
+    memset(two, 0, sizeof(two))
+    for j in range(0, d - d % 8, 8):
+        for v in range(8):
+            one[v] += x[j + v] * a[j + v]
+            two[v] += x[j + v] * b[j + v]
+    for j in range(d - d % 8, d):
+        one[0] += x[j] * a[j]
+        two[0] += x[j] * b[j]
+    sums[0] = lane_sum(one)
+    sums[1] = lane_sum(two)
+
+
+cdef inline void sparse_dots(const floating *x, const int32_t *columns, Py_ssize_t count,
+                             const double *a, const double *b, double *sums) noexcept nogil:
+    cdef Py_ssize_t j
+    sums[0] = 0
+    sums[1] = 0
+    for j in range(count):
+        sums[0] += x[j] * a[columns[j]]
+        sums[1] += x[j] * b[columns[j]]
+
+
+cdef void row_dots(const Rows *rows, Py_ssize_t i, const double *a, const double *b,
+                   double *sums) noexcept nogil:
+    """sums[0] = x_i . a and sums[1] = x_i . b, in one pass over the row."""
+    cdef ok_sparse_row x
+    if is_sparse(rows):
+        x = sparse_row(rows, i)
+        if rows.itemsize == 4:
+            sparse_dots(<const float *> x.values, x.columns, x.count, a, b, sums)
+        else:
+            sparse_dots(<const double *> x.values, x.columns, x.count, a, b, sums)
+    elif rows.itemsize == 4:
+        dense_dots(<const float *> dense_row(rows, i), rows.d, a, b, sums)
+    else:
+        dense_dots(<const double *> dense_row(rows, i), rows.d, a, b, sums)
+
+
+cdef double row_square(const Rows *rows, Py_ssize_t i) noexcept nogil:
+    """||x_i||^2"""
+    cdef double square, absolute
+    cdef ok_sparse_row x
+    if is_sparse(rows):
+        x = sparse_row(rows, i)
+        ops_for(rows.itemsize).norms(x.values, x.count, &square, &absolute)
+    else:
+        ops_for(rows.itemsize).norms(dense_row(rows, i), rows.d, &square, &absolute)
+    return square
+
+
+cdef inline void dense_add(const floating *x, Py_ssize_t d, double factor,
+                           double *out) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in range(d):
+        out[j] += factor * x[j]
+
+
+cdef inline void sparse_add(const floating *x, const int32_t *columns, Py_ssize_t count,
+                            double factor, double *out) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in range(count):
+        out[columns[j]] += factor * x[j]
+
+
+cdef void row_add(const Rows *rows, Py_ssize_t i, double factor, double *out) noexcept nogil:
+    """out += factor x_i"""
+    cdef ok_sparse_row x
+    if is_sparse(rows):
+        x = sparse_row(rows, i)
+        if rows.itemsize == 4:
+            sparse_add(<const float *> x.values, x.columns, x.count, factor, out)
+        else:
+            sparse_add(<const double *> x.values, x.columns, x.count, factor, out)
+    elif rows.itemsize == 4:
+        dense_add(<const float *> dense_row(rows, i), rows.d, factor, out)
+    else:
+        dense_add(<const double *> dense_row(rows, i), rows.d, factor, out)
+
+
+cdef inline void dense_follow(const floating *x, Py_ssize_t d, double rate, double *mean,
+                              double factor, double *out) noexcept nogil:
+    cdef Py_ssize_t j
+    cdef double difference
+    for j in range(d):
+        difference = x[j] - mean[j]
+        mean[j] += rate * difference
+        out[j] = factor * difference
+
+
+cdef void row_follow(const Rows *rows, Py_ssize_t i, double rate, double *mean, double factor,
+                     double *out) noexcept nogil:
+    """A mean takes in x_i: out = factor (x_i - mean), then mean += rate (x_i - mean)."""
+    cdef Py_ssize_t j
+    if not is_sparse(rows):
+        if rows.itemsize == 4:
+            dense_follow(<const float *> dense_row(rows, i), rows.d, rate, mean, factor, out)
+        else:
+            dense_follow(<const double *> dense_row(rows, i), rows.d, rate, mean, factor, out)
+        return
+    for j in range(rows.d):
+        out[j] = -mean[j]
+    row_add(rows, i, 1, out)
+    for j in range(rows.d):
+        mean[j] += rate * out[j]
+        out[j] *= factor

@@ -1,0 +1,38 @@
+# The space of SDROGD (layer 9). May change at minor versions.
+from libc.stdint cimport int64_t
+
+from onlinekern.core.discriminants cimport Discriminant, Step
+from onlinekern.core.guarded cimport Guarded
+from onlinekern.core.rows cimport Rows
+from onlinekern.core.scatters cimport Scatter
+from onlinekern.core.spaces cimport Space
+
+
+cdef struct Progress:
+    int64_t steps            # batches learnt
+    int64_t exponent         # the weights are values * 2^exponent
+    Py_ssize_t pending       # samples of the open batch
+
+
+cdef class SketchedSpace(Space):
+    cdef readonly Scatter scatter
+    cdef public Discriminant discriminant
+    cdef public Step step_size
+    cdef readonly Py_ssize_t batch_size
+    cdef readonly bint intercept, averaged
+    cdef Guarded weights         # n_outputs x (d + 1), the last column the intercepts
+    cdef Guarded average         # the same, if averaged; else the weights themselves
+    cdef Guarded collected       # the same: sum of the coefficients times the samples of the batch
+    cdef Progress progress, saved
+    cdef Rows rows
+    cdef const Py_ssize_t *order
+    cdef Py_ssize_t first, label
+    cdef double weight
+
+    cdef Py_ssize_t row_number(self, Py_ssize_t i) noexcept nogil
+    cdef double unit(self) noexcept nogil
+    cdef void score_row(self, const Rows *rows, Py_ssize_t i, double *current,
+                        double *averaged) noexcept nogil
+    cdef int step(self) noexcept nogil
+    cdef void descend(self, double rate) noexcept nogil
+    cdef int settle(self) noexcept nogil
