@@ -32,7 +32,8 @@ class LOLClassifier(OnlineClassifier):
     memory do not grow with the stream.
 
     The defaults are the paper's. Fewer errors than they make, on every set tried so far, at several
-    times the cost of a sample, makes ``LOLClassifier(n_prototypes=100, n_assign=8, center=True, fit_intercept=True,
+    times the cost of a sample, makes
+    ``LOLClassifier(n_prototypes=100, n_assign=8, center=True, fit_intercept=True,
     step="arow")``, with or without ``local_features="offset"``.
 
     Parameters
