@@ -183,9 +183,9 @@ class OnlineEstimator(BaseEstimator):
 
     def _new_model(self, X, draws):
         seed = draws.randint(np.iinfo(np.int64).max, dtype=np.int64)
-        head = self._head()
-        space = self._space(X, head.n_outputs)
-        return Model(space, head, self._rule(), self._gate(), Generator(seed), X.shape[1], X.dtype)
+        head, rng = self._head(), Generator(seed)
+        space = self._space(X, head.n_outputs, rng)
+        return Model(space, head, self._rule(), self._gate(), rng, X.shape[1], X.dtype)
 
     def _renew(self, model):
         """Let parameters of the step that were set since the last call take effect."""

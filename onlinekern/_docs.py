@@ -20,10 +20,16 @@ default='gaussian'
             Of the polynomial kernel.
         coef0 : float, default=0.0
             Constant of the polynomial and sigmoid kernels.
+    """,
+    "max_support": """
         max_support : int or None, default=None
             Hard cap on stored support vectors, a bound on memory: when it is reached, further
             samples are not added (with one warning), while counting, shrinking and averaging go on.
             None lets the model grow.
+    """,
+    "budget": """
+        budget : int >= 1, default=500
+            Largest number of support vectors B. Time per sample and memory grow linearly with it.
     """,
     "stream_parameters": """
         n_epochs : int >= 1, default=1

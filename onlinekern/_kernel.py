@@ -67,34 +67,42 @@ class SupportVectorEstimator(OnlineEstimator):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelEstimator(SupportVectorEstimator):
-    """Mixin for kernel learners without a budget policy of their own."""
+    """Mixin for kernel learners; a subclass says what bounds the set of support vectors."""
 
     kernel: str = "gaussian"
     degree: int = 3
     coef0: float = 0.0
-    average: bool = False
-    max_support: int | None = None
 
     _constraints = {
         "kernel": [StrOptions({*KERNELS, *KERNEL_ALIASES})],
         "degree": [Interval(Integral, 1, None, closed="left")],
         "coef0": [Interval(Real, None, None, closed="neither")],
-        "average": ["boolean"],
-        "max_support": [Interval(Integral, 1, None, closed="left"), None],
     }
 
-    def _space(self, X, n_outputs):
+    def _space(self, X, n_outputs, rng):
         self.gamma_ = self._kernel_width(X)
         name = KERNEL_ALIASES.get(self.kernel, self.kernel)
         kernel = KERNELS[name](self.gamma_, self.degree, self.coef0)
         self._sparse = sp.issparse(X)
-        support = SupportSet(
-            kernel, X.shape[1], X.dtype, n_outputs, bool(self.average), self._sparse
-        )
-        self._warned = False
-        return KernelSpace(support, self._budget())
+        averaged = bool(getattr(self, "average", False))
+        support = SupportSet(kernel, X.shape[1], X.dtype, n_outputs, averaged, self._sparse)
+        return KernelSpace(support, self._budget(rng))
 
-    def _budget(self):
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class GrowingEstimator(KernelEstimator):
+    """Mixin for kernel learners whose support vectors stay, up to a cap on memory."""
+
+    average: bool = False
+    max_support: int | None = None
+
+    _constraints = {
+        "average": ["boolean"],
+        "max_support": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    def _budget(self, rng):
+        self._warned = False
         if self.max_support is None:
             return BUDGETS["grow"]()
         return BUDGETS["cap"](self.max_support)
@@ -109,3 +117,15 @@ class KernelEstimator(SupportVectorEstimator):
                 ConvergenceWarning,
                 stacklevel=5,
             )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BudgetedEstimator(KernelEstimator):
+    """Mixin for kernel learners of at most `budget` support vectors.
+
+    A subclass gives the policy in `_budget(rng)`, `rng` being the model's generator.
+    """
+
+    budget: int = 500
+
+    _constraints = {"budget": [Interval(Integral, 1, None, closed="left")]}

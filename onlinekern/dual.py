@@ -57,7 +57,7 @@ class DualSGD(SupportVectorEstimator):
         self._map = RandomFourier(frequencies, X.dtype)
         return super()._new_model(X, draws)
 
-    def _space(self, X, n_outputs):
+    def _space(self, X, n_outputs, rng):
         if self.merge_size > self.budget:
             raise ValueError(
                 f"merge_size must be at most budget, got merge_size={self.merge_size} "

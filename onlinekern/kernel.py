@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from sklearn.utils._param_validation import StrOptions
 
 from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
-from onlinekern._kernel import KernelEstimator
+from onlinekern._kernel import GrowingEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import LOSSES, RULES, SCHEDULES
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelPerceptronClassifier(OnlineClassifier, KernelEstimator):
+class KernelPerceptronClassifier(OnlineClassifier, GrowingEstimator):
     """Kernel Perceptron.
 
     A sample with ``y f(x) <= 0`` becomes a support vector with coefficient y (times its weight);
@@ -23,6 +23,7 @@ class KernelPerceptronClassifier(OnlineClassifier, KernelEstimator):
     Parameters
     ----------
     {kernel_parameters}
+    {max_support}
     {multi_class}
     {average}
     {stream_parameters}
@@ -56,7 +57,7 @@ class KernelPerceptronClassifier(OnlineClassifier, KernelEstimator):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelOGD(KernelEstimator):
+class KernelOGD(GrowingEstimator):
     """Mixin: online gradient descent in the kernel's space."""
 
     eta: float = 0.5
@@ -96,6 +97,7 @@ default='hinge'
         losses that never vanish.
     {gradient_parameters}
     {kernel_parameters}
+    {max_support}
     {multi_class}
     {average}
     {stream_parameters}
@@ -146,6 +148,7 @@ class KernelOGDRegressor(OnlineRegressor, KernelOGD):
     loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'}, default='squared'
     {gradient_parameters}
     {kernel_parameters}
+    {max_support}
     {average}
     {stream_parameters}
 
@@ -181,7 +184,7 @@ class KernelOGDRegressor(OnlineRegressor, KernelOGD):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelPegasosClassifier(OnlineClassifier, KernelEstimator):
+class KernelPegasosClassifier(OnlineClassifier, GrowingEstimator):
     """Pegasos with kernels: stochastic sub-gradient descent on the regularised hinge loss.
 
     At step t everything learnt shrinks by ``1 - 1/t``, and a sample with ``y f(x) < 1`` enters with
@@ -192,6 +195,7 @@ class KernelPegasosClassifier(OnlineClassifier, KernelEstimator):
     reg : float > 0, default=1e-4
         lambda of the paper. ``1 / n_samples`` is of the size of C = 1 in a support vector machine.
     {kernel_parameters}
+    {max_support}
     {multi_class}
     {average}
     {stream_parameters}

@@ -184,7 +184,7 @@ class LOLClassifier(OnlineClassifier):
             return RULES["arow"](hinge, TRUST if self.r == "scale" else self.r)
         return passive_aggressive(self.variant, hinge, self.C)
 
-    def _space(self, X, n_outputs):
+    def _space(self, X, n_outputs, rng):
         if self.n_assign > self.n_prototypes:
             raise ValueError(
                 f"n_assign must be at most n_prototypes={self.n_prototypes}, got {self.n_assign}"

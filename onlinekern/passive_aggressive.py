@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sklearn.utils._param_validation import StrOptions
 
 from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
-from onlinekern._kernel import KernelEstimator
+from onlinekern._kernel import GrowingEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import LOSSES, RULES
 
@@ -18,7 +18,7 @@ def passive_aggressive(variant, loss, C):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelPA(KernelEstimator):
+class KernelPA(GrowingEstimator):
     """Mixin: the rule of a Passive-Aggressive variant."""
 
     C: float = 1.0
@@ -41,6 +41,7 @@ class KernelPAClassifier(OnlineClassifier, KernelPA):
     ----------
     {aggressiveness}
     {kernel_parameters}
+    {max_support}
     {multi_class}
     {average}
     {stream_parameters}
@@ -86,6 +87,7 @@ class KernelPARegressor(OnlineRegressor, KernelPA):
     epsilon : float >= 0, default=0.1
         Deviations up to it are no loss; in the units of y.
     {kernel_parameters}
+    {max_support}
     {average}
     {stream_parameters}
 

@@ -179,7 +179,7 @@ class SDROGDClassifier(OnlineClassifier):
         name = self.schedule or ("sqrt" if self.between == "linear" else "safe")
         return STEPS[name](self.eta0 or 0.0) if name == "sqrt" else STEPS[name]()
 
-    def _space(self, X, n_outputs):
+    def _space(self, X, n_outputs, rng):
         self._warned = False
         n_features = X.shape[1]
         sketch = FrequentDirections(sketch_rows(self.sketch_size, n_features), n_features)

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
-from onlinekern._kernel import KernelEstimator
+from onlinekern._kernel import GrowingEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import GATES, LOSSES, RULES
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SPA(KernelEstimator):
+class SPA(GrowingEstimator):
     """Mixin: PA-I behind a gate that samples by loss."""
 
     eta: float = 1.0
@@ -43,6 +43,7 @@ class SPAClassifier(OnlineClassifier, SPA):
     average : bool, default=True
         Predict with the average of all models (SPA-avg); False is SPA-last.
     {kernel_parameters}
+    {max_support}
     {multi_class}
     {stream_parameters}
 
@@ -92,6 +93,7 @@ class SPARegressor(OnlineRegressor, SPA):
     average : bool, default=True
         Predict with the average of all models; False predicts with the last one.
     {kernel_parameters}
+    {max_support}
     {stream_parameters}
 
     Attributes

@@ -23,6 +23,7 @@ cdef class Coefficients:
     cdef double *widened(self, double *old, Py_ssize_t capacity) noexcept nogil
     cdef void scores(self, const char *g, double *current, double *averaged) noexcept nogil
     cdef int put(self, Py_ssize_t slot, const double *step) noexcept nogil
+    cdef int add(self, Py_ssize_t slot, const double *step) noexcept nogil
     cdef int clear(self, Py_ssize_t slot) noexcept nogil
     cdef void advance(self) noexcept nogil
     cdef int shrink(self, double factor) noexcept nogil

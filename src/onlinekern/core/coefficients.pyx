@@ -107,6 +107,21 @@ cdef class Coefficients:
         self.n = max(self.n, slot + 1)
         return 0
 
+    cdef int add(self, Py_ssize_t slot, const double *step) noexcept nogil:
+        """Add K numbers to the coefficients in a slot. Returns 0, or -1 when memory ran out.
+
+        The models averaged so far stay what they were.
+        """
+        cdef Py_ssize_t k, j
+        if slot < self.saved_n and self.preserve() < 0:
+            return -1
+        for k in range(self.n_outputs):
+            j = k * self.capacity + slot
+            self.values[j] += step[k] / self.scale
+            if self.averaged:
+                self.companions[j] += step[k] / self.scale * self.total
+        return 0
+
     cdef int clear(self, Py_ssize_t slot) noexcept nogil:
         """Make the coefficients in a slot 0. Returns 0, or -1 when memory ran out."""
         cdef Py_ssize_t k
