@@ -18,7 +18,7 @@ from onlinekern.local import LOLClassifier
 from onlinekern.passive_aggressive import KernelPAClassifier, KernelPARegressor
 from onlinekern.sdrogd import SDROGDClassifier
 from onlinekern.sketch import FrequentDirections
-from onlinekern.spa import SPAClassifier, SPARegressor
+from onlinekern.spa import SPAClassifier, SPAOneClass, SPARegressor
 
 __version__ = _version("onlinekern")
 
@@ -36,6 +36,7 @@ __all__ = [
     "LOLClassifier",
     "SDROGDClassifier",
     "SPAClassifier",
+    "SPAOneClass",
     "SPARegressor",
     "all_estimators",
     "get_include",

@@ -2,6 +2,7 @@
 
 from onlinekern import dual, kernel, local, passive_aggressive, sdrogd, spa
 from onlinekern._base import OnlineEstimator
+from onlinekern._outliers import OnlineOutlierDetector
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 
 MODULES = (dual, kernel, local, passive_aggressive, sdrogd, spa)
@@ -12,7 +13,7 @@ def all_estimators(type_filter=None):
 
     Parameters
     ----------
-    type_filter : {None, 'classifier', 'regressor'}, default=None
+    type_filter : {None, 'classifier', 'regressor', 'outlier_detector'}, default=None
 
     Returns
     -------
@@ -29,6 +30,7 @@ def all_estimators(type_filter=None):
         None: OnlineEstimator,
         "classifier": OnlineClassifier,
         "regressor": OnlineRegressor,
+        "outlier_detector": OnlineOutlierDetector,
     }
     if type_filter not in kinds:
         raise ValueError(f"type_filter must be one of {list(kinds)}, got {type_filter!r}")
@@ -39,6 +41,6 @@ def all_estimators(type_filter=None):
         if isinstance(item, type)
         and item.__module__ == module.__name__
         and issubclass(item, kinds[type_filter])
-        and issubclass(item, (OnlineClassifier, OnlineRegressor))
+        and issubclass(item, (OnlineClassifier, OnlineRegressor, OnlineOutlierDetector))
     }
     return sorted(found.items())

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
 from onlinekern._kernel import GrowingEstimator
+from onlinekern._outliers import OnlineOutlierDetector
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import GATES, LOSSES, RULES
 
@@ -126,3 +127,56 @@ class SPARegressor(OnlineRegressor, SPA):
 
     def _rule(self):
         return RULES["pa1"](LOSSES["epsilon_insensitive"](self.epsilon), self.eta)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SPAOneClass(OnlineOutlierDetector, SPA):
+    """Sparse Passive-Aggressive learning of one class: a novelty and outlier detector.
+
+    `SPAClassifier` in which every sample has the label 1: its loss is ``l = max(0, 1 - f(x))``, it
+    is drawn with probability ``rho = min(alpha, l) / beta``, and enters with coefficient
+    ``min(eta / rho, l / kappa(x, x))`` [1]_. The function rises to 1 where samples are dense and
+    stays near 0 elsewhere; a sample is an outlier where it lies below `offset_`.
+
+    Parameters
+    ----------
+    contamination : float in (0, 0.5], default=0.1
+        The fraction of samples that are to be outliers: `offset_` is that quantile of the scores.
+        The default is that of scikit-learn's detectors that have no rule of their own.
+    {spa_parameters}
+    average : bool, default=True
+        Score with the average of all models; False scores with the last one.
+    {kernel_parameters}
+    {max_support}
+    {stream_parameters}
+
+    Attributes
+    ----------
+    offset_ : float
+        After `fit`, the quantile `contamination` of the scores of the training samples; after
+        `partial_fit` and `learn_one`, that of the scores which the last 1,024 samples had before
+        they were learnt (brought up to date every 128 samples).
+    {attributes}
+
+    Notes
+    -----
+    A `sample_weight` multiplies eta. Use a kernel that falls off with the distance: under the
+    linear one the class is a half space.
+
+    References
+    ----------
+    .. [1] J. Lu, P. Zhao, S. C. H. Hoi (2016). Online sparse passive aggressive learning with
+       kernels. SIAM International Conference on Data Mining (SDM).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinekern import SPAOneClass
+    >>> X = np.random.default_rng(0).standard_normal((2000, 2))
+    >>> model = SPAOneClass(gamma=0.5, random_state=0).fit(X)
+    >>> model.predict([[0.0, 0.0], [5.0, 5.0]])
+    array([ 1, -1])
+    """
+
+    def _rule(self):
+        return RULES["pa1"](LOSSES["hinge"](), self.eta)

@@ -5,7 +5,8 @@ from sklearn.base import is_classifier
 
 from onlinekern import all_estimators
 
-CLASSES = dict(all_estimators())
+# Those that learn from labels or targets.
+CLASSES = dict(all_estimators("classifier") + all_estimators("regressor"))
 NAMES = sorted(CLASSES)
 
 

@@ -114,7 +114,13 @@ def weights_of(n):
 
 
 # Their models are of another form: they meet their twins in test_dual_sgd, test_lol, test_sdrogd.
-ELSEWHERE = {"DualSGDClassifier", "DualSGDRegressor", "LOLClassifier", "SDROGDClassifier"}
+ELSEWHERE = {
+    "DualSGDClassifier",
+    "DualSGDRegressor",
+    "LOLClassifier",
+    "SDROGDClassifier",
+    "SPAOneClass",
+}
 
 
 def test_every_estimator_has_a_case():

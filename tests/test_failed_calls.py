@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from learners import width
+from learners import CLASSES, NAMES, width
 from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 
@@ -20,8 +20,6 @@ from onlinekern import (
 )
 
 LAYOUTS = ["dense", "csr", "wide"]
-NAMES = [name for name, _ in all_estimators()]
-CLASSES = dict(all_estimators())
 # The scale falls below 1e-9, at which it is folded, after some twenty samples.
 FOLDING = {"eta": 0.4, "reg": 1.5, "average": True}
 

@@ -29,7 +29,12 @@ TWINS = {
 
 
 # Estimators whose twin is a module of its own.
-OTHER_TWINS = {"dual_sgd": dual_sgd.dual_sgd, "lol": lol.lol, "sdrogd": sdrogd.sdrogd}
+OTHER_TWINS = {
+    "dual_sgd": dual_sgd.dual_sgd,
+    "lol": lol.lol,
+    "sdrogd": sdrogd.sdrogd,
+    "spaone_class": algorithms.spa_one_class,
+}
 REGISTERED = [(table, name) for table in core.__all__ for name in getattr(core, table)]
 
 
@@ -53,6 +58,7 @@ def test_estimator_has_a_twin(name, cls):
     everything = own | set(inspect.signature(algorithms.run).parameters) | {
         *("C", "eta", "schedule", "power", "reg", "delta", "epsilon"),  # rules and losses
         *("multi_class",),  # classify
+        *("contamination",),  # what is made of the scores
         *("n_components",),  # the frequencies themselves are handed over
         *("n_epochs", "shuffle", "random_state", "window", "n_jobs"),  # not the algorithm's
     }  # fmt: skip
@@ -69,15 +75,21 @@ def test_every_subclass_is_registered():
     def below(cls):
         return {cls}.union(*map(below, cls.__subclasses__()))
 
-    bases = (onlinekern._tasks.OnlineClassifier, onlinekern._tasks.OnlineRegressor)
+    bases = (
+        onlinekern._tasks.OnlineClassifier,
+        onlinekern._tasks.OnlineRegressor,
+        onlinekern._outliers.OnlineOutlierDetector,
+    )
     found = {cls for base in bases for cls in below(base) if cls not in bases}
     public = {cls for cls in found if cls.__module__.startswith("onlinekern.")}
     assert public == set(dict(onlinekern.all_estimators()).values())
 
 
 def test_type_filter():
-    both = onlinekern.all_estimators("classifier") + onlinekern.all_estimators("regressor")
-    assert sorted(both) == onlinekern.all_estimators()
+    kinds = ("classifier", "regressor", "outlier_detector")
+    parts = [onlinekern.all_estimators(kind) for kind in kinds]
+    assert all(parts)
+    assert sorted(item for part in parts for item in part) == onlinekern.all_estimators()
     with pytest.raises(ValueError, match="type_filter"):
         onlinekern.all_estimators("clusterer")
 

@@ -286,3 +286,10 @@ def spa(X, y, *, uniforms, eta=1.0, alpha=1.0, beta=5.0, average=True, **common)
     """
     gate = {"gate": (alpha, beta), "uniforms": uniforms, "average": average}
     return kernel_pa(X, y, C=eta, variant="pa1", **gate, **common)
+
+
+def spa_one_class(X, *, uniforms, eta=1.0, alpha=1.0, beta=5.0, average=True, **common):
+    """SPA [3]_ of one class: the hinge of the label 1 for every sample."""
+    rule = {"rule": "pa1", "loss": "hinge", "C": eta, "average": average}
+    gate = {"gate": (alpha, beta), "uniforms": uniforms}
+    return regress(X, np.ones(len(X)), **rule, **gate, **{"gamma": "scale", **common})

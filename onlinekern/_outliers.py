@@ -1,0 +1,239 @@
+"""The third task: one class, and what does not belong to it (scikit-learn's outlier detectors)."""
+
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+from sklearn.base import OutlierMixin, _fit_context
+from sklearn.exceptions import NotFittedError
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from onlinekern._base import OnlineEstimator, all_or_nothing
+from onlinekern.core.heads import HEADS
+
+
+class RecentQuantile:
+    """A quantile of the last numbers of a stream, brought up to date at fixed places of it.
+
+    Where it is brought up to date depends on the count alone, so a stream cut into calls in another
+    way has the same quantiles.
+
+    Parameters
+    ----------
+    fraction : float in (0, 1)
+    """
+
+    LENGTH = 1024
+    EVERY = 128
+
+    def __init__(self, fraction):
+        self.fraction = fraction
+        self.values = np.zeros(self.LENGTH)
+        self.count = 0
+        # The score of a model that has seen nothing.
+        self.quantile = 0.0
+
+    def copy(self):
+        """Another one, in the same state."""
+        twin = RecentQuantile(self.fraction)
+        twin.values = self.values.copy()
+        twin.count, twin.quantile = self.count, self.quantile
+        return twin
+
+    def left(self):
+        """Numbers until the quantile is next brought up to date: 1, 2, 4 ... 128, 256, 384 ..."""
+        if self.count >= self.EVERY:
+            return self.EVERY - self.count % self.EVERY
+        return (1 << self.count.bit_length()) - self.count
+
+    def append(self, values):
+        """Take in numbers; returns, for each, the quantile in force before it."""
+        before = np.empty(len(values))
+        first = 0
+        while first < len(values):
+            part = values[first : first + self.left()]
+            before[first : first + len(part)] = self.quantile
+            self.values[(self.count + np.arange(len(part))) % self.LENGTH] = part
+            renew = len(part) == self.left()
+            self.count += len(part)
+            if renew:
+                recent = self.values[: min(self.count, self.LENGTH)]
+                self.quantile = float(np.quantile(recent, self.fraction))
+            first += len(part)
+        return before
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
+    """Samples of one class; -1 for what lies outside it."""
+
+    contamination: float = 0.1
+
+    _constraints = {"contamination": [Interval(Real, 0, 0.5, closed="right")]}
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
+    def fit(self, X, y=None, sample_weight=None):
+        """Learn from scratch, in `n_epochs` passes.
+
+        `offset_` becomes the quantile `contamination` of the scores of X under the final model.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        y : Ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : object
+        """
+        super().fit(X, y, sample_weight)
+        scores = self.score_samples(X)
+        self._recent = RecentQuantile(self.contamination)
+        self._recent.append(scores)
+        self._recent.quantile = float(np.quantile(scores, self.contamination))
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
+    def partial_fit(self, X, y=None, sample_weight=None):
+        """Learn one pass over a batch, in its order.
+
+        `offset_` follows the scores that the last 1,024 samples had before they were learnt.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        y : Ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : object
+        """
+        self._follow(X, sample_weight)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
+    def partial_fit_predict(self, X, y=None, sample_weight=None):
+        """`partial_fit` that tests first.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `partial_fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            -1 for samples that were outliers before they were learnt, 1 for the others.
+        """
+        return self._follow(X, sample_weight)
+
+    def learn_one(self, x, y=None):
+        """Learn one sample, without scikit-learn's validation.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,)
+            Fastest when C-contiguous and of the model's dtype.
+        y : Ignored
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If x has not `n_features_in_` finite features.
+        """
+        if "_model" not in self.__dict__:
+            return self.partial_fit(np.reshape(x, (1, -1)))
+        self._recent.append(np.array([self._model.learn_one(x, 1.0)]))
+        return self
+
+    def score_samples(self, X):
+        """Scores of samples: about 1 and more within the class, 0 far from all that was seen.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._scores(X)[:, 0]
+
+    def decision_function(self, X):
+        """``score_samples(X) - offset_``: negative for outliers.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X):
+        """-1 for outliers, 1 for the others.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+    @property
+    def offset_(self):
+        """The score below which a sample is an outlier."""
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet.")
+        return self._recent.quantile
+
+    def _follow(self, X, sample_weight):
+        fresh = not self.__sklearn_is_fitted__()
+        recent = RecentQuantile(self.contamination) if fresh else self._recent.copy()
+        recent.fraction = self.contamination
+        scores = self._partial_fit(X, None, None, sample_weight)
+        before = recent.append(scores)
+        self._recent = recent
+        return np.where(scores < before, -1, 1)
+
+    def _validate(self, X, y, sample_weight, start):
+        X = validate_data(
+            self,
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32] if start else self._model.dtype,
+            order="C",
+            reset=start,
+        )
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            )
+        return (X if start else self._layout(X)), np.ones(X.shape[0]), sample_weight
+
+    def _labels(self, y):
+        return None
+
+    def _encode(self, y, labels):
+        return y
+
+    def _decode(self, predictions):
+        return predictions
+
+    def _head(self):
+        return HEADS["regression"]()

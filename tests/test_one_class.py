@@ -1,0 +1,155 @@
+"""SPA of one class: its scores are its twin's, its offset is the quantile that it says."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from onlinekern.core.rng import Generator
+from oracles.algorithms import spa_one_class
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import roc_auc_score
+from sklearn.svm import OneClassSVM
+
+from onlinekern import SPAOneClass
+from onlinekern._outliers import RecentQuantile
+
+LAYOUTS = ["dense", "csr", "wide"]
+SEED = 3
+
+
+def uniforms(n):
+    seed = np.random.RandomState(SEED).randint(np.iinfo(np.int64).max, dtype=np.int64)
+    return iter(Generator(seed).random(n))
+
+
+def parts_of(model):
+    recent = model._recent
+    return model.dual_coef_, recent.values, recent.count, recent.quantile, model.n_seen_
+
+
+@pytest.fixture
+def X(stream):
+    return stream("regression", n=300)[0]
+
+
+@pytest.mark.parametrize("window", [1, 7, None])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("average", [False, True])
+def test_twin(X, average, dtype, layout, window, as_layout, close):
+    settings = {"eta": 0.3, "alpha": 0.7, "beta": 1.5, "gamma": 0.4, "average": average}
+    rows = as_layout(X.astype(dtype), layout)
+    model = SPAOneClass(**settings, window=window, random_state=SEED).partial_fit(rows)
+    dense = np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray())
+    expected = spa_one_class(dense.astype(np.float64), uniforms=uniforms(len(X)), **settings)
+    assert 0 < model.n_support_ == len(expected.support) < len(X)
+    close(model.dual_coef_, expected.dual_coef, dtype)
+    close(model._recent.values[: len(X)], expected.predictions, dtype)
+    assert model.cumulative_loss_ == pytest.approx(expected.cumulative_loss, rel=1e-4)
+
+
+@pytest.mark.parametrize("contamination", [0.02, 0.1, 0.5])
+def test_offset_after_fit(X, contamination):
+    model = SPAOneClass(gamma=0.4, contamination=contamination, random_state=0).fit(X)
+    assert model.offset_ == np.quantile(model.score_samples(X), contamination)
+    assert np.mean(model.predict(X) == -1) == pytest.approx(contamination, abs=1 / len(X))
+    assert np.array_equal(model.predict(X) == -1, model.decision_function(X) < 0)
+
+
+def naive_quantiles(scores, fraction):
+    """The quantile in force before each score, and after all of them."""
+    before, quantile = [], 0.0
+    for t in range(len(scores)):
+        before.append(quantile)
+        seen = t + 1
+        if seen % 128 == 0 or (seen < 128 and seen & (seen - 1) == 0):
+            quantile = np.quantile(scores[max(0, seen - 1024) : seen], fraction)
+    return np.array(before), quantile
+
+
+@pytest.mark.parametrize("cuts", [[], [1, 2, 3, 64, 65, 127, 1000, 2500], list(range(1, 3000))])
+def test_recent_quantile(cuts):
+    scores = np.random.default_rng(0).standard_normal(3000).cumsum()
+    recent = RecentQuantile(0.2)
+    found = np.concatenate([recent.append(part) for part in np.split(scores, cuts)])
+    expected, last = naive_quantiles(scores, 0.2)
+    assert np.array_equal(found, expected)
+    assert recent.quantile == last
+
+
+def test_any_split(X):
+    whole, parts, single = (SPAOneClass(gamma=0.4, random_state=0) for _ in range(3))
+    predictions = whole.partial_fit_predict(X)
+    assert set(predictions) == {-1, 1}
+    found = [parts.partial_fit_predict(part) for part in np.split(X, [1, 50, 177])]
+    assert np.array_equal(np.concatenate(found), predictions)
+    for row in X:
+        single.learn_one(row)
+    for model in (parts, single):
+        for actual, expected in zip(parts_of(model), parts_of(whole), strict=True):
+            assert np.array_equal(actual, expected)
+    twin = pickle.loads(pickle.dumps(parts))
+    assert np.array_equal(twin.partial_fit_predict(X), whole.partial_fit_predict(X))
+
+
+def test_offset_follows_the_stream():
+    rng = np.random.default_rng(0)
+    model = SPAOneClass(gamma=0.5, contamination=0.05, random_state=0)
+    model.partial_fit(rng.standard_normal((3000, 2)))
+    assert model.predict([[6.0, 6.0]]) == [-1]
+    found = model.partial_fit_predict(6 + rng.standard_normal((6000, 2)))
+    assert (found[:20] == -1).mean() > 0.5
+    assert np.mean(found[-2000:] == -1) == pytest.approx(0.05, abs=0.04)
+    assert model.predict([[6.0, 6.0]]) == [1]
+
+
+def test_ranks_no_worse_than_a_one_class_svm():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((2000, 2))
+    X_test = np.r_[rng.standard_normal((2000, 2)), rng.uniform(-6, 6, (400, 2))]
+    inside = np.r_[np.ones(2000), np.zeros(400)]
+    model = SPAOneClass(gamma=0.5, random_state=0).fit(X)
+    machine = OneClassSVM(gamma=0.5, nu=0.1).fit(X)
+    areas = [roc_auc_score(inside, m.score_samples(X_test)) for m in (model, machine)]
+    assert areas[0] > areas[1] - 0.01
+
+
+def test_failed_call(X):
+    model = SPAOneClass(gamma=0.4, random_state=0).partial_fit(X)
+    before, twin = parts_of(model), copy.deepcopy(model)
+    bad = X.copy()
+    bad[-1, 0] = np.nan
+    calls = [
+        lambda: model.partial_fit(bad),
+        lambda: model.fit(bad),
+        lambda: model.partial_fit(X[:, :-1]),
+        lambda: model.partial_fit(X, sample_weight=-np.ones(len(X))),
+        lambda: model.learn_one(bad[-1]),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError):
+            call()
+        for actual, expected in zip(parts_of(model), before, strict=True):
+            assert np.array_equal(actual, expected)
+    assert np.array_equal(model.partial_fit_predict(X), twin.partial_fit_predict(X))
+
+
+def test_weights(X):
+    weight = np.arange(len(X)) % 3.0
+    model = SPAOneClass(gamma=0.4, eta=0.1, random_state=SEED).partial_fit(X, sample_weight=weight)
+    settings = {"eta": 0.1, "gamma": 0.4, "average": True, "sample_weight": weight}
+    expected = spa_one_class(X, uniforms=uniforms(len(X)), **settings)
+    assert np.allclose(model.dual_coef_, expected.dual_coef, rtol=1e-9)
+
+
+def test_not_fitted():
+    with pytest.raises(NotFittedError):
+        SPAOneClass().predict([[0.0]])
+    assert not hasattr(SPAOneClass(), "offset_")
+
+
+@pytest.mark.parametrize("contamination", [0, 0.6, "auto"])
+def test_contamination(contamination, X):
+    with pytest.raises(ValueError, match="contamination"):
+        SPAOneClass(contamination=contamination).fit(X)
