@@ -108,6 +108,8 @@ SETS = {
     "mnist 0/1 standard, split": lambda folder: folder.split("mnist01", standard),
     "satimage standard, split": lambda folder: folder.split("satimage", standard),
     "shuttle standard, split": lambda folder: folder.split("shuttle", standard),
+    "a9a, split": lambda folder: folder.split("a9a", as_they_are),
+    "cod-rna standard, split": lambda folder: folder.split("cod-rna", standard),
     "a9a, divided": lambda folder: dense(folder.both("a9a")),
     "german, divided": lambda folder: dense(folder.libsvm("german.numer")),
     "ijcnn1, divided": lambda folder: dense(folder.libsvm("ijcnn1", "train")),
