@@ -11,5 +11,8 @@ cdef enum Verdict:
 
 cdef class Budget(Part):
     cdef readonly Py_ssize_t refused
+    cdef int attach(self, SupportSet support) except -1
     cdef Verdict admit(self, SupportSet support, Py_ssize_t i,
                        const double *coefficients) noexcept nogil
+    cdef void checkpoint(self, SupportSet support) noexcept nogil
+    cdef void rollback(self, SupportSet support) noexcept nogil

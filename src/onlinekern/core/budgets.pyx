@@ -1,7 +1,9 @@
 """Budget policies: what happens to a sample that is to become a support vector.
 
 Layer 7. A policy changes the support set through the set's own methods only, which keep the
-look-ahead window true; so no policy needs to know that there is a window.
+look-ahead window true; so no policy needs to know that there is a window. What a policy remembers
+of the stream beside the support set it gives back when a call fails, and takes along when the model
+is copied.
 """
 from onlinekern.core.parts cimport Part
 from onlinekern.core.support cimport SupportSet
@@ -16,10 +18,29 @@ cdef class Budget(Part):
         Samples that were not added since the model was made.
     """
 
+    cdef int attach(self, SupportSet support) except -1:
+        """Prepare for a support set, the only one that the policy will have; called once."""
+        return 0
+
     cdef Verdict admit(self, SupportSet support, Py_ssize_t i,
                        const double *coefficients) noexcept nogil:
         """Take sample i of the open window with K coefficients, or not."""
         return OUT_OF_MEMORY if support.add(i, coefficients) < 0 else ADDED
+
+    cdef void checkpoint(self, SupportSet support) noexcept nogil:
+        """Remember the present state for `rollback`; the support set does so after it."""
+        pass
+
+    cdef void rollback(self, SupportSet support) noexcept nogil:
+        """Return to the state of the checkpoint; the support set has done so already."""
+        pass
+
+    def get_state(self):
+        """What was learnt beside the support set, as a dictionary of arrays and numbers."""
+        return {}
+
+    def set_state(self, SupportSet support, state):
+        """Take over what `get_state` gave, with a support set that has its state already."""
 
 
 cdef class Cap(Budget):
