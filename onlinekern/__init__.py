@@ -4,6 +4,13 @@ from importlib.metadata import version as _version
 from pathlib import Path as _Path
 
 from onlinekern._registry import all_estimators
+from onlinekern.bogd import BOGDClassifier, BOGDRegressor
+from onlinekern.budgeted import (
+    BPAClassifier,
+    BPARegressor,
+    ForgetronClassifier,
+    RBPClassifier,
+)
 from onlinekern.core.vector import available_levels as _available_levels
 from onlinekern.core.vector import level as _level
 from onlinekern.dual import DualSGDClassifier, DualSGDRegressor
@@ -15,6 +22,7 @@ from onlinekern.kernel import (
     KernelPerceptronClassifier,
 )
 from onlinekern.local import LOLClassifier
+from onlinekern.oskl import OSKLClassifier
 from onlinekern.passive_aggressive import KernelPAClassifier, KernelPARegressor
 from onlinekern.sdrogd import SDROGDClassifier
 from onlinekern.sketch import FrequentDirections
@@ -23,8 +31,13 @@ from onlinekern.spa import SPAClassifier, SPAOneClass, SPARegressor
 __version__ = _version("onlinekern")
 
 __all__ = [
+    "BOGDClassifier",
+    "BOGDRegressor",
+    "BPAClassifier",
+    "BPARegressor",
     "DualSGDClassifier",
     "DualSGDRegressor",
+    "ForgetronClassifier",
     "FourierFeatures",
     "FrequentDirections",
     "KernelOGDClassifier",
@@ -34,6 +47,8 @@ __all__ = [
     "KernelPegasosClassifier",
     "KernelPerceptronClassifier",
     "LOLClassifier",
+    "OSKLClassifier",
+    "RBPClassifier",
     "SDROGDClassifier",
     "SPAClassifier",
     "SPAOneClass",

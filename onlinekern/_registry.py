@@ -1,11 +1,31 @@
 """The list of estimators."""
 
-from onlinekern import dual, kernel, local, passive_aggressive, sdrogd, spa
+from onlinekern import (
+    bogd,
+    budgeted,
+    dual,
+    kernel,
+    local,
+    oskl,
+    passive_aggressive,
+    sdrogd,
+    spa,
+)
 from onlinekern._base import OnlineEstimator
 from onlinekern._outliers import OnlineOutlierDetector
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 
-MODULES = (dual, kernel, local, passive_aggressive, sdrogd, spa)
+MODULES = (
+    bogd,
+    budgeted,
+    dual,
+    kernel,
+    local,
+    oskl,
+    passive_aggressive,
+    sdrogd,
+    spa,
+)
 
 
 def all_estimators(type_filter=None):

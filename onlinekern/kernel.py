@@ -7,10 +7,16 @@ from dataclasses import dataclass
 
 from sklearn.utils._param_validation import StrOptions
 
+from onlinekern._base import OnlineEstimator
 from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
 from onlinekern._kernel import GrowingEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import LOSSES, RULES, SCHEDULES
+
+LABEL_LOSSES = [
+    StrOptions({"hinge", "squared_hinge", "smooth_hinge", "logistic", "exponential", "squared"})
+]
+TARGET_LOSSES = [StrOptions({"squared", "absolute", "epsilon_insensitive", "huber"})]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -57,8 +63,8 @@ class KernelPerceptronClassifier(OnlineClassifier, GrowingEstimator):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelOGD(GrowingEstimator):
-    """Mixin: online gradient descent in the kernel's space."""
+class GradientEstimator(OnlineEstimator):
+    """Mixin: the rule of online gradient descent."""
 
     eta: float = 0.5
     schedule: str = "constant"
@@ -84,7 +90,7 @@ class KernelOGD(GrowingEstimator):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelOGDClassifier(OnlineClassifier, KernelOGD):
+class KernelOGDClassifier(OnlineClassifier, GradientEstimator, GrowingEstimator):
     """Online gradient descent with kernels (NORMA without truncation).
 
     At each step ``f <- (1 - eta_t reg) f - eta_t l'(f(x_t), y_t) kappa(x_t, .)`` (eq. 8 of [1]_).
@@ -128,17 +134,11 @@ default='hinge'
 
     loss: str = "hinge"
 
-    _constraints = {
-        "loss": [
-            StrOptions(
-                {"hinge", "squared_hinge", "smooth_hinge", "logistic", "exponential", "squared"}
-            )
-        ]
-    }
+    _constraints = {"loss": LABEL_LOSSES}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelOGDRegressor(OnlineRegressor, KernelOGD):
+class KernelOGDRegressor(OnlineRegressor, GradientEstimator, GrowingEstimator):
     """Online gradient descent with kernels, for regression.
 
     At each step ``f <- (1 - eta_t reg) f - eta_t l'(f(x_t), y_t) kappa(x_t, .)`` (eq. 8 of [1]_).
@@ -178,9 +178,7 @@ class KernelOGDRegressor(OnlineRegressor, KernelOGD):
 
     loss: str = "squared"
 
-    _constraints = {
-        "loss": [StrOptions({"squared", "absolute", "epsilon_insensitive", "huber"})],
-    }
+    _constraints = {"loss": TARGET_LOSSES}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

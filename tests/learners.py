@@ -11,13 +11,18 @@ NAMES = sorted(CLASSES)
 
 
 def width(name):
-    """The kernel's width, as parameters, for those that have a kernel."""
-    return {"gamma": 0.4} if hasattr(CLASSES[name], "gamma") else {}
+    """The kernel's width, and a budget that fills up, for those that have them."""
+    sizes = {"gamma": 0.4, "budget": 20}
+    return {size: value for size, value in sizes.items() if hasattr(CLASSES[name], size)}
 
 
 def build(name, **parameters):
-    """An averaged estimator whose scale, where it has one, is folded within fifty samples."""
-    model = CLASSES[name](**width(name), random_state=7, average=True)
+    """An averaged estimator whose scale, where it has one, is folded within fifty samples.
+
+    Those that forget have no average.
+    """
+    average = {"average": True} if hasattr(CLASSES[name], "average") else {}
+    model = CLASSES[name](**width(name), random_state=7, **average)
     steps = {"eta": 0.4, "reg": 1.5} if hasattr(model, "eta") and hasattr(model, "reg") else {}
     return model.set_params(**{**steps, **parameters})
 

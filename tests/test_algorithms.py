@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from onlinekern.core.rng import Generator
-from oracles import algorithms
+from oracles import algorithms, budgeted
 from sklearn.base import is_classifier
 
 import onlinekern
@@ -42,6 +42,13 @@ CASES = {
     "KernelPegasosClassifier": [{"reg": 1e-2}],
     "KernelPAClassifier": VARIANTS,
     "KernelPARegressor": [{**variant, "epsilon": 0.2} for variant in VARIANTS],
+    "OSKLClassifier": [{"G": 2.0}]
+    + [
+        {"loss": loss, "eta": 0.2, "G": 1.5, "delta": 0.5, **step}
+        for loss, step in zip(
+            ["smooth_hinge", "squared_hinge", "exponential", "logistic"], STEPS, strict=True
+        )
+    ],
     "SPAClassifier": [{"eta": 0.3}, {"alpha": 0.5, "beta": 1.0}],
     "SPARegressor": [{"eta": 0.3, "beta": 2.0}, {"alpha": 0.7, "beta": 0.8, "epsilon": 0.05}],
 }
@@ -63,7 +70,8 @@ def build(name, task, **parameters):
 def oracle_of(name):
     """Return the naive loop of an estimator: KernelPAClassifier is kernel_pa, and so on."""
     family = re.sub("(Classifier|Regressor)$", "", name)
-    return getattr(algorithms, re.sub("(?<=[a-z])(?=[A-Z])", "_", family).lower())
+    twin = re.sub("(?<=[a-z])(?=[A-Z])", "_", family).lower()
+    return getattr(algorithms, twin, None) or getattr(budgeted, twin)
 
 
 def naive(model, X, y, **arguments):
@@ -74,10 +82,9 @@ def naive(model, X, y, **arguments):
         arguments["classes"] = np.unique(y)
     else:
         arguments["task"] = "regression"
-    if "beta" in parameters:
-        draws = np.random.RandomState(SEED)
-        seed = draws.randint(np.iinfo(np.int64).max, dtype=np.int64)
-        arguments["uniforms"] = iter(Generator(seed).random(len(y)))
+    draws = np.random.RandomState(SEED)
+    seed = draws.randint(np.iinfo(np.int64).max, dtype=np.int64)
+    arguments["uniforms"] = iter(Generator(seed).random(10 * len(y)))
     return oracle_of(type(model).__name__)(X, y, **arguments)
 
 
@@ -113,11 +120,17 @@ def weights_of(n):
     return weights
 
 
-# Their models are of another form: they meet their twins in test_dual_sgd, test_lol, test_sdrogd.
+# Their models are of another form: they meet their twins in test files of their own.
 ELSEWHERE = {
+    "BOGDClassifier",
+    "BOGDRegressor",
+    "BPAClassifier",
+    "BPARegressor",
     "DualSGDClassifier",
     "DualSGDRegressor",
+    "ForgetronClassifier",
     "LOLClassifier",
+    "RBPClassifier",
     "SDROGDClassifier",
     "SPAOneClass",
 }

@@ -5,7 +5,18 @@ import re
 from pathlib import Path
 
 import pytest
-from oracles import algorithms, dual_sgd, heads, kernels, lol, losses, rules, schedules, sdrogd
+from oracles import (
+    algorithms,
+    budgeted,
+    dual_sgd,
+    heads,
+    kernels,
+    lol,
+    losses,
+    rules,
+    schedules,
+    sdrogd,
+)
 
 import onlinekern
 from onlinekern import core
@@ -18,7 +29,16 @@ TWINS = {
     "HEADS": heads.HEADS,
     "SCHEDULES": schedules.SCHEDULES,
     # `run` of the twins has no gate object: `gate=None` is the open gate.
-    "GATES": {"always": algorithms.run, "loss_proportional": algorithms.acceptance_probability},
+    "GATES": {
+        "always": algorithms.run,
+        "loss_proportional": algorithms.acceptance_probability,
+        "slope_proportional": algorithms.acceptance_probability,
+    },
+    "EVICTIONS": {
+        "random": budgeted.RBP,
+        "uniform": budgeted.BOGD,
+        "nonuniform": budgeted.BOGD,
+    },
     # `max_support` of its model is the only bound; None lets it grow.
     "BUDGETS": {"grow": algorithms.Model.update, "cap": algorithms.Model.update},
     "KERNEL_ALIASES": kernels.ALIASES,
@@ -30,8 +50,12 @@ TWINS = {
 
 # Estimators whose twin is a module of its own.
 OTHER_TWINS = {
+    "bogd": budgeted.bogd,
+    "bpa": budgeted.bpa,
     "dual_sgd": dual_sgd.dual_sgd,
+    "forgetron": budgeted.forgetron,
     "lol": lol.lol,
+    "rbp": budgeted.rbp,
     "sdrogd": sdrogd.sdrogd,
     "spaone_class": algorithms.spa_one_class,
 }

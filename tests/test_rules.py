@@ -22,6 +22,7 @@ from onlinekern.core import BUDGETS, GATES, HEADS, KERNELS, LOSSES, RULES, SCHED
 
 C, ETA, POWER, REG = 0.6, 0.4, 0.7, 0.3
 GATE = (1.0, 2.0)
+SLOPE_GATE = 1.5
 REGRESSION = (
     oracle_losses.Squared,
     oracle_losses.Absolute,
@@ -175,7 +176,7 @@ def compose(rule, gate, head, K, X, y):
     kernel = KERNELS["gaussian"](0.5, 3, 0.0)
     outputs = HEADS[head](*([K] if head in ("ovr", "margin") else []))
     support = SupportSet(kernel, X.shape[1], X.dtype, outputs.n_outputs, True, False)
-    gates = {"always": [], "loss_proportional": GATE}
+    gates = {"always": [], "loss_proportional": GATE, "slope_proportional": [SLOPE_GATE]}
     space = KernelSpace(support, BUDGETS["grow"]())
     parts = (outputs, rule, GATES[gate](*gates[gate]), Generator(5))
     model = Model(space, *parts, X.shape[1], X.dtype)
@@ -197,10 +198,10 @@ def test_every_rule_behind_every_gate_under_every_head(rule, twin, head, gate, s
     if head != "regression":
         y = np.arange(len(y)) * 7 % K
     model, predictions = compose(rule, gate, head, K, X, y.astype(np.float64))
-    gated = {"gate": GATE, "uniforms": iter(Generator(5).random(len(X)))}
+    gates = {"always": None, "loss_proportional": GATE, "slope_proportional": SLOPE_GATE}
     expected = algorithms.run(
-        X, y, rule=twin, head=head, n_classes=K, gamma=0.5, average=True,
-        **(gated if gate == "loss_proportional" else {}),
+        X, y, rule=twin, head=head, n_classes=K, gamma=0.5, average=True, gate=gates[gate],
+        uniforms=iter(Generator(5).random(len(X))),
     )  # fmt: skip
     close(predictions, expected.predictions, np.float64)
     close(model.cumulative_loss, expected.cumulative_loss, np.float64)

@@ -25,10 +25,12 @@ TASKS = [
 
 def build(cls, task, **parameters):
     """An estimator with settings under which no learner of integer data runs away."""
-    small = {"eta": 2.0**-6, "reg": 2.0**-7, "epsilon": 0.25, "beta": 2.0}
+    small = {"eta": 2.0**-6, "reg": 2.0**-7, "epsilon": 0.25, "beta": 2.0, "budget": 30}
     if task in ("ovr", "margin"):
         parameters["multi_class"] = task
     known = cls().get_params()
+    if "average" not in known:
+        parameters.pop("average", None)
     small = {name: value for name, value in small.items() if name in known}
     return cls(random_state=0, **{**small, **parameters})
 

@@ -2,6 +2,7 @@
 
 from onlinekern.core.budgets import BUDGETS
 from onlinekern.core.discriminants import DISCRIMINANTS, STEPS
+from onlinekern.core.evictions import EVICTIONS
 from onlinekern.core.gates import GATES
 from onlinekern.core.heads import HEADS
 from onlinekern.core.kernels import KERNEL_ALIASES, KERNELS
@@ -12,6 +13,7 @@ from onlinekern.core.schedules import SCHEDULES
 __all__ = [
     "BUDGETS",
     "DISCRIMINANTS",
+    "EVICTIONS",
     "GATES",
     "HEADS",
     "KERNELS",

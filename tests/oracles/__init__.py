@@ -19,4 +19,6 @@ References used throughout
    Y. Freund, R. Schapire, Machine Learning 37, 1999.
 .. [6] K. Crammer, Y. Singer, "On the algorithmic implementation of multiclass kernel-based
    vector machines", JMLR 2, 2001.
+.. [7] L. Zhang, J. Yi, R. Jin, M. Lin, X. He, "Online kernel learning with a near optimal sparsity
+   bound", ICML 2013.
 """

@@ -19,7 +19,9 @@ from .rules import RULES, Pegasos, Rule
 class Model:
     """f_t and the sum of f_1 ... f_{t-1}, as coefficients of shape (K, n_stream)."""
 
-    def __init__(self, n_outputs, n_stream):
+    def __init__(self, n_outputs, gram):
+        n_stream = len(gram)
+        self.gram = gram
         self.coefficients = np.zeros((n_outputs, n_stream))
         self.sum_of_past = np.zeros((n_outputs, n_stream))
         self.n_seen = 0
@@ -119,15 +121,20 @@ class Parts:
 
     rule: Rule
     head: Head
-    gate: tuple | None
+    gate: tuple | float | None
     uniforms: Iterator | None
     max_support: int | None
 
 
-def acceptance_probability(gate, loss):
-    """Return rho_t = min(alpha, l_t) / beta [3]_, Algorithm 1; 1 without a gate."""
+def acceptance_probability(gate, loss, slope):
+    """Return rho_t = min(alpha, l_t) / beta [3]_, Algorithm 1; 1 without a gate.
+
+    A gate that is a number G is that of OSKL [7]_: |l'_t| / G, at most 1.
+    """
     if gate is None:
         return 1.0
+    if not isinstance(gate, tuple):
+        return min(1.0, abs(slope) / gate)
     alpha, beta = gate
     return min(alpha, loss) / beta
 
@@ -146,7 +153,8 @@ def learn(model, i, scores, target, kappa, weight, parts, result):
         result.n_uniforms += 1
     step = np.zeros(parts.head.n_outputs)
     for problem, loss in zip(problems, losses, strict=True):
-        probability = acceptance_probability(parts.gate, loss)
+        slope = parts.rule.loss.negative_slope(problem.y, problem.f)
+        probability = acceptance_probability(parts.gate, loss, slope)
         if parts.gate is not None and uniform >= probability:
             continue
         q = np.dot(problem.direction, problem.direction) * kappa
@@ -173,6 +181,7 @@ def run(
     average=False,
     sample_weight=None,
     max_support=None,
+    make_model=Model,
     **parameters,
 ):
     """Run one algorithm over a stream, one sample at a time.
@@ -185,15 +194,17 @@ def run(
         Class indices 0 ... n_classes - 1 (binary: 1 is y = +1), or numbers for regression.
     rule, loss, head, kernel : str
         Names in RULES, LOSSES, HEADS, KERNELS; `rule` may be a ready rule (its loss counts).
-    gate : None or (alpha, beta)
-        Accept a sample with probability rho_t = min(alpha, l_t) / beta; its importance is then
-        weight / rho_t.
+    gate : None, (alpha, beta) or G
+        Accept a sample with probability rho_t = min(alpha, l_t) / beta, or |l'_t| / G; its
+        importance is then weight / rho_t.
     uniforms : iterator of float in [0, 1)
         Randomness of the gate: one number per sample with a loss above 0.
     sample_weight : array-like of shape (n,)
         A sample of weight 0 is predicted and otherwise absent.
     max_support : int or None
         Samples beyond so many support vectors are not added; all else goes on.
+    make_model : callable
+        What makes the model, from the number of outputs and the Gram matrix of the stream.
     parameters
         C, eta, schedule, power, reg of the rule; delta, epsilon of the loss.
 
@@ -208,7 +219,7 @@ def run(
     parts = Parts(
         build_rule(rule, loss, **parameters), HEADS[head](n_classes), gate, uniforms, max_support
     )
-    model = Model(parts.head.n_outputs, len(X))
+    model = make_model(parts.head.n_outputs, gram)
     result = Result.empty(len(X), parts.head.n_outputs, average)
     for i in range(len(X)):
         # Predict with the model that has not seen y_i; losses and steps use f_t, never f-bar_t.
@@ -293,3 +304,9 @@ def spa_one_class(X, *, uniforms, eta=1.0, alpha=1.0, beta=5.0, average=True, **
     rule = {"rule": "pa1", "loss": "hinge", "C": eta, "average": average}
     gate = {"gate": (alpha, beta), "uniforms": uniforms}
     return regress(X, np.ones(len(X)), **rule, **gate, **{"gamma": "scale", **common})
+
+
+def oskl(X, y, *, uniforms, G=5.0, loss="logistic", average=True, **common):
+    """OSKL [7]_: the step -eta G sign(l'_t) with probability |l'_t| / G."""
+    gate = {"gate": G, "uniforms": uniforms, "average": average}
+    return kernel_ogd(X, y, loss=loss, **gate, **common)

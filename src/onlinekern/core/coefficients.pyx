@@ -8,6 +8,7 @@ step i with coefficient a contributes a (S_t - S_i) kappa to the sum of f_1 ... 
 c = a S_i therefore gives the average from the same kernel row: (S_t sum a kappa - sum c kappa) / t.
 A fold turns a contribution made so far into -c, and starts S at 0 again.
 """
+from libc.math cimport INFINITY
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
@@ -18,6 +19,8 @@ from onlinekern.core.vector cimport OK_PANEL, aligned_resize, ops_for
 # Averages subtract numbers 1 / scale times as large as their difference, which makes f-bar wrong by
 # 2^-53 / scale.
 cdef double SMALLEST_SCALE = 1e-3
+# The scale grows where coefficients make good for rows that left.
+cdef double LARGEST_SCALE = 1e3
 
 
 cdef class Coefficients:
@@ -133,6 +136,48 @@ cdef class Coefficients:
                 self.companions[k * self.capacity + slot] = 0
         return 0
 
+    cdef int spread(self, const char *g, const double *step) noexcept nogil:
+        """Add g[r] times K numbers to the coefficients of each row r. -1: no memory.
+
+        This and the next two leave companions alone: they are for models that are not averaged,
+        whose rows leave them.
+        """
+        cdef Py_ssize_t k
+        if self.saved_n > 0 and self.preserve() < 0:
+            return -1
+        for k in range(self.n_outputs):
+            self.ops.add(g, step[k] / self.scale, self.values + k * self.capacity, self.n)
+        return 0
+
+    cdef int multiply(self, const double *factors) noexcept nogil:
+        """Multiply the coefficients of each row by its own factor. -1: no memory."""
+        cdef Py_ssize_t k, r
+        cdef double *values
+        if self.preserve() < 0:
+            return -1
+        for k in range(self.n_outputs):
+            values = self.values + k * self.capacity
+            for r in range(self.n):
+                values[r] *= factors[r]
+        return 0
+
+    cdef int clip(self, double limit) noexcept nogil:
+        """Hold every coefficient within -limit ... limit. Returns 0, or -1 when memory ran out."""
+        cdef Py_ssize_t k, r
+        cdef double *values
+        cdef double value
+        if limit == INFINITY:
+            return 0
+        if self.preserve() < 0:
+            return -1
+        limit /= self.scale
+        for k in range(self.n_outputs):
+            values = self.values + k * self.capacity
+            for r in range(self.n):
+                value = values[r] if values[r] < limit else limit
+                values[r] = value if value > -limit else -limit
+        return 0
+
     cdef void advance(self) noexcept nogil:
         """Count one step: f_t has been scored and enters the average. Before `shrink`, `put`."""
         self.steps += 1
@@ -140,7 +185,7 @@ cdef class Coefficients:
 
     cdef int shrink(self, double factor) noexcept nogil:
         """f <- factor f, in O(1) but for a rare fold. Returns 0, or -1 when memory ran out."""
-        if self.scale * factor < SMALLEST_SCALE:
+        if not SMALLEST_SCALE <= self.scale * factor <= LARGEST_SCALE:
             return self.fold(factor)
         self.scale *= factor
         return 0

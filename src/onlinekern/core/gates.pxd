@@ -1,7 +1,9 @@
 # Gates: which samples may update (layer 2). May change at minor versions.
+from onlinekern.core.losses cimport Loss
 from onlinekern.core.parts cimport Part
 from onlinekern.core.rng cimport Generator
 
 
 cdef class Gate(Part):
-    cdef double importance(self, double loss, Generator rng, double *uniform) noexcept nogil
+    cdef double importance(self, Loss loss, double f, double y, double suffered, Generator rng,
+                           double *uniform) noexcept nogil

@@ -6,15 +6,32 @@ it has been drawn): the K one-vs-rest problems are then accepted together as oft
 and the expected number of support rows is that of the most likely problem, not of the union of K
 draws.
 """
+from libc.math cimport fabs
+
+from onlinekern.core.losses cimport Loss
 from onlinekern.core.parts cimport Part
 from onlinekern.core.rng cimport Generator
+
+
+cdef inline double let_through(double probability, Generator rng,
+                               double *uniform) noexcept nogil:
+    """1/p with probability p, else 0."""
+    # Drawn for a probability of 0 as well: a repeated row has a loss of 0 but for rounding, which
+    # would otherwise decide about all the numbers that come after it.
+    if uniform[0] < 0:
+        uniform[0] = rng.uniform()
+    return 1 / probability if uniform[0] < probability else 0
 
 
 cdef class Gate(Part):
     """Base of the gates, and the open one: every sample may update."""
 
-    cdef double importance(self, double loss, Generator rng, double *uniform) noexcept nogil:
-        """1/p if the sample is let through (which has probability p), else 0."""
+    cdef double importance(self, Loss loss, double f, double y, double suffered, Generator rng,
+                           double *uniform) noexcept nogil:
+        """1/p if the sample is let through (which has probability p), else 0.
+
+        `suffered` is the value of the loss at score f and target y.
+        """
         return 1
 
 
@@ -34,13 +51,34 @@ cdef class LossProportional(Gate):
         self.beta = beta
         self.arguments = (alpha, beta)
 
-    cdef double importance(self, double loss, Generator rng, double *uniform) noexcept nogil:
-        cdef double probability = min(self.alpha, loss) / self.beta
-        # Drawn for a loss of 0 as well: a repeated row has a loss of 0 but for rounding, which
-        # would otherwise decide about all the numbers that come after it.
-        if uniform[0] < 0:
-            uniform[0] = rng.uniform()
-        return 1 / probability if uniform[0] < probability else 0
+    cdef double importance(self, Loss loss, double f, double y, double suffered, Generator rng,
+                           double *uniform) noexcept nogil:
+        return let_through(min(self.alpha, suffered) / self.beta, rng, uniform)
 
 
-GATES = {"always": Gate, "loss_proportional": LossProportional}
+cdef class SlopeProportional(Gate):
+    """Accept with probability |dl/df| / G, at most 1 (OSKL: Zhang et al. 2013).
+
+    A gradient step of importance 1/p then has the length eta G, or eta |dl/df| where p is 1.
+
+    Parameters
+    ----------
+    G : float > 0
+    """
+
+    cdef double G
+
+    def __init__(self, double G=5.0):
+        self.G = G
+        self.arguments = (G,)
+
+    cdef double importance(self, Loss loss, double f, double y, double suffered, Generator rng,
+                           double *uniform) noexcept nogil:
+        return let_through(min(1.0, fabs(loss.slope(f, y)) / self.G), rng, uniform)
+
+
+GATES = {
+    "always": Gate,
+    "loss_proportional": LossProportional,
+    "slope_proportional": SlopeProportional,
+}

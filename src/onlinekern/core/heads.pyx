@@ -20,7 +20,7 @@ cdef inline double step(double f, double y, double q, double weight, int64_t t, 
                         double *contraction) noexcept nogil:
     """Coefficient of one scalar problem, and its contraction; adds its loss to `loss`."""
     cdef double suffered = rule.loss.value(f, y)
-    cdef double importance = gate.importance(suffered, rng, uniform)
+    cdef double importance = gate.importance(rule.loss, f, y, suffered, rng, uniform)
     loss[0] += suffered
     if rule.second_order:
         contraction[0] = 0 if importance == 0 else rule.contraction(f, y, q, importance * weight)

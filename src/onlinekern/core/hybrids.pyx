@@ -28,13 +28,12 @@ cdef class HybridSpace(KernelSpace):
     ----------
     support : SupportSet
     provision : Provision
-        A new one: it is attached to the support set.
+        A new one: it becomes that of the support set.
     """
 
     def __init__(self, SupportSet support, Provision provision):
         super().__init__(support, provision)
         self.provision = provision
-        provision.attach(support)
 
     def __reduce__(self):
         return _restore, (self.support.arguments(), self.support.get_state(),
@@ -71,14 +70,6 @@ cdef class HybridSpace(KernelSpace):
             return -1
         self.support.coefficients.scale = 1.0 / self.support.coefficients.steps
         return 0
-
-    cdef void checkpoint(self) noexcept nogil:
-        self.provision.checkpoint(self.support)
-        KernelSpace.checkpoint(self)
-
-    cdef void rollback(self) noexcept nogil:
-        KernelSpace.rollback(self)
-        self.provision.rollback(self.support)
 
     cdef object new_window(self, Py_ssize_t rows):
         return HybridWindow(self.support.new_window(rows),

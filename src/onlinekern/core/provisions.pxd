@@ -19,12 +19,9 @@ cdef class Provision(Budget):
     cdef FeatureBlock features         # and of the support rows, by slot
     cdef Journal old_features
 
-    cdef int attach(self, SupportSet support) except -1
     cdef int make_room(self, Py_ssize_t rows) except -1
     cdef void open(self, Chunk chunk) noexcept nogil
     cdef void add_scores(self, const char *z, double *current, double *averaged) noexcept nogil
     cdef Verdict merge(self, SupportSet support) noexcept nogil
-    cdef void checkpoint(self, SupportSet support) noexcept nogil
-    cdef void rollback(self, SupportSet support) noexcept nogil
     cdef void requeue(self, SupportSet support) noexcept nogil
     cdef double size_of(self, SupportSet support, Py_ssize_t slot) noexcept nogil

@@ -99,12 +99,10 @@ cdef class Provision(Budget):
         return sqrt(square)
 
     cdef void checkpoint(self, SupportSet support) noexcept nogil:
-        """Remember the present state for `rollback`."""
         self.old_features.open(support.n)
         self.weights.checkpoint()
 
     cdef void rollback(self, SupportSet support) noexcept nogil:
-        """Return to the state of the checkpoint; the support set has done so already."""
         self.old_features.put_back(self.features.block)
         self.weights.rollback()
         self.requeue(support)
@@ -122,11 +120,9 @@ cdef class Provision(Budget):
         return self.weights.effective()
 
     def get_state(self):
-        """What was learnt beside the support set, as a dictionary of arrays."""
         return self.weights.get_state()
 
     def set_state(self, SupportSet support, state):
-        """Take over what `get_state` gave, with a support set that has its state already."""
         cdef Samples samples = samples_of(support.store.get_rows(support.n), support.dtype)
         cdef Chunk chunk = Chunk(support.kernel, self.max_support + 1, self.map.d,
                                  self.map.itemsize)

@@ -79,9 +79,11 @@ cdef class KernelSpace(Space):
         self.support = support
         self.budget = budget
         self.n_outputs = support.coefficients.n_outputs
+        budget.attach(support)
 
     def __reduce__(self):
-        return _restore, (self.support.arguments(), self.support.get_state(), self.budget)
+        return _restore, (self.support.arguments(), self.support.get_state(), self.budget,
+                          self.budget.get_state())
 
     cdef Py_ssize_t size(self) noexcept nogil:
         """Kernel values per sample, as a measure of the work."""
@@ -136,11 +138,13 @@ cdef class KernelSpace(Space):
 
     cdef void checkpoint(self) noexcept nogil:
         self.refused_before = self.budget.refused
+        self.budget.checkpoint(self.support)
         self.support.checkpoint()
 
     cdef void rollback(self) noexcept nogil:
         self.budget.refused = self.refused_before
         self.support.rollback()
+        self.budget.rollback(self.support)
 
     cdef object new_window(self, Py_ssize_t rows):
         return self.support.new_window(rows)
@@ -162,7 +166,9 @@ cdef class KernelSpace(Space):
         return 0
 
 
-def _restore(arguments, state, budget):
+def _restore(arguments, state, budget, remembered):
     support = SupportSet(*arguments)
     support.set_state(state)
-    return KernelSpace(support, budget)
+    space = KernelSpace(support, budget)
+    budget.set_state(support, remembered)
+    return space

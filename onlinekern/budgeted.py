@@ -1,0 +1,219 @@
+"""Perceptron and Passive-Aggressive learners that replace a support vector by the new one."""
+
+from dataclasses import dataclass
+
+from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
+from onlinekern._kernel import BudgetedEstimator
+from onlinekern._tasks import OnlineClassifier, OnlineRegressor
+from onlinekern.core import EVICTIONS, LOSSES, RULES
+from onlinekern.core.exchanges import CheapestEviction
+from onlinekern.core.forgetting import OldestEviction
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RBPClassifier(OnlineClassifier, BudgetedEstimator):
+    """Randomised Budget Perceptron (RBP).
+
+    A sample with ``y f(x) <= 0`` becomes a support vector with coefficient y (times its weight);
+    when the budget is full, a support vector leaves that is drawn uniformly [1]_.
+
+    Parameters
+    ----------
+    {budget}
+    {kernel_parameters}
+    {multi_class}
+    {stream_parameters}
+
+    Attributes
+    ----------
+    {classifier_attributes}
+    {attributes}
+
+    Notes
+    -----
+    `cumulative_loss_` sums ``max(0, -y f)``. A `sample_weight` multiplies the coefficient. With
+    several classes a support vector leaves with its coefficients for all of them.
+
+    References
+    ----------
+    .. [1] G. Cavallanti, N. Cesa-Bianchi, C. Gentile (2007). Tracking the best hyperplane with a
+       simple budget Perceptron. Machine Learning 69.
+
+    Examples
+    --------
+    >>> from onlinekern import RBPClassifier
+    >>> from onlinekern.streams import gaussian_mixture
+    >>> X, y = gaussian_mixture(1000, random_state=0)
+    >>> model = RBPClassifier(gamma=0.4, budget=100, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.6), model.n_support_
+    (True, 100)
+    """
+
+    def _rule(self):
+        return RULES["perceptron"]()
+
+    def _budget(self, rng):
+        return EVICTIONS["random"](self.budget, rng)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ForgetronClassifier(OnlineClassifier, BudgetedEstimator):
+    """Forgetron, self-tuned: a Perceptron whose support vectors fade, and leave the oldest first.
+
+    A sample with ``y f(x) <= 0`` becomes a support vector with coefficient y. When that makes one
+    too many, all coefficients shrink by phi and the oldest support vector r leaves. With
+    ``d = |a_r|`` and ``m = y_r f(x_r)`` before the shrinking, M mistakes so far and Q the damage of
+    all removals so far, phi is the largest number in (0, 1] of which
+    ``(d phi)^2 + 2 d phi (1 - phi m) + Q <= 15/32 M``; the first two terms are then added to
+    Q (section 5 of [1]_).
+
+    Parameters
+    ----------
+    {budget}
+    {kernel_parameters}
+    {multi_class}
+    {stream_parameters}
+
+    Attributes
+    ----------
+    {classifier_attributes}
+    {attributes}
+
+    Notes
+    -----
+    The bound on mistakes of [1]_ is for kernels of ``kappa(x, x) <= 1`` and weights of 1; the
+    algorithm runs with all. `cumulative_loss_` sums ``max(0, -y f)``. A `sample_weight` multiplies
+    the coefficient. With K classes, d is the Euclidean norm of the K coefficients a_r, ``d m`` the
+    inner product ``<a_r, f(x_r)>``, and M the samples that have become support vectors: what
+    the removal of the row does to the K functions together.
+
+    References
+    ----------
+    .. [1] O. Dekel, S. Shalev-Shwartz, Y. Singer (2008). The Forgetron: a kernel-based Perceptron
+       on a budget. SIAM Journal on Computing 37.
+
+    Examples
+    --------
+    >>> from onlinekern import ForgetronClassifier
+    >>> from onlinekern.streams import gaussian_mixture
+    >>> X, y = gaussian_mixture(1000, random_state=0)
+    >>> model = ForgetronClassifier(gamma=0.4, budget=100, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.6), model.n_support_
+    (True, 100)
+    """
+
+    def _rule(self):
+        return RULES["perceptron"]()
+
+    def _budget(self, rng):
+        return OldestEviction(self.budget)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BPA(BudgetedEstimator):
+    """Mixin: the step of PA-I, in the place of the support vector that is spared most easily."""
+
+    C: float = 1.0
+
+    _constraints = {"C": POSITIVE}
+
+    def _rule(self):
+        return RULES["pa1"](self._loss(), self.C)
+
+    def _budget(self, rng):
+        return CheapestEviction(self.budget)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BPAClassifier(OnlineClassifier, BPA):
+    """Budgeted Passive-Aggressive learning, simple (BPA-S).
+
+    A sample x_t of hinge loss l > 0 enters with the step of PA-I, ``tau = min(C, l / kappa_tt)``.
+    When the budget is full it replaces the support vector r, and has the coefficient
+    ``a_r kappa_rt / kappa_tt + tau y``: the r and the coefficient that together minimise
+    ``||f_new - f||^2 / 2 + C l_new`` (section 3 of [1]_).
+
+    Parameters
+    ----------
+    {budget}
+    C : float > 0, default=1.0
+        Aggressiveness: the largest step. Noisy labels want less (0.25 to 0.5).
+    {kernel_parameters}
+    {multi_class}
+    {stream_parameters}
+
+    Attributes
+    ----------
+    {classifier_attributes}
+    {attributes}
+
+    Notes
+    -----
+    {bpa_notes}
+
+    References
+    ----------
+    .. [1] Z. Wang, S. Vucetic (2010). Online passive-aggressive algorithms on a budget. AISTATS,
+       Proceedings of Machine Learning Research 9.
+
+    Examples
+    --------
+    >>> from onlinekern import BPAClassifier
+    >>> from onlinekern.streams import gaussian_mixture
+    >>> X, y = gaussian_mixture(1000, random_state=0)
+    >>> model = BPAClassifier(gamma=0.4, C=0.1, budget=100, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.7), model.n_support_
+    (True, 100)
+    """
+
+    def _loss(self):
+        return LOSSES["hinge"]()
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BPARegressor(OnlineRegressor, BPA):
+    """Budgeted Passive-Aggressive regression, simple (BPA-S).
+
+    `BPAClassifier` with the epsilon-insensitive loss: ``tau = min(C, l / kappa_tt)`` in the
+    direction of ``y - f``, and the coefficient ``a_r kappa_rt / kappa_tt + sign(y - f) tau`` in the
+    place of a support vector. The paper has classification only [1]_; the minimisation is the same.
+
+    Parameters
+    ----------
+    {budget}
+    C : float > 0, default=1.0
+        Aggressiveness: the largest step, in the units of y.
+    epsilon : float >= 0, default=0.1
+        Deviations up to it are no loss; in the units of y.
+    {kernel_parameters}
+    {stream_parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Notes
+    -----
+    {bpa_notes}
+
+    References
+    ----------
+    .. [1] Z. Wang, S. Vucetic (2010). Online passive-aggressive algorithms on a budget. AISTATS,
+       Proceedings of Machine Learning Research 9.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinekern import BPARegressor
+    >>> X = np.linspace(0, 6, 300)[:, None]
+    >>> model = BPARegressor(gamma=1.0, epsilon=0.05, budget=30, random_state=0)
+    >>> bool(model.fit(X, np.sin(X[:, 0])).score(X, np.sin(X[:, 0])) > 0.9), model.n_support_ <= 30
+    (True, True)
+    """
+
+    epsilon: float = 0.1
+
+    _constraints = {"epsilon": NOT_NEGATIVE}
+
+    def _loss(self):
+        return LOSSES["epsilon_insensitive"](self.epsilon)

@@ -1,0 +1,172 @@
+"""Budgeted kernel learners that remove support vectors, one sample at a time, from the equations.
+
+RBP: G. Cavallanti, N. Cesa-Bianchi, C. Gentile, Machine Learning 69, 2007. Forgetron: O. Dekel,
+S. Shalev-Shwartz, Y. Singer, SIAM Journal on Computing 37, 2008. BPA-S: Z. Wang, S. Vucetic,
+AISTATS 2010. BOGD, BOGD++: P. Zhao, J. Wang, P. Wu, R. Jin, S. Hoi, ICML 2012.
+
+With K outputs the coefficient of a support vector is a vector of K numbers and f takes values in
+R^K; norms and inner products take the place of absolute values and products.
+"""
+
+from functools import partial
+
+import numpy as np
+
+from . import algorithms
+
+
+class Budgeted(algorithms.Model):
+    """A model of at most `budget` support vectors; the one that leaves gives its place away."""
+
+    def __init__(self, n_outputs, gram, *, budget, uniforms=None):
+        super().__init__(n_outputs, gram)
+        self.budget = budget
+        self.uniforms = uniforms
+        self.places = []
+
+    def update(self, i, shrink, step, max_support):
+        self.n_seen += 1
+        self.coefficients = shrink * self.coefficients
+        if not np.any(step != 0.0):
+            return
+        if len(self.support) < self.budget:
+            self.coefficients[:, i] = step
+            self.support.append(i)
+            self.places.append(i)
+        else:
+            self.replace(i, step)
+        assert len(self.support) <= self.budget
+
+    def leave(self, r, i):
+        """Sample r leaves, with its coefficients, and i takes its place."""
+        self.coefficients[:, r] = 0.0
+        self.support.remove(r)
+        self.support.append(i)
+        self.places[self.places.index(r)] = i
+
+    def sizes(self):
+        """Return the norms of the coefficients, in the order of the places."""
+        return np.linalg.norm(self.coefficients[:, self.places], axis=0)
+
+
+class RBP(Budgeted):
+    """A support vector drawn uniformly leaves."""
+
+    def replace(self, i, step):
+        self.leave(self.places[int(next(self.uniforms) * self.budget)], i)
+        self.coefficients[:, i] = step
+
+
+class Forgetron(Budgeted):
+    """Add, shrink by phi, remove the oldest."""
+
+    damage = 0.0
+    n_steps = 0
+    factors = ()
+
+    def update(self, i, shrink, step, max_support):
+        self.n_steps += bool(np.any(step != 0.0))
+        super().update(i, shrink, step, max_support)
+
+    def replace(self, i, step):
+        self.coefficients[:, i] = step
+        oldest = self.support[0]
+        a_r = self.coefficients[:, oldest]
+        f_r = self.coefficients[:, [*self.support, i]] @ self.gram[[*self.support, i], oldest]
+        d = np.linalg.norm(a_r)
+        # (d phi)^2 + 2 d phi (1 - phi mu) + Q <= 15/32 M with d mu = <a_r, f(x_r)>.
+        quadratic = np.array([d**2 - 2 * a_r @ f_r, 2 * d])
+        spare = 15 / 32 * self.n_steps - self.damage
+        phi = 1.0
+        if quadratic.sum() > spare:
+            roots = np.roots([*quadratic, -spare])
+            (phi,) = roots[(roots > 0) & (roots < 1)]
+        self.damage += quadratic @ [phi**2, phi]
+        self.factors = (*self.factors, phi)
+        self.coefficients = phi * self.coefficients
+        self.leave(oldest, i)
+
+
+class BPA(Budgeted):
+    """Of all ways to replace r by the sample, the one of least ||f_new - f||^2 / 2 + C l_new.
+
+    The step tau y of PA-I is the same for every r, and so is the loss after it.
+    """
+
+    def replace(self, i, step):
+        def candidate(r):
+            change = np.zeros_like(self.coefficients)
+            change[:, r] -= self.coefficients[:, r]
+            change[:, i] += self.coefficients[:, r] * self.gram[r, i] / self.gram[i, i] + step
+            return change
+
+        def distance(r):
+            near = [r, i]
+            change = candidate(r)[:, near]
+            return np.sum(change @ self.gram[np.ix_(near, near)] * change)
+
+        best = min(self.places, key=distance)
+        change = candidate(best)
+        self.coefficients = self.coefficients + change
+        self.leave(best, i)
+
+
+class BOGD(Budgeted):
+    """Drop by p_i, divide those who stay by 1 - p_j, cap, add."""
+
+    def __init__(self, *arguments, removal, most, **others):
+        super().__init__(*arguments, **others)
+        self.removal = removal
+        self.most = most
+
+    def probabilities(self):
+        """Return the p_i, in the order of the places."""
+        B, sizes = self.budget, self.sizes()
+        if self.removal == "uniform" or B == 1 or sizes.sum() == 0:
+            return np.full(B, 1 / B)
+        return (1 - sizes / sizes.sum()) / (B - 1)
+
+    def draw(self, probabilities):
+        """Return a place: drawn uniformly, and accepted in proportion to its probability."""
+        while True:
+            place = int(next(self.uniforms) * self.budget)
+            if self.removal == "uniform" or self.budget == 1:
+                return place
+            if next(self.uniforms) < probabilities[place] * (self.budget - 1):
+                return place
+
+    def replace(self, i, step):
+        p = self.probabilities()
+        place = self.draw(p)
+        r = self.places[place]
+        for j, p_j in zip(self.places, p, strict=True):
+            if j != r:
+                self.coefficients[:, j] /= 1 - p_j
+        self.coefficients = np.clip(self.coefficients, -self.most, self.most)
+        self.leave(r, i)
+        self.coefficients[:, i] = step
+
+
+def rbp(X, y, *, budget=500, uniforms, **common):
+    """RBP."""
+    model = partial(RBP, budget=budget, uniforms=uniforms)
+    return algorithms.kernel_perceptron(X, y, make_model=model, **common)
+
+
+def forgetron(X, y, *, budget=500, uniforms=None, **common):
+    """Forgetron, self-tuned."""
+    model = partial(Forgetron, budget=budget)
+    return algorithms.kernel_perceptron(X, y, make_model=model, **common)
+
+
+def bpa(X, y, *, budget=500, C=1.0, uniforms=None, **common):
+    """BPA-S, with the step of PA-I."""
+    model = partial(BPA, budget=budget)
+    return algorithms.kernel_pa(X, y, C=C, variant="pa1", make_model=model, **common)
+
+
+def bogd(X, y, *, budget=500, removal="uniform", cap=1.0, eta=0.5, uniforms, **common):
+    """BOGD (removal "uniform") and BOGD++ ("nonuniform")."""
+    most = np.inf if cap is None else eta * cap
+    model = partial(BOGD, budget=budget, uniforms=uniforms, removal=removal, most=most)
+    return algorithms.kernel_ogd(X, y, eta=eta, make_model=model, **common)
