@@ -5,7 +5,18 @@ import re
 from pathlib import Path
 
 import pytest
-from oracles import algorithms, dual_sgd, heads, kernels, lol, losses, rules, schedules, sdrogd
+from oracles import (
+    algorithms,
+    dual_sgd,
+    heads,
+    kernels,
+    lol,
+    losses,
+    rules,
+    schedules,
+    sdrogd,
+    second_order,
+)
 
 import onlinekern
 from onlinekern import core
@@ -14,7 +25,12 @@ from onlinekern import core
 TWINS = {
     "LOSSES": {**losses.LOSSES, "perceptron": losses.PerceptronLoss},
     "KERNELS": kernels.KERNELS,
-    "RULES": {**rules.RULES, "pegasos": rules.Pegasos, "inverse_time": rules.InverseTime},
+    "RULES": {
+        **rules.RULES,
+        **second_order.RULES,
+        "pegasos": rules.Pegasos,
+        "inverse_time": rules.InverseTime,
+    },
     "HEADS": heads.HEADS,
     "SCHEDULES": schedules.SCHEDULES,
     # `run` of the twins has no gate object: `gate=None` is the open gate.

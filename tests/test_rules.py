@@ -15,12 +15,13 @@ from onlinekern.core.support import SupportSet
 from oracles import algorithms
 from oracles import losses as oracle_losses
 from oracles import rules as oracle_rules
+from oracles import second_order
 from oracles.schedules import SCHEDULES as ORACLE_SCHEDULES
 
 from onlinekern import SPAClassifier
 from onlinekern.core import BUDGETS, GATES, HEADS, KERNELS, LOSSES, RULES, SCHEDULES
 
-C, ETA, POWER, REG = 0.6, 0.4, 0.7, 0.3
+C, ETA, POWER, REG, CONFIDENCE = 0.6, 0.4, 0.7, 0.3, 0.8
 GATE = (1.0, 2.0)
 REGRESSION = (
     oracle_losses.Squared,
@@ -56,6 +57,11 @@ def rules_with_twins():
                 twin_loss = oracle_losses.LOSSES[loss]()
                 twin = oracle_rules.InverseTime(twin_loss, reg=REG, max_step=cap)
                 yield f"{name}-{loss}-{cap}", rule, twin
+        elif name in second_order.RULES:
+            soft = [] if name == "cw" else [C]
+            rule = RULES[name](LOSSES["hinge"](), CONFIDENCE, *soft)
+            twin = second_order.RULES[name](oracle_losses.Hinge(), C=C, confidence=CONFIDENCE)
+            yield name, rule, twin
         elif name == "arow":
             rule = RULES[name](LOSSES["hinge"](), C)
             yield name, rule, oracle_rules.RULES[name](oracle_losses.Hinge(), r=C)
@@ -67,6 +73,8 @@ def rules_with_twins():
 
 
 CASES = [pytest.param(rule, twin, id=name) for name, rule, twin in rules_with_twins()]
+# The others step where a margin is too small for its variance, also beyond the hinge.
+LED_BY_LOSS = [case for case in CASES if case.id not in second_order.RULES]
 
 
 @pytest.mark.parametrize("name", sorted(SCHEDULES))
@@ -87,7 +95,7 @@ def test_rule(rule, twin):
             assert rule.evaluate(f, y, q, t, importance) == pytest.approx(expected, rel=1e-13)
 
 
-@pytest.mark.parametrize(("rule", "twin"), CASES)
+@pytest.mark.parametrize(("rule", "twin"), LED_BY_LOSS)
 @given(f=st.floats(-5, 5), y=st.sampled_from([-1.0, 1.0]), q=st.floats(0.01, 9), t=st.integers(1))
 def test_no_step_without_loss(rule, twin, f, y, q, t):
     t = min(t, 2**62)
