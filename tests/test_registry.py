@@ -14,7 +14,12 @@ from onlinekern import core
 TWINS = {
     "LOSSES": {**losses.LOSSES, "perceptron": losses.PerceptronLoss},
     "KERNELS": kernels.KERNELS,
-    "RULES": {**rules.RULES, "pegasos": rules.Pegasos, "inverse_time": rules.InverseTime},
+    "RULES": {
+        **rules.RULES,
+        "batch_pegasos": rules.BatchPegasos,
+        "inverse_time": rules.InverseTime,
+        "pegasos": rules.Pegasos,
+    },
     "HEADS": heads.HEADS,
     "SCHEDULES": schedules.SCHEDULES,
     # `run` of the twins has no gate object: `gate=None` is the open gate.
