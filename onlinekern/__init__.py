@@ -14,6 +14,12 @@ from onlinekern.kernel import (
     KernelPegasosClassifier,
     KernelPerceptronClassifier,
 )
+from onlinekern.linear import (
+    OGDClassifier,
+    OGDRegressor,
+    PegasosClassifier,
+    PerceptronClassifier,
+)
 from onlinekern.local import LOLClassifier
 from onlinekern.passive_aggressive import KernelPAClassifier, KernelPARegressor
 from onlinekern.sdrogd import SDROGDClassifier
@@ -34,6 +40,10 @@ __all__ = [
     "KernelPegasosClassifier",
     "KernelPerceptronClassifier",
     "LOLClassifier",
+    "OGDClassifier",
+    "OGDRegressor",
+    "PegasosClassifier",
+    "PerceptronClassifier",
     "SDROGDClassifier",
     "SPAClassifier",
     "SPARegressor",

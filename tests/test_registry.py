@@ -28,8 +28,9 @@ TWINS = {
     "RULES": {
         **rules.RULES,
         **second_order.RULES,
-        "pegasos": rules.Pegasos,
+        "batch_pegasos": rules.BatchPegasos,
         "inverse_time": rules.InverseTime,
+        "pegasos": rules.Pegasos,
     },
     "HEADS": heads.HEADS,
     "SCHEDULES": schedules.SCHEDULES,

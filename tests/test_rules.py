@@ -29,7 +29,7 @@ REGRESSION = (
     oracle_losses.EpsilonInsensitive,
     oracle_losses.Huber,
 )
-PASSIVE_AGGRESSIVE = ["pa", "pa1", "pa2"]
+PASSIVE_AGGRESSIVE = ["pa", "pa1", "pa2", "scaled_pa1", "scaled_pa2"]
 
 
 def schedule(name):
@@ -51,6 +51,11 @@ def rules_with_twins():
         elif name == "pegasos":
             rule = RULES[name](LOSSES["hinge"](), SCHEDULES["inverse"](1 / REG), REG)
             yield name, rule, oracle_rules.Pegasos(oracle_losses.Hinge(), reg=REG)
+        elif name == "batch_pegasos":
+            for size in (1, 7):
+                rule = RULES[name](LOSSES["hinge"](), REG, size)
+                twin = oracle_rules.BatchPegasos(oracle_losses.Hinge(), reg=REG, batch_size=size)
+                yield f"{name}-{size}", rule, twin
         elif name == "inverse_time":
             for loss, cap in itertools.product(("hinge", "logistic", "absolute"), (math.inf, C)):
                 rule = RULES[name](LOSSES[loss](), REG, cap)
@@ -117,18 +122,28 @@ def test_passive_aggressive_solves_its_problem(name, loss, f, y, q):
     left = rule.loss.evaluate(f + coefficient * q, y)[0]
     if name == "pa":
         assert left == pytest.approx(0, abs=1e-12)
-    elif name == "pa1":
+    elif name.endswith("pa1"):
         assert abs(coefficient) <= C
         assert left == pytest.approx(0, abs=1e-12) or abs(coefficient) == C
     else:  # the slack that minimises tau^2 q / 2 + C slack^2
         assert left == pytest.approx(abs(coefficient) / (2 * C), abs=1e-12)
 
 
-@pytest.mark.parametrize("name", PASSIVE_AGGRESSIVE)
+@pytest.mark.parametrize("name", PASSIVE_AGGRESSIVE[:-1])
 def test_passive_aggressive_passes_an_empty_row(name):
     rule = RULES[name](LOSSES["hinge"]())
     assert rule.evaluate(0, 1, 0.0) == (0, 1)
     assert rule.evaluate(0, 1, -2.0) == (0, 1)
+
+
+def test_a_weight_multiplies_the_scaled_step_and_the_constant_of_the_others():
+    one, scaled = (RULES[name](LOSSES["hinge"](), C) for name in ("pa1", "scaled_pa1"))
+    assert one.evaluate(0, 1, 0.1, 1, 3.0)[0] == pytest.approx(3 * C)
+    assert one.evaluate(0, 1, 4.0, 1, 3.0)[0] == pytest.approx(0.25)
+    assert scaled.evaluate(0, 1, 0.1, 1, 3.0)[0] == pytest.approx(3 * C)
+    assert scaled.evaluate(0, 1, 4.0, 1, 3.0)[0] == pytest.approx(0.75)
+    empty = RULES["scaled_pa2"](LOSSES["hinge"](), C)
+    assert empty.evaluate(0, 1, 0.0, 1, 3.0)[0] == pytest.approx(6 * C)
 
 
 def test_gradient_never_changes_the_sign_of_the_past():

@@ -7,10 +7,11 @@ from onlinekern.core.gates import GATES
 from onlinekern.core.heads import HEADS
 from onlinekern.core.kernels import KERNEL_ALIASES, KERNELS
 from onlinekern.core.losses import LOSSES
+from onlinekern.core.passive import PASSIVE_RULES
 from onlinekern.core.rules import RULES as OTHER_RULES
 from onlinekern.core.schedules import SCHEDULES
 
-RULES = {**OTHER_RULES, **CONFIDENCE_RULES}
+RULES = {**OTHER_RULES, **PASSIVE_RULES, **CONFIDENCE_RULES}
 
 __all__ = [
     "BUDGETS",
