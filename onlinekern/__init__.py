@@ -23,12 +23,21 @@ from onlinekern.linear import (
 from onlinekern.local import LOLClassifier
 from onlinekern.passive_aggressive import KernelPAClassifier, KernelPARegressor
 from onlinekern.sdrogd import SDROGDClassifier
+from onlinekern.second_order import (
+    AROWClassifier,
+    AROWRegressor,
+    CWClassifier,
+    SCWClassifier,
+)
 from onlinekern.sketch import FrequentDirections
 from onlinekern.spa import SPAClassifier, SPARegressor
 
 __version__ = _version("onlinekern")
 
 __all__ = [
+    "AROWClassifier",
+    "AROWRegressor",
+    "CWClassifier",
     "DualSGDClassifier",
     "DualSGDRegressor",
     "FourierFeatures",
@@ -44,6 +53,7 @@ __all__ = [
     "OGDRegressor",
     "PegasosClassifier",
     "PerceptronClassifier",
+    "SCWClassifier",
     "SDROGDClassifier",
     "SPAClassifier",
     "SPARegressor",

@@ -46,7 +46,14 @@ TWINS = {
 
 
 # Estimators whose twin is a module of its own.
-OTHER_TWINS = {"dual_sgd": dual_sgd.dual_sgd, "lol": lol.lol, "sdrogd": sdrogd.sdrogd}
+OTHER_TWINS = {
+    "arow": second_order.arow,
+    "cw": second_order.cw,
+    "dual_sgd": dual_sgd.dual_sgd,
+    "lol": lol.lol,
+    "scw": second_order.scw,
+    "sdrogd": sdrogd.sdrogd,
+}
 REGISTERED = [(table, name) for table in core.__all__ for name in getattr(core, table)]
 
 
