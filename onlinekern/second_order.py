@@ -210,9 +210,9 @@ class AROWRegressor(OnlineRegressor, SecondOrderEstimator):
     """Adaptive regularisation of weights (AROW), for regression.
 
     `AROWClassifier` with the epsilon-insensitive loss ``l = max(0, abs(y - f) - epsilon)``: a
-    sample with l > 0 gives ``mu <- mu + sign(y - f) l beta S x`` and the same S and beta (after eqs.
-    8, 9 of [1]_). With ``epsilon=0`` and a full covariance that is recursive least squares: mu is
-    the ridge regression of penalty r of all samples so far.
+    sample with l > 0 gives ``mu <- mu + sign(y - f) l beta S x`` and the same S and beta (after
+    eqs. 8, 9 of [1]_). With ``epsilon=0`` and a full covariance that is recursive least squares: mu
+    is the ridge regression of penalty r of all samples so far.
 
     Parameters
     ----------
@@ -250,7 +250,8 @@ class AROWRegressor(OnlineRegressor, SecondOrderEstimator):
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> y = X @ [1.0, -2.0, 0.5]
     >>> model = AROWRegressor(covariance="full", fit_intercept=False, random_state=0).fit(X, y)
-    >>> np.testing.assert_allclose(model.coef_, Ridge(alpha=1.0, fit_intercept=False).fit(X, y).coef_)
+    >>> ridge = Ridge(alpha=1.0, fit_intercept=False).fit(X, y)
+    >>> np.testing.assert_allclose(model.coef_, ridge.coef_)
     """
 
     r: float = 1.0

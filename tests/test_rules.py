@@ -12,10 +12,9 @@ from onlinekern.core.rng import Generator
 from onlinekern.core.spaces import KernelSpace
 from onlinekern.core.stream import Model
 from onlinekern.core.support import SupportSet
-from oracles import algorithms
+from oracles import algorithms, second_order
 from oracles import losses as oracle_losses
 from oracles import rules as oracle_rules
-from oracles import second_order
 from oracles.schedules import SCHEDULES as ORACLE_SCHEDULES
 
 from onlinekern import SPAClassifier

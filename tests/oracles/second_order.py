@@ -33,7 +33,7 @@ class ConfidenceWeighted(Rule):
     near m = phi sqrt(v), so they are taken in fifty digits.
     """
 
-    def __init__(self, loss, *, confidence=0.9, **parameters):
+    def __init__(self, loss, *, confidence=0.75, **parameters):
         super().__init__(loss, **parameters)
         self.phi = Decimal(NormalDist().inv_cdf(confidence))
 
@@ -164,7 +164,7 @@ def classify(rule, X, y, *, classes=None, multi_class="ovr", **arguments):
     return result
 
 
-def cw(X, y, *, confidence=0.9, covariance="diagonal", fit_intercept=True, average=False,
+def cw(X, y, *, confidence=0.75, covariance="diagonal", fit_intercept=True, average=False,
        **common):  # fmt: skip
     """CW [9]_."""
     rule = ConfidenceWeighted(LOSSES["hinge"](), confidence=confidence)
@@ -172,7 +172,7 @@ def cw(X, y, *, confidence=0.9, covariance="diagonal", fit_intercept=True, avera
     return classify(rule, X, y, **parts, **common)
 
 
-def scw(X, y, *, C=1.0, variant="scw1", confidence=0.9, covariance="diagonal",
+def scw(X, y, *, C=1.0, variant="scw1", confidence=0.75, covariance="diagonal",
         fit_intercept=True, average=False, **common):  # fmt: skip
     """SCW-I and SCW-II [10]_."""
     rule = RULES[variant](LOSSES["hinge"](), C=C, confidence=confidence)

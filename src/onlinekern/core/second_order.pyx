@@ -73,7 +73,7 @@ cdef class SecondOrderSpace(LinearSpace):
         cdef Vector direction
         self.advance()
         for k in range(self.n_outputs if updates else 0):
-            if not isfinite(coefficients[self.n_outputs + k]):
+            if coefficients[k] != 0 and not isfinite(coefficients[self.n_outputs + k]):
                 self.overflow = True
         if self.overflow:
             return -2
