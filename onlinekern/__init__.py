@@ -21,20 +21,35 @@ from onlinekern.kernel import (
     KernelPegasosClassifier,
     KernelPerceptronClassifier,
 )
+from onlinekern.linear import (
+    OGDClassifier,
+    OGDRegressor,
+    PegasosClassifier,
+    PerceptronClassifier,
+)
 from onlinekern.local import LOLClassifier
 from onlinekern.oskl import OSKLClassifier
 from onlinekern.passive_aggressive import KernelPAClassifier, KernelPARegressor
 from onlinekern.sdrogd import SDROGDClassifier
+from onlinekern.second_order import (
+    AROWClassifier,
+    AROWRegressor,
+    CWClassifier,
+    SCWClassifier,
+)
 from onlinekern.sketch import FrequentDirections
 from onlinekern.spa import SPAClassifier, SPAOneClass, SPARegressor
 
 __version__ = _version("onlinekern")
 
 __all__ = [
+    "AROWClassifier",
+    "AROWRegressor",
     "BOGDClassifier",
     "BOGDRegressor",
     "BPAClassifier",
     "BPARegressor",
+    "CWClassifier",
     "DualSGDClassifier",
     "DualSGDRegressor",
     "ForgetronClassifier",
@@ -47,8 +62,13 @@ __all__ = [
     "KernelPegasosClassifier",
     "KernelPerceptronClassifier",
     "LOLClassifier",
+    "OGDClassifier",
+    "OGDRegressor",
     "OSKLClassifier",
+    "PegasosClassifier",
+    "PerceptronClassifier",
     "RBPClassifier",
+    "SCWClassifier",
     "SDROGDClassifier",
     "SPAClassifier",
     "SPAOneClass",

@@ -5,10 +5,12 @@ from onlinekern import (
     budgeted,
     dual,
     kernel,
+    linear,
     local,
     oskl,
     passive_aggressive,
     sdrogd,
+    second_order,
     spa,
 )
 from onlinekern._base import OnlineEstimator
@@ -20,10 +22,12 @@ MODULES = (
     budgeted,
     dual,
     kernel,
+    linear,
     local,
     oskl,
     passive_aggressive,
     sdrogd,
+    second_order,
     spa,
 )
 

@@ -6,14 +6,14 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from onlinekern._gradient import LabelGradient, TargetGradient
 from onlinekern._kernel import BudgetedEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import EVICTIONS
-from onlinekern.kernel import LABEL_LOSSES, TARGET_LOSSES, GradientEstimator
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class BOGD(GradientEstimator, BudgetedEstimator):
+class BOGD(BudgetedEstimator):
     """Mixin: gradient steps; who stays makes good, on the mean, for the one that is drawn."""
 
     removal: str = "uniform"
@@ -30,7 +30,7 @@ class BOGD(GradientEstimator, BudgetedEstimator):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class BOGDClassifier(OnlineClassifier, BOGD):
+class BOGDClassifier(OnlineClassifier, LabelGradient, BOGD):
     """Budgeted online gradient descent (BOGD, BOGD++).
 
     At each step ``f <- (1 - eta_t reg) f``, and a sample whose loss has a slope enters with
@@ -73,13 +73,9 @@ default='hinge'
     (True, 100)
     """
 
-    loss: str = "hinge"
-
-    _constraints = {"loss": LABEL_LOSSES}
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class BOGDRegressor(OnlineRegressor, BOGD):
+class BOGDRegressor(OnlineRegressor, TargetGradient, BOGD):
     """Budgeted online gradient descent (BOGD, BOGD++) for regression.
 
     `BOGDClassifier` with a loss of regression [1]_.
@@ -116,7 +112,3 @@ class BOGDRegressor(OnlineRegressor, BOGD):
     >>> bool(model.fit(X, np.sin(X[:, 0])).score(X, np.sin(X[:, 0])) > 0.8), model.n_support_
     (True, 100)
     """
-
-    loss: str = "squared"
-
-    _constraints = {"loss": TARGET_LOSSES}

@@ -5,18 +5,11 @@ A class is its documentation, its parameters and the parts of the core that it i
 
 from dataclasses import dataclass
 
-from sklearn.utils._param_validation import StrOptions
-
-from onlinekern._base import OnlineEstimator
-from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
+from onlinekern._constraints import POSITIVE
+from onlinekern._gradient import LabelGradient, TargetGradient
 from onlinekern._kernel import GrowingEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import LOSSES, RULES, SCHEDULES
-
-LABEL_LOSSES = [
-    StrOptions({"hinge", "squared_hinge", "smooth_hinge", "logistic", "exponential", "squared"})
-]
-TARGET_LOSSES = [StrOptions({"squared", "absolute", "epsilon_insensitive", "huber"})]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -63,34 +56,7 @@ class KernelPerceptronClassifier(OnlineClassifier, GrowingEstimator):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class GradientEstimator(OnlineEstimator):
-    """Mixin: the rule of online gradient descent."""
-
-    eta: float = 0.5
-    schedule: str = "constant"
-    power: float = 0.5
-    reg: float = 0.0
-    delta: float = 1.0
-    epsilon: float = 0.1
-
-    _constraints = {
-        "eta": POSITIVE,
-        "schedule": [StrOptions(set(SCHEDULES))],
-        "power": NOT_NEGATIVE,
-        "reg": NOT_NEGATIVE,
-        "delta": POSITIVE,
-        "epsilon": NOT_NEGATIVE,
-    }
-
-    def _rule(self):
-        own = {"smooth_hinge": self.delta, "huber": self.delta, "epsilon_insensitive": self.epsilon}
-        loss = LOSSES[self.loss](*[own[self.loss]] if self.loss in own else [])
-        step = [self.eta, self.power] if self.schedule == "power" else [self.eta]
-        return RULES["gradient"](loss, SCHEDULES[self.schedule](*step), self.reg)
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class KernelOGDClassifier(OnlineClassifier, GradientEstimator, GrowingEstimator):
+class KernelOGDClassifier(OnlineClassifier, LabelGradient, GrowingEstimator):
     """Online gradient descent with kernels (NORMA without truncation).
 
     At each step ``f <- (1 - eta_t reg) f - eta_t l'(f(x_t), y_t) kappa(x_t, .)`` (eq. 8 of [1]_).
@@ -132,13 +98,9 @@ default='hinge'
     True
     """
 
-    loss: str = "hinge"
-
-    _constraints = {"loss": LABEL_LOSSES}
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelOGDRegressor(OnlineRegressor, GradientEstimator, GrowingEstimator):
+class KernelOGDRegressor(OnlineRegressor, TargetGradient, GrowingEstimator):
     """Online gradient descent with kernels, for regression.
 
     At each step ``f <- (1 - eta_t reg) f - eta_t l'(f(x_t), y_t) kappa(x_t, .)`` (eq. 8 of [1]_).
@@ -175,10 +137,6 @@ class KernelOGDRegressor(OnlineRegressor, GradientEstimator, GrowingEstimator):
     >>> bool(model.score(X, np.sin(X[:, 0])) > 0.95)
     True
     """
-
-    loss: str = "squared"
-
-    _constraints = {"loss": TARGET_LOSSES}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from sklearn.utils._param_validation import StrOptions
 
 from onlinekern._constraints import POSITIVE
+from onlinekern._gradient import GradientStep
 from onlinekern._kernel import GrowingEstimator
 from onlinekern._tasks import OnlineClassifier
 from onlinekern.core import GATES
-from onlinekern.kernel import GradientEstimator
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class OSKLClassifier(OnlineClassifier, GradientEstimator, GrowingEstimator):
+class OSKLClassifier(OnlineClassifier, GradientStep, GrowingEstimator):
     """Online sparse kernel learning (OSKL): gradient steps of equal length, taken by chance.
 
     A sample is drawn with probability ``|l'(f(x_t), y_t)| / G``; if drawn, it enters with

@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from onlinekern._base import all_or_nothing
+from onlinekern._linear import LinearModel
 from onlinekern._tasks import OnlineClassifier
 from onlinekern._threads import ONE_THREAD, one_blas_thread
 from onlinekern.core import DISCRIMINANTS, LOSSES, RULES, SCHEDULES, STEPS
@@ -21,7 +22,7 @@ NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SDROGDClassifier(OnlineClassifier):
+class SDROGDClassifier(OnlineClassifier, LinearModel):
     """Sketch discriminatively regularised online gradient descent (SDROGD).
 
     A linear classifier f(x) = w'x + b that follows the class means and, by a frequent-directions
@@ -245,16 +246,6 @@ class SDROGDClassifier(OnlineClassifier):
                 ConvergenceWarning,
                 stacklevel=5,
             )
-
-    @property
-    def coef_(self):
-        """Weights of the model that predicts, ndarray of shape (n_outputs, n_features)."""
-        return self._fitted_model.space.effective()[:, :-1]
-
-    @property
-    def intercept_(self):
-        """Constants of the model that predicts, ndarray of shape (n_outputs,)."""
-        return self._fitted_model.space.effective()[:, -1]
 
     @property
     def sketch_(self):

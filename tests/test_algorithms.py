@@ -122,15 +122,19 @@ def weights_of(n):
 
 # Their models are of another form: they meet their twins in test files of their own.
 ELSEWHERE = {
+    "AROWClassifier",
+    "AROWRegressor",
     "BOGDClassifier",
     "BOGDRegressor",
     "BPAClassifier",
     "BPARegressor",
+    "CWClassifier",
     "DualSGDClassifier",
     "DualSGDRegressor",
     "ForgetronClassifier",
     "LOLClassifier",
     "RBPClassifier",
+    "SCWClassifier",
     "SDROGDClassifier",
     "SPAOneClass",
 }

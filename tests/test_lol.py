@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from onlinekern.core.losses import LOSSES
-from onlinekern.core.rules import RULES
 from oracles.lol import lol
 
 from onlinekern import LOLClassifier
+from onlinekern.core import RULES
 
 BETTER = {"n_assign": 3, "center": True, "fit_intercept": True, "step": "arow"}
 SETTINGS = {

@@ -16,6 +16,7 @@ from oracles import (
     rules,
     schedules,
     sdrogd,
+    second_order,
 )
 
 import onlinekern
@@ -25,7 +26,13 @@ from onlinekern import core
 TWINS = {
     "LOSSES": {**losses.LOSSES, "perceptron": losses.PerceptronLoss},
     "KERNELS": kernels.KERNELS,
-    "RULES": {**rules.RULES, "pegasos": rules.Pegasos, "inverse_time": rules.InverseTime},
+    "RULES": {
+        **rules.RULES,
+        **second_order.RULES,
+        "batch_pegasos": rules.BatchPegasos,
+        "inverse_time": rules.InverseTime,
+        "pegasos": rules.Pegasos,
+    },
     "HEADS": heads.HEADS,
     "SCHEDULES": schedules.SCHEDULES,
     # `run` of the twins has no gate object: `gate=None` is the open gate.
@@ -50,12 +57,15 @@ TWINS = {
 
 # Estimators whose twin is a module of its own.
 OTHER_TWINS = {
+    "arow": second_order.arow,
     "bogd": budgeted.bogd,
     "bpa": budgeted.bpa,
+    "cw": second_order.cw,
     "dual_sgd": dual_sgd.dual_sgd,
     "forgetron": budgeted.forgetron,
     "lol": lol.lol,
     "rbp": budgeted.rbp,
+    "scw": second_order.scw,
     "sdrogd": sdrogd.sdrogd,
     "spaone_class": algorithms.spa_one_class,
 }

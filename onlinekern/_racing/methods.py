@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 POWERS_OF_TEN = (1.0, 0.1, 10.0, 0.01, 100.0, 0.001, 1000.0)
 AGGRESSIVENESS = (1.0, 0.5, 2.0, 0.25)
+SOFT_CONFIDENCE = {"C": (1.0, 0.1), "confidence": (0.75, 0.6, 0.9)}
 KERNELS = (
     "gaussian", "rbf", "laplacian", "polynomial", "poly", "linear", "sigmoid", "cosine",
 )  # fmt: skip
@@ -99,6 +100,10 @@ METHODS = {
         Method("dualsgd-logistic", "DualSGD-logistic", "DualSGDClassifier",
                fixed={"loss": "logistic"}, grid={"reg": (2.0, 16.0)}, per_sample=("reg",),
                kernels=KERNELS_WITH_FEATURES),
+        Method("cw", "CW", "CWClassifier", grid={"confidence": (0.75, 0.6, 0.9)}),
+        Method("scw1", "SCW-I", "SCWClassifier", fixed={"variant": "scw1"}, grid=SOFT_CONFIDENCE),
+        Method("scw2", "SCW-II", "SCWClassifier", fixed={"variant": "scw2"}, grid=SOFT_CONFIDENCE),
+        Method("arow", "AROW", "AROWClassifier", "AROWRegressor", grid={"r": (1.0, 0.1, 10.0)}),
         Method("lol", "LOL", "LOLClassifier", None, {"joint": True}, {"C": AGGRESSIVENESS}),
         Method("i-lol", "I-LOL", "LOLClassifier", None, {"joint": False}, {"C": AGGRESSIVENESS}),
         Method("lol-arow", "LOL-AROW", "LOLClassifier", None,

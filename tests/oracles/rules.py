@@ -95,6 +95,28 @@ class Pegasos(Gradient):
         return 1.0 - 1.0 / t
 
 
+class BatchPegasos(Rule):
+    """Pegasos in batches of n [4]_, figure 2: 1 / (lambda b n) each, shrink 1 - 1/b for a batch.
+
+    Not in `RULES`: it is for models that take the steps of a batch together.
+    """
+
+    def __init__(self, loss, *, reg, batch_size):
+        super().__init__(loss, reg=reg)
+        self.batch_size = batch_size
+
+    def batch(self, t):
+        """Return b = 1, 2, ..., the number of the batch of sample t."""
+        return math.ceil(t / self.batch_size)
+
+    def coefficient(self, f, y, q, t, importance=1.0):
+        rate = 1.0 / (self.reg * self.batch(t))
+        return importance * rate * self.loss.negative_slope(y, f) / self.batch_size
+
+    def shrink(self, t):
+        return 1.0 - 1.0 / self.batch(t) if t % self.batch_size == 1 % self.batch_size else 1.0
+
+
 class InverseTime(Rule):
     """The step of Pegasos in units of 1/t: -l' / lambda, at most max_step t in size.
 
@@ -147,6 +169,24 @@ class PassiveAggressiveII(PassiveAggressive):
         return loss / (q + 1.0 / (2.0 * self.C * importance))
 
 
+class ScaledPassiveAggressiveI(PassiveAggressiveI):
+    """PA-I, the importance multiplying the step and not C."""
+
+    def coefficient(self, f, y, q, t, importance=1.0):
+        return importance * super().coefficient(f, y, q, t, 1.0)
+
+
+class ScaledPassiveAggressiveII(PassiveAggressiveII):
+    """PA-II, the importance multiplying the step and not C; q = 0 is a length like any other."""
+
+    def coefficient(self, f, y, q, t, importance=1.0):
+        loss = self.loss.value(y, f)
+        if loss <= 0.0:
+            return 0.0
+        sign = 1.0 if self.loss.negative_slope(y, f) > 0.0 else -1.0
+        return importance * sign * self.tau(loss, q, 1.0)
+
+
 class AROW(Rule):
     """AROW: beta = 1 / (q + r), coefficient l beta y where l > 0 (Crammer, Kulesza, Dredze 2009).
 
@@ -168,5 +208,7 @@ RULES = {
     "pa": PassiveAggressive,
     "pa1": PassiveAggressiveI,
     "pa2": PassiveAggressiveII,
+    "scaled_pa1": ScaledPassiveAggressiveI,
+    "scaled_pa2": ScaledPassiveAggressiveII,
     "arow": AROW,
 }

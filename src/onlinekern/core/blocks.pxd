@@ -1,5 +1,6 @@
 # Equal blocks of numbers with a cheap checkpoint (layer 1). May change at minor versions.
 from libc.stdint cimport uint64_t
+from libc.string cimport memcpy
 
 
 cdef class Blocks:
@@ -10,8 +11,20 @@ cdef class Blocks:
     cdef uint64_t *stamps
     cdef uint64_t stamp
 
-    cdef double *at(self, Py_ssize_t b) noexcept nogil
-    cdef double *touch(self, Py_ssize_t b) noexcept nogil
-    cdef bint touched(self, Py_ssize_t b) noexcept nogil
+    cdef inline double *at(self, Py_ssize_t b) noexcept nogil:
+        """Block b, to be read."""
+        return self.data + b * self.stride
+
+    cdef inline double *touch(self, Py_ssize_t b) noexcept nogil:
+        """Block b, to be changed."""
+        if self.stamps[b] != self.stamp:
+            memcpy(self.saved + b * self.stride, self.at(b), self.stride * sizeof(double))
+            self.stamps[b] = self.stamp
+        return self.at(b)
+
+    cdef inline bint touched(self, Py_ssize_t b) noexcept nogil:
+        """Whether block b was handed out to be changed since the checkpoint."""
+        return self.stamps[b] == self.stamp
+
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil

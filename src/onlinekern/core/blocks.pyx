@@ -38,21 +38,6 @@ cdef class Blocks:
         free(self.saved)
         free(self.stamps)
 
-    cdef double *at(self, Py_ssize_t b) noexcept nogil:
-        """Block b, to be read."""
-        return self.data + b * self.stride
-
-    cdef double *touch(self, Py_ssize_t b) noexcept nogil:
-        """Block b, to be changed."""
-        if self.stamps[b] != self.stamp:
-            memcpy(self.saved + b * self.stride, self.at(b), self.stride * sizeof(double))
-            self.stamps[b] = self.stamp
-        return self.at(b)
-
-    cdef bint touched(self, Py_ssize_t b) noexcept nogil:
-        """Whether block b was handed out to be changed since the checkpoint."""
-        return self.stamps[b] == self.stamp
-
     cdef void checkpoint(self) noexcept nogil:
         """Remember the present numbers for `rollback`."""
         self.stamp += 1

@@ -8,6 +8,8 @@ room for both.
 """
 from libc.stdint cimport int64_t
 
+import numpy as np
+
 from onlinekern.core.gates cimport Gate
 from onlinekern.core.parts cimport Part
 from onlinekern.core.rng cimport Generator
@@ -154,6 +156,49 @@ cdef class Margin(OneVsRest):
         coefficients[self.n_outputs + label] = contraction
         coefficients[self.n_outputs + rival] = contraction
         outcome.updates = coefficient != 0
+        return outcome
+
+
+cdef class Weighted(Head):
+    """Another head, whose steps are multiplied by a weight for each class.
+
+    The weight is that of the sample's class. One against the rest, it is a weight of the positive
+    samples of a problem: the steps of the others are left alone.
+
+    Parameters
+    ----------
+    inner : Binary, OneVsRest or Margin
+    weights : tuple of float >= 0
+        One for each class.
+    """
+
+    cdef Head inner
+    cdef double[::1] weights
+    cdef bint positive_only
+
+    def __init__(self, Head inner, weights):
+        self.inner = inner
+        self.weights = np.array(weights, dtype=np.float64)
+        self.positive_only = type(inner) is OneVsRest
+        self.n_outputs = inner.n_outputs
+        self.arguments = (inner, tuple(weights))
+
+    cdef double predict(self, const double *scores) noexcept nogil:
+        return self.inner.predict(scores)
+
+    cdef void wanted(self, const double *scores, double y, Rule rule,
+                     double *lengths) noexcept nogil:
+        self.inner.wanted(scores, y, rule, lengths)
+
+    cdef Outcome solve(self, const double *scores, const double *lengths, double y, double weight,
+                       int64_t t, Rule rule, Gate gate, Generator rng,
+                       double *coefficients) noexcept nogil:
+        cdef Outcome outcome = self.inner.solve(scores, lengths, y, weight, t, rule, gate, rng,
+                                                coefficients)
+        cdef Py_ssize_t k, label = <Py_ssize_t> y
+        for k in range(self.n_outputs):
+            if k == label or not self.positive_only:
+                coefficients[k] *= self.weights[label]
         return outcome
 
 

@@ -28,9 +28,6 @@ cdef class LocalSpace(Space):
     cdef Blocks mean
     cdef Totals totals, saved
     cdef Lift lift
-    cdef Rows rows
-    cdef const Py_ssize_t *order
-    cdef Py_ssize_t first
 
     cdef void load(self, Lift lift, const Rows *rows, Py_ssize_t row) noexcept nogil
     cdef void raise_stored(self, Lift lift) noexcept nogil

@@ -24,9 +24,6 @@ from onlinekern.core.rows cimport Rows, is_sparse
 from onlinekern.core.spaces cimport Space
 from onlinekern.core.vector cimport OK_PANEL
 
-# Nothing is shared between the samples of a block: it only sets how often signals are looked for.
-cdef Py_ssize_t ROWS = 64
-
 
 cdef class LocalSpace(Space):
     """Prototypes with hyperplanes.
@@ -82,16 +79,6 @@ cdef class LocalSpace(Space):
     cdef Py_ssize_t size(self) noexcept nogil:
         """The work of a sample in units of a kernel value of some sixteen features."""
         return (self.prototypes.k + (1 + self.n_assign) * self.n_outputs) * (1 + self.d // 16)
-
-    cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
-        return min(wanted if wanted > 0 else ROWS, left)
-
-    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
-                  Py_ssize_t n) noexcept nogil:
-        self.rows = rows[0]
-        self.order = order
-        self.first = first
-        return 0
 
     cdef void load(self, Lift lift, const Rows *rows, Py_ssize_t row) noexcept nogil:
         """The sample in double, its distances to the prototypes, and f."""
@@ -193,8 +180,7 @@ cdef class LocalSpace(Space):
 
         They differ by the average, and for the first k samples (see the top of the file).
         """
-        cdef Py_ssize_t row = self.order[self.first + i] if self.order else self.first + i
-        self.load(self.lift, &self.rows, row)
+        self.load(self.lift, &self.rows, self.row_number(i))
         self.raise_local(self.lift, False)
         self.score_terms(self.lift, current, averaged)
         if self.prototypes.n < self.prototypes.k:
@@ -220,7 +206,7 @@ cdef class LocalSpace(Space):
         """Learn the sample that was scored last; the rules of this space do not shrink."""
         self.weights.update(self.lift.terms + self.skipped, self.lift.n_terms - self.skipped,
                             coefficients if updates else NULL, self.unit())
-        self.follow(self.order[self.first + i] if self.order else self.first + i)
+        self.follow(self.row_number(i))
         return 0
 
     cdef void follow(self, Py_ssize_t row) noexcept nogil:

@@ -2,6 +2,7 @@
 from onlinekern.core.rows cimport Rows
 
 
+cdef double row_dot(const Rows *rows, Py_ssize_t i, const double *a) noexcept nogil
 cdef void row_dots(const Rows *rows, Py_ssize_t i, const double *a, const double *b,
                    double *sums) noexcept nogil
 cdef double row_square(const Rows *rows, Py_ssize_t i) noexcept nogil

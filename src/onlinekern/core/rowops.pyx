@@ -16,6 +16,47 @@ cdef inline double lane_sum(const double *lanes) noexcept nogil:
         ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
 
 
+cdef inline double dense_dot(const floating *x, Py_ssize_t d, const double *a) noexcept nogil:
+    """Eight partial sums, so that compilers vectorise."""
+    cdef double[8] lanes
+    cdef Py_ssize_t j, v
+    memset(lanes, 0, sizeof(lanes))
+    for j in range(0, d - d % 8, 8):
+        for v in range(8):
+            lanes[v] += x[j + v] * a[j + v]
+    for j in range(d - d % 8, d):
+        lanes[0] += x[j] * a[j]
+    return lane_sum(lanes)
+
+
+cdef inline double sparse_dot(const floating *x, const int32_t *columns, Py_ssize_t count,
+                              const double *a) noexcept nogil:
+    """Four partial sums: the additions of one would wait for each other."""
+    cdef double one = 0, two = 0, three = 0, four = 0
+    cdef Py_ssize_t j, whole = count - count % 4
+    for j in range(0, whole, 4):
+        one += x[j] * a[columns[j]]
+        two += x[j + 1] * a[columns[j + 1]]
+        three += x[j + 2] * a[columns[j + 2]]
+        four += x[j + 3] * a[columns[j + 3]]
+    for j in range(whole, count):
+        one += x[j] * a[columns[j]]
+    return (one + two) + (three + four)
+
+
+cdef double row_dot(const Rows *rows, Py_ssize_t i, const double *a) noexcept nogil:
+    """x_i . a"""
+    cdef ok_sparse_row x
+    if is_sparse(rows):
+        x = sparse_row(rows, i)
+        if rows.itemsize == 4:
+            return sparse_dot(<const float *> x.values, x.columns, x.count, a)
+        return sparse_dot(<const double *> x.values, x.columns, x.count, a)
+    if rows.itemsize == 4:
+        return dense_dot(<const float *> dense_row(rows, i), rows.d, a)
+    return dense_dot(<const double *> dense_row(rows, i), rows.d, a)
+
+
 cdef inline void dense_dots(const floating *x, Py_ssize_t d, const double *a, const double *b,
                             double *sums) noexcept nogil:
     """Eight partial sums each, so that compilers vectorise."""

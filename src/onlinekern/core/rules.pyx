@@ -110,6 +110,38 @@ cdef class Pegasos(Gradient):
         return (t - 1.0) / t
 
 
+cdef class BatchPegasos(Rule):
+    """The step of Pegasos in batches: -dl/df / (lambda b n) each, shrink 1 - 1/b once (figure 2).
+
+    b counts the batches of n samples; a batch shrinks with its first sample. For spaces that take
+    the steps of a batch together.
+
+    Parameters
+    ----------
+    loss : Loss
+    regularisation : float > 0
+    batch_size : int >= 1
+    """
+
+    cdef double regularisation
+    cdef int64_t batch_size
+
+    def __init__(self, Loss loss, double regularisation, int64_t batch_size=1):
+        self.loss = loss
+        self.regularisation = regularisation
+        self.batch_size = batch_size
+        self.arguments = (loss, regularisation, batch_size)
+
+    cdef double coefficient(self, double f, double y, double q, int64_t t,
+                            double importance) noexcept nogil:
+        cdef int64_t seen = ((t - 1) // self.batch_size + 1) * self.batch_size
+        return importance * self.loss.slope(f, y) / (self.regularisation * seen)
+
+    cdef double shrink(self, int64_t t) noexcept nogil:
+        cdef int64_t before = (t - 1) // self.batch_size
+        return 1 if (t - 1) % self.batch_size else before / (before + 1.0)
+
+
 cdef class InverseTime(Rule):
     """The step of Pegasos, -dl/df / (lambda t), of a model whose scale is exactly 1/t.
 
@@ -140,62 +172,6 @@ cdef class InverseTime(Rule):
 
     cdef double shrink(self, int64_t t) noexcept nogil:
         return (t - 1.0) / t
-
-
-cdef class PassiveAggressive(Rule):
-    """tau = l / q in the direction of the target (Crammer et al. 2006, eq. 5).
-
-    For losses whose slope is -1, 0 or +1 (hinge, epsilon-insensitive). A sample of length q <= 0
-    (an empty row under the linear kernel) cannot move its own score and is passed over.
-
-    Parameters
-    ----------
-    loss : Loss
-    """
-
-    cdef double C
-
-    def __init__(self, Loss loss):
-        self.loss = loss
-        self.arguments = (loss,)
-
-    cdef bint idle(self, double f, double y) noexcept nogil:
-        return self.loss.slope(f, y) == 0
-
-    cdef double coefficient(self, double f, double y, double q, int64_t t,
-                            double importance) noexcept nogil:
-        if q <= 0:
-            return 0
-        return self.loss.slope(f, y) * self.tau(self.loss.value(f, y), q, self.C * importance)
-
-    cdef double tau(self, double loss, double q, double C) noexcept nogil:
-        return loss / q
-
-
-cdef class PassiveAggressive1(PassiveAggressive):
-    """tau = min(C, l / q) (PA-I, eq. 8 there).
-
-    Parameters
-    ----------
-    loss : Loss
-    C : float > 0
-        Aggressiveness, multiplied by the importance of the sample.
-    """
-
-    def __init__(self, Loss loss, double C=1.0):
-        self.loss = loss
-        self.C = C
-        self.arguments = (loss, C)
-
-    cdef double tau(self, double loss, double q, double C) noexcept nogil:
-        return min(C, loss / q)
-
-
-cdef class PassiveAggressive2(PassiveAggressive1):
-    """tau = l / (q + 1 / (2 C)) (PA-II, eq. 9 there)."""
-
-    cdef double tau(self, double loss, double q, double C) noexcept nogil:
-        return loss / (q + 1 / (2 * C))
 
 
 cdef class AROW(Rule):
@@ -239,9 +215,7 @@ RULES = {
     "perceptron": Perceptron,
     "gradient": Gradient,
     "pegasos": Pegasos,
+    "batch_pegasos": BatchPegasos,
     "inverse_time": InverseTime,
-    "pa": PassiveAggressive,
-    "pa1": PassiveAggressive1,
-    "pa2": PassiveAggressive2,
     "arow": AROW,
 }

@@ -24,12 +24,9 @@ cdef class SketchedSpace(Space):
     cdef Guarded average         # the same, if averaged; else the weights themselves
     cdef Guarded collected       # the same: sum of the coefficients times the samples of the batch
     cdef Progress progress, saved
-    cdef Rows rows
-    cdef const Py_ssize_t *order
-    cdef Py_ssize_t first, label
+    cdef Py_ssize_t label
     cdef double weight
 
-    cdef Py_ssize_t row_number(self, Py_ssize_t i) noexcept nogil
     cdef double unit(self) noexcept nogil
     cdef void score_row(self, const Rows *rows, Py_ssize_t i, double *current,
                         double *averaged) noexcept nogil

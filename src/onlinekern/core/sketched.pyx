@@ -23,8 +23,6 @@ cdef double LARGEST_SCORE = 2.0 ** 30
 # Scores are given with at most this exponent, so that they are finite: the sign and the order of
 # the outputs are what they would be, the size is not.
 cdef int LARGEST_EXPONENT = 300
-# Samples scored between two looks at the clock of signals.
-cdef Py_ssize_t BLOCK = 64
 
 
 cdef class SketchedSpace(Space):
@@ -60,19 +58,6 @@ cdef class SketchedSpace(Space):
     cdef Py_ssize_t size(self) noexcept nogil:
         """Work per sample, in kernel values of a few numbers each."""
         return (self.scatter.sketch.size + self.n_outputs) * (self.scatter.d // 64 + 1)
-
-    cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
-        return min(wanted if wanted > 0 else BLOCK, left)
-
-    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
-                  Py_ssize_t n) noexcept nogil:
-        self.rows = rows[0]
-        self.order = order
-        self.first = first
-        return 0
-
-    cdef Py_ssize_t row_number(self, Py_ssize_t i) noexcept nogil:
-        return self.order[self.first + i] if self.order else self.first + i
 
     cdef double unit(self) noexcept nogil:
         """2^exponent, or the largest power of two that a score is multiplied by."""

@@ -6,6 +6,10 @@ from onlinekern.core.support cimport SupportSet
 
 cdef class Space:
     cdef readonly Py_ssize_t n_outputs
+    cdef Rows rows                   # of the open block
+    cdef const Py_ssize_t *order
+    cdef Py_ssize_t first
+    cdef Py_ssize_t row_number(self, Py_ssize_t i) noexcept nogil
     cdef Py_ssize_t size(self) noexcept nogil
     cdef bint stored_sparse(self) noexcept nogil
     cdef int make_room(self, Py_ssize_t rows) except -1

@@ -17,10 +17,20 @@ from onlinekern.core.windows cimport Window
 # measures it).
 cdef Py_ssize_t BLOCK_BYTES = 3 << 19
 cdef Py_ssize_t LEAST_ROWS = 16
+# A space that shares nothing between the samples of a block looks ahead only to be asked less often.
+cdef Py_ssize_t ROWS = 64
 
 
 cdef class Space:
-    """Base of the spaces; see `KernelSpace` for what each verb does."""
+    """Base of the spaces; see `KernelSpace` for what each verb does.
+
+    An open block is remembered as it was given: a space that shares no work between its samples
+    has nothing else to do.
+    """
+
+    cdef Py_ssize_t row_number(self, Py_ssize_t i) noexcept nogil:
+        """The row of sample i of the open block."""
+        return self.order[self.first + i] if self.order else self.first + i
 
     cdef Py_ssize_t size(self) noexcept nogil:
         return 0
@@ -32,11 +42,14 @@ cdef class Space:
         return 0
 
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
-        return 1
+        return min(wanted if wanted > 0 else ROWS, left)
 
     cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                   Py_ssize_t n) noexcept nogil:
-        return -1
+        self.rows = rows[0]
+        self.order = order
+        self.first = first
+        return 0
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
         pass

@@ -1,0 +1,57 @@
+"""Estimators whose model is a weight for each feature, and a covariance of the weights."""
+
+import warnings
+from dataclasses import dataclass
+
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import StrOptions
+
+from onlinekern._linear import LinearEstimator
+from onlinekern._memory import available_memory
+from onlinekern.core.covariances import COVARIANCES
+from onlinekern.core.second_order import SecondOrderSpace
+
+
+def check_memory(n_outputs, length):
+    """Raise MemoryError if there is no room for full covariances."""
+    needed = COVARIANCES["full"].nbytes(n_outputs, length)
+    available = available_memory()
+    if needed > available:
+        matrices = "a matrix" if n_outputs == 1 else f"{n_outputs} matrices"
+        raise MemoryError(
+            f'covariance="full" keeps {matrices} of {length} x {length} numbers: with the copy '
+            f"that undoes a failed call {needed / 1e9:.3g} gigabytes, and {available / 1e9:.3g} "
+            'are available. Use covariance="diagonal", or fewer features.'
+        )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SecondOrderEstimator(LinearEstimator):
+    """Mixin: a covariance of the weights; a subclass says what the steps are."""
+
+    covariance: str = "diagonal"
+
+    _constraints = {"covariance": [StrOptions(set(COVARIANCES))]}
+
+    def _space(self, X, n_outputs, rng):
+        self._warned = False
+        if self.covariance == "full":
+            check_memory(n_outputs, X.shape[1] + bool(self.fit_intercept))
+        return SecondOrderSpace(*self._linear(X, n_outputs), self.covariance)
+
+    def _finish(self):
+        spent = self._model.space.n_spent
+        if spent and not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"the covariance has degenerated: {spent} times a sample had no variance left and "
+                "taught nothing. CWClassifier does that to noisy labels: use SCWClassifier or "
+                "AROWClassifier. With those, raise r or lower the confidence.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+    @property
+    def covariance_(self):
+        """Covariances of the last weights: (n_outputs, n), or (n_outputs, n, n) if full."""
+        return self._fitted_model.space.covariance.to_array()

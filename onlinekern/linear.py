@@ -1,0 +1,253 @@
+"""Linear learners of the first order: Perceptron, online gradient descent, Pegasos.
+
+A class is its documentation, its parameters and the parts of the core that it is made of.
+"""
+
+import math
+from dataclasses import dataclass
+from numbers import Integral
+
+from sklearn.utils._param_validation import Interval
+
+from onlinekern._base import all_or_nothing
+from onlinekern._constraints import POSITIVE
+from onlinekern._gradient import LabelGradient, TargetGradient
+from onlinekern._linear import LinearEstimator
+from onlinekern._tasks import OnlineClassifier, OnlineRegressor
+from onlinekern.core import LOSSES, RULES
+from onlinekern.core.batches import BatchSpace
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PerceptronClassifier(OnlineClassifier, LinearEstimator):
+    """Perceptron.
+
+    A sample with ``y f(x) <= 0``, ``f(x) = w.x + b``, is added to w with its label for a
+    coefficient, ``w <- w + y x``, ``b <- b + y`` [1]_; the first sample is always learnt.
+
+    Parameters
+    ----------
+    {fit_intercept}
+    {linear_multi_class}
+    {linear_average}
+    {linear_stream_parameters}
+
+    Attributes
+    ----------
+    {classifier_attributes}
+    {linear_attributes}
+
+    Notes
+    -----
+    `cumulative_loss_` sums ``max(0, -y f)``. A `sample_weight` multiplies the coefficient. The
+    averaged Perceptron of [2]_ is ``average=True``.
+
+    References
+    ----------
+    .. [1] F. Rosenblatt (1958). The perceptron. Psychological Review 65.
+    .. [2] Y. Freund, R. E. Schapire (1999). Large margin classification using the perceptron
+       algorithm. Machine Learning 37.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from onlinekern import PerceptronClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = PerceptronClassifier(average=True, random_state=0).fit(scale(X), y)
+    >>> bool(model.score(scale(X), y) > 0.95)
+    True
+    """
+
+    def _rule(self):
+        return RULES["perceptron"]()
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OGDClassifier(OnlineClassifier, LabelGradient, LinearEstimator):
+    """Online gradient descent for linear classification.
+
+    At each step ``w <- (1 - eta_t reg) w - eta_t l'(w.x_t + b, y_t) x_t`` [1]_, and the same for b
+    with 1 in the place of x.
+
+    Parameters
+    ----------
+    loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'}, \
+default='hinge'
+        The hinge and the logistic loss have bounded slopes, and so bounded steps.
+    {linear_gradient_parameters}
+    {fit_intercept}
+    {linear_multi_class}
+    {linear_average}
+    {linear_stream_parameters}
+
+    Attributes
+    ----------
+    {classifier_attributes}
+    {linear_attributes}
+
+    Notes
+    -----
+    A `sample_weight` multiplies the step of its sample, not the shrinking.
+
+    References
+    ----------
+    .. [1] M. Zinkevich (2003). Online convex programming and generalized infinitesimal gradient
+       ascent. ICML.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from onlinekern import OGDClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = OGDClassifier(loss="logistic", random_state=0).fit(scale(X), y)
+    >>> bool(model.score(scale(X), y) > 0.95)
+    True
+    """
+
+    eta: float = 0.1
+    schedule: str = "invsqrt"
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OGDRegressor(OnlineRegressor, TargetGradient, LinearEstimator):
+    """Online gradient descent for linear regression.
+
+    At each step ``w <- (1 - eta_t reg) w - eta_t l'(w.x_t + b, y_t) x_t`` [1]_, and the same for b
+    with 1 in the place of x.
+
+    Parameters
+    ----------
+    loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'}, default='squared'
+        The slope of the squared loss is not bounded: with it, the squared length of a sample times
+        eta has to stay below 2, or the steps run away.
+    {linear_gradient_parameters}
+    {fit_intercept}
+    {linear_average}
+    {linear_stream_parameters}
+
+    Attributes
+    ----------
+    {linear_attributes}
+
+    Notes
+    -----
+    A `sample_weight` multiplies the step of its sample, not the shrinking.
+
+    References
+    ----------
+    .. [1] M. Zinkevich (2003). Online convex programming and generalized infinitesimal gradient
+       ascent. ICML.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_regression
+    >>> from onlinekern import OGDRegressor
+    >>> X, y = make_regression(500, 10, noise=1.0, random_state=0)
+    >>> model = OGDRegressor(n_epochs=5, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95)
+    True
+    """
+
+    eta: float = 0.1
+    schedule: str = "invsqrt"
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PegasosClassifier(OnlineClassifier, LinearEstimator):
+    """Pegasos: stochastic sub-gradient descent on the regularised hinge loss.
+
+    Batch b of n samples shrinks the model by ``1 - 1/b``, and adds ``y x / (reg b n)`` for each of
+    them whose score, by the model before the batch, has ``y f(x) < 1`` (figure 2 of [1]_).
+
+    Parameters
+    ----------
+    reg : float > 0, default=1e-4
+        lambda of the paper. ``1 / n_samples`` is of the size of C = 1 in a support vector machine.
+    batch_size : int >= 1, default=1
+        Samples n per step, k of the paper. A batch may begin in one call and end in another.
+    projection : bool, default=False
+        Project onto the ball of radius ``1 / sqrt(reg)`` after each step, as the paper allows. It
+        is off because it hurts more often than it helps.
+    {fit_intercept}
+    {linear_multi_class}
+    {linear_average}
+    {linear_stream_parameters}
+
+    Attributes
+    ----------
+    {classifier_attributes}
+    {linear_attributes}
+
+    Notes
+    -----
+    The intercept is the weight of a constant feature: it shrinks too, and is part of the ball. With
+    K > 2 classes there is one ball for the weights of all of them, of squared radius ``1 / reg``
+    for 'margin' and ``K / reg`` for 'ovr', the sum of those of the K problems: the optimum lies in
+    it. `fit` ends by stepping with the last, incomplete batch; `partial_fit` and `learn_one` keep
+    it open, so that any division of a stream into calls gives the same model. A `sample_weight`
+    multiplies the coefficient of its sample, not the shrinking.
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, Y. Singer, N. Srebro, A. Cotter (2011). Pegasos: primal estimated
+       sub-gradient solver for SVM. Mathematical Programming 127.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from onlinekern import PegasosClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = PegasosClassifier(reg=0.01, average=True, random_state=0).fit(scale(X), y)
+    >>> bool(model.score(scale(X), y) > 0.95)
+    True
+    """
+
+    reg: float = 1e-4
+    batch_size: int = 1
+    projection: bool = False
+
+    _constraints = {
+        "reg": POSITIVE,
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "projection": ["boolean"],
+    }
+
+    def _rule(self):
+        return RULES["batch_pegasos"](LOSSES["hinge"](), self.reg, self.batch_size)
+
+    def _radius(self):
+        """Of the ball that holds the optimum; 0 without projection."""
+        together = len(self.classes_) > 2 and self.multi_class == "ovr"
+        problems = len(self.classes_) if together else 1
+        return math.sqrt(problems / self.reg) if self.projection else 0.0
+
+    def _space(self, X, n_outputs, rng):
+        return BatchSpace(self.batch_size, self._radius(), *self._linear(X, n_outputs))
+
+    def _renew(self, model):
+        super()._renew(model)
+        model.space.radius = self._radius()
+
+    @all_or_nothing
+    def fit(self, X, y, sample_weight=None):
+        """Learn from scratch, in `n_epochs` passes; the last batch may be a shorter one.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            float32 samples are kept as float32, everything else becomes float64.
+        y : array-like of shape (n_samples,)
+            Labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0, see Notes of the class; None is 1 for every sample.
+
+        Returns
+        -------
+        self : object
+        """
+        super().fit(X, y, sample_weight)
+        self._model.space.end_batch()
+        return self

@@ -1,0 +1,73 @@
+"""Entries: one sample in double, with the constant that stands for the intercept behind it.
+
+Layer 2. A dense sample is given with all its features, a sparse one with those that it stores.
+"""
+from cython cimport floating
+from libc.stdlib cimport calloc, free
+
+from onlinekern.core.rows cimport Rows, dense_row, is_sparse, sparse_row
+from onlinekern.core.vector cimport OK_PANEL, aligned_resize, ok_sparse_row
+
+
+cdef inline double copy_numbers(const floating *x, Py_ssize_t count, double *out) noexcept nogil:
+    """x as doubles into out; returns the sum of their squares."""
+    cdef Py_ssize_t j
+    cdef double square = 0
+    for j in range(count):
+        out[j] = x[j]
+        square += out[j] * out[j]
+    return square
+
+
+cdef class Entries:
+    """Room for one sample at a time.
+
+    Parameters
+    ----------
+    d : int
+        Features of a sample.
+    intercept : bool
+        Append the entry 1 at place d.
+    """
+
+    def __init__(self, Py_ssize_t d, bint intercept):
+        self.intercept = intercept
+        self.width = (d + intercept + OK_PANEL - 1) // OK_PANEL * OK_PANEL
+        self.values = <double *> aligned_resize(NULL, 0, self.width * sizeof(double))
+        self.places = <int32_t *> calloc(self.width, sizeof(int32_t))
+        if self.values == NULL or self.places == NULL:
+            raise MemoryError(f"no memory for a sample of {d} features")
+
+    def __dealloc__(self):
+        free(self.values)
+        free(self.places)
+
+    cdef void load(self, const Rows *rows, Py_ssize_t row) noexcept nogil:
+        """Take row `row`; `vector` and `square`, its squared length, are then of it.
+
+        Of a dense sample, the numbers behind the last up to whole panels are 0.
+        """
+        cdef Py_ssize_t j, count = rows.d
+        cdef const void *numbers
+        cdef ok_sparse_row stored
+        self.vector.values = self.values
+        self.vector.places = NULL
+        if is_sparse(rows):
+            stored = sparse_row(rows, row)
+            count = stored.count
+            numbers = stored.values
+            for j in range(count):
+                self.places[j] = stored.columns[j]
+            self.vector.places = self.places
+        else:
+            numbers = dense_row(rows, row)
+        if rows.itemsize == 4:
+            self.square = copy_numbers(<const float *> numbers, count, self.values)
+        else:
+            self.square = copy_numbers(<const double *> numbers, count, self.values)
+        if self.intercept:
+            self.places[count] = <int32_t> rows.d
+            self.values[count] = 1
+            self.square += 1
+            count += 1
+        self.vector.count = count

@@ -1,0 +1,52 @@
+# The space of linear learners (layer 9). May change at minor versions.
+from libc.stdint cimport int64_t
+
+from onlinekern.core.blocks cimport Blocks
+from onlinekern.core.rows cimport Rows
+from onlinekern.core.spaces cimport Space
+from onlinekern.core.vector cimport ok_vector_ops
+
+# Numbers in a block of the weights: a cache line.
+cdef enum:
+    LINE = 8
+
+
+cdef struct Passed:
+    int64_t steps        # samples learnt
+    double scale         # the weights are numbers * scale
+    double total         # sum of the scales of the models that the average has taken in
+
+
+cdef class LinearSpace(Space):
+    cdef const ok_vector_ops *ops
+    cdef readonly Py_ssize_t d, width
+    cdef readonly bint averaged
+    cdef readonly int64_t skipped
+    cdef readonly double intercept, sparse_intercept
+    cdef readonly Blocks blocks  # n_outputs rows of weights, then as many companions, if averaged
+    cdef Passed passed, saved
+
+    cdef inline double *weights(self, Py_ssize_t k) noexcept nogil:
+        """d weights of output k, then its constant, to be multiplied by the scale."""
+        return self.blocks.data + k * self.width
+
+    cdef inline double *companions(self, Py_ssize_t k) noexcept nogil:
+        return self.blocks.data + (self.n_outputs + k) * self.width
+
+    cdef inline void move(self, Py_ssize_t k, Py_ssize_t j, double step) noexcept nogil:
+        """Add a number, in units of the scale, to weight j of output k; not to past models."""
+        cdef Py_ssize_t place = k * self.width + j
+        self.blocks.touch(place // LINE)[place % LINE] += step
+        if self.averaged:
+            place += self.n_outputs * self.width
+            self.blocks.touch(place // LINE)[place % LINE] += step * self.passed.total
+
+    cdef void touch(self, Py_ssize_t row) noexcept nogil
+    cdef double share(self, const Rows *rows) noexcept nogil
+    cdef void score_row(self, const Rows *rows, Py_ssize_t i, double *current,
+                        double *averaged) noexcept nogil
+    cdef void advance(self) noexcept nogil
+    cdef void shrink(self, double factor) noexcept nogil
+    cdef void fold(self, double factor) noexcept nogil
+    cdef void add(self, Py_ssize_t k, const Rows *rows, Py_ssize_t row,
+                  double coefficient) noexcept nogil

@@ -1,0 +1,270 @@
+"""LinearSpace: linear functions of the samples, under one scale, with their running average.
+
+Layer 9. The score of output k is scale * (w_k.x + b_k). Shrinking is a product on the scale, which
+is folded into the numbers before it loses their range.
+
+Averaging. With S the sum of the scales in force while earlier samples were scored, coefficient a
+given to x adds a x to w and a S x to the companion c: the models before then lack a x. The sum of
+the models is S w - c, at the cost of one more sparse sum per update and per score, and none where
+a sample teaches nothing. The first `skipped` models can be left out of it.
+"""
+from cython cimport floating
+from libc.stdint cimport int64_t
+
+import numpy as np
+
+from onlinekern.core.blocks cimport Blocks
+from onlinekern.core.rowops cimport row_dot, row_dots, row_square
+from onlinekern.core.rows cimport Rows, dense_row, is_sparse, sparse_row
+from onlinekern.core.spaces cimport Space
+from onlinekern.core.vector cimport ok_sparse_row, ops_for
+
+# An average subtracts numbers 1 / scale times as large as their difference, which makes it wrong by
+# 2^-53 / scale; without one, only the range of a double is to be kept.
+cdef double SMALLEST_AVERAGED = 1e-3
+cdef double SMALLEST = 1e-100
+
+
+cdef class LinearSpace(Space):
+    """Linear functions, all 0.
+
+    Parameters
+    ----------
+    d : int
+        Features of a sample.
+    dtype : numpy.float32 or numpy.float64
+        Of the samples; weights are double.
+    n_outputs : int
+    averaged : bool
+        Predict with the average of the models instead of the last one.
+    intercept : float >= 0, default=1
+        The step of the constant b in units of the coefficient; 0 for none. b shrinks as the
+        weights do, and is no part of a sample's length.
+    sparse_intercept : float >= 0, optional
+        The same for sparse samples.
+    skipped : int >= 0, default=0
+        Models that the average leaves out: it is that of f_{skipped + 1} ... f_{t + 1} after t
+        samples, f_1 = 0, and the last model as long as there is none.
+    """
+
+    def __init__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, bint averaged,
+                 double intercept=1.0, sparse_intercept=None, int64_t skipped=0):
+        self.d = d
+        self.ops = ops_for(np.dtype(dtype).itemsize)
+        self.n_outputs = n_outputs
+        self.averaged = averaged
+        self.intercept = intercept
+        self.sparse_intercept = intercept if sparse_intercept is None else sparse_intercept
+        self.skipped = skipped
+        self.width = (d + LINE) // LINE * LINE
+        self.blocks = Blocks((1 + averaged) * n_outputs * self.width // LINE, LINE)
+        self.passed.scale = 1
+
+    cdef Py_ssize_t size(self) noexcept nogil:
+        """Work per sample, in kernel values of some sixteen features."""
+        return self.n_outputs * (1 + self.d // 16)
+
+    cdef void touch(self, Py_ssize_t row) noexcept nogil:
+        """Let a whole row of the numbers be changed."""
+        cdef Py_ssize_t b
+        for b in range(row * self.width // LINE, (row + 1) * self.width // LINE):
+            self.blocks.touch(b)
+
+    cdef double share(self, const Rows *rows) noexcept nogil:
+        """The step of the constant in units of the coefficient."""
+        return self.sparse_intercept if is_sparse(rows) else self.intercept
+
+    cdef void score_row(self, const Rows *rows, Py_ssize_t i, double *current,
+                        double *averaged) noexcept nogil:
+        """Scores of the last model, and of the one that predicts; the two may be the same memory,
+        which then holds the latter."""
+        cdef Py_ssize_t k, d = self.d
+        cdef int64_t count = self.passed.steps + 1 - self.skipped
+        cdef double scale = self.passed.scale
+        cdef double[2] sums
+        for k in range(self.n_outputs):
+            if not self.averaged or count <= 1:
+                current[k] = scale * (row_dot(rows, i, self.weights(k)) + self.weights(k)[d])
+                averaged[k] = current[k]
+                continue
+            row_dots(rows, i, self.weights(k), self.companions(k), sums)
+            sums[0] += self.weights(k)[d]
+            sums[1] += self.companions(k)[d]
+            current[k] = scale * sums[0]
+            averaged[k] = ((self.passed.total + scale) * sums[0] - sums[1]) / count
+
+    cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
+        self.score_row(&self.rows, self.row_number(i), current, averaged)
+
+    cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil:
+        """||x||^2, where it will be looked at."""
+        cdef Py_ssize_t k
+        cdef double square = -1
+        for k in range(self.n_outputs):
+            if out[k] != 0:
+                if square < 0:
+                    square = row_square(&self.rows, self.row_number(i))
+                out[k] = square
+
+    cdef int update(self, Py_ssize_t i, double shrink, bint updates,
+                    const double *coefficients) noexcept nogil:
+        cdef Py_ssize_t k, row
+        self.advance()
+        if shrink != 1:
+            self.shrink(shrink)
+        if updates:
+            row = self.row_number(i)
+            for k in range(self.n_outputs):
+                if coefficients[k] != 0:
+                    self.add(k, &self.rows, row, coefficients[k])
+        return 0
+
+    cdef void advance(self) noexcept nogil:
+        """Count one step: f_t has been scored and enters the average. Before `shrink`, `add`."""
+        self.passed.steps += 1
+        if self.passed.steps > self.skipped:
+            self.passed.total += self.passed.scale
+
+    cdef void shrink(self, double factor) noexcept nogil:
+        """f <- factor f, in O(1) but for a rare fold."""
+        cdef double least = SMALLEST_AVERAGED if self.averaged else SMALLEST
+        if self.passed.scale * factor < least:
+            self.fold(factor)
+        else:
+            self.passed.scale *= factor
+
+    cdef void fold(self, double factor) noexcept nogil:
+        """Multiply scale * factor into the numbers; the sum of the models stays what it is."""
+        cdef Py_ssize_t j, k
+        cdef double *weights
+        cdef double *companions
+        factor *= self.passed.scale
+        for k in range(self.n_outputs):
+            self.touch(k)
+            weights = self.weights(k)
+            if self.averaged:
+                self.touch(self.n_outputs + k)
+                companions = self.companions(k)
+                for j in range(self.width):
+                    companions[j] -= weights[j] * self.passed.total
+            for j in range(self.width):
+                weights[j] *= factor
+        self.passed.total = 0
+        self.passed.scale = 1
+
+    cdef void add(self, Py_ssize_t k, const Rows *rows, Py_ssize_t row,
+                  double coefficient) noexcept nogil:
+        """f_k += coefficient (x.row + share of the constant)"""
+        cdef double step = coefficient / self.passed.scale
+        cdef double constant = step * self.share(rows)
+        cdef ok_sparse_row x
+        if is_sparse(rows):
+            x = sparse_row(rows, row)
+            if rows.itemsize == 4:
+                add_sparse(self, k, <const float *> x.values, &x, step)
+            else:
+                add_sparse(self, k, <const double *> x.values, &x, step)
+        else:
+            self.touch(k)
+            self.ops.add(dense_row(rows, row), step, self.weights(k), self.d)
+            if self.averaged:
+                self.touch(self.n_outputs + k)
+                self.ops.add(dense_row(rows, row), step * self.passed.total, self.companions(k),
+                             self.d)
+        if constant != 0:
+            self.move(k, self.d, constant)
+
+    cdef void checkpoint(self) noexcept nogil:
+        self.saved = self.passed
+        self.blocks.checkpoint()
+
+    cdef void rollback(self) noexcept nogil:
+        self.passed = self.saved
+        self.blocks.rollback()
+
+    cdef int score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
+                   double *out) noexcept nogil:
+        """Predicting scores of n samples into out (n x n_outputs); nothing is written elsewhere."""
+        cdef Py_ssize_t i
+        for i in range(n):
+            self.score_row(rows, first + i, out + i * self.n_outputs, out + i * self.n_outputs)
+        return 0
+
+    def latest(self):
+        """Weights and constants of the last model, ndarray of shape (n_outputs, d + 1)."""
+        return self.passed.scale * self.numbers(0)
+
+    def effective(self):
+        """The same of the model that predicts."""
+        count = self.passed.steps + 1 - self.skipped
+        if not self.averaged or count <= 1:
+            return self.latest()
+        total = self.passed.total + self.passed.scale
+        return (total * self.numbers(0) - self.numbers(1)) / count
+
+    def numbers(self, Py_ssize_t part):
+        """The weights (part 0) or their companions (1) without the scale, (n_outputs, d + 1)."""
+        rows = self.blocks.to_array().reshape(-1, self.n_outputs, self.width)
+        return np.ascontiguousarray(rows[part, :, :self.d + 1])
+
+    def resume(self, latest, predicting=None, int64_t steps=0):
+        """Take over the models of another run.
+
+        Parameters
+        ----------
+        latest : ndarray of shape (n_outputs, d + 1)
+            Weights and constants of the last model.
+        predicting : ndarray of the same shape, optional
+            Their average; by default there is none yet.
+        steps : int
+            Samples that they have learnt.
+        """
+        count = max(steps + 1 - self.skipped, 1)
+        rows = np.zeros((1 + self.averaged, self.n_outputs, self.width))
+        rows[0, :, :self.d + 1] = latest
+        if self.averaged and predicting is not None:
+            rows[1, :, :self.d + 1] = count * (np.asarray(latest) - predicting)
+        self.blocks.set_array(rows.reshape(-1, LINE))
+        self.passed.steps, self.passed.scale, self.passed.total = steps, 1, count - 1
+
+    @property
+    def steps(self):
+        """Samples learnt."""
+        return self.passed.steps
+
+    def arguments(self):
+        """What makes an empty space like this one."""
+        dtype = np.float32 if self.ops.itemsize == 4 else np.float64
+        return (self.d, dtype, self.n_outputs, self.averaged, self.intercept,
+                self.sparse_intercept, self.skipped)
+
+    def get_state(self):
+        """All that was learnt, as a dictionary."""
+        return {
+            "blocks": self.blocks.to_array(), "steps": self.passed.steps,
+            "scale": self.passed.scale, "total": self.passed.total,
+        }
+
+    def set_state(self, state):
+        """Take over what `get_state` gave."""
+        self.blocks.set_array(state["blocks"])
+        self.passed.steps, self.passed.scale = state["steps"], state["scale"]
+        self.passed.total = state["total"]
+        self.saved = self.passed
+
+    def __reduce__(self):
+        return restore, (type(self), self.arguments(), self.get_state())
+
+
+cdef inline void add_sparse(LinearSpace space, Py_ssize_t k, const floating *values,
+                            const ok_sparse_row *x, double step) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in range(x.count):
+        space.move(k, x.columns[j], step * values[j])
+
+
+def restore(cls, arguments, state):
+    """A space of the class with what it had learnt (for pickling)."""
+    space = cls(*arguments)
+    space.set_state(state)
+    return space

@@ -1,0 +1,16 @@
+# The space of second-order linear learners (layer 10). May change at minor versions.
+from libc.stdint cimport int64_t
+
+from onlinekern.core.covariances cimport Covariance
+from onlinekern.core.entries cimport Entries, Vector
+from onlinekern.core.linear cimport LinearSpace
+
+
+cdef class SecondOrderSpace(LinearSpace):
+    cdef readonly Covariance covariance
+    cdef readonly str kind
+    cdef Entries sample          # the one that was measured last
+    cdef Py_ssize_t factor       # the work of a sample against that of a first-order one
+    cdef int64_t spent, spent_before
+    cdef bint overflow
+    cdef void step(self, Py_ssize_t k, const Vector *direction, double coefficient) noexcept nogil

@@ -1,0 +1,201 @@
+"""CW, SCW and AROW: a Gaussian over the weights, sample by sample.
+
+.. [9] K. Crammer, M. Dredze, F. Pereira, "Exact convex confidence-weighted learning", NIPS 2008.
+.. [10] J. Wang, P. Zhao, S. Hoi, "Exact soft confidence-weighted learning", ICML 2012.
+.. [8] K. Crammer, A. Kulesza, M. Dredze, "Adaptive regularization of weight vectors", NIPS 2009.
+
+Each output k has mean mu_k and covariance Sigma_k, at first 0 and the identity. A step of the
+scalar problem with direction e (see `heads`) is mu_k += e_k alpha y Sigma_k x and
+Sigma_k -= |e_k| beta Sigma_k x x' Sigma_k, alpha and beta from m = y f and
+v = sum_k e_k^2 x' Sigma_k x. For the margin head that is the lifted sample of Crammer and Singer
+with the blocks of the covariance between two classes left at 0. A diagonal covariance is set to
+the diagonal of what the step makes of it.
+"""
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from statistics import NormalDist
+
+import numpy as np
+
+from .heads import HEADS
+from .losses import LOSSES
+from .rules import AROW, Rule
+
+
+class ConfidenceWeighted(Rule):
+    """CW, lemma 1 of [9]_: m = y f, v = q, phi the quantile of the confidence.
+
+    alpha = max(0, (-m psi + sqrt(m^2 phi^4 / 4 + v phi^2 zeta)) / (v zeta)), psi = 1 + phi^2 / 2,
+    zeta = 1 + phi^2, and beta = alpha phi / (sqrt(u) + v alpha phi) with
+    sqrt(u) = (-alpha v phi + sqrt(alpha^2 v^2 phi^2 + 4 v)) / 2. As printed the differences cancel
+    near m = phi sqrt(v), so they are taken in fifty digits.
+    """
+
+    def __init__(self, loss, *, confidence=0.75, **parameters):
+        super().__init__(loss, **parameters)
+        self.phi = Decimal(NormalDist().inv_cdf(confidence))
+
+    def alpha(self, m, v, importance):
+        phi = self.phi
+        psi, zeta = 1 + phi**2 / 2, 1 + phi**2
+        return (-m * psi + (m**2 * phi**4 / 4 + v * phi**2 * zeta).sqrt()) / (v * zeta)
+
+    def alpha_and_beta(self, f, y, q, importance):
+        """Return both in double, 0 where v <= 0."""
+        if q <= 0.0:
+            return 0.0, 0.0
+        with localcontext() as context:
+            context.prec = 50
+            v, phi = Decimal(float(q)), self.phi
+            alpha = max(Decimal(0), self.alpha(Decimal(float(y * f)), v, Decimal(importance)))
+            root_u = (-alpha * v * phi + (alpha**2 * v**2 * phi**2 + 4 * v).sqrt()) / 2
+            return float(alpha), float(alpha * phi / (root_u + v * alpha * phi))
+
+    def coefficient(self, f, y, q, t, importance=1.0):
+        return y * self.alpha_and_beta(f, y, q, importance)[0]
+
+    def contraction(self, f, y, q, t, importance=1.0):
+        return self.alpha_and_beta(f, y, q, importance)[1]
+
+
+class SoftConfidenceWeightedI(ConfidenceWeighted):
+    """SCW-I, proposition 1 of [10]_: min(C, alpha of CW); the importance multiplies C."""
+
+    def alpha(self, m, v, importance):
+        return min(Decimal(self.C) * importance, super().alpha(m, v, importance))
+
+
+class SoftConfidenceWeightedII(ConfidenceWeighted):
+    """SCW-II, proposition 2 of [10]_: n = v + 1 / (2 C),
+    gamma = phi sqrt(phi^2 m^2 v^2 + 4 n v (n + v phi^2)),
+    alpha = max(0, (-(2 m n + phi^2 m v) + gamma) / (2 (n^2 + n v phi^2))).
+    """
+
+    def alpha(self, m, v, importance):
+        phi = self.phi
+        n = v + 1 / (2 * Decimal(self.C) * importance)
+        gamma = phi * (phi**2 * m**2 * v**2 + 4 * n * v * (n + v * phi**2)).sqrt()
+        return (-(2 * m * n + phi**2 * m * v) + gamma) / (2 * (n**2 + n * v * phi**2))
+
+
+RULES = {
+    "cw": ConfidenceWeighted,
+    "scw1": SoftConfidenceWeightedI,
+    "scw2": SoftConfidenceWeightedII,
+}
+
+
+@dataclass
+class Result:
+    """What a run leaves behind; K outputs, D features with the constant.
+
+    Attributes
+    ----------
+    predictions : ndarray of shape (n,)
+        Made by the model that predicts, before the sample was learnt.
+    weights : ndarray of shape (K, D)
+        Of the model that predicts.
+    covariance : ndarray of shape (K, D, D), or (K, D) for a diagonal one
+    updated : list of int
+        The samples that changed the model.
+    """
+
+    predictions: np.ndarray
+    weights: np.ndarray
+    covariance: np.ndarray
+    updated: list
+    cumulative_loss: float = 0.0
+    mistakes: int = 0
+    n_seen: int = 0
+
+
+def learn(rule, X, y, *, head, n_classes=2, covariance="diagonal", fit_intercept=False,
+          average=False, sample_weight=None):  # fmt: skip
+    """Run one rule over a stream of dense samples; y are class indices, or numbers."""
+    X = np.asarray(X, dtype=np.float64)
+    X = np.column_stack([X, np.ones(len(X))]) if fit_intercept else X
+    n, d = X.shape
+    weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, float)
+    head = HEADS[head](n_classes)
+    mu, past = np.zeros((head.n_outputs, d)), np.zeros((head.n_outputs, d))
+    sigma = np.tile(np.eye(d), (head.n_outputs, 1, 1))
+    result = Result(np.zeros(n), mu, sigma, [])
+    for i, x in enumerate(X):
+        predicting = (past + mu) / (result.n_seen + 1) if average else mu
+        result.predictions[i] = head.predict(predicting @ x)
+        if weights[i] == 0.0:
+            continue
+        result.mistakes += int(result.predictions[i] != y[i])
+        steps = np.zeros(head.n_outputs)
+        contractions = np.zeros(head.n_outputs)
+        lengths = np.array([x @ matrix @ x for matrix in sigma])
+        for problem in head.problems(mu @ x, y[i]):
+            q = np.dot(problem.direction**2, lengths)
+            arguments = (problem.f, problem.y, q, result.n_seen + 1, weights[i])
+            steps += rule.coefficient(*arguments) * problem.direction
+            contractions += rule.contraction(*arguments) * np.abs(problem.direction)
+            result.cumulative_loss += weights[i] * rule.loss.value(problem.y, problem.f)
+        past = past + mu
+        mu = mu.copy()
+        for k in np.flatnonzero(steps):
+            along = sigma[k] @ x
+            mu[k] += steps[k] * along
+            sigma[k] -= contractions[k] * np.outer(along, along)
+            if covariance == "diagonal":
+                sigma[k] = np.diag(np.diag(sigma[k]))
+        result.n_seen += 1
+        if np.any(steps != 0.0):
+            result.updated.append(i)
+    result.weights = (past + mu) / (result.n_seen + 1) if average else mu
+    diagonal = covariance == "diagonal"
+    result.covariance = np.array([np.diag(matrix) for matrix in sigma]) if diagonal else sigma
+    return result
+
+
+def classify(rule, X, y, *, classes=None, multi_class="ovr", **arguments):
+    """Call `learn` on labels of any kind; two classes always make a binary problem."""
+    classes = np.unique(y) if classes is None else np.unique(classes)
+    head = "binary" if len(classes) == 2 else multi_class
+    indices = np.searchsorted(classes, y)
+    result = learn(rule, X, indices, head=head, n_classes=len(classes), **arguments)
+    result.predictions = classes[result.predictions.astype(np.intp)]
+    return result
+
+
+def cw(X, y, *, confidence=0.75, covariance="diagonal", fit_intercept=True, average=False,
+       **common):  # fmt: skip
+    """CW [9]_."""
+    rule = ConfidenceWeighted(LOSSES["hinge"](), confidence=confidence)
+    parts = {"covariance": covariance, "fit_intercept": fit_intercept, "average": average}
+    return classify(rule, X, y, **parts, **common)
+
+
+def scw(X, y, *, C=1.0, variant="scw1", confidence=0.75, covariance="diagonal",
+        fit_intercept=True, average=False, **common):  # fmt: skip
+    """SCW-I and SCW-II [10]_."""
+    rule = RULES[variant](LOSSES["hinge"](), C=C, confidence=confidence)
+    parts = {"covariance": covariance, "fit_intercept": fit_intercept, "average": average}
+    return classify(rule, X, y, **parts, **common)
+
+
+def arow(X, y, *, r=1.0, epsilon=0.0, covariance="diagonal", fit_intercept=True, average=False,
+         task="classification", **common):  # fmt: skip
+    """AROW [8]_; in regression with the epsilon-insensitive loss in place of the hinge."""
+    parts = {"covariance": covariance, "fit_intercept": fit_intercept, "average": average}
+    if task == "classification":
+        return classify(AROW(LOSSES["hinge"](), r=r), X, y, **parts, **common)
+    rule = RegressionAROW(LOSSES["epsilon_insensitive"](epsilon=epsilon), r=r)
+    return learn(rule, X, np.asarray(y, float), head="regression", **parts, **common)
+
+
+class RegressionAROW(AROW):
+    """The loss l of y - f in place of the hinge: coefficient sign(y - f) l beta.
+
+    With epsilon = 0 that is recursive least squares: ridge regression of penalty r.
+    """
+
+    def coefficient(self, f, y, q, t, importance=1.0):
+        loss = self.loss.value(y, f)
+        return math.copysign(loss, y - f) * self.contraction(f, y, q, t, importance)
