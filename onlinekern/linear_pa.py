@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -41,16 +42,11 @@ class LinearPA(PassesEstimator):
         return RULES[f"scaled_{variant}"](self._plain_loss(), self.C)
 
     def _space(self, X, n_outputs, rng):
-        constant = float(self.fit_intercept)
-        return LinearSpace(
-            X.shape[1],
-            X.dtype,
-            n_outputs,
-            bool(self.average),
-            constant,
-            SPARSE_INTERCEPT * constant,
-            int(self.average),
-        )
+        # What the first samples are, later ones are taken for.
+        constant = SPARSE_INTERCEPT if sp.issparse(X) else 1.0
+        average = int(self.average)
+        arguments = X.shape[1], X.dtype, n_outputs, average > 0, self.fit_intercept * constant
+        return LinearSpace(*arguments, average)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
