@@ -5,12 +5,7 @@ from pathlib import Path as _Path
 
 from onlinekern._registry import all_estimators
 from onlinekern.bogd import BOGDClassifier, BOGDRegressor
-from onlinekern.budgeted import (
-    BPAClassifier,
-    BPARegressor,
-    ForgetronClassifier,
-    RBPClassifier,
-)
+from onlinekern.budgeted import BPAClassifier, BPARegressor, ForgetronClassifier, RBPClassifier
 from onlinekern.core.vector import available_levels as _available_levels
 from onlinekern.core.vector import level as _level
 from onlinekern.dual import DualSGDClassifier, DualSGDRegressor
@@ -21,22 +16,13 @@ from onlinekern.kernel import (
     KernelPegasosClassifier,
     KernelPerceptronClassifier,
 )
-from onlinekern.linear import (
-    OGDClassifier,
-    OGDRegressor,
-    PegasosClassifier,
-    PerceptronClassifier,
-)
+from onlinekern.linear import OGDClassifier, OGDRegressor, PegasosClassifier, PerceptronClassifier
+from onlinekern.linear_pa import PAClassifier, PARegressor
 from onlinekern.local import LOLClassifier
 from onlinekern.oskl import OSKLClassifier
 from onlinekern.passive_aggressive import KernelPAClassifier, KernelPARegressor
 from onlinekern.sdrogd import SDROGDClassifier
-from onlinekern.second_order import (
-    AROWClassifier,
-    AROWRegressor,
-    CWClassifier,
-    SCWClassifier,
-)
+from onlinekern.second_order import AROWClassifier, AROWRegressor, CWClassifier, SCWClassifier
 from onlinekern.sketch import FrequentDirections
 from onlinekern.spa import SPAClassifier, SPAOneClass, SPARegressor
 
@@ -65,6 +51,8 @@ __all__ = [
     "OGDClassifier",
     "OGDRegressor",
     "OSKLClassifier",
+    "PAClassifier",
+    "PARegressor",
     "PegasosClassifier",
     "PerceptronClassifier",
     "RBPClassifier",
