@@ -7,7 +7,7 @@ from onlinekern._registry import all_estimators
 from onlinekern.core.vector import available_levels as _available_levels
 from onlinekern.core.vector import level as _level
 from onlinekern.dual import DualSGDClassifier, DualSGDRegressor
-from onlinekern.features import FourierFeatures
+from onlinekern.features import FourierFeatures, NystroemFeatures
 from onlinekern.kernel import (
     KernelOGDClassifier,
     KernelOGDRegressor,
@@ -15,6 +15,7 @@ from onlinekern.kernel import (
     KernelPerceptronClassifier,
 )
 from onlinekern.local import LOLClassifier
+from onlinekern.mapped import FOGDClassifier, FOGDRegressor, NOGDClassifier, NOGDRegressor
 from onlinekern.passive_aggressive import KernelPAClassifier, KernelPARegressor
 from onlinekern.sdrogd import SDROGDClassifier
 from onlinekern.sketch import FrequentDirections
@@ -25,6 +26,8 @@ __version__ = _version("onlinekern")
 __all__ = [
     "DualSGDClassifier",
     "DualSGDRegressor",
+    "FOGDClassifier",
+    "FOGDRegressor",
     "FourierFeatures",
     "FrequentDirections",
     "KernelOGDClassifier",
@@ -34,6 +37,9 @@ __all__ = [
     "KernelPegasosClassifier",
     "KernelPerceptronClassifier",
     "LOLClassifier",
+    "NOGDClassifier",
+    "NOGDRegressor",
+    "NystroemFeatures",
     "SDROGDClassifier",
     "SPAClassifier",
     "SPARegressor",

@@ -5,9 +5,8 @@ A class is its documentation, its parameters and the parts of the core that it i
 
 from dataclasses import dataclass
 
-from sklearn.utils._param_validation import StrOptions
-
-from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
+from onlinekern._constraints import POSITIVE
+from onlinekern._gradient import LabelGradient, TargetGradient
 from onlinekern._kernel import GrowingEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import LOSSES, RULES, SCHEDULES
@@ -57,42 +56,14 @@ class KernelPerceptronClassifier(OnlineClassifier, GrowingEstimator):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelOGD(GrowingEstimator):
-    """Mixin: online gradient descent in the kernel's space."""
-
-    eta: float = 0.5
-    schedule: str = "constant"
-    power: float = 0.5
-    reg: float = 0.0
-    delta: float = 1.0
-    epsilon: float = 0.1
-
-    _constraints = {
-        "eta": POSITIVE,
-        "schedule": [StrOptions(set(SCHEDULES))],
-        "power": NOT_NEGATIVE,
-        "reg": NOT_NEGATIVE,
-        "delta": POSITIVE,
-        "epsilon": NOT_NEGATIVE,
-    }
-
-    def _rule(self):
-        own = {"smooth_hinge": self.delta, "huber": self.delta, "epsilon_insensitive": self.epsilon}
-        loss = LOSSES[self.loss](*[own[self.loss]] if self.loss in own else [])
-        step = [self.eta, self.power] if self.schedule == "power" else [self.eta]
-        return RULES["gradient"](loss, SCHEDULES[self.schedule](*step), self.reg)
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class KernelOGDClassifier(OnlineClassifier, KernelOGD):
+class KernelOGDClassifier(OnlineClassifier, LabelGradient, GrowingEstimator):
     """Online gradient descent with kernels (NORMA without truncation).
 
     At each step ``f <- (1 - eta_t reg) f - eta_t l'(f(x_t), y_t) kappa(x_t, .)`` (eq. 8 of [1]_).
 
     Parameters
     ----------
-    loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'}, \
-default='hinge'
+    {label_losses}
         The hinge leaves samples of margin >= 1 alone, which keeps the model smaller than the
         losses that never vanish.
     {gradient_parameters}
@@ -126,26 +97,16 @@ default='hinge'
     True
     """
 
-    loss: str = "hinge"
-
-    _constraints = {
-        "loss": [
-            StrOptions(
-                {"hinge", "squared_hinge", "smooth_hinge", "logistic", "exponential", "squared"}
-            )
-        ]
-    }
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelOGDRegressor(OnlineRegressor, KernelOGD):
+class KernelOGDRegressor(OnlineRegressor, TargetGradient, GrowingEstimator):
     """Online gradient descent with kernels, for regression.
 
     At each step ``f <- (1 - eta_t reg) f - eta_t l'(f(x_t), y_t) kappa(x_t, .)`` (eq. 8 of [1]_).
 
     Parameters
     ----------
-    loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'}, default='squared'
+    {target_losses}
     {gradient_parameters}
     {kernel_parameters}
     {max_support}
@@ -175,12 +136,6 @@ class KernelOGDRegressor(OnlineRegressor, KernelOGD):
     >>> bool(model.score(X, np.sin(X[:, 0])) > 0.95)
     True
     """
-
-    loss: str = "squared"
-
-    _constraints = {
-        "loss": [StrOptions({"squared", "absolute", "epsilon_insensitive", "huber"})],
-    }
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

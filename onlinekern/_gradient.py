@@ -1,0 +1,62 @@
+"""Estimators that step against the gradient of a loss: the step, and the two tasks' losses."""
+
+from dataclasses import dataclass
+
+from sklearn.utils._param_validation import StrOptions
+
+from onlinekern._base import OnlineEstimator
+from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
+from onlinekern.core import LOSSES, RULES, SCHEDULES
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class GradientEstimator(OnlineEstimator):
+    """Mixin: online gradient descent on a loss; a subclass has the parameter `loss`."""
+
+    eta: float = 0.5
+    schedule: str = "constant"
+    power: float = 0.5
+    reg: float = 0.0
+    delta: float = 1.0
+    epsilon: float = 0.1
+
+    _constraints = {
+        "eta": POSITIVE,
+        "schedule": [StrOptions(set(SCHEDULES))],
+        "power": NOT_NEGATIVE,
+        "reg": NOT_NEGATIVE,
+        "delta": POSITIVE,
+        "epsilon": NOT_NEGATIVE,
+    }
+
+    def _rule(self):
+        own = {"smooth_hinge": self.delta, "huber": self.delta, "epsilon_insensitive": self.epsilon}
+        loss = LOSSES[self.loss](*[own[self.loss]] if self.loss in own else [])
+        step = [self.eta, self.power] if self.schedule == "power" else [self.eta]
+        return RULES["gradient"](loss, SCHEDULES[self.schedule](*step), self.reg)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LabelGradient(GradientEstimator):
+    """Mixin: gradient descent on a loss of classification."""
+
+    loss: str = "hinge"
+
+    _constraints = {
+        "loss": [
+            StrOptions(
+                {"hinge", "squared_hinge", "smooth_hinge", "logistic", "exponential", "squared"}
+            )
+        ]
+    }
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TargetGradient(GradientEstimator):
+    """Mixin: gradient descent on a loss of regression."""
+
+    loss: str = "squared"
+
+    _constraints = {
+        "loss": [StrOptions({"squared", "absolute", "epsilon_insensitive", "huber"})],
+    }
