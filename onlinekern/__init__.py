@@ -9,7 +9,7 @@ from onlinekern.budgeted import BPAClassifier, BPARegressor, ForgetronClassifier
 from onlinekern.core.vector import available_levels as _available_levels
 from onlinekern.core.vector import level as _level
 from onlinekern.dual import DualSGDClassifier, DualSGDRegressor
-from onlinekern.features import FourierFeatures
+from onlinekern.features import FourierFeatures, NystroemFeatures
 from onlinekern.kernel import (
     KernelOGDClassifier,
     KernelOGDRegressor,
@@ -19,6 +19,7 @@ from onlinekern.kernel import (
 from onlinekern.linear import OGDClassifier, OGDRegressor, PegasosClassifier, PerceptronClassifier
 from onlinekern.linear_pa import PAClassifier, PARegressor
 from onlinekern.local import LOLClassifier
+from onlinekern.mapped import FOGDClassifier, FOGDRegressor, NOGDClassifier, NOGDRegressor
 from onlinekern.oskl import OSKLClassifier
 from onlinekern.passive_aggressive import KernelPAClassifier, KernelPARegressor
 from onlinekern.sdrogd import SDROGDClassifier
@@ -38,6 +39,8 @@ __all__ = [
     "CWClassifier",
     "DualSGDClassifier",
     "DualSGDRegressor",
+    "FOGDClassifier",
+    "FOGDRegressor",
     "ForgetronClassifier",
     "FourierFeatures",
     "FrequentDirections",
@@ -48,6 +51,9 @@ __all__ = [
     "KernelPegasosClassifier",
     "KernelPerceptronClassifier",
     "LOLClassifier",
+    "NOGDClassifier",
+    "NOGDRegressor",
+    "NystroemFeatures",
     "OGDClassifier",
     "OGDRegressor",
     "OSKLClassifier",

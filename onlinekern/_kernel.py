@@ -30,8 +30,8 @@ def kernel_width(gamma, X):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SupportVectorEstimator(OnlineEstimator):
-    """Mixin for learners that hold support vectors under a kernel of width gamma."""
+class WidthEstimator(OnlineEstimator):
+    """Mixin for learners whose kernel has a width gamma."""
 
     gamma: float | str = "scale"
 
@@ -41,6 +41,11 @@ class SupportVectorEstimator(OnlineEstimator):
 
     def _kernel_width(self, X):
         return kernel_width(self.gamma, X)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SupportVectorEstimator(WidthEstimator):
+    """Mixin for learners that hold support vectors under a kernel of width gamma."""
 
     def _layout(self, X):
         """Dense samples become CSR where the support vectors are stored sparse."""
@@ -79,14 +84,17 @@ class KernelEstimator(SupportVectorEstimator):
         "coef0": [Interval(Real, None, None, closed="neither")],
     }
 
-    def _space(self, X, n_outputs, rng):
+    def _support(self, X, n_outputs):
+        """An empty set of support vectors."""
         self.gamma_ = self._kernel_width(X)
         name = KERNEL_ALIASES.get(self.kernel, self.kernel)
         kernel = KERNELS[name](self.gamma_, self.degree, self.coef0)
         self._sparse = sp.issparse(X)
         averaged = bool(getattr(self, "average", False))
-        support = SupportSet(kernel, X.shape[1], X.dtype, n_outputs, averaged, self._sparse)
-        return KernelSpace(support, self._budget(rng))
+        return SupportSet(kernel, X.shape[1], X.dtype, n_outputs, averaged, self._sparse)
+
+    def _space(self, X, n_outputs, rng):
+        return KernelSpace(self._support(X, n_outputs), self._budget(rng))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
 from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
+from onlinekern._fourier import FourierEstimator
 from onlinekern._kernel import SupportVectorEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import KERNEL_ALIASES, KERNELS, LOSSES, RULES
@@ -17,45 +18,29 @@ from onlinekern.core.hybrids import HybridSpace
 from onlinekern.core.maps import RandomFourier
 from onlinekern.core.provisions import Provision
 from onlinekern.core.support import SupportSet
-from onlinekern.features import draw_frequencies
 
 COUNT = [Interval(Integral, 1, None, closed="left")]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DualSGD(SupportVectorEstimator):
+class DualSGD(FourierEstimator, SupportVectorEstimator):
     """Mixin: gradient steps of 1 / (reg t) on support vectors, k-merging into random features."""
 
-    kernel: str = "gaussian"
     reg: float = 1e-4
     budget: int = 100
-    n_components: int = 200
     merge_size: int = 20
     fit_intercept: bool = False
     max_step: float | None = None
     average: bool = False
 
     _constraints = {
-        "kernel": [StrOptions({"gaussian", "rbf", "laplacian"})],
         "reg": POSITIVE,
         "budget": COUNT,
-        "n_components": COUNT,
         "merge_size": COUNT,
         "fit_intercept": ["boolean"],
         "max_step": [Interval(Real, 0, None, closed="neither"), None],
         "average": ["boolean"],
     }
-
-    def _new_model(self, X, draws):
-        self.gamma_ = self._kernel_width(X)
-        frequencies = draw_frequencies(
-            KERNEL_ALIASES.get(self.kernel, self.kernel),
-            self.gamma_,
-            (self.n_components, X.shape[1]),
-            draws,
-        )
-        self._map = RandomFourier(frequencies, X.dtype)
-        return super()._new_model(X, draws)
 
     def _space(self, X, n_outputs, rng):
         if self.merge_size > self.budget:
@@ -70,7 +55,10 @@ class DualSGD(SupportVectorEstimator):
         )
         fit_intercept = bool(self.fit_intercept)
         provision = Provision(
-            self.__dict__.pop("_map"), self.budget, self.merge_size, fit_intercept
+            RandomFourier(self.__dict__.pop("_drawn"), X.dtype),
+            self.budget,
+            self.merge_size,
+            fit_intercept,
         )
         return HybridSpace(support, provision)
 

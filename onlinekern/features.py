@@ -1,9 +1,10 @@
-"""Random Fourier features: the frequencies, and a transformer."""
+"""Features whose inner products are, or approximate, a kernel: transformers."""
 
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -14,39 +15,107 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from onlinekern._kernel import kernel_width
-from onlinekern.core import KERNEL_ALIASES
+from onlinekern._fourier import FOURIER_CONSTRAINTS, draw_frequencies
+from onlinekern._kernel import KernelEstimator, WidthEstimator, kernel_width
+from onlinekern._threads import one_blas_thread
+from onlinekern.core import KERNEL_ALIASES, KERNELS
 from onlinekern.core.maps import RandomFourier
-
-
-def draw_frequencies(kernel, gamma, shape, draws):
-    """Frequencies of random Fourier features, from the spectral measure of a kernel.
-
-    Parameters
-    ----------
-    kernel : {'gaussian', 'laplacian'}
-    gamma : float > 0
-    shape : (n_components, n_features)
-    draws : numpy.random.RandomState
-
-    Returns
-    -------
-    ndarray of shape (n_components, n_features)
-        From N(0, 2 gamma) for exp(-gamma ||x - z||^2), from the Cauchy distribution of scale gamma
-        for exp(-gamma ||x - z||_1) (Rahimi and Recht 2007, figure 1).
-    """
-    if kernel == "laplacian":
-        return gamma * draws.standard_cauchy(shape)
-    return np.sqrt(2 * gamma) * draws.standard_normal(shape)
+from onlinekern.core.nystroem import nystroem
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of the transformers around a feature map of the core.
+
+    A subclass makes the map of validated samples in `_new_map(X)`.
+    """
+
+    gamma: float | str = "scale"
+    random_state: object = None
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Make the map of these samples.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            float32 samples give float32 features, everything else becomes float64.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self : object
+        """
+        dtype = [np.float64, np.float32]
+        X = validate_data(self, X, accept_sparse="csr", dtype=dtype, order="C")
+        self.gamma_ = kernel_width(self.gamma, X)
+        self._map = self._new_map(X)
+        return self
+
+    def partial_fit(self, X, y=None):
+        """Make the map of the first batch of a stream; later batches leave it as it is.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self : object
+        """
+        if not self.__sklearn_is_fitted__():
+            return self.fit(X)
+        self._check(X)
+        return self
+
+    def transform(self, X):
+        """Features of samples.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_out)
+        """
+        check_is_fitted(self)
+        return self._map.transform(self._check(X))
+
+    def _check(self, X):
+        dtype = self._dtype
+        return validate_data(self, X, accept_sparse="csr", dtype=dtype, order="C", reset=False)
+
+    @property
+    def _n_features_out(self):
+        return self._map.n_features
+
+    @property
+    def _dtype(self):
+        return np.float32 if self._map.itemsize == 4 else np.float64
+
+    def __sklearn_is_fitted__(self):
+        return "_map" in self.__dict__
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FourierFeatures(FeatureTransformer):
     """Random Fourier features, whose inner products approximate a kernel.
 
     ``z(x) = [cos(omega_j . x), sin(omega_j . x)] / sqrt(n_components)`` with frequencies from the
     spectral measure of the kernel: the mean of ``z(x) . z(s)`` is ``kappa(x, s)``, with a standard
-    deviation of at most ``1 / sqrt(2 n_components)`` [1]_. `DualSGDClassifier` has the same.
+    deviation of at most ``1 / sqrt(2 n_components)`` [1]_. `FOGDClassifier` and `DualSGDClassifier`
+    have the same.
 
     Parameters
     ----------
@@ -56,6 +125,11 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         ``exp(-gamma ||x - z||^2)``, which is also called 'rbf', or ``exp(-gamma ||x - z||_1)``.
     gamma : {'scale', 'auto'} or float > 0, default='scale'
         Width of the kernel. 'scale' is ``1 / (n_features * X.var())``, 'auto' ``1 / n_features``.
+    frequencies : {'plain', 'orthogonal'}, default='plain'
+        'plain' are independent draws. 'orthogonal' draws directions that are orthogonal to each
+        other, as many as there are features at a time, with lengths of their own: the mean is the
+        same, and the deviation smaller, where ``gamma ||x - s||^2`` is small by a multiple [2]_. It
+        needs the Gaussian kernel.
     random_state : int, RandomState instance or None, default=None
         Seed of the frequencies.
 
@@ -69,13 +143,16 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     Notes
     -----
-    float32 samples give float32 features. Products of samples and frequencies beyond 2^13 (2^26 for
-    float64) are too large for their cosine to mean anything: scale the features.
+    The cosines come first. float32 samples give float32 features. Products of samples and
+    frequencies beyond 2^13 (2^26 for float64) are too large for their cosine to mean anything:
+    scale the features.
 
     References
     ----------
     .. [1] A. Rahimi, B. Recht (2007). Random features for large-scale kernel machines. Advances in
        Neural Information Processing Systems 20.
+    .. [2] F. X. Yu, A. T. Suresh, K. Choromanski, D. Holtmann-Rice, S. Kumar (2016). Orthogonal
+       random features. Advances in Neural Information Processing Systems 29.
 
     Examples
     --------
@@ -89,69 +166,114 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     n_components: int = 200
     kernel: str = "gaussian"
-    gamma: float | str = "scale"
-    random_state: object = None
+    frequencies: str = "plain"
 
     _parameter_constraints = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "kernel": [StrOptions({"gaussian", "rbf", "laplacian"})],
-        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
+        **FOURIER_CONSTRAINTS,
+        **WidthEstimator._constraints,
         "random_state": ["random_state"],
     }
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
-        """Draw the frequencies; X tells the number of features, their dtype and 'scale'.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n_samples, n_features)
-        y : None
-            Not used.
-
-        Returns
-        -------
-        self : object
-        """
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        self.gamma_ = kernel_width(self.gamma, X)
-        kernel = KERNEL_ALIASES.get(self.kernel, self.kernel)
+    def _new_map(self, X):
         draws = check_random_state(self.random_state)
-        shape = (self.n_components, X.shape[1])
-        self._map = RandomFourier(draw_frequencies(kernel, self.gamma_, shape, draws), X.dtype)
-        return self
-
-    def transform(self, X):
-        """Features of samples.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2 * n_components)
-            The cosines first.
-        """
-        check_is_fitted(self)
-        dtype = self.frequencies_.dtype
-        X = validate_data(self, X, accept_sparse="csr", dtype=dtype, order="C", reset=False)
-        return self._map.transform(X)
+        return RandomFourier(draw_frequencies(self, self.gamma_, X.shape[1], draws), X.dtype)
 
     @property
     def frequencies_(self):
         """Frequencies, ndarray of shape (n_components, n_features)."""
         return self._map.frequencies()
 
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NystroemFeatures(FeatureTransformer):
+    """Nystroem features, in which the kernel is exact among some landmarks.
+
+    With ``K = V D V'`` the kernel matrix of the landmarks and k(x) their kernel values with x,
+    ``z(x) = D_k^{-1/2} V_k' k(x)`` over the k largest eigenvalues [1]_. `NOGDClassifier` has the
+    same, of landmarks that it chooses itself.
+
+    Parameters
+    ----------
+    n_components : int >= 1, default=100
+        Features k at the most. There are no more than landmarks, and none of eigenvalues that are
+        below 1e-10 of the largest, which would be rounding errors.
+    n_landmarks : int >= 1 or None, default=None
+        Landmarks; None is `n_components`. All samples, if there are fewer.
+    selection : {'random', 'first'}, default='random'
+        The landmarks are a random subset of the samples given to `fit`, or the first of them.
+    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, \
+default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'.
+    gamma : {'scale', 'auto'} or float > 0, default='scale'
+        Width of the kernel. 'scale' is ``1 / (n_features * X.var())``, 'auto' ``1 / n_features``.
+    degree : int >= 1, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the selection.
+
+    Attributes
+    ----------
+    landmarks_ : ndarray or CSR matrix of shape (n_landmarks, n_features)
+    landmark_indices_ : ndarray of shape (n_landmarks,)
+        Which samples of `fit` they were.
+    projection_ : ndarray of shape (n_features_out, n_landmarks)
+        The matrix ``D_k^{-1/2} V_k'``.
+    gamma_ : float
+        The kernel width in use.
+    n_features_in_ : int
+        Features of a sample.
+
+    References
+    ----------
+    .. [1] C. K. I. Williams, M. Seeger (2001). Using the Nystroem method to speed up kernel
+       machines. Advances in Neural Information Processing Systems 13.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinekern import NystroemFeatures
+    >>> X = np.random.default_rng(0).normal(size=(20, 3))
+    >>> z = NystroemFeatures(n_components=20, gamma=0.5, random_state=0).fit_transform(X)
+    >>> bool(abs(z[0] @ z[1] - np.exp(-0.5 * ((X[0] - X[1]) ** 2).sum())) < 1e-6)
+    True
+    """
+
+    n_components: int = 100
+    n_landmarks: int | None = None
+    selection: str = "random"
+    kernel: str = "gaussian"
+    degree: int = 3
+    coef0: float = 0.0
+
+    _parameter_constraints = {
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
+        "selection": [StrOptions({"random", "first"})],
+        **KernelEstimator._constraints,
+        **WidthEstimator._constraints,
+        "random_state": ["random_state"],
+    }
+
+    @one_blas_thread
+    def _new_map(self, X):
+        draws = check_random_state(self.random_state)
+        count = min(self.n_landmarks or self.n_components, X.shape[0])
+        chosen = np.arange(count)
+        if self.selection == "random":
+            chosen = np.sort(draws.permutation(X.shape[0])[:count])
+        self.landmark_indices_ = chosen
+        self.landmarks_ = X[chosen]
+        kernel = KERNELS[KERNEL_ALIASES.get(self.kernel, self.kernel)]
+        kernel = kernel(self.gamma_, self.degree, self.coef0)
+        return nystroem(kernel, self.landmarks_, self.n_components)
+
+    def _check(self, X):
+        X = super()._check(X)
+        return sp.csr_matrix(X) if self._map.landmarks.stored_sparse and not sp.issparse(X) else X
+
     @property
-    def _n_features_out(self):
-        return 2 * self._map.n_components
-
-    def __sklearn_is_fitted__(self):
-        return "_map" in self.__dict__
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    def projection_(self):
+        """The matrix D_k^{-1/2} V_k', ndarray of shape (n_features_out, n_landmarks)."""
+        return self._map.projection()

@@ -63,8 +63,7 @@ class KernelOGDClassifier(OnlineClassifier, LabelGradient, GrowingEstimator):
 
     Parameters
     ----------
-    loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'}, \
-default='hinge'
+    {label_losses}
         The hinge leaves samples of margin >= 1 alone, which keeps the model smaller than the
         losses that never vanish.
     {gradient_parameters}
@@ -107,7 +106,7 @@ class KernelOGDRegressor(OnlineRegressor, TargetGradient, GrowingEstimator):
 
     Parameters
     ----------
-    loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'}, default='squared'
+    {target_losses}
     {gradient_parameters}
     {kernel_parameters}
     {max_support}

@@ -24,6 +24,8 @@ cdef class Coefficients:
     cdef void scores(self, const char *g, double *current, double *averaged) noexcept nogil
     cdef int put(self, Py_ssize_t slot, const double *step) noexcept nogil
     cdef int add(self, Py_ssize_t slot, const double *step) noexcept nogil
+    cdef int span(self, Py_ssize_t length) noexcept nogil
+    cdef int blend(self, const char *z, const double *step) noexcept nogil
     cdef int clear(self, Py_ssize_t slot) noexcept nogil
     cdef void advance(self) noexcept nogil
     cdef int spread(self, const char *g, const double *step) noexcept nogil

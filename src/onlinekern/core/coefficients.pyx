@@ -7,6 +7,9 @@ Averaging. With S_t the sum of the scales in force while samples 1 ... t were sc
 step i with coefficient a contributes a (S_t - S_i) kappa to the sum of f_1 ... f_t. Its companion
 c = a S_i therefore gives the average from the same kernel row: (S_t sum a kappa - sum c kappa) / t.
 A fold turns a contribution made so far into -c, and starts S at 0 again.
+
+Weights of explicit features z are the same thing: f_k(x) = scale * w_k . z(x), where z takes the
+place of the kernel values (`span`, `blend`).
 """
 from libc.math cimport INFINITY
 from libc.stdlib cimport free, malloc
@@ -123,6 +126,33 @@ cdef class Coefficients:
             self.values[j] += step[k] / self.scale
             if self.averaged:
                 self.companions[j] += step[k] / self.scale * self.total
+        return 0
+
+    cdef int span(self, Py_ssize_t length) noexcept nogil:
+        """Be a model of `length` features, in whole panels, that has learnt nothing yet.
+
+        Its numbers are the weights of features, and `scores` takes features for kernel values.
+        Returns 0, or -1 when memory ran out.
+        """
+        self.n = length
+        return self.reserve(length)
+
+    cdef int blend(self, const char *z, const double *step) noexcept nogil:
+        """Add step_k z, n features, to the weights of every output k. -1: no memory.
+
+        The models averaged so far stay what they were.
+        """
+        cdef Py_ssize_t k
+        cdef double raw
+        if self.preserve() < 0:
+            return -1
+        for k in range(self.n_outputs):
+            raw = step[k] / self.scale
+            if raw == 0:
+                continue
+            self.ops.add(z, raw, self.values + k * self.capacity, self.n)
+            if self.averaged:
+                self.ops.add(z, raw * self.total, self.companions + k * self.capacity, self.n)
         return 0
 
     cdef int clear(self, Py_ssize_t slot) noexcept nogil:

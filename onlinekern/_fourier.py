@@ -1,0 +1,89 @@
+"""Random frequencies, and the estimators whose model has random Fourier features."""
+
+from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from onlinekern._kernel import WidthEstimator
+from onlinekern.core import KERNEL_ALIASES
+
+# What those that have these parameters allow.
+FOURIER_CONSTRAINTS = {
+    "n_components": [Interval(Integral, 1, None, closed="left")],
+    "kernel": [StrOptions({"gaussian", "rbf", "laplacian"})],
+    "frequencies": [StrOptions({"plain", "orthogonal"})],
+}
+
+
+def draw_frequencies(parameters, gamma, n_features, draws):
+    """Frequencies of random Fourier features, from the spectral measure of a kernel.
+
+    Parameters
+    ----------
+    parameters : object
+        Has the attributes `kernel`, `n_components` and `frequencies`.
+    gamma : float > 0
+    n_features : int
+    draws : numpy.random.RandomState
+
+    Returns
+    -------
+    ndarray of shape (n_components, n_features)
+        From N(0, 2 gamma) for exp(-gamma ||x - z||^2), from the Cauchy distribution of scale gamma
+        for exp(-gamma ||x - z||_1) (Rahimi and Recht 2007, figure 1).
+    """
+    shape = parameters.n_components, n_features
+    kernel = KERNEL_ALIASES.get(parameters.kernel, parameters.kernel)
+    if parameters.frequencies == "orthogonal" and kernel != "gaussian":
+        raise ValueError(
+            "frequencies='orthogonal' needs kernel='gaussian', whose frequencies have directions "
+            f"of equal probability; got kernel={parameters.kernel!r}"
+        )
+    if kernel == "laplacian":
+        return gamma * draws.standard_cauchy(shape)
+    normal = orthogonal_normal if parameters.frequencies == "orthogonal" else _normal
+    return np.sqrt(2 * gamma) * normal(shape, draws)
+
+
+def _normal(shape, draws):
+    return draws.standard_normal(shape)
+
+
+def orthogonal_normal(shape, draws):
+    """Rows of a standard normal distribution that are orthogonal, as many as fit at a time.
+
+    A row is a uniformly random direction times an independent chi distributed length, hence normal;
+    the directions of each d rows are the columns of a random orthogonal matrix (Yu et al. 2016,
+    section 3).
+    """
+    n, d = shape
+    rows = np.empty(shape)
+    for first in range(0, n, d):
+        count = min(d, n - first)
+        directions, triangle = np.linalg.qr(draws.standard_normal((d, count)))
+        # The signs make the distribution uniform: LAPACK chooses its own.
+        directions *= np.where(np.diag(triangle) < 0, -1.0, 1.0)
+        lengths = np.sqrt(draws.chisquare(d, count))
+        rows[first : first + count] = directions.T * lengths[:, None]
+    return rows
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FourierEstimator(WidthEstimator):
+    """Mixin for learners with random Fourier features.
+
+    The frequencies are drawn before all else; `_space` finds them in `_drawn`, which it takes away.
+    """
+
+    kernel: str = "gaussian"
+    n_components: int = 200
+    frequencies: str = "plain"
+
+    _constraints = FOURIER_CONSTRAINTS
+
+    def _new_model(self, X, draws):
+        self.gamma_ = self._kernel_width(X)
+        self._drawn = draw_frequencies(self, self.gamma_, X.shape[1], draws)
+        return super()._new_model(X, draws)

@@ -1,0 +1,252 @@
+"""Functional approximation: linear learners of features that stand for a kernel, FOGD and NOGD.
+
+A class is its documentation, its parameters and the parts of the core that it is made of.
+"""
+
+from dataclasses import dataclass
+from numbers import Integral
+
+from sklearn.utils._param_validation import Interval
+
+from onlinekern._base import OnlineEstimator
+from onlinekern._fourier import FourierEstimator
+from onlinekern._gradient import LabelGradient, TargetGradient
+from onlinekern._kernel import KernelEstimator
+from onlinekern._tasks import OnlineClassifier, OnlineRegressor
+from onlinekern._threads import ONE_THREAD, one_blas_thread
+from onlinekern.core.mapped import MappedSpace, NystroemSpace
+from onlinekern.core.maps import RandomFourier
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FOGD(FourierEstimator):
+    """Mixin: a linear model of random Fourier features."""
+
+    n_components: int = 400
+    fit_intercept: bool = False
+    average: bool = False
+
+    _constraints = {"fit_intercept": ["boolean"], "average": ["boolean"]}
+
+    def _space(self, X, n_outputs, rng):
+        features = RandomFourier(self.__dict__.pop("_drawn"), X.dtype, bool(self.fit_intercept))
+        return MappedSpace(features, n_outputs, bool(self.average))
+
+    @property
+    def frequencies_(self):
+        """Random frequencies, ndarray of shape (n_components, n_features)."""
+        return self._fitted_model.space.map.frequencies()
+
+    @property
+    def coef_(self):
+        """Weights of the features, cosines first, ndarray of shape (n_outputs, 2 n_components)."""
+        return self._fitted_model.space.effective()
+
+    @property
+    def intercept_(self):
+        """Constants of the outputs, ndarray of shape (n_outputs,)."""
+        return self._fitted_model.space.offsets()
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FOGDClassifier(OnlineClassifier, LabelGradient, FOGD):
+    """Fourier online gradient descent (FOGD).
+
+    A linear model ``f(x) = w . z(x)`` of random Fourier features
+    ``z(x) = [cos(omega_j . x), sin(omega_j . x)] / sqrt(D)``, whose inner products approximate the
+    kernel, learns by ``w <- (1 - eta_t reg) w - eta_t l'(f(x_t), y_t) z(x_t)`` (algorithm 2 of
+    [1]_). Time per sample and memory do not grow with the stream.
+
+    Parameters
+    ----------
+    {label_losses}
+    {gradient_parameters}
+    {fogd_parameters}
+    {frequencies}
+    {fourier_kernel}
+    {fogd_options}
+    {multi_class_features}
+    {stream_parameters}
+
+    Attributes
+    ----------
+    {classifier_attributes}
+    {fogd_attributes}
+
+    Notes
+    -----
+    {fogd_notes}
+
+    References
+    ----------
+    {functional_reference}
+
+    Examples
+    --------
+    >>> from onlinekern import FOGDClassifier
+    >>> from onlinekern.streams import gaussian_mixture
+    >>> X, y = gaussian_mixture(2000, random_state=0)
+    >>> model = FOGDClassifier(gamma=0.4, eta=0.1, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.75), model.coef_.shape
+    (True, (1, 800))
+    """
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FOGDRegressor(OnlineRegressor, TargetGradient, FOGD):
+    """Fourier online gradient descent (FOGD) for regression.
+
+    The model and its learning are those of `FOGDClassifier`, with a loss of regression [1]_.
+
+    Parameters
+    ----------
+    {target_losses}
+    {gradient_parameters}
+    {fogd_parameters}
+    {frequencies}
+    {fourier_kernel}
+    {fogd_options}
+    {stream_parameters}
+
+    Attributes
+    ----------
+    {fogd_attributes}
+
+    Notes
+    -----
+    {fogd_notes}
+
+    References
+    ----------
+    {functional_reference}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinekern import FOGDRegressor
+    >>> X = np.linspace(0, 6, 2000)[:, None]
+    >>> model = FOGDRegressor(gamma=1.0, random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> bool(model.score(X, np.sin(X[:, 0])) > 0.95)
+    True
+    """
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NOGD(KernelEstimator):
+    """Mixin: kernel gradient descent, then a linear model of its support vectors' features."""
+
+    budget: int = 500
+    n_components: int | None = None
+    average: bool = False
+
+    _constraints = {
+        "budget": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "average": ["boolean"],
+    }
+
+    def _space(self, X, n_outputs, rng):
+        rank = self.budget if self.n_components is None else self.n_components
+        if rank > self.budget:
+            raise ValueError(
+                f"n_components must be at most budget, got n_components={self.n_components} and "
+                f"budget={self.budget}"
+            )
+        return NystroemSpace(self._support(X, n_outputs), self.budget, rank)
+
+    # The eigenvectors of the landmarks' kernel matrix should not depend on the number of threads.
+    fit = one_blas_thread(OnlineEstimator.fit)
+    _partial_fit = one_blas_thread(OnlineEstimator._partial_fit)
+
+    def _learn_one(self, x, y):
+        if self._model.space.moved:
+            return super()._learn_one(x, y)
+        with ONE_THREAD:
+            return super()._learn_one(x, y)
+
+    @property
+    def dual_coef_(self):
+        """Coefficients of the model that predicts, ndarray of shape (n_outputs, n_SV)."""
+        return self._fitted_model.space.effective()
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NOGDClassifier(OnlineClassifier, LabelGradient, NOGD):
+    """Nystroem online gradient descent (NOGD).
+
+    The first `budget` support vectors come from kernel gradient descent. Their kernel matrix
+    ``K = V D V'`` then gives features ``z(x) = D_k^{-1/2} V_k' k(x)`` over the k largest
+    eigenvalues, k(x) being the kernel values with the support vectors; gradient descent goes on
+    with ``f(x) = w . z(x)``, from the w that is the same function (algorithm 3 of [1]_). Time per
+    sample and memory grow no more.
+
+    Parameters
+    ----------
+    {label_losses}
+    {gradient_parameters}
+    {nogd_parameters}
+    {kernel_parameters}
+    {average}
+    {multi_class}
+    {stream_parameters}
+
+    Attributes
+    ----------
+    {classifier_attributes}
+    {attributes}
+
+    Notes
+    -----
+    {nogd_notes}
+
+    References
+    ----------
+    {functional_reference}
+
+    Examples
+    --------
+    >>> from onlinekern import NOGDClassifier
+    >>> from onlinekern.streams import gaussian_mixture
+    >>> X, y = gaussian_mixture(2000, random_state=0)
+    >>> model = NOGDClassifier(gamma=0.4, eta=0.1, budget=100, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.75), model.n_support_
+    (True, 100)
+    """
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NOGDRegressor(OnlineRegressor, TargetGradient, NOGD):
+    """Nystroem online gradient descent (NOGD) for regression.
+
+    The model and its learning are those of `NOGDClassifier`, with a loss of regression [1]_.
+
+    Parameters
+    ----------
+    {target_losses}
+    {gradient_parameters}
+    {nogd_parameters}
+    {kernel_parameters}
+    {average}
+    {stream_parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Notes
+    -----
+    {nogd_notes}
+
+    References
+    ----------
+    {functional_reference}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinekern import NOGDRegressor
+    >>> X = np.linspace(0, 6, 2000)[:, None]
+    >>> model = NOGDRegressor(gamma=1.0, budget=50, random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> bool(model.score(X, np.sin(X[:, 0])) > 0.95)
+    True
+    """
