@@ -5,7 +5,18 @@ import re
 from pathlib import Path
 
 import pytest
-from oracles import algorithms, dual_sgd, heads, kernels, lol, losses, rules, schedules, sdrogd
+from oracles import (
+    algorithms,
+    dual_sgd,
+    heads,
+    kernels,
+    linear,
+    lol,
+    losses,
+    rules,
+    schedules,
+    sdrogd,
+)
 
 import onlinekern
 from onlinekern import core
@@ -34,7 +45,15 @@ TWINS = {
 
 
 # Estimators whose twin is a module of its own.
-OTHER_TWINS = {"dual_sgd": dual_sgd.dual_sgd, "lol": lol.lol, "sdrogd": sdrogd.sdrogd}
+OTHER_TWINS = {
+    "dual_sgd": dual_sgd.dual_sgd,
+    "lol": lol.lol,
+    "ogd": linear.ogd,
+    "pa": linear.pa,
+    "pegasos": linear.pegasos,
+    "perceptron": linear.perceptron,
+    "sdrogd": sdrogd.sdrogd,
+}
 REGISTERED = [(table, name) for table in core.__all__ for name in getattr(core, table)]
 
 
@@ -56,6 +75,9 @@ def test_estimator_has_a_twin(name, cls):
     assert callable(function), f"no {twin} in tests/oracles/algorithms.py"
     own = set(inspect.signature(function).parameters)
     everything = own | set(inspect.signature(algorithms.run).parameters) | {
+        *("fit_intercept", "class_weight"),  # of the linear twins' learner
+        *("max_iter", "tol", "n_iter_no_change"),  # linear.passes
+        *("early_stopping", "validation_fraction", "verbose", "warm_start"),  # in which passes
         *("C", "eta", "schedule", "power", "reg", "delta", "epsilon"),  # rules and losses
         *("multi_class",),  # classify
         *("n_components",),  # the frequencies themselves are handed over
