@@ -11,6 +11,7 @@ from oracles import (
     dual_sgd,
     heads,
     kernels,
+    linear,
     lol,
     losses,
     mapped,
@@ -67,6 +68,10 @@ OTHER_TWINS = {
     "forgetron": budgeted.forgetron,
     "lol": lol.lol,
     "nogd": mapped.nogd,
+    "ogd": linear.ogd,
+    "pa": linear.pa,
+    "pegasos": linear.pegasos,
+    "perceptron": linear.perceptron,
     "rbp": budgeted.rbp,
     "scw": second_order.scw,
     "sdrogd": sdrogd.sdrogd,
@@ -93,6 +98,9 @@ def test_estimator_has_a_twin(name, cls):
     assert callable(function), f"no {twin} in tests/oracles/algorithms.py"
     own = set(inspect.signature(function).parameters)
     everything = own | set(inspect.signature(algorithms.run).parameters) | {
+        *("fit_intercept", "class_weight"),  # of the linear twins' learner
+        *("max_iter", "tol", "n_iter_no_change"),  # linear.passes
+        *("early_stopping", "validation_fraction", "verbose", "warm_start"),  # in which passes
         *("C", "eta", "schedule", "power", "reg", "delta", "epsilon"),  # rules and losses
         *("multi_class",),  # classify
         *("contamination",),  # what is made of the scores
