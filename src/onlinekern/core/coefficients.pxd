@@ -28,7 +28,6 @@ cdef class Coefficients:
     cdef int blend(self, const char *z, const double *step) noexcept nogil
     cdef int clear(self, Py_ssize_t slot) noexcept nogil
     cdef void advance(self) noexcept nogil
-    cdef int spread(self, const char *g, const double *step) noexcept nogil
     cdef int shrink(self, double factor) noexcept nogil
     cdef int multiply(self, const double *factors) noexcept nogil
     cdef int clip(self, double limit) noexcept nogil

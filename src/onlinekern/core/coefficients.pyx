@@ -138,7 +138,7 @@ cdef class Coefficients:
         return self.reserve(length)
 
     cdef int blend(self, const char *z, const double *step) noexcept nogil:
-        """Add step_k z, n features, to the weights of every output k. -1: no memory.
+        """Add step_k z, a number for each row or feature, to output k. -1: no memory.
 
         The models averaged so far stay what they were.
         """
@@ -166,21 +166,12 @@ cdef class Coefficients:
                 self.companions[k * self.capacity + slot] = 0
         return 0
 
-    cdef int spread(self, const char *g, const double *step) noexcept nogil:
-        """Add g[r] times K numbers to the coefficients of each row r. -1: no memory.
-
-        This and the next two leave companions alone: they are for models that are not averaged,
-        whose rows leave them.
-        """
-        cdef Py_ssize_t k
-        if self.saved_n > 0 and self.preserve() < 0:
-            return -1
-        for k in range(self.n_outputs):
-            self.ops.add(g, step[k] / self.scale, self.values + k * self.capacity, self.n)
-        return 0
-
     cdef int multiply(self, const double *factors) noexcept nogil:
-        """Multiply the coefficients of each row by its own factor. -1: no memory."""
+        """Multiply the coefficients of each row by its own factor. -1: no memory.
+
+        This and `clip` leave companions alone: they are for models that are not averaged, whose
+        rows leave them.
+        """
         cdef Py_ssize_t k, r
         cdef double *values
         if self.preserve() < 0:

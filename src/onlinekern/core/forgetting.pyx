@@ -40,7 +40,7 @@ cdef class OldestEviction(Eviction):
         cdef bint full = self.full(support)
         self.n_steps += 1
         if self.margins.reserve(support.capacity) < 0 \
-                or self.margins.spread(support.window.row(i), coefficients) < 0:
+                or self.margins.blend(support.window.row(i), coefficients) < 0:
             return OUT_OF_MEMORY
         if full:
             # Rows come to the places in turn.
