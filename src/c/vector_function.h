@@ -219,6 +219,36 @@ static void NAME(add)(const void *g_, double c, double *restrict a, ptrdiff_t n)
         a[j] += c * (double)g[j];
 }
 
+static ptrdiff_t NAME(cheapest)(const void *g_, double c, const double *a, const double *b,
+                                ptrdiff_t n)
+{
+    enum { STRIDE = 8 };
+    const REAL *g = g_;
+    double cost[OK_PANEL], low[STRIDE], least = INFINITY;
+    ptrdiff_t best = 0;
+    for (ptrdiff_t first = 0; first < n; first += OK_PANEL, a += OK_PANEL, b += OK_PANEL) {
+        ptrdiff_t count = n - first < OK_PANEL ? n - first : OK_PANEL;
+        for (ptrdiff_t j = 0; j < count; j++)
+            cost[j] = a[j] * (b[j] - c * (double)g[first + j] * (double)g[first + j]);
+        for (ptrdiff_t j = count; j < OK_PANEL; j++)
+            cost[j] = INFINITY;
+        for (int l = 0; l < STRIDE; l++)
+            low[l] = cost[l];
+        for (ptrdiff_t j = STRIDE; j < OK_PANEL; j += STRIDE)
+            for (int l = 0; l < STRIDE; l++)
+                low[l] = cost[j + l] < low[l] ? cost[j + l] : low[l];
+        for (int l = 0; l < STRIDE; l++)
+            if (low[l] < least) {
+                least = low[l];
+                best = -1;
+            }
+        if (best < 0)
+            for (best = first; cost[best - first] != least;)
+                best++;
+    }
+    return best;
+}
+
 #undef LOWEST
 #undef HIGHEST
 #undef LOG2E

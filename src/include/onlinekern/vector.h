@@ -66,6 +66,8 @@ typedef struct {
     /* t = g[i, j]: g[i, j] <- c cos t, g[i, sine + j] <- c sin t. Of |t| beyond 2^13 in float, 2^26
      * in double, the results are somewhere in [-c, c]; m <= sine. */
     void (*cosine_sine)(void *g, ptrdiff_t ld, ptrdiff_t n, ptrdiff_t m, ptrdiff_t sine, double c);
+    /* the first j of least a[j] (b[j] - c g[j]^2), in double */
+    ptrdiff_t (*cheapest)(const void *g, double c, const double *a, const double *b, ptrdiff_t n);
 } ok_vector_ops;
 
 typedef struct {

@@ -117,11 +117,11 @@ cdef class Eviction(Bounded):
         """work[r] = the sum of the K squared coefficients of row r, without the common scale."""
         cdef Py_ssize_t k, r, n = support.n
         cdef double *work = self.work
-        cdef const double *values
+        cdef const double *values = support.coefficients.values
         for r in range(n):
-            work[r] = 0
-        for k in range(support.coefficients.n_outputs):
-            values = support.coefficients.values + k * support.coefficients.capacity
+            work[r] = values[r] * values[r]
+        for k in range(1, support.coefficients.n_outputs):
+            values += support.coefficients.capacity
             for r in range(n):
                 work[r] += values[r] * values[r]
 

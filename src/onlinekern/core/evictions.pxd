@@ -15,4 +15,5 @@ cdef class UniformEviction(RandomEviction):
 
 
 cdef class NonuniformEviction(UniformEviction):
-    cdef double total
+    cdef double total            # of the sizes of the rows
+    cdef void row_sizes(self, SupportSet support) noexcept nogil

@@ -2,7 +2,7 @@
 
 Layer 8.
 """
-from libc.math cimport INFINITY, sqrt
+from libc.math cimport INFINITY, fabs, sqrt
 
 from onlinekern.core.budgets cimport OUT_OF_MEMORY, Budget, Eviction, Verdict
 from onlinekern.core.rng cimport Generator
@@ -85,9 +85,7 @@ cdef class NonuniformEviction(UniformEviction):
         cdef double square
         if self.make_room(n) < 0:
             return -1
-        self.row_squares(support)
-        for r in range(n):
-            self.work[r] = sqrt(self.work[r])
+        self.row_sizes(support)
         ops_for(sizeof(double)).norms(self.work, n, &square, &self.total)
         while True:
             r = <Py_ssize_t> (self.rng.uniform() * n)
@@ -95,14 +93,29 @@ cdef class NonuniformEviction(UniformEviction):
             if n == 1 or not self.rng.uniform() >= 1 - self.work[r] / self.total:
                 return r
 
+    cdef void row_sizes(self, SupportSet support) noexcept nogil:
+        """work[r] = the size of row r, without the common scale."""
+        cdef Py_ssize_t r, n = support.n
+        cdef double *sizes = self.work
+        cdef const double *values = support.coefficients.values
+        if support.coefficients.n_outputs == 1:
+            for r in range(n):
+                sizes[r] = fabs(values[r])
+            return
+        self.row_squares(support)
+        for r in range(n):
+            sizes[r] = sqrt(sizes[r])
+
     cdef int rescale(self, SupportSet support) noexcept nogil:
         cdef Py_ssize_t r, n = support.n
-        cdef double share
+        cdef double others = n - 1, unit = 1 / self.total
+        cdef double *factors = self.work
+        if self.total == 0:
+            return 0
+        # 1 / (1 - p_j). Of two rows, one whose share is 0 is the one that leaves.
         for r in range(n):
-            # Of two rows, one without coefficients leaves for certain.
-            share = self.work[r] / self.total
-            self.work[r] = (n - 1) / (n - 2 + share) if n - 2 + share > 0 else 1
-        return support.coefficients.multiply(self.work)
+            factors[r] = others / (others - 1 + factors[r] * unit)
+        return support.coefficients.multiply(factors)
 
 
 EVICTIONS = {

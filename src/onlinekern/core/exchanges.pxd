@@ -7,6 +7,5 @@ from onlinekern.core.support cimport SupportSet
 cdef class CheapestEviction(Eviction):
     cdef Coefficients lengths    # kappa(s, s) of each support row: one number a slot
 
-    cdef Py_ssize_t cheapest(self, SupportSet support, const char *g, double q) noexcept nogil
     cdef Verdict exchange(self, SupportSet support, Py_ssize_t slot, Py_ssize_t i, double share,
                           const double *coefficients) noexcept nogil

@@ -2,26 +2,9 @@
 
 Layer 8.
 """
-from cython cimport floating
-from libc.math cimport INFINITY
-
 from onlinekern.core.budgets cimport OUT_OF_MEMORY, Budget, Eviction, Verdict
 from onlinekern.core.coefficients cimport Coefficients
 from onlinekern.core.support cimport SupportSet
-
-
-cdef inline Py_ssize_t least_loss(const floating *g, const double *lengths, double *squares,
-                                  Py_ssize_t n, double q) noexcept nogil:
-    """The r of least squares[r] (lengths[r] - g[r]^2 / q), the first on ties."""
-    cdef Py_ssize_t r, best = 0
-    cdef double least = INFINITY, inverse = 1 / q
-    for r in range(n):
-        squares[r] *= lengths[r] - inverse * g[r] * g[r]
-    for r in range(n):
-        if squares[r] < least:
-            least = squares[r]
-            best = r
-    return best
 
 
 cdef class CheapestEviction(Eviction):
@@ -57,7 +40,9 @@ cdef class CheapestEviction(Eviction):
         if not self.full(support):
             verdict = Budget.admit(self, support, i, coefficients)
         else:
-            slot = self.cheapest(support, g, length)
+            self.row_squares(support)
+            slot = support.coefficients.ops.cheapest(g, 1 / length, self.work, self.lengths.values,
+                                                     support.n)
             if support.store.itemsize == 4:
                 share = (<const float *> g)[slot] / length
             else:
@@ -66,13 +51,6 @@ cdef class CheapestEviction(Eviction):
         if self.lengths.put(slot, &length) < 0:
             return OUT_OF_MEMORY
         return verdict
-
-    cdef Py_ssize_t cheapest(self, SupportSet support, const char *g, double q) noexcept nogil:
-        """The row whose place a sample takes, with kernel values g and kappa_tt = q."""
-        self.row_squares(support)
-        if support.store.itemsize == 4:
-            return least_loss(<const float *> g, self.lengths.values, self.work, support.n, q)
-        return least_loss(<const double *> g, self.lengths.values, self.work, support.n, q)
 
     cdef Verdict exchange(self, SupportSet support, Py_ssize_t slot, Py_ssize_t i, double share,
                           const double *coefficients) noexcept nogil:
