@@ -20,6 +20,7 @@ from onlinekern.linear import (
     PegasosClassifier,
     PerceptronClassifier,
 )
+from onlinekern.linear_pa import PAClassifier, PARegressor
 from onlinekern.local import LOLClassifier
 from onlinekern.passive_aggressive import KernelPAClassifier, KernelPARegressor
 from onlinekern.sdrogd import SDROGDClassifier
@@ -51,6 +52,8 @@ __all__ = [
     "LOLClassifier",
     "OGDClassifier",
     "OGDRegressor",
+    "PAClassifier",
+    "PARegressor",
     "PegasosClassifier",
     "PerceptronClassifier",
     "SCWClassifier",

@@ -64,11 +64,11 @@ class OnlineEstimator(BaseEstimator):
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        cls._parameter_constraints = {
-            name: constraint
-            for base in reversed(cls.__mro__)
-            for name, constraint in vars(base).get("_constraints", {}).items()
-        }
+        constraints = {}
+        for base in reversed(cls.__mro__):
+            constraints |= vars(base).get("_constraints", {})
+        # None takes a parameter of a base away.
+        cls._parameter_constraints = {n: c for n, c in constraints.items() if c is not None}
         if cls.__doc__:
             cls.__doc__ = _docs.fill(cls.__doc__)
 
@@ -181,9 +181,9 @@ class OnlineEstimator(BaseEstimator):
         """X in a layout that the model takes."""
         return X
 
-    def _new_model(self, X, draws):
+    def _new_model(self, X, draws, head=None):
         seed = draws.randint(np.iinfo(np.int64).max, dtype=np.int64)
-        head, rng = self._head(), Generator(seed)
+        head, rng = head or self._head(), Generator(seed)
         space = self._space(X, head.n_outputs, rng)
         return Model(space, head, self._rule(), self._gate(), rng, X.shape[1], X.dtype)
 

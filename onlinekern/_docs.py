@@ -152,6 +152,54 @@ default='gaussian'
         epsilon : float >= 0, default=0.1
             Of 'epsilon_insensitive'.
     """,
+    "passes_parameters": """
+        fit_intercept : bool, default=True
+            Whether there is a constant b beside the weights.
+        max_iter : int >= 1, default=1000
+            Passes of `fit` over the data at the most. `partial_fit` always makes one.
+        tol : float >= 0 or None, default=0.001
+            `fit` ends after `n_iter_no_change` passes in a row whose mean loss was not below the
+            least one so far by `tol`. None makes all of `max_iter`.
+        early_stopping : bool, default=False
+            Hold rows out, and watch the score on them instead of the loss.
+        validation_fraction : float in (0, 1), default=0.1
+            Part of the rows that is held out.
+        n_iter_no_change : int >= 1, default=5
+            See `tol`.
+        verbose : int, default=0
+            Whether to print how each pass of `fit` went.
+        warm_start : bool, default=False
+            Let `fit` begin with the weights of the last call.
+        average : bool or int >= 1, default=False
+            Predict with the average of the models after each sample instead of the last one; an
+            integer n leaves the models before sample n out.
+    """,
+    "passes_stream_parameters": """
+        shuffle : bool, default=True
+            Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
+        random_state : int, RandomState instance or None, default=None
+            Seed of the order and of the rows held out.
+        window : int >= 1 or None, default=None
+            Samples that are opened together. It never changes a result, and for linear learners
+            hardly the speed.
+        n_jobs : int or None, default=None
+            Threads used to predict, and to fit the problems of several classes; None means 1 unless
+            in a ``joblib.parallel_backend`` context.
+    """,
+    "passes_attributes": """
+        n_iter_ : int
+            Passes of the last call; with several problems those of the longest.
+        t_ : float
+            1 plus the samples of all passes.
+    """,
+    "passes_notes": """
+        `fit` does what scikit-learn's learner of this kind does, in the same order of samples for
+        the same `random_state`, and gives its weights to rounding: the constant is no part of
+        ``||x||^2``, on sparse samples its steps are a hundredth of those of the weights, and the
+        loss that decides about stopping is the one before each step. The page "Coming from
+        scikit-learn's PassiveAggressive" lists what differs. A `sample_weight` multiplies the step
+        and the loss of its sample, and a sample of weight 0 is as if it was not there.
+    """,
     "linear_stream_parameters": """
         n_epochs : int >= 1, default=1
             Passes of `fit` over the data. `partial_fit` always makes one.

@@ -4,6 +4,7 @@ from onlinekern import (
     dual,
     kernel,
     linear,
+    linear_pa,
     local,
     passive_aggressive,
     sdrogd,
@@ -13,7 +14,7 @@ from onlinekern import (
 from onlinekern._base import OnlineEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 
-MODULES = (dual, kernel, linear, local, passive_aggressive, sdrogd, second_order, spa)
+MODULES = (dual, kernel, linear, linear_pa, local, passive_aggressive, sdrogd, second_order, spa)
 
 
 def all_estimators(type_filter=None):

@@ -21,6 +21,12 @@ def build(name, **parameters):
     return model.set_params(**{**steps, **parameters})
 
 
+def passes(name, n):
+    """Say, as parameters, that `fit` makes n passes."""
+    known = CLASSES[name]().get_params()
+    return {"n_epochs": n} if "n_epochs" in known else {"max_iter": n, "tol": None}
+
+
 def data(name, stream, n=90, **arguments):
     return stream("ovr" if is_classifier(CLASSES[name]()) else "regression", n=n, **arguments)
 

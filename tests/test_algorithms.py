@@ -113,8 +113,8 @@ def weights_of(n):
     return weights
 
 
-# Their models are of another form: they meet their twins in test_dual_sgd, test_lol, test_sdrogd,
-# test_second_order.
+# Their models are of another form: they meet their twins in test_dual_sgd, test_linear,
+# test_linear_pa, test_lol, test_sdrogd, test_second_order.
 ELSEWHERE = {
     "AROWClassifier",
     "AROWRegressor",
@@ -122,6 +122,12 @@ ELSEWHERE = {
     "DualSGDClassifier",
     "DualSGDRegressor",
     "LOLClassifier",
+    "OGDClassifier",
+    "OGDRegressor",
+    "PAClassifier",
+    "PARegressor",
+    "PegasosClassifier",
+    "PerceptronClassifier",
     "SCWClassifier",
     "SDROGDClassifier",
 }

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from learners import NAMES, build, data, learn, learn_each
+from learners import NAMES, build, data, learn, learn_each, passes
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
@@ -143,7 +143,7 @@ def test_copies_continue_alike(name, layout, dtype, stream, as_layout, same_stat
 @every_estimator
 def test_clone_and_equal_seeds(name, stream, same_state):
     X, y = data(name, stream)
-    model = build(name, n_epochs=2).fit(X, y)
+    model = build(name, **passes(name, 2)).fit(X, y)
     fresh = clone(model)
     with pytest.raises(NotFittedError, match="not fitted"):
         fresh.predict(X)
@@ -153,7 +153,7 @@ def test_clone_and_equal_seeds(name, stream, same_state):
     same_state(model.fit(X, y), fresh)  # a second fit begins anew
     scores = [
         np.array([estimator.score_one(row) for row in X])
-        for estimator in (model, build(name, n_epochs=2, random_state=8).fit(X, y))
+        for estimator in (model, build(name, random_state=8, **passes(name, 2)).fit(X, y))
     ]
     assert not np.array_equal(*scores)
 

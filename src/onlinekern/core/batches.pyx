@@ -29,8 +29,7 @@ cdef class BatchSpace(LinearSpace):
         LinearSpace.__init__(self, *arguments)
         self.batch_size = batch_size
         self.radius = radius
-        self.gathered = LinearSpace(self.d, arguments[1], self.n_outputs, False, self.intercept,
-                                    self.sparse_intercept)
+        self.gathered = LinearSpace(self.d, arguments[1], self.n_outputs, False, self.intercept)
         n = self.gathered.blocks.n
         self.marked = <char *> calloc(n, 1)
         self.listed = <Py_ssize_t *> calloc(n, sizeof(Py_ssize_t))

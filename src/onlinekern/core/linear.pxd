@@ -22,7 +22,7 @@ cdef class LinearSpace(Space):
     cdef readonly Py_ssize_t d, width
     cdef readonly bint averaged
     cdef readonly int64_t skipped
-    cdef readonly double intercept, sparse_intercept
+    cdef readonly double intercept
     cdef readonly Blocks blocks  # n_outputs rows of weights, then as many companions, if averaged
     cdef Passed passed, saved
 
@@ -42,7 +42,6 @@ cdef class LinearSpace(Space):
             self.blocks.touch(place // LINE)[place % LINE] += step * self.passed.total
 
     cdef void touch(self, Py_ssize_t row) noexcept nogil
-    cdef double share(self, const Rows *rows) noexcept nogil
     cdef void score_row(self, const Rows *rows, Py_ssize_t i, double *current,
                         double *averaged) noexcept nogil
     cdef void advance(self) noexcept nogil
@@ -50,3 +49,5 @@ cdef class LinearSpace(Space):
     cdef void fold(self, double factor) noexcept nogil
     cdef void add(self, Py_ssize_t k, const Rows *rows, Py_ssize_t row,
                   double coefficient) noexcept nogil
+    cdef void add_row(self, Py_ssize_t target, const Rows *rows, Py_ssize_t row,
+                      double step) noexcept nogil

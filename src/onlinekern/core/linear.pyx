@@ -8,7 +8,7 @@ given to x adds a x to w and a S x to the companion c: the models before then la
 the models is S w - c, at the cost of one more sparse sum per update and per score, and none where
 a sample teaches nothing. The first `skipped` models can be left out of it.
 """
-from cython cimport floating
+from cython cimport final, floating
 from libc.stdint cimport int64_t
 
 import numpy as np
@@ -40,21 +40,18 @@ cdef class LinearSpace(Space):
     intercept : float >= 0, default=1
         The step of the constant b in units of the coefficient; 0 for none. b shrinks as the
         weights do, and is no part of a sample's length.
-    sparse_intercept : float >= 0, optional
-        The same for sparse samples.
     skipped : int >= 0, default=0
         Models that the average leaves out: it is that of f_{skipped + 1} ... f_{t + 1} after t
         samples, f_1 = 0, and the last model as long as there is none.
     """
 
     def __init__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, bint averaged,
-                 double intercept=1.0, sparse_intercept=None, int64_t skipped=0):
+                 double intercept=1.0, int64_t skipped=0):
         self.d = d
         self.ops = ops_for(np.dtype(dtype).itemsize)
         self.n_outputs = n_outputs
         self.averaged = averaged
         self.intercept = intercept
-        self.sparse_intercept = intercept if sparse_intercept is None else sparse_intercept
         self.skipped = skipped
         self.width = (d + LINE) // LINE * LINE
         self.blocks = Blocks((1 + averaged) * n_outputs * self.width // LINE, LINE)
@@ -64,16 +61,14 @@ cdef class LinearSpace(Space):
         """Work per sample, in kernel values of some sixteen features."""
         return self.n_outputs * (1 + self.d // 16)
 
+    @final
     cdef void touch(self, Py_ssize_t row) noexcept nogil:
         """Let a whole row of the numbers be changed."""
         cdef Py_ssize_t b
         for b in range(row * self.width // LINE, (row + 1) * self.width // LINE):
             self.blocks.touch(b)
 
-    cdef double share(self, const Rows *rows) noexcept nogil:
-        """The step of the constant in units of the coefficient."""
-        return self.sparse_intercept if is_sparse(rows) else self.intercept
-
+    @final
     cdef void score_row(self, const Rows *rows, Py_ssize_t i, double *current,
                         double *averaged) noexcept nogil:
         """Scores of the last model, and of the one that predicts; the two may be the same memory,
@@ -119,12 +114,14 @@ cdef class LinearSpace(Space):
                     self.add(k, &self.rows, row, coefficients[k])
         return 0
 
+    @final
     cdef void advance(self) noexcept nogil:
         """Count one step: f_t has been scored and enters the average. Before `shrink`, `add`."""
         self.passed.steps += 1
         if self.passed.steps > self.skipped:
             self.passed.total += self.passed.scale
 
+    @final
     cdef void shrink(self, double factor) noexcept nogil:
         """f <- factor f, in O(1) but for a rare fold."""
         cdef double least = SMALLEST_AVERAGED if self.averaged else SMALLEST
@@ -133,6 +130,7 @@ cdef class LinearSpace(Space):
         else:
             self.passed.scale *= factor
 
+    @final
     cdef void fold(self, double factor) noexcept nogil:
         """Multiply scale * factor into the numbers; the sum of the models stays what it is."""
         cdef Py_ssize_t j, k
@@ -152,27 +150,32 @@ cdef class LinearSpace(Space):
         self.passed.total = 0
         self.passed.scale = 1
 
+    @final
     cdef void add(self, Py_ssize_t k, const Rows *rows, Py_ssize_t row,
                   double coefficient) noexcept nogil:
-        """f_k += coefficient (x.row + share of the constant)"""
+        """f_k += coefficient (x.row + intercept)"""
         cdef double step = coefficient / self.passed.scale
-        cdef double constant = step * self.share(rows)
+        self.add_row(k, rows, row, step)
+        if self.averaged:
+            self.add_row(self.n_outputs + k, rows, row, step * self.passed.total)
+        if self.intercept != 0:
+            self.move(k, self.d, step * self.intercept)
+
+    @final
+    cdef void add_row(self, Py_ssize_t target, const Rows *rows, Py_ssize_t row,
+                      double step) noexcept nogil:
+        """Add a sample to a row of the numbers."""
+        cdef Py_ssize_t start = target * self.width
         cdef ok_sparse_row x
-        if is_sparse(rows):
-            x = sparse_row(rows, row)
-            if rows.itemsize == 4:
-                add_sparse(self, k, <const float *> x.values, &x, step)
-            else:
-                add_sparse(self, k, <const double *> x.values, &x, step)
+        if not is_sparse(rows):
+            self.touch(target)
+            self.ops.add(dense_row(rows, row), step, self.blocks.data + start, self.d)
+            return
+        x = sparse_row(rows, row)
+        if rows.itemsize == 4:
+            add_sparse(self.blocks, start, <const float *> x.values, &x, step)
         else:
-            self.touch(k)
-            self.ops.add(dense_row(rows, row), step, self.weights(k), self.d)
-            if self.averaged:
-                self.touch(self.n_outputs + k)
-                self.ops.add(dense_row(rows, row), step * self.passed.total, self.companions(k),
-                             self.d)
-        if constant != 0:
-            self.move(k, self.d, constant)
+            add_sparse(self.blocks, start, <const double *> x.values, &x, step)
 
     cdef void checkpoint(self) noexcept nogil:
         self.saved = self.passed
@@ -235,8 +238,7 @@ cdef class LinearSpace(Space):
     def arguments(self):
         """What makes an empty space like this one."""
         dtype = np.float32 if self.ops.itemsize == 4 else np.float64
-        return (self.d, dtype, self.n_outputs, self.averaged, self.intercept,
-                self.sparse_intercept, self.skipped)
+        return self.d, dtype, self.n_outputs, self.averaged, self.intercept, self.skipped
 
     def get_state(self):
         """All that was learnt, as a dictionary."""
@@ -256,11 +258,16 @@ cdef class LinearSpace(Space):
         return restore, (type(self), self.arguments(), self.get_state())
 
 
-cdef inline void add_sparse(LinearSpace space, Py_ssize_t k, const floating *values,
+cdef inline void add_sparse(Blocks blocks, Py_ssize_t start, const floating *values,
                             const ok_sparse_row *x, double step) noexcept nogil:
+    """Add a sparse row to the numbers from `start` on."""
+    cdef double *numbers = blocks.data + start
+    cdef size_t first = start // LINE, column
     cdef Py_ssize_t j
     for j in range(x.count):
-        space.move(k, x.columns[j], step * values[j])
+        column = <size_t> x.columns[j]
+        blocks.touch(first + column // LINE)
+        numbers[column] += step * values[j]
 
 
 def restore(cls, arguments, state):

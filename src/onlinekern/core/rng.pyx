@@ -3,6 +3,8 @@
 Layer 0. NumPy's generators need an object and a lock per draw; this one is 32 bytes of state that
 the stream loop advances without the GIL, and that pickles with the model.
 """
+from libc.stdint cimport uint32_t
+
 import numpy as np
 
 
@@ -61,6 +63,34 @@ cdef class Generator:
 
     def __reduce__(self):
         return _restore, (self.get_state(),)
+
+
+def shuffled(Py_ssize_t n, uint32_t seed):
+    """The order that scikit-learn's linear learners draw for the rows of a pass.
+
+    Fisher-Yates, downwards, with a 32-bit xorshift (Marsaglia 2003). It is kept so that learners
+    that take over from theirs give the same results.
+
+    Parameters
+    ----------
+    n : int
+    seed : int in [0, 2**32)
+
+    Returns
+    -------
+    ndarray of shape (n,), intp
+    """
+    order = np.arange(n, dtype=np.intp)
+    cdef Py_ssize_t[::1] rows = order
+    cdef Py_ssize_t i, j
+    seed = seed if seed != 0 else 1
+    for i in range(n - 1):
+        seed ^= seed << 13
+        seed ^= seed >> 17
+        seed ^= seed << 5
+        j = i + (seed & 0x7FFFFFFF) % (n - i)
+        rows[i], rows[j] = rows[j], rows[i]
+    return order
 
 
 def _restore(state):

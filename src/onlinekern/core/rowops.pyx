@@ -8,7 +8,10 @@ from libc.stdint cimport int32_t
 from libc.string cimport memset
 
 from onlinekern.core.rows cimport Rows, dense_row, is_sparse, sparse_row
-from onlinekern.core.vector cimport ok_sparse_row, ops_for
+from onlinekern.core.vector cimport ok_sparse_row, ok_vector_ops, ops_for
+
+# The dots of all instruction sets take numbers by so many, or by a part of that.
+cdef Py_ssize_t DOT_STEP = 32
 
 
 cdef inline double lane_sum(const double *lanes) noexcept nogil:
@@ -16,17 +19,18 @@ cdef inline double lane_sum(const double *lanes) noexcept nogil:
         ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
 
 
-cdef inline double dense_dot(const floating *x, Py_ssize_t d, const double *a) noexcept nogil:
-    """Eight partial sums, so that compilers vectorise."""
+cdef inline double dense_dot(const floating *x, Py_ssize_t d, const double *a,
+                             const ok_vector_ops *ops) noexcept nogil:
+    """The vector primitive for as long as it goes, then eight partial sums."""
     cdef double[8] lanes
-    cdef Py_ssize_t j, v
+    cdef Py_ssize_t j, v, first = d - d % DOT_STEP
     memset(lanes, 0, sizeof(lanes))
-    for j in range(0, d - d % 8, 8):
+    for j in range(first, d - d % 8, 8):
         for v in range(8):
             lanes[v] += x[j + v] * a[j + v]
     for j in range(d - d % 8, d):
-        lanes[0] += x[j] * a[j]
-    return lane_sum(lanes)
+        lanes[j % 8] += x[j] * a[j]
+    return ops.dot(x, a, first) + lane_sum(lanes)
 
 
 cdef inline double sparse_dot(const floating *x, const int32_t *columns, Py_ssize_t count,
@@ -46,49 +50,62 @@ cdef inline double sparse_dot(const floating *x, const int32_t *columns, Py_ssiz
 
 cdef double row_dot(const Rows *rows, Py_ssize_t i, const double *a) noexcept nogil:
     """x_i . a"""
+    cdef const ok_vector_ops *ops
     cdef ok_sparse_row x
     if is_sparse(rows):
         x = sparse_row(rows, i)
         if rows.itemsize == 4:
             return sparse_dot(<const float *> x.values, x.columns, x.count, a)
         return sparse_dot(<const double *> x.values, x.columns, x.count, a)
+    ops = ops_for(rows.itemsize)
     if rows.itemsize == 4:
-        return dense_dot(<const float *> dense_row(rows, i), rows.d, a)
-    return dense_dot(<const double *> dense_row(rows, i), rows.d, a)
+        return dense_dot(<const float *> dense_row(rows, i), rows.d, a, ops)
+    return dense_dot(<const double *> dense_row(rows, i), rows.d, a, ops)
 
 
 cdef inline void dense_dots(const floating *x, Py_ssize_t d, const double *a, const double *b,
-                            double *sums) noexcept nogil:
-    """Eight partial sums each, so that compilers vectorise."""
+                            const ok_vector_ops *ops, double *sums) noexcept nogil:
+    """The vector primitive for as long as it goes, then eight partial sums each."""
     cdef double[8] one
     cdef double[8] two
-    cdef Py_ssize_t j, v
+    cdef Py_ssize_t j, v, first = d - d % DOT_STEP
     memset(one, 0, sizeof(one))
     memset(two, 0, sizeof(two))
-    for j in range(0, d - d % 8, 8):
+    for j in range(first, d - d % 8, 8):
         for v in range(8):
             one[v] += x[j + v] * a[j + v]
             two[v] += x[j + v] * b[j + v]
     for j in range(d - d % 8, d):
-        one[0] += x[j] * a[j]
-        two[0] += x[j] * b[j]
-    sums[0] = lane_sum(one)
-    sums[1] = lane_sum(two)
+        one[j % 8] += x[j] * a[j]
+        two[j % 8] += x[j] * b[j]
+    ops.dot2(x, a, b, first, sums)
+    sums[0] += lane_sum(one)
+    sums[1] += lane_sum(two)
 
 
 cdef inline void sparse_dots(const floating *x, const int32_t *columns, Py_ssize_t count,
                              const double *a, const double *b, double *sums) noexcept nogil:
-    cdef Py_ssize_t j
-    sums[0] = 0
-    sums[1] = 0
-    for j in range(count):
-        sums[0] += x[j] * a[columns[j]]
-        sums[1] += x[j] * b[columns[j]]
+    """Two partial sums each: the additions of one would wait for each other."""
+    cdef double[2] one
+    cdef double[2] two
+    cdef Py_ssize_t j, whole = count - count % 2
+    one[0] = one[1] = two[0] = two[1] = 0
+    for j in range(0, whole, 2):
+        one[0] += x[j] * a[columns[j]]
+        two[0] += x[j] * b[columns[j]]
+        one[1] += x[j + 1] * a[columns[j + 1]]
+        two[1] += x[j + 1] * b[columns[j + 1]]
+    if whole < count:
+        one[0] += x[whole] * a[columns[whole]]
+        two[0] += x[whole] * b[columns[whole]]
+    sums[0] = one[0] + one[1]
+    sums[1] = two[0] + two[1]
 
 
 cdef void row_dots(const Rows *rows, Py_ssize_t i, const double *a, const double *b,
                    double *sums) noexcept nogil:
     """sums[0] = x_i . a and sums[1] = x_i . b, in one pass over the row."""
+    cdef const ok_vector_ops *ops
     cdef ok_sparse_row x
     if is_sparse(rows):
         x = sparse_row(rows, i)
@@ -96,10 +113,26 @@ cdef void row_dots(const Rows *rows, Py_ssize_t i, const double *a, const double
             sparse_dots(<const float *> x.values, x.columns, x.count, a, b, sums)
         else:
             sparse_dots(<const double *> x.values, x.columns, x.count, a, b, sums)
-    elif rows.itemsize == 4:
-        dense_dots(<const float *> dense_row(rows, i), rows.d, a, b, sums)
+        return
+    ops = ops_for(rows.itemsize)
+    if rows.itemsize == 4:
+        dense_dots(<const float *> dense_row(rows, i), rows.d, a, b, ops, sums)
     else:
-        dense_dots(<const double *> dense_row(rows, i), rows.d, a, b, sums)
+        dense_dots(<const double *> dense_row(rows, i), rows.d, a, b, ops, sums)
+
+
+cdef inline double sparse_square(const floating *x, Py_ssize_t count) noexcept nogil:
+    """Four partial sums, which a short row has done before a vector primitive has begun."""
+    cdef double one = 0, two = 0, three = 0, four = 0
+    cdef Py_ssize_t j, whole = count - count % 4
+    for j in range(0, whole, 4):
+        one += <double> x[j] * x[j]
+        two += <double> x[j + 1] * x[j + 1]
+        three += <double> x[j + 2] * x[j + 2]
+        four += <double> x[j + 3] * x[j + 3]
+    for j in range(whole, count):
+        one += <double> x[j] * x[j]
+    return (one + two) + (three + four)
 
 
 cdef double row_square(const Rows *rows, Py_ssize_t i) noexcept nogil:
@@ -108,9 +141,10 @@ cdef double row_square(const Rows *rows, Py_ssize_t i) noexcept nogil:
     cdef ok_sparse_row x
     if is_sparse(rows):
         x = sparse_row(rows, i)
-        ops_for(rows.itemsize).norms(x.values, x.count, &square, &absolute)
-    else:
-        ops_for(rows.itemsize).norms(dense_row(rows, i), rows.d, &square, &absolute)
+        if rows.itemsize == 4:
+            return sparse_square(<const float *> x.values, x.count)
+        return sparse_square(<const double *> x.values, x.count)
+    ops_for(rows.itemsize).norms(dense_row(rows, i), rows.d, &square, &absolute)
     return square
 
 

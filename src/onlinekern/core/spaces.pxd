@@ -9,7 +9,11 @@ cdef class Space:
     cdef Rows rows                   # of the open block
     cdef const Py_ssize_t *order
     cdef Py_ssize_t first
-    cdef Py_ssize_t row_number(self, Py_ssize_t i) noexcept nogil
+
+    cdef inline Py_ssize_t row_number(self, Py_ssize_t i) noexcept nogil:
+        """The row of sample i of the open block."""
+        return self.order[self.first + i] if self.order else self.first + i
+
     cdef Py_ssize_t size(self) noexcept nogil
     cdef bint stored_sparse(self) noexcept nogil
     cdef int make_room(self, Py_ssize_t rows) except -1

@@ -28,10 +28,6 @@ cdef class Space:
     has nothing else to do.
     """
 
-    cdef Py_ssize_t row_number(self, Py_ssize_t i) noexcept nogil:
-        """The row of sample i of the open block."""
-        return self.order[self.first + i] if self.order else self.first + i
-
     cdef Py_ssize_t size(self) noexcept nogil:
         return 0
 

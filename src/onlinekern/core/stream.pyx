@@ -165,15 +165,16 @@ cdef class Model:
             Class numbers, or targets.
         weight : ndarray of shape (n,), optional
             Weights >= 0; default 1.
-        order : ndarray of shape (n,) of intp, optional
-            The order in which the rows are learnt; default as they stand.
+        order : ndarray of intp, optional
+            The rows that are learnt, in this order; default all as they stand.
         window : int
             Samples looked ahead; 0 leaves it to the space. Never changes a result.
 
         Returns
         -------
         predictions : ndarray of shape (n,)
-            What was predicted for each row (class numbers, or targets) before it was learnt.
+            What was predicted for each row (class numbers, or targets) before it was learnt; NaN
+            for rows that were not.
 
         Raises
         ------
@@ -182,8 +183,8 @@ cdef class Model:
         MemoryError
         """
         cdef Samples samples = samples_of(X, self.dtype)
-        cdef Py_ssize_t n = samples.rows.n, reached = 0
-        cdef double[::1] predictions = np.empty(n)
+        cdef Py_ssize_t n = samples.rows.n if order is None else order.shape[0], reached = 0
+        cdef double[::1] predictions = np.full(samples.rows.n, np.nan)
         cdef const double *weights = &weight[0] if weight is not None and n > 0 else NULL
         cdef const Py_ssize_t *indices = &order[0] if order is not None and n > 0 else NULL
         cdef Failure failure
@@ -288,11 +289,11 @@ cdef class Model:
 
     def __reduce__(self):
         arguments = (self.space, self.head, self.rule, self.gate, self.rng, self.d, self.dtype)
-        return _restore, (arguments, self.counters.seen, self.counters.mistakes,
-                          self.counters.loss)
+        return restore, (arguments, self.counters.seen, self.counters.mistakes, self.counters.loss)
 
 
-def _restore(arguments, seen, mistakes, loss):
+def restore(arguments, seen, mistakes, loss):
+    """A model of these parts that goes on from these counts."""
     cdef Model model = Model(*arguments)
     model.counters.seen, model.counters.mistakes, model.counters.loss = seen, mistakes, loss
     return model

@@ -1,0 +1,251 @@
+"""`fit` in passes until nothing improves, as scikit-learn's PassiveAggressive has it."""
+
+import math
+import warnings
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import ClassVar
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import _fit_context, is_classifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.extmath import safe_sparse_dot
+
+from onlinekern._base import all_or_nothing
+from onlinekern._linear import LinearModel
+from onlinekern.core.rng import shuffled
+from onlinekern.core.stream import restore
+
+MOST = np.iinfo(np.int32).max
+
+
+class Patience:
+    """Counts the values in a row that are not better than the best one by `tol`."""
+
+    def __init__(self, tol, patience):
+        self.tol = -math.inf if tol is None else tol
+        self.patience = patience
+        self.best = -math.inf
+        self.idle = 0
+
+    def is_over(self, value):
+        """Take in a value; whether there have been enough without improvement."""
+        self.idle = self.idle + 1 if value < self.best + self.tol else 0
+        self.best = max(self.best, value)
+        return self.idle >= self.patience
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PassesEstimator(LinearModel):
+    """Mixin: passes until a stopping rule holds, each one-vs-rest problem by itself."""
+
+    # The number of passes is max_iter, and what stops them.
+    n_epochs: ClassVar[int] = 1
+    fit_intercept: bool = True
+    max_iter: int = 1000
+    tol: float | None = 1e-3
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    verbose: int = 0
+    warm_start: bool = False
+
+    _constraints = {
+        "n_epochs": None,
+        "fit_intercept": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left"), None],
+        "early_stopping": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+        "verbose": ["verbose"],
+        "warm_start": ["boolean"],
+    }
+    # Rows that passes counted but did not learn.
+    _passed_over: ClassVar[int] = 0
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    @all_or_nothing
+    def fit(self, X, y, coef_init=None, intercept_init=None, sample_weight=None):
+        """Learn from scratch, or from given weights, in passes.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            float32 samples are kept as float32, everything else becomes float64.
+        y : array-like of shape (n_samples,)
+            Labels or targets.
+        coef_init : array-like of the shape of `coef_`, default=None
+            Weights to begin with; 0 by default, or with `warm_start` those of the last call.
+        intercept_init : array-like of the shape of `intercept_`, default=None
+            The same for the constants.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0, see Notes of the class; None is 1 for every sample.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If X, y, sample_weight or the weights to begin with are unusable.
+        FloatingPointError
+            If the learner diverges.
+        """
+        if self.warm_start and self.__sklearn_is_fitted__():
+            coef_init = self.coef_ if coef_init is None else coef_init
+            intercept_init = self.intercept_ if intercept_init is None else intercept_init
+        X, y, weight = self._validate(X, y, sample_weight, start=True)
+        y = self._encode(y, self._labels(y))
+        self._weigh_classes(y)
+        head = self._head()
+        first = initial_weights(coef_init, intercept_init, head.n_outputs, X.shape[1])
+        separate = head.n_outputs > 1 and self.multi_class == "ovr"
+        held_out, seeds = self._draw(y, head.n_outputs if separate else 1)
+        stream = X, y, weight, held_out
+        if separate:
+            self._fit_separately(stream, seeds, first)
+        else:
+            self._model = self._begin(X, head, first)
+            self.n_iter_ = self._pass(self._model, stream, seeds[0])
+        self._passed_over = self.n_iter_ * X.shape[0] - self.n_seen_
+        if self.tol is not None and self.n_iter_ == self.max_iter:
+            warnings.warn(
+                f"max_iter={self.max_iter} passes were made and the last of them still brought an "
+                "improvement: raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return self
+
+    def _begin(self, X, head, first):
+        # The core draws nothing here: the user's generator is for the order alone.
+        model = self._new_model(X, np.random.RandomState(0), head)
+        model.space.resume(first)
+        return model
+
+    def _fit_separately(self, stream, seeds, first):
+        """One problem for each class, with its own order and its own end; then one model."""
+        X, y, weight, held_out = stream
+
+        def solve(k):
+            model = self._begin(X, self._problem_head(k), first[k : k + 1])
+            problem = X, (y == k).astype(np.float64), weight, held_out
+            return model, self._pass(model, problem, seeds[k])
+
+        tasks = (delayed(solve)(k) for k in range(len(seeds)))
+        models, passes = zip(*Parallel(n_jobs=self.n_jobs, require="sharedmem")(tasks), strict=True)
+        whole = self._begin(X, self._head(), first)
+        seen = max(model.n_seen for model in models)
+        whole.space.resume(
+            np.vstack([model.space.latest() for model in models]),
+            np.vstack([model.space.effective() for model in models]),
+            seen,
+        )
+        counts = [(model.n_mistakes, model.cumulative_loss) for model in models]
+        self._model = restore(whole.__reduce__()[1][0], seen, *map(sum, zip(*counts, strict=True)))
+        self.n_iter_ = max(passes)
+
+    def _pass(self, model, stream, seed):
+        """Learn the rows that are not held out, pass after pass; returns how many."""
+        X, y, weight, held_out = stream
+        order = np.arange(X.shape[0])
+        permutation = shuffled(X.shape[0], seed) if self.shuffle else order
+        patience = Patience(self.tol, self.n_iter_no_change)
+        for number in range(1, self.max_iter + 1):
+            order = order[permutation]
+            before = model.cumulative_loss
+            model.learn(X, y, weight, order[~held_out[order]], self.window or 0)
+            loss = (model.cumulative_loss - before) / np.sum(~held_out)
+            value = self._validate_on(model, stream) if self.early_stopping else -loss
+            if self.verbose:
+                report(number, model, loss, value if self.early_stopping else None)
+            if patience.is_over(value):
+                break
+        return number
+
+    def _validate_on(self, model, stream):
+        """Score of the last model on the rows held out: accuracy, or R2."""
+        X, y, weight, held_out = stream
+        weight = None if weight is None else weight[held_out]
+        latest = model.space.latest()
+        scores = safe_sparse_dot(X[held_out], latest[:, :-1].T, dense_output=True) + latest[:, -1]
+        if not is_classifier(self):
+            return r2_score(y[held_out], scores[:, 0], sample_weight=weight)
+        single = scores.shape[1] == 1
+        predictions = scores[:, 0] > 0 if single else scores.argmax(axis=1)
+        return accuracy_score(y[held_out], predictions, sample_weight=weight)
+
+    def _draw(self, y, n_problems):
+        """The rows held out, and a seed for each problem, in scikit-learn's order of draws."""
+        if n_problems == 1 and is_classifier(self):
+            draws = check_random_state(self.random_state)
+            draws.randint(1, MOST)
+            return self._split(y), [draws.randint(MOST)]
+        held_out = self._split(y)
+        draws = check_random_state(self.random_state)
+        if n_problems == 1:
+            return held_out, [draws.randint(MOST)]
+        own = [np.random.RandomState(seed) for seed in draws.randint(MOST, size=n_problems)]
+        return held_out, [one.randint(1, MOST) and one.randint(MOST) for one in own]
+
+    def _split(self, y):
+        """Which rows are held out to decide when to stop."""
+        held_out = np.zeros(len(y), dtype=bool)
+        if self.early_stopping:
+            kind = StratifiedShuffleSplit if is_classifier(self) else ShuffleSplit
+            split = kind(test_size=self.validation_fraction, random_state=self.random_state)
+            held_out[next(split.split(np.zeros((len(y), 1)), y))[1]] = True
+        return held_out
+
+    def _partial_fit(self, X, y, labels, sample_weight):
+        if self.early_stopping:
+            raise ValueError("early_stopping=True holds rows out over many passes: it needs fit")
+        if not self.__sklearn_is_fitted__():
+            self._weigh_classes(None)
+        return super()._partial_fit(X, y, labels, sample_weight)
+
+    def _finish(self):
+        self.n_iter_ = 1
+
+    def _weigh_classes(self, y):
+        """Note the weights of the classes; y is None where the stream is yet to come."""
+
+    @property
+    def t_(self):
+        """1 plus the samples of all passes."""
+        return 1.0 + self.n_seen_ + self._passed_over
+
+
+def initial_weights(coef, intercept, n_outputs, n_features):
+    """Weights to begin with, ndarray of shape (n_outputs, n_features + 1)."""
+    first = np.zeros((n_outputs, n_features + 1))
+    for name, value, place in (
+        ("coef_init", coef, first[:, :-1]),
+        ("intercept_init", intercept, first[:, -1]),
+    ):
+        if value is not None:
+            value = np.asarray(value, dtype=np.float64)
+            shape = place.shape
+            allowed = {shape, (1, *shape), shape[1:]} if n_outputs == 1 else {shape}
+            if value.shape not in allowed:
+                raise ValueError(f"{name} is of shape {value.shape}, which is not {shape}")
+            if not np.all(np.isfinite(value)):
+                raise ValueError(f"{name} must be finite")
+            place[:] = value.reshape(shape)
+    return first
+
+
+def report(number, model, loss, score):
+    """Print how a pass went."""
+    latest = model.space.latest()
+    text = f"pass {number}: norm {np.linalg.norm(latest[:, :-1]):.2f}, "
+    text += f"non-zero weights {np.count_nonzero(latest[:, :-1])}, samples {model.n_seen}, "
+    text += f"mean loss {loss:.6f}"
+    print(text if score is None else f"{text}, validation score {score:.6f}")

@@ -1,0 +1,192 @@
+"""Linear Passive-Aggressive learners, at home where scikit-learn's were."""
+
+import math
+from dataclasses import dataclass
+from numbers import Integral, Real
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import compute_class_weight
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from onlinekern._constraints import NOT_NEGATIVE
+from onlinekern._passes import PassesEstimator
+from onlinekern._tasks import OnlineClassifier, OnlineRegressor
+from onlinekern.core import HEADS, LOSSES, RULES
+from onlinekern.core.heads import Weighted
+from onlinekern.core.linear import LinearSpace
+
+# The steps of the constant, in units of those of the weights, on sparse samples.
+SPARSE_INTERCEPT = 0.01
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LinearPA(PassesEstimator):
+    """Mixin: the rule and the space of the linear Passive-Aggressive learners."""
+
+    C: float = 1.0
+    variant: str | None = None
+    average: bool | int = False
+
+    _constraints = {
+        "C": [Interval(Real, 0, None, closed="right")],
+        "variant": [StrOptions({"pa", "pa1", "pa2"}), None],
+        "average": [Interval(Integral, 0, None, closed="neither"), "boolean"],
+    }
+
+    def _rule(self):
+        variant = self.variant or ("pa2" if self.loss.startswith("squared") else "pa1")
+        # Without its bound, PA-I is plain PA; so is PA-II where C is infinite.
+        if variant == "pa" or math.isinf(self.C):
+            return RULES["scaled_pa1"](self._plain_loss(), math.inf)
+        return RULES[f"scaled_{variant}"](self._plain_loss(), self.C)
+
+    def _space(self, X, n_outputs, rng):
+        # What the first samples are, later ones are taken for.
+        constant = SPARSE_INTERCEPT if sp.issparse(X) else 1.0
+        average = int(self.average)
+        arguments = X.shape[1], X.dtype, n_outputs, average > 0, self.fit_intercept * constant
+        return LinearSpace(*arguments, average)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PAClassifier(LinearPA, OnlineClassifier):
+    """Passive-Aggressive classification, with the parameters of scikit-learn's.
+
+    A sample of hinge loss ``l = max(0, 1 - y (w.x + b)) > 0`` moves ``w <- w + tau y x`` and
+    ``b <- b + tau y`` by ``tau = l / ||x||^2`` (PA), ``min(C, l / ||x||^2)`` (PA-I) or
+    ``l / (||x||^2 + 1 / (2 C))`` (PA-II): section 3 of [1]_.
+
+    Parameters
+    ----------
+    C : float > 0, default=1.0
+        Aggressiveness: the largest tau of PA-I. Not used by plain PA.
+    loss : {'hinge', 'squared_hinge'}, default='hinge'
+        PA-I or PA-II.
+    variant : {'pa', 'pa1', 'pa2'} or None, default=None
+        None leaves the choice to `loss`. PA-I bears noisy labels, plain PA does not.
+    {passes_parameters}
+    class_weight : dict, 'balanced' or None, default=None
+        Weights of the classes, by which the steps of their samples are multiplied; 'balanced' is
+        ``n_samples / (n_classes * n_samples_of_class)``, for `fit` only. One-vs-rest, a weight is
+        that of the positive samples of its problem; those of the rest have 1.
+    multi_class : {'ovr', 'margin'}, default='ovr'
+        More than two classes: 'ovr' is one binary problem per class, 'margin' pits the true class
+        against its strongest rival (section 8 of [1]_).
+    {passes_stream_parameters}
+
+    Attributes
+    ----------
+    {classifier_attributes}
+    {linear_attributes}
+    {passes_attributes}
+
+    Notes
+    -----
+    {passes_notes}
+
+    With several classes, `fit` solves the one-vs-rest problems one by one, each in its own order
+    and with its own end; `n_mistakes_` then counts those of the problems, and `n_seen_` the samples
+    of the longest.
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer (2006). Online
+       passive-aggressive algorithms. Journal of Machine Learning Research 7.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from onlinekern import PAClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = PAClassifier(C=0.01, random_state=0).fit(scale(X), y)
+    >>> bool(model.score(scale(X), y) > 0.95)
+    True
+    """
+
+    loss: str = "hinge"
+    class_weight: dict | str | None = None
+
+    _constraints = {
+        "loss": [StrOptions({"hinge", "squared_hinge"})],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+    }
+
+    def _plain_loss(self):
+        return LOSSES["hinge"]()
+
+    def _weigh_classes(self, y):
+        if y is None and self.class_weight == "balanced":
+            raise ValueError(
+                "class_weight='balanced' needs the whole sample: call fit, or give the weights "
+                "that sklearn.utils.compute_class_weight finds as a dict"
+            )
+        labels = self.classes_ if y is None else self.classes_[y.astype(np.intp)]
+        weights = compute_class_weight(self.class_weight, classes=self.classes_, y=labels)
+        self._class_weights = None if self.class_weight is None else tuple(weights.tolist())
+
+    def _head(self):
+        head = super()._head()
+        return head if self._class_weights is None else Weighted(head, self._class_weights)
+
+    def _problem_head(self, k):
+        """The head of class k against the rest."""
+        head = HEADS["binary"]()
+        return head if self._class_weights is None else Weighted(head, (1, self._class_weights[k]))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PARegressor(LinearPA, OnlineRegressor):
+    """Passive-Aggressive regression, with the parameters of scikit-learn's.
+
+    A sample of loss ``l = max(0, |y - w.x - b| - epsilon) > 0`` moves w by ``sign(y - w.x - b) tau
+    x`` and b by the same without x, tau as in `PAClassifier` (section 5 of [1]_).
+
+    Parameters
+    ----------
+    C : float > 0, default=1.0
+        Aggressiveness: the largest tau of PA-I. Not used by plain PA.
+    loss : {'epsilon_insensitive', 'squared_epsilon_insensitive'}, default='epsilon_insensitive'
+        PA-I or PA-II.
+    epsilon : float >= 0, default=0.1
+        Deviations up to it are no loss; in the units of y.
+    variant : {'pa', 'pa1', 'pa2'} or None, default=None
+        None leaves the choice to `loss`. PA-I bears noisy targets, plain PA does not.
+    {passes_parameters}
+    {passes_stream_parameters}
+
+    Attributes
+    ----------
+    {linear_attributes}
+    {passes_attributes}
+
+    Notes
+    -----
+    {passes_notes}
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer (2006). Online
+       passive-aggressive algorithms. Journal of Machine Learning Research 7.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_regression
+    >>> from onlinekern import PARegressor
+    >>> X, y = make_regression(500, 10, noise=1.0, random_state=0)
+    >>> model = PARegressor(random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95)
+    True
+    """
+
+    loss: str = "epsilon_insensitive"
+    epsilon: float = 0.1
+
+    _constraints = {
+        "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
+        "epsilon": NOT_NEGATIVE,
+    }
+
+    def _plain_loss(self):
+        return LOSSES["epsilon_insensitive"](self.epsilon)
