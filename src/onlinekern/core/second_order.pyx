@@ -9,7 +9,6 @@ step would put between the two classes is left at 0.
 """
 from libc.math cimport isfinite
 
-from onlinekern.core.covariances cimport Covariance
 from onlinekern.core.entries cimport Entries, Vector, add_vector
 from onlinekern.core.linear cimport LINE, LinearSpace
 
