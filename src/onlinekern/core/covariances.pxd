@@ -6,6 +6,7 @@ from onlinekern.core.vector cimport ok_vector_ops
 
 cdef class Covariance:
     cdef readonly Py_ssize_t n_outputs, length, width
+    cdef const ok_vector_ops *ops
     cdef Blocks blocks
     cdef double *directions      # n_outputs x width: S_k x of the last samples measured
     cdef double measure(self, Py_ssize_t k, const Vector *x) noexcept nogil
@@ -20,7 +21,6 @@ cdef class Diagonal(Covariance):
 
 
 cdef class Full(Covariance):
-    cdef const ok_vector_ops *ops
     cdef char *pending           # whether the direction of an output is still to be taken off
     cdef double product(self, const double *matrix, const Vector *x, double *out) noexcept nogil
     cdef void product_dense(self, const double *matrix, const double *x,

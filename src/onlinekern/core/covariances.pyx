@@ -11,11 +11,18 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from onlinekern.core.blocks cimport Blocks
-from onlinekern.core.entries cimport Vector
+from onlinekern.core.entries cimport Vector, short_dot
 from onlinekern.core.vector cimport OK_PANEL, aligned_resize, ops_for
 
 # Variances are copied for undo by the cache line.
-cdef Py_ssize_t LINE = 8
+cdef enum:
+    LINE = 8
+
+
+cdef inline double less(double variance, double part) noexcept nogil:
+    """variance - part, where s x^2 is a part of x'Sx, and so beta (s x)^2 <= s but for rounding."""
+    cdef double left = variance - part
+    return left if left > 0 else 0
 
 
 cdef class Covariance:
@@ -29,6 +36,7 @@ cdef class Covariance:
     """
 
     def __init__(self, Py_ssize_t n_outputs, Py_ssize_t length):
+        self.ops = ops_for(sizeof(double))
         self.n_outputs = n_outputs
         self.length = length
         self.width = (length + OK_PANEL - 1) // OK_PANEL * OK_PANEL
@@ -78,13 +86,15 @@ cdef class Diagonal(Covariance):
 
     cdef double measure(self, Py_ssize_t k, const Vector *x) noexcept nogil:
         cdef Py_ssize_t j
-        cdef double variance = 0
         cdef const double *variances = self.blocks.data + k * self.width
         cdef double *direction = self.directions + k * self.width
+        if x.places == NULL:
+            for j in range(x.count):
+                direction[j] = x.values[j] * variances[j]
+            return self.ops.dot(x.values, direction, self.width)
         for j in range(x.count):
-            direction[j] = x.values[j] * variances[x.places[j] if x.places != NULL else j]
-            variance += x.values[j] * direction[j]
-        return variance
+            direction[j] = x.values[j] * variances[x.places[j]]
+        return short_dot(x.values, direction, x.count)
 
     cdef Vector direction(self, Py_ssize_t k, const Vector *x) noexcept nogil:
         cdef Vector direction = x[0]
@@ -92,16 +102,19 @@ cdef class Diagonal(Covariance):
         return direction
 
     cdef void contract(self, Py_ssize_t k, const Vector *x, double contraction) noexcept nogil:
-        cdef Py_ssize_t j, place
-        cdef double left
-        cdef double *variances
-        cdef const double *direction = self.directions + k * self.width
+        cdef Py_ssize_t j, place, first = k * self.width
+        cdef double *variances = self.blocks.data + first
+        cdef const double *direction = self.directions + first
+        if x.places == NULL:
+            for j in range((x.count + LINE - 1) // LINE):
+                self.blocks.touch(first // LINE + j)
+            for j in range(x.count):
+                variances[j] = less(variances[j], contraction * direction[j] * direction[j])
+            return
         for j in range(x.count):
-            place = k * self.width + (x.places[j] if x.places != NULL else j)
-            variances = self.blocks.touch(place // LINE)
-            left = variances[place % LINE] - contraction * direction[j] * direction[j]
-            # s x^2 is a part of x'Sx, so beta (s x)^2 <= s but for rounding.
-            variances[place % LINE] = left if left > 0 else 0
+            place = x.places[j]
+            self.blocks.touch((first + place) // LINE)
+            variances[place] = less(variances[place], contraction * direction[j] * direction[j])
 
     def to_array(self):
         """The variances, ndarray of shape (n_outputs, length)."""
@@ -131,7 +144,6 @@ cdef class Full(Covariance):
     def __init__(self, Py_ssize_t n_outputs, Py_ssize_t length):
         cdef Py_ssize_t i, k
         super().__init__(n_outputs, length)
-        self.ops = ops_for(sizeof(double))
         self.blocks = Blocks(n_outputs, length * self.width)
         self.pending = <char *> calloc(n_outputs, 1)
         if self.pending == NULL:

@@ -9,14 +9,10 @@ from onlinekern.core.rows cimport Rows, dense_row, is_sparse, sparse_row
 from onlinekern.core.vector cimport OK_PANEL, aligned_resize, ok_sparse_row
 
 
-cdef inline double copy_numbers(const floating *x, Py_ssize_t count, double *out) noexcept nogil:
-    """x as doubles into out; returns the sum of their squares."""
+cdef inline void copy_numbers(const floating *x, Py_ssize_t count, double *out) noexcept nogil:
     cdef Py_ssize_t j
-    cdef double square = 0
     for j in range(count):
         out[j] = x[j]
-        square += out[j] * out[j]
-    return square
 
 
 cdef class Entries:
@@ -62,12 +58,12 @@ cdef class Entries:
         else:
             numbers = dense_row(rows, row)
         if rows.itemsize == 4:
-            self.square = copy_numbers(<const float *> numbers, count, self.values)
+            copy_numbers(<const float *> numbers, count, self.values)
         else:
-            self.square = copy_numbers(<const double *> numbers, count, self.values)
+            copy_numbers(<const double *> numbers, count, self.values)
         if self.intercept:
             self.places[count] = <int32_t> rows.d
             self.values[count] = 1
-            self.square += 1
             count += 1
         self.vector.count = count
+        self.square = short_dot(self.values, self.values, count)

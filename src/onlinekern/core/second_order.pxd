@@ -14,3 +14,5 @@ cdef class SecondOrderSpace(LinearSpace):
     cdef int64_t spent, spent_before
     cdef bint overflow
     cdef void step(self, Py_ssize_t k, const Vector *direction, double coefficient) noexcept nogil
+    cdef void add_along(self, Py_ssize_t target, const Vector *direction,
+                        double factor) noexcept nogil

@@ -9,9 +9,8 @@ step would put between the two classes is left at 0.
 """
 from libc.math cimport isfinite
 
-from onlinekern.core.covariances cimport Covariance
 from onlinekern.core.entries cimport Entries, Vector, add_vector
-from onlinekern.core.linear cimport LinearSpace
+from onlinekern.core.linear cimport LINE, LinearSpace
 
 from onlinekern.core.covariances import COVARIANCES
 
@@ -87,16 +86,20 @@ cdef class SecondOrderSpace(LinearSpace):
 
     cdef void step(self, Py_ssize_t k, const Vector *direction, double coefficient) noexcept nogil:
         """w_k += coefficient direction"""
-        cdef Py_ssize_t j
-        if direction.places != NULL:
-            for j in range(direction.count):
-                self.move(k, direction.places[j], coefficient * direction.values[j])
-            return
-        self.touch(k)
-        add_vector(direction, coefficient, self.weights(k))
+        self.add_along(k, direction, coefficient)
         if self.averaged:
-            self.touch(self.n_outputs + k)
-            add_vector(direction, coefficient * self.passed.total, self.companions(k))
+            self.add_along(self.n_outputs + k, direction, coefficient * self.passed.total)
+
+    cdef void add_along(self, Py_ssize_t target, const Vector *direction,
+                        double factor) noexcept nogil:
+        """Add to a row of the numbers."""
+        cdef Py_ssize_t j
+        if direction.places == NULL:
+            self.touch(target)
+        else:
+            for j in range(direction.count):
+                self.blocks.touch((target * self.width + direction.places[j]) // LINE)
+        add_vector(direction, factor, self.blocks.data + target * self.width)
 
     cdef void checkpoint(self) noexcept nogil:
         LinearSpace.checkpoint(self)
