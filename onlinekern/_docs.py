@@ -205,11 +205,12 @@ default='hinge'
     """,
     "nogd_notes": """
         The function is the same before and after the change to features, up to the eigenvalues
-        that are left out, and so is the average. `dual_coef_` keeps its meaning, since features are
-        linear in the kernel values of the landmarks. Eigenvalues that are not positive (the kernel
-        'sigmoid' can have some) are left out. A step size published for features that are not of
-        the length of the kernel is another one here. A `sample_weight` multiplies the step of its
-        sample, not the shrinking.
+        that are left out, and so is the average. The change comes with the last support vector of
+        the budget, wherever in a batch that is. `dual_coef_` keeps its meaning, since
+        features are linear in the kernel values of the landmarks. Eigenvalues that are not positive
+        (the kernel 'sigmoid' can have some) are left out. The kernel matrix is computed in float64
+        for float32 samples too, whose rounding would make eigenvalues of its own. A `sample_weight`
+        multiplies the step of its sample, not the shrinking.
     """,
     "functional_reference": """
         .. [1] J. Lu, S. C. H. Hoi, J. Wang, P. Zhao, Z.-Y. Liu (2016). Large scale online kernel

@@ -151,6 +151,7 @@ def test_against_the_oracle(task, loss, dtype, layout, average):
         {"n_components": 65},
         {"gamma": 40.0},
         {"kernel": "laplacian"},
+        {"frequencies": "orthogonal"},
     ],
 )
 @pytest.mark.parametrize("task", ["binary", "margin", "regression"])

@@ -42,9 +42,13 @@ LAYOUTS = ["csr", "dense"]
 PARAMETERS = {
     "DualSGDClassifier": {"reg": 2 / ROWS},
     "DualSGDRegressor": {"reg": 256 / ROWS},
+    "FOGDClassifier": {"eta": 0.1},
+    "FOGDRegressor": {"eta": 0.1},
     "KernelOGDClassifier": {"eta": 0.1},
     "KernelOGDRegressor": {"eta": 0.1},
     "KernelPAClassifier": {"C": 0.5},
+    "NOGDClassifier": {"eta": 0.1},
+    "NOGDRegressor": {"eta": 0.1},
     "SPAClassifier": {"eta": 0.1, "alpha": 1.0, "beta": 5.0},
     "SPARegressor": {"eta": 0.1, "beta": 2.0},
 }

@@ -15,6 +15,7 @@ cdef class Coefficients:
     cdef int64_t steps
     cdef bint watched            # a checkpoint is set
     cdef double *saved           # values, then companions, at the checkpoint
+    cdef char *preserved         # by output: whether it has been copied there
     cdef Py_ssize_t saved_n
     cdef double saved_scale, saved_total
     cdef int64_t saved_steps
@@ -34,5 +35,6 @@ cdef class Coefficients:
     cdef int fold(self, double factor) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef int preserve(self) noexcept nogil
+    cdef int preserve_output(self, Py_ssize_t k) noexcept nogil
     cdef void rollback(self) noexcept nogil
     cdef object matrix(self, double *values)

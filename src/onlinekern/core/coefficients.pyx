@@ -12,7 +12,7 @@ Weights of explicit features z are the same thing: f_k(x) = scale * w_k . z(x), 
 place of the kernel values (`span`, `blend`).
 """
 from libc.math cimport INFINITY
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 import numpy as np
@@ -43,8 +43,12 @@ cdef class Coefficients:
         self.averaged = averaged
         self.ops = ops_for(itemsize)
         self.scale = 1
+        self.preserved = <char *> calloc(n_outputs, 1)
+        if self.preserved == NULL:
+            raise MemoryError(f"no memory for {n_outputs} outputs")
 
     def __dealloc__(self):
+        free(self.preserved)
         free(self.values)
         free(self.companions)
         free(self.saved)
@@ -144,12 +148,12 @@ cdef class Coefficients:
         """
         cdef Py_ssize_t k
         cdef double raw
-        if self.preserve() < 0:
-            return -1
         for k in range(self.n_outputs):
             raw = step[k] / self.scale
             if raw == 0:
                 continue
+            if self.preserve_output(k) < 0:
+                return -1
             self.ops.add(z, raw, self.values + k * self.capacity, self.n)
             if self.averaged:
                 self.ops.add(z, raw * self.total, self.companions + k * self.capacity, self.n)
@@ -229,6 +233,7 @@ cdef class Coefficients:
         """Remember the present state for `rollback`; costs nothing until a fold."""
         free(self.saved)
         self.saved = NULL
+        memset(self.preserved, 0, self.n_outputs)
         self.watched = True
         self.saved_n = self.n
         self.saved_scale = self.scale
@@ -237,17 +242,25 @@ cdef class Coefficients:
 
     cdef int preserve(self) noexcept nogil:
         """Copy the numbers of the checkpoint, once, before they are changed in place."""
-        cdef Py_ssize_t k, n = self.saved_n, size = n * sizeof(double)
-        if not self.watched or self.saved != NULL or n == 0:
-            return 0
-        self.saved = <double *> malloc(2 * self.n_outputs * size)
-        if self.saved == NULL:
-            return -1
+        cdef Py_ssize_t k
         for k in range(self.n_outputs):
-            memcpy(self.saved + k * n, self.values + k * self.capacity, size)
-            if self.averaged:
-                memcpy(self.saved + (self.n_outputs + k) * n,
-                       self.companions + k * self.capacity, size)
+            if self.preserve_output(k) < 0:
+                return -1
+        return 0
+
+    cdef int preserve_output(self, Py_ssize_t k) noexcept nogil:
+        """The same for the numbers of one output."""
+        cdef Py_ssize_t n = self.saved_n, size = n * sizeof(double)
+        if not self.watched or self.preserved[k] or n == 0:
+            return 0
+        if self.saved == NULL:
+            self.saved = <double *> malloc(2 * self.n_outputs * size)
+            if self.saved == NULL:
+                return -1
+        memcpy(self.saved + k * n, self.values + k * self.capacity, size)
+        if self.averaged:
+            memcpy(self.saved + (self.n_outputs + k) * n, self.companions + k * self.capacity, size)
+        self.preserved[k] = True
         return 0
 
     cdef void rollback(self) noexcept nogil:
@@ -258,7 +271,7 @@ cdef class Coefficients:
             memset(self.values + k * self.capacity + n, 0, added)
             if self.averaged:
                 memset(self.companions + k * self.capacity + n, 0, added)
-            if self.saved != NULL:
+            if self.preserved[k]:
                 memcpy(self.values + k * self.capacity, self.saved + k * n, size)
                 if self.averaged:
                     memcpy(self.companions + k * self.capacity,

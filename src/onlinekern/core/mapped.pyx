@@ -16,11 +16,8 @@ from onlinekern.core.spaces cimport KernelSpace, Space
 from onlinekern.core.support cimport SupportSet
 from onlinekern.core.windows cimport Window
 
-# The features of a block should stay in the level-2 cache between their making and their use
-# (bench_mapped measures it).
-cdef Py_ssize_t BLOCK_BYTES = 3 << 17
-cdef Py_ssize_t LEAST_ROWS = 16
-cdef Py_ssize_t MOST_ROWS = 64
+# Shorter blocks gain nothing, though they would stay in a nearer cache (bench_mapped).
+cdef Py_ssize_t ROWS = 64
 
 
 cdef class MappedSpace(Space):
@@ -55,11 +52,7 @@ cdef class MappedSpace(Space):
         return 0
 
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
-        cdef Py_ssize_t width = wanted
-        if wanted == 0:
-            width = BLOCK_BYTES // (self.map.length * self.map.itemsize)
-            width = max(LEAST_ROWS, min(MOST_ROWS, width))
-        return min(width, left)
+        return min(wanted if wanted > 0 else ROWS, left)
 
     cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                   Py_ssize_t n) noexcept nogil:

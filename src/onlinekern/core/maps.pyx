@@ -145,10 +145,14 @@ cdef class RandomFourier(FeatureMap):
         memcpy(out + half, z + self.sine * self.itemsize, half)
 
     cdef void fill(self, Chunk chunk, char *z) noexcept nogil:
-        cdef Py_ssize_t p
-        for p in range(whole_panels(self.n_components) // OK_PANEL):
-            self.panels.product(chunk, p, OK_DOT, z + p * OK_PANEL * self.itemsize, self.length)
-        chunk.ops.cosine_sine(z, self.length, chunk.n, self.n_components, self.sine, self.factor)
+        cdef Py_ssize_t p, count
+        cdef char *panel
+        # The last panel, which may reach into the sines of the first ones, comes first.
+        for p in range(whole_panels(self.n_components) // OK_PANEL - 1, -1, -1):
+            panel = z + p * OK_PANEL * self.itemsize
+            count = min(OK_PANEL, self.n_components - p * OK_PANEL)
+            self.panels.product(chunk, p, OK_DOT, panel, self.length)
+            chunk.ops.cosine_sine(panel, self.length, chunk.n, count, self.sine, self.factor)
 
 
 cdef class FeatureBlock:

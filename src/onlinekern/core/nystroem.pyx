@@ -140,6 +140,10 @@ cdef class Nystroem(FeatureMap):
         self.length = whole_panels(max(self.n_features, 1))  # a kernel of zeros has no feature
         self.panels = panels_of(projection, landmarks.dtype)
 
+    def __reduce__(self):
+        return _restore, (self.landmarks.arguments(), self.landmarks.get_state(),
+                          self.projection())
+
     def projection(self):
         """P, ndarray of shape (n_features, n_landmarks)."""
         return self.panels.get_rows(self.n_features)
@@ -202,3 +206,9 @@ def nystroem(kernel, rows, n_components):
     """
     landmarks = landmarks_of(kernel, rows)
     return Nystroem(landmarks, Spectrum(landmarks, n_components).projection())
+
+
+def _restore(arguments, state, projection):
+    landmarks = SupportSet(*arguments)
+    landmarks.set_state(state)
+    return Nystroem(landmarks, projection)

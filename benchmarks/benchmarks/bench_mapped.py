@@ -1,0 +1,82 @@
+"""FOGD and NOGD by the number of features, and what the features alone cost."""
+
+import numpy as np
+
+import onlinekern
+
+from . import common
+
+# Of the frequencies; like those of gamma = 1/32 on a9a.
+WIDTH = 0.25
+
+
+class Fourier(common.Streams):
+    """FOGD on the sparse binary stream; its features alone; the product and sines by NumPy."""
+
+    param_names = ["dtype", "layout", "n_components"]
+    params = [common.DTYPES, common.LAYOUTS, [200, 1_600]]
+
+    def setup(self, dtype, layout, n_components):
+        self.parameters = {"n_components": n_components, "gamma": WIDTH**2 / 2}
+        common.new("FOGDClassifier")
+        self.load("FOGDClassifier", dtype, layout)
+        self.frequencies = product_of(dtype, n_components, self.X.shape[1])
+        self.features = onlinekern.FourierFeatures(**self.parameters).fit(self.X[:10])
+
+    def time_learn(self, *_):
+        common.learn(common.new("FOGDClassifier", **self.parameters), self.X, self.y)
+
+    def time_transform(self, *_):
+        self.features.transform(self.X)
+
+    def time_product_and_sines(self, _, layout, __):
+        if layout == "csr":
+            raise NotImplementedError("a sparse matrix")
+        product_and_sines(self.X, self.frequencies)
+
+    def track_us_per_sample(self, *_):
+        return common.least_us(self.time_learn, len(self.y))
+
+    track_us_per_sample.unit = "us"
+
+    def track_mistakes(self, *_):
+        model = common.new("FOGDClassifier", **self.parameters)
+        return common.learn(model, self.X, self.y).n_mistakes_
+
+    track_mistakes.unit = "mistakes"
+
+
+class Nystroem(common.Learner):
+    """NOGD by its budget."""
+
+    param_names = ["algorithm", "dtype", "layout", "budget"]
+    params = [["NOGDClassifier"], common.DTYPES, common.LAYOUTS, [100, 500]]
+
+
+class Block(common.Streams):
+    """FOGD by the length of the look-ahead: what a block of features costs and saves."""
+
+    param_names = ["dtype", "window"]
+    params = [common.DTYPES, [1, 16, 64]]
+
+    def setup(self, dtype, window):
+        self.load("FOGDClassifier", dtype, "csr")
+        self.parameters = {"n_components": 1_600, "gamma": WIDTH**2 / 2, "window": window}
+        common.new("FOGDClassifier")
+
+    def time_learn(self, *_):
+        common.learn(common.new("FOGDClassifier", **self.parameters), self.X, self.y)
+
+
+def product_of(dtype, n_components, n_features):
+    """Draw frequencies."""
+    drawn = np.random.default_rng(0).standard_normal((n_components, n_features))
+    return (WIDTH * drawn).astype(dtype)
+
+
+def product_and_sines(X, frequencies, block=64):
+    """Compute cos and sin of X times the frequencies by NumPy, some rows at a time."""
+    for first in range(0, len(X), block):
+        angles = X[first : first + block] @ frequencies.T
+        np.cos(angles)
+        np.sin(angles)

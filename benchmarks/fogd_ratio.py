@@ -1,0 +1,82 @@
+"""FOGD against the matrix product and the sines that its features consist of.
+
+    python benchmarks/fogd_ratio.py [--data DIR] [--rows N] [--components D] [--repeats N]
+
+One process, the runs taking turns; medians of CPU time, for one thread (set OMP_NUM_THREADS and
+OPENBLAS_NUM_THREADS to 1). The product is NumPy's over blocks of 64 dense rows, and so are cosine
+and sine. 'normal' rows have no zeros, which a9a's rows mostly are: FOGD takes them for sparse.
+"""
+
+import argparse
+import functools
+import statistics
+import time
+
+import numpy as np
+
+import onlinekern
+from benchmarks import bench_mapped, common, streams
+
+MOST = 1.25
+
+
+def arguments():
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description="FOGD against matrix product and sines.")
+    parser.add_argument("--data", metavar="DIR", help="folder with a9a; default: a stream like it")
+    parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--components", type=int, default=1_600)
+    parser.add_argument("--repeats", type=int, default=7)
+    return parser.parse_args()
+
+
+def fogd(X, y, n_components):
+    """Learn a stream."""
+    model = onlinekern.FOGDClassifier(
+        n_components=n_components, gamma=bench_mapped.WIDTH**2 / 2, eta=0.1, random_state=0
+    )
+    common.learn(model, X, y)
+
+
+def medians(runs, samples, repeats):
+    """Time the runs in turns; return medians in microseconds per sample."""
+    times = {name: [] for name in runs}
+    for _ in range(repeats):
+        for name, run in runs.items():
+            start = time.process_time()
+            run()
+            times[name].append(1e6 * (time.process_time() - start) / samples)
+    return {name: statistics.median(each) for name, each in times.items()}
+
+
+def main():
+    """Print the table."""
+    options = arguments()
+    onlinekern.show_config()
+    rows = options.rows
+    X, y, _ = streams.a9a(options.data) if options.data else streams.sparse_binary(rows)
+    X, y = X[:rows], y[:rows]
+    normal = np.random.default_rng(0).standard_normal((len(y), X.shape[1]))
+    print(f"{len(y):,} samples, {X.shape[1]} features, D = {options.components}; us per sample")
+    print(f"{'':24} {'FOGD':>8} {'product, sines':>15} {'ratio':>7} (at most {MOST})")
+    for dtype in common.DTYPES:
+        frequencies = bench_mapped.product_of(dtype, options.components, X.shape[1])
+        laid = {
+            "a9a dense": streams.laid_out(X, dtype, "dense"),
+            "a9a csr": streams.laid_out(X, dtype, "csr"),
+            "normal dense": streams.laid_out(normal, dtype, "dense"),
+        }
+        runs = {
+            name: functools.partial(fogd, each, y, options.components)
+            for name, each in laid.items()
+        }
+        dense = laid["a9a dense"]
+        runs["numpy"] = functools.partial(bench_mapped.product_and_sines, dense, frequencies)
+        found = medians(runs, len(y), options.repeats)
+        numpy = found.pop("numpy")
+        for name, us in found.items():
+            print(f"{name + ' ' + dtype:24} {us:8.2f} {numpy:15.2f} {us / numpy:7.2f}")
+
+
+if __name__ == "__main__":
+    main()

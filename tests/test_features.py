@@ -1,0 +1,165 @@
+"""The transformers: random Fourier features of orthogonal frequencies, and Nystroem features."""
+
+import pickle
+
+import numpy as np
+import pytest
+from oracles.kernels import kernel_matrix
+from oracles.mapped import eigenfeatures
+from scipy import sparse, stats
+from sklearn.kernel_approximation import Nystroem
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from onlinekern import FourierFeatures, NystroemFeatures
+
+DTYPES = [np.float32, np.float64]
+LAYOUTS = ["dense", "csr", "wide"]
+TOLERANCE = {np.float32: 2e-4, np.float64: 1e-9}
+
+
+@parametrize_with_checks(
+    [
+        FourierFeatures(random_state=0, frequencies="orthogonal"),
+        NystroemFeatures(random_state=0, n_components=30),
+        NystroemFeatures(selection="first", kernel="cosine"),
+    ]
+)
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("cls", [FourierFeatures, NystroemFeatures])
+def test_every_parameter_is_constrained(cls):
+    assert set(cls().get_params()) == set(cls._parameter_constraints)
+
+
+def orthogonal(X, n_components, seed, gamma=0.5):
+    model = FourierFeatures(
+        n_components=n_components, gamma=gamma, frequencies="orthogonal", random_state=seed
+    )
+    return model.fit(X)
+
+
+def test_orthogonal_frequencies_are_orthogonal():
+    frequencies = orthogonal(np.zeros((1, 6)), 15, 0).frequencies_
+    for block in (frequencies[:6], frequencies[6:12], frequencies[12:]):
+        gram = block @ block.T
+        np.testing.assert_allclose(gram - np.diag(np.diag(gram)), 0, atol=1e-12)
+    assert np.abs(frequencies[:6] @ frequencies[6:12].T).max() > 0.1
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_orthogonal_frequencies_are_normal(d):
+    # With gamma = 1/2 each is N(0, I): every coordinate, and the squared length. Rows of one block
+    # are not independent, so one row of each of many draws.
+    rows = np.array([orthogonal(np.zeros((1, d)), d, seed).frequencies_[-1] for seed in range(800)])
+    for column in rows.T:
+        assert stats.kstest(column, "norm").pvalue > 1e-3
+    assert stats.kstest((rows**2).sum(axis=1), stats.chi2(d).cdf).pvalue > 1e-3
+
+
+def test_orthogonal_features_are_closer_to_the_kernel():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 20)) / np.sqrt(20)
+    kernel = kernel_matrix("gaussian", X, X, 0.5)
+    errors = {}
+    for name in ("plain", "orthogonal"):
+        grams = []
+        for seed in range(100):
+            model = FourierFeatures(n_components=20, gamma=0.5, frequencies=name, random_state=seed)
+            z = model.fit_transform(X)
+            grams.append(z @ z.T)
+        errors[name] = np.mean((np.array(grams) - kernel) ** 2)
+        # Unbiased: the mean of a hundred is ten times closer than one.
+        assert np.abs(np.mean(grams, axis=0) - kernel).max() < 0.05
+    assert errors["orthogonal"] < 0.5 * errors["plain"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(
+    "kernel", ["gaussian", "laplacian", "polynomial", "linear", "sigmoid", "cosine"]
+)
+def test_nystroem_against_numpy(kernel, layout, dtype, stream, as_layout):
+    X, _ = stream("binary", n=150)
+    rows = as_layout(X, layout, dtype)
+    own = {"gamma": 0.2, "degree": 2, "coef0": 0.5}
+    model = NystroemFeatures(
+        n_components=4, n_landmarks=70, selection="first", kernel=kernel, **own
+    ).fit(rows)
+    found = model.transform(rows)
+    assert found.dtype == dtype
+    assert found.shape == (150, 4)
+    projection, _ = eigenfeatures(kernel_matrix(kernel, X[:70], X[:70], *own.values()), 4)
+    expected = kernel_matrix(kernel, X, X[:70], *own.values()) @ projection.T
+    # Eigenvectors have two signs.
+    close = {"rtol": TOLERANCE[dtype], "atol": TOLERANCE[dtype] * np.abs(expected).max()}
+    np.testing.assert_allclose(found * np.sign((found * expected).sum(axis=0)), expected, **close)
+    np.testing.assert_array_equal(model.transform(rows[70:75]), found[70:75])
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).transform(rows), found)
+    np.testing.assert_array_equal(model.projection_.shape, (4, 70))
+
+
+def test_nystroem_is_exact_at_the_landmarks(stream):
+    X, _ = stream("binary", n=60)
+    model = NystroemFeatures(n_components=40, gamma=0.3, random_state=0).fit(X)
+    np.testing.assert_array_equal(model.landmarks_, X[model.landmark_indices_])
+    z = model.transform(model.landmarks_)
+    kernel = kernel_matrix("gaussian", model.landmarks_, model.landmarks_, 0.3)
+    np.testing.assert_allclose(z @ z.T, kernel, atol=1e-9)
+    # And elsewhere what scikit-learn's are, whose matrix is the symmetric root.
+    theirs = Nystroem(kernel="rbf", gamma=0.3, n_components=40).fit(model.landmarks_).transform(X)
+    np.testing.assert_allclose(model.transform(X) @ model.transform(X).T, theirs @ theirs.T)
+
+
+def test_eigenvalues_that_are_rounding_errors_give_no_feature(stream):
+    X, _ = stream("binary", n=60)
+    for dtype in DTYPES:
+        # Six features: the matrix of the linear kernel has rank 6.
+        model = NystroemFeatures(n_components=40, kernel="linear").fit(X.astype(dtype))
+        assert model.transform(X.astype(dtype)).shape == (60, 6)
+        assert list(model.get_feature_names_out()) == [f"nystroemfeatures{j}" for j in range(6)]
+        z = model.transform(X.astype(dtype))
+        np.testing.assert_allclose(z @ z.T, X @ X.T, atol=100 * np.finfo(dtype).eps)
+
+
+def test_selection(stream):
+    X, _ = stream("binary", n=60)
+    first = NystroemFeatures(n_components=5, selection="first").fit(X)
+    np.testing.assert_array_equal(first.landmark_indices_, np.arange(5))
+    drawn = [
+        NystroemFeatures(n_components=5, random_state=seed).fit(X).landmark_indices_
+        for seed in (0, 0, 1)
+    ]
+    np.testing.assert_array_equal(drawn[0], drawn[1])
+    assert not np.array_equal(drawn[0], drawn[2])
+    assert len(np.unique(drawn[0])) == 5
+    # No more landmarks than samples, no more features than landmarks.
+    few = NystroemFeatures(n_components=100, n_landmarks=7, random_state=0).fit(X)
+    assert few.landmarks_.shape == (7, 6)
+    assert few.transform(X).shape == (60, 7)
+    assert NystroemFeatures(gamma=0.5).fit(X[:9]).landmarks_.shape[0] == 9
+
+
+@pytest.mark.parametrize("model", [FourierFeatures(), NystroemFeatures(selection="first")])
+def test_the_first_batch_makes_the_map(model, stream):
+    X, _ = stream("binary", n=60)
+    whole = type(model)(**{**model.get_params(), "random_state": 0}).fit(X[:20])
+    parts = type(model)(**{**model.get_params(), "random_state": 0})
+    parts.partial_fit(X[:20]).partial_fit(X[20:])
+    np.testing.assert_array_equal(parts.transform(X), whole.transform(X))
+    with pytest.raises(ValueError, match="features"):
+        parts.partial_fit(X[:, :3])
+
+
+def test_dense_samples_after_wide_sparse_ones(stream, as_layout):
+    X, _ = stream("binary", n=60)
+    rows = as_layout(X, "wide")
+    model = NystroemFeatures(n_components=5, gamma=0.3, random_state=0).fit(rows)
+    assert sparse.issparse(model.landmarks_)
+    np.testing.assert_array_equal(model.transform(rows.toarray()), model.transform(rows))
+
+
+def test_orthogonal_frequencies_need_the_gaussian_kernel():
+    with pytest.raises(ValueError, match="frequencies='orthogonal' needs kernel='gaussian'"):
+        FourierFeatures(kernel="laplacian", frequencies="orthogonal").fit(np.eye(3))
