@@ -5,7 +5,10 @@ mapped arrays are fine, nothing is written. Above this layer nobody asks for the
 `chunks` asks for the layout. A `Samples` object owns the arrays that its `rows` point into.
 """
 cimport numpy as cnp
+from cython cimport floating
 from libc.math cimport isfinite
+from libc.stdint cimport int32_t
+from libc.stdlib cimport free, malloc
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,8 +18,15 @@ from onlinekern.core.vector cimport ops_for
 cnp.import_array()
 
 
+# Elements that `pack` passes over together when all of them are 0.
+cdef enum: BLOCK = 64
+
+
 cdef class Samples:
     """Owner of the arrays behind a `Rows`."""
+
+    def __dealloc__(self):
+        free(self.packed)
 
 
 cdef const void *data_of(cnp.ndarray array):
@@ -86,11 +96,63 @@ cdef bint point_at(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows) exce
     return True
 
 
+cdef inline Py_ssize_t pack(const floating *x, Py_ssize_t d, floating *values,
+                            int32_t *columns) noexcept nogil:
+    """Write the non-zeros of x and their columns, one more place than they are; their number.
+
+    With NULL for `values` they are counted only.
+    """
+    cdef Py_ssize_t block, first, last, j, count = 0
+    cdef int stored
+    for block in range((d + BLOCK - 1) // BLOCK):
+        first = block * BLOCK
+        last = min(first + BLOCK, d)
+        stored = 0
+        for j in range(first, last):
+            stored += x[j] != 0
+        if values == NULL or stored == 0:
+            count += stored
+            continue
+        for j in range(first, last):
+            values[count] = x[j]
+            columns[count] = <int32_t> j
+            count += x[j] != 0
+    return count
+
+
+cdef Samples packed_row(Rows *rows):
+    """The dense row that `rows` point at, as a sparse one with memory of its own."""
+    cdef Samples samples = Samples()
+    cdef Py_ssize_t count, d = rows.d, size = rows.itemsize
+    cdef const char *x = rows.values
+    cdef char *values
+    cdef int32_t *starts
+    if size == 4:
+        count = pack(<const float *> x, d, NULL, NULL)
+    else:
+        count = pack(<const double *> x, d, NULL, NULL)
+    samples.packed = malloc((count + 1) * (size + sizeof(int32_t)) + 2 * sizeof(int32_t))
+    if samples.packed == NULL:
+        raise MemoryError(f"no memory for a sample of {count} stored elements")
+    values = <char *> samples.packed
+    starts = <int32_t *> (values + (count + 1) * size)
+    starts[0], starts[1] = 0, <int32_t> count
+    if size == 4:
+        pack(<const float *> x, d, <float *> values, starts + 2)
+    else:
+        pack(<const double *> x, d, <double *> values, starts + 2)
+    samples.rows = rows[0]
+    samples.rows.values = values
+    samples.rows.columns = starts + 2
+    samples.rows.starts = starts
+    return samples
+
+
 cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, bint sparse, Rows *rows):
     """Point `rows` at one sample, made sparse if asked, without scikit-learn's validation.
 
     Fast for a C-contiguous ndarray of shape (d,) and of the model's dtype; anything else that has
-    d numbers is converted. Returns the array that must live as long as `rows` is used.
+    d numbers is converted. Returns what must live as long as `rows` is used.
 
     Raises
     ------
@@ -98,18 +160,26 @@ cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, bint sparse, Row
         If x has not d finite numbers.
     """
     cdef double square, absolute
-    if not point_at(x, d, itemsize, rows):
-        if sp.issparse(x):
-            x = x.toarray().reshape(-1)
-        x = np.ascontiguousarray(x, dtype=np.float32 if itemsize == 4 else np.float64)
-        if x.ndim != 1:
-            raise ValueError(f"x must be one sample of shape ({d},), got shape {x.shape}")
-        point_at(x, d, itemsize, rows)
-    ops_for(itemsize).norms(rows.values, d, &square, &absolute)
+    cdef Samples samples
+    dtype = np.float32 if itemsize == 4 else np.float64
+    if sparse and sp.issparse(x) and x.shape == (1, d):
+        samples = samples_of(x.tocsr(), dtype)
+        ops_for(itemsize).norms(samples.rows.values, samples.rows.starts[1], &square, &absolute)
+    else:
+        if not point_at(x, d, itemsize, rows):
+            if sp.issparse(x):
+                x = x.toarray().reshape(-1)
+            x = np.ascontiguousarray(x, dtype=dtype)
+            if x.ndim != 1:
+                raise ValueError(f"x must be one sample of shape ({d},), got shape {x.shape}")
+            point_at(x, d, itemsize, rows)
+        ops_for(itemsize).norms(rows.values, d, &square, &absolute)
+        samples = None
     if not isfinite(absolute):
         raise ValueError("x contains NaN or infinity")
-    if sparse:
-        samples = samples_of(sp.csr_matrix(x.reshape(1, -1)), x.dtype)
-        rows[0] = (<Samples> samples).rows
-        return samples
-    return x
+    if not sparse:
+        return x
+    if samples is None:
+        samples = packed_row(rows)
+    rows[0] = samples.rows
+    return samples
