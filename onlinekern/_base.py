@@ -15,9 +15,10 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state, gen_even_slices
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight
 
 from onlinekern import _docs
+from onlinekern._validation import validate_data
 from onlinekern.core.gates import Gate
 from onlinekern.core.rng import Generator
 from onlinekern.core.stream import Model
@@ -146,7 +147,7 @@ class OnlineEstimator(BaseEstimator):
     def _scores(self, X):
         """Scores of the rows of X, ndarray of shape (n_samples, n_outputs)."""
         model = self._fitted_model
-        X = validate_data(self, X, accept_sparse="csr", dtype=model.dtype, order="C", reset=False)
+        X = validate_data(self, X, dtype=model.dtype, reset=False)
         scores = np.empty((X.shape[0], model.head.n_outputs))
         n_jobs = min(effective_n_jobs(self.n_jobs), X.shape[0])
         if n_jobs == 1:
@@ -161,16 +162,7 @@ class OnlineEstimator(BaseEstimator):
     def _validate(self, X, y, sample_weight, start):
         """Validated X (C order or CSR, of the model's dtype), y and weights."""
         dtype = [np.float64, np.float32] if start else self._model.dtype
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=dtype,
-            order="C",
-            reset=start,
-            **self._target_checks,
-        )
+        X, y = validate_data(self, X, y, dtype=dtype, reset=start, **self._target_checks)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(
                 sample_weight, X, dtype=np.float64, ensure_non_negative=True

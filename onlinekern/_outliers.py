@@ -7,9 +7,10 @@ import numpy as np
 from sklearn.base import OutlierMixin, _fit_context
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight
 
 from onlinekern._base import OnlineEstimator, all_or_nothing
+from onlinekern._validation import validate_data
 from onlinekern.core.heads import HEADS
 
 
@@ -212,14 +213,8 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         return np.where(scores < before, -1, 1)
 
     def _validate(self, X, y, sample_weight, start):
-        X = validate_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32] if start else self._model.dtype,
-            order="C",
-            reset=start,
-        )
+        dtype = [np.float64, np.float32] if start else self._model.dtype
+        X = validate_data(self, X, dtype=dtype, reset=start)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(
                 sample_weight, X, dtype=np.float64, ensure_non_negative=True

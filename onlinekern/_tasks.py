@@ -9,6 +9,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 
 from onlinekern._base import OnlineEstimator, all_or_nothing
+from onlinekern._validation import same_labels
 from onlinekern.core.heads import HEADS
 
 
@@ -124,9 +125,12 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
     def _classes(self, classes):
         """The labels, at the first call from `classes`."""
+        fitted = self.__sklearn_is_fitted__()
+        if fitted and (classes is None or same_labels(classes, self.classes_)):
+            return self.classes_
         if classes is not None and len(np.unique(classes)) < 2:
             raise ValueError(f"classes must hold at least two labels, got {classes}")
-        if not self.__sklearn_is_fitted__():
+        if not fitted:
             self.__dict__.pop("classes_", None)
         _check_partial_fit_first_call(self, classes)
         return self.classes_
@@ -140,15 +144,19 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
     def _encode(self, y, labels):
         """y as class numbers, float64; notes the labels."""
-        check_classification_targets(y)
+        noted = self.__sklearn_is_fitted__() and labels is self.classes_
+        # Once there are labels of the same kind, a target that is none is an unknown label.
+        if not noted or y.dtype.kind != labels.dtype.kind:
+            check_classification_targets(y)
         numbers = np.searchsorted(labels, y)
         known = labels[np.minimum(numbers, len(labels) - 1)] == y
         if not np.all(known):
             raise ValueError(
                 f"y holds labels that are not among the classes {labels}: {np.unique(y[~known])}"
             )
-        self.classes_ = labels
-        self._numbers = {label: float(k) for k, label in enumerate(labels.tolist())}
+        if not noted:
+            self.classes_ = labels
+            self._numbers = {label: float(k) for k, label in enumerate(labels.tolist())}
         return numbers.astype(np.float64)
 
     def _decode(self, predictions):

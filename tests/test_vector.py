@@ -8,7 +8,8 @@ from decimal import Context, Decimal
 
 import numpy as np
 import pytest
-from onlinekern.core.vector import available_levels, exponential, level
+from onlinekern.core.vector import available_levels, cosine_sine, exponential, level, product
+from scipy import sparse
 
 # exp of less is below the normal numbers of the dtype, and 0 here.
 LOWEST = {np.float32: -87.0, np.float64: -708.0}
@@ -150,3 +151,28 @@ def test_unknown_instruction_set():
     assert last.startswith("ImportError")
     assert "ONLINEKERN_ISA='sse-9'" in last
     assert "baseline" in last
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_product_is_that_of_the_matrices(dtype):
+    rng = np.random.default_rng(0)
+    X = (rng.random((7, 5)) * (rng.random((7, 5)) < 0.6)).astype(dtype)
+    panels = rng.random((2, 5, 64)).astype(dtype)
+    expected = np.hstack([X @ panel for panel in panels])
+    for rows in (X, sparse.csr_matrix(X)):
+        out = np.full((7, 128), np.nan, dtype)
+        product(rows, panels, out)
+        np.testing.assert_allclose(out, expected, rtol=1e-5)
+    with pytest.raises(ValueError, match="fit"):
+        product(X, panels, np.zeros((7, 64), dtype))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_in_place_is_the_same(dtype):
+    values = np.linspace(-5, 0, 100, dtype=dtype)
+    expected, waves = exponential(values), cosine_sine(values)
+    assert exponential(values, out=values) is values
+    np.testing.assert_array_equal(values, expected)
+    out = np.vstack([np.linspace(-5, 0, 100, dtype=dtype), np.zeros(100, dtype)])
+    cosine_sine(out[0], out=out)
+    np.testing.assert_array_equal(out, waves)

@@ -4,6 +4,7 @@ They are drawn here, not by the library, so that a change of the library cannot 
 """
 
 import lzma
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -111,16 +112,35 @@ def a9a(folder, seed=0):
     target : ndarray of shape (48842,)
         The labels as numbers.
     """
-    from sklearn.datasets import load_svmlight_file
-
-    parts = []
-    for part in ("train", "test"):
-        with lzma.open(Path(folder) / f"a9a.{part}.libsvm.xz", "rb") as file:
-            parts.append(load_svmlight_file(file, n_features=N_FEATURES))
-    X = sparse.vstack([X for X, _ in parts], format="csr")
-    y = np.concatenate([y for _, y in parts])
+    X, y = libsvm(folder, "a9a", ("train", "test"), N_FEATURES)
     order = np.random.default_rng(seed).permutation(len(y))
     return X[order], y[order].astype(np.intp), y[order]
+
+
+def libsvm(folder, name, parts, n_features=None):
+    """Read the parts of a data set, ``NAME.PART.libsvm.xz``, one after the other.
+
+    Parameters
+    ----------
+    folder : path
+    name : str
+    parts : iterable of str
+        An empty name stands for ``NAME.libsvm.xz``.
+    n_features : int, optional
+        Default: as many as the part with the most.
+
+    Returns
+    -------
+    X : CSR matrix of shape (n_samples, n_features), float64
+    y : ndarray of shape (n_samples,), float64
+    """
+    from sklearn.datasets import load_svmlight_files
+
+    with ExitStack() as stack:
+        names = [".".join(filter(None, (name, part, "libsvm.xz"))) for part in parts]
+        files = [stack.enter_context(lzma.open(Path(folder) / file, "rb")) for file in names]
+        read = load_svmlight_files(files, n_features=n_features)
+    return sparse.vstack(read[::2], format="csr"), np.concatenate(read[1::2])
 
 
 def laid_out(X, dtype, layout):

@@ -33,6 +33,7 @@ cdef inline ok_sparse_row sparse_row(const Rows *rows, Py_ssize_t i) noexcept no
 cdef class Samples:
     cdef Rows rows
     cdef tuple owners
+    cdef void *packed        # or the memory of one row
 
 
 cdef Samples samples_of(object X, object dtype)

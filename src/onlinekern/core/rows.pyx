@@ -5,7 +5,10 @@ mapped arrays are fine, nothing is written. Above this layer nobody asks for the
 `chunks` asks for the layout. A `Samples` object owns the arrays that its `rows` point into.
 """
 cimport numpy as cnp
+from cython cimport floating
 from libc.math cimport isfinite
+from libc.stdint cimport int32_t
+from libc.stdlib cimport free, malloc
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,8 +18,15 @@ from onlinekern.core.vector cimport ops_for
 cnp.import_array()
 
 
+# Elements that `pack` passes over together when all of them are 0.
+cdef enum: BLOCK = 64
+
+
 cdef class Samples:
     """Owner of the arrays behind a `Rows`."""
+
+    def __dealloc__(self):
+        free(self.packed)
 
 
 cdef const void *data_of(cnp.ndarray array):
@@ -102,6 +112,58 @@ cdef object sparse_row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *row
     return samples
 
 
+cdef inline Py_ssize_t pack(const floating *x, Py_ssize_t d, floating *values,
+                            int32_t *columns) noexcept nogil:
+    """Write the non-zeros of x and their columns, one more place than they are; their number.
+
+    With NULL for `values` they are counted only.
+    """
+    cdef Py_ssize_t block, first, last, j, count = 0
+    cdef int stored
+    for block in range((d + BLOCK - 1) // BLOCK):
+        first = block * BLOCK
+        last = min(first + BLOCK, d)
+        stored = 0
+        for j in range(first, last):
+            stored += x[j] != 0
+        if values == NULL or stored == 0:
+            count += stored
+            continue
+        for j in range(first, last):
+            values[count] = x[j]
+            columns[count] = <int32_t> j
+            count += x[j] != 0
+    return count
+
+
+cdef Samples packed_row(Rows *rows):
+    """The dense row that `rows` point at, as a sparse one with memory of its own."""
+    cdef Samples samples = Samples()
+    cdef Py_ssize_t count, d = rows.d, size = rows.itemsize
+    cdef const char *x = rows.values
+    cdef char *values
+    cdef int32_t *starts
+    if size == 4:
+        count = pack(<const float *> x, d, NULL, NULL)
+    else:
+        count = pack(<const double *> x, d, NULL, NULL)
+    samples.packed = malloc((count + 1) * (size + sizeof(int32_t)) + 2 * sizeof(int32_t))
+    if samples.packed == NULL:
+        raise MemoryError(f"no memory for a sample of {count} stored elements")
+    values = <char *> samples.packed
+    starts = <int32_t *> (values + (count + 1) * size)
+    starts[0], starts[1] = 0, <int32_t> count
+    if size == 4:
+        pack(<const float *> x, d, <float *> values, starts + 2)
+    else:
+        pack(<const double *> x, d, <double *> values, starts + 2)
+    samples.rows = rows[0]
+    samples.rows.values = values
+    samples.rows.columns = starts + 2
+    samples.rows.starts = starts
+    return samples
+
+
 cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, bint sparse, Rows *rows):
     """Point `rows` at one sample, made sparse if asked, without scikit-learn's validation.
 
@@ -115,6 +177,7 @@ cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, bint sparse, Row
         If x has not d finite numbers.
     """
     cdef double square, absolute
+    cdef Samples samples
     if not point_at(x, d, itemsize, rows):
         if sp.issparse(x):
             return sparse_row_of(x, d, itemsize, rows)
@@ -125,8 +188,8 @@ cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, bint sparse, Row
     ops_for(itemsize).norms(rows.values, d, &square, &absolute)
     if not isfinite(absolute):
         raise ValueError("x contains NaN or infinity")
-    if sparse:
-        samples = samples_of(sp.csr_matrix(x.reshape(1, -1)), x.dtype)
-        rows[0] = (<Samples> samples).rows
-        return samples
-    return x
+    if not sparse:
+        return x
+    samples = packed_row(rows)
+    rows[0] = samples.rows
+    return samples

@@ -5,7 +5,8 @@ the environment variable ``ONLINEKERN_ISA`` names it (``baseline``, ``x86-64-v3`
 """
 import os
 
-from libc.stdlib cimport free
+from libc.stdint cimport int32_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 import numpy as np
@@ -62,44 +63,92 @@ cdef void *aligned_resize(void *old, Py_ssize_t old_bytes, Py_ssize_t new_bytes)
     return fresh
 
 
-def exponential(values):
+def exponential(values, out=None):
     """exp of min(values, 0), element by element, as the kernels compute it (for tests).
 
     Parameters
     ----------
-    values : ndarray of shape (n,), float32 or float64
+    values : ndarray, float32 or float64
+    out : ndarray, optional
+        `values` itself, in C order, to overwrite it (for benchmarks).
 
     Returns
     -------
-    ndarray of shape (n,)
-        A new array of the same dtype.
+    ndarray of the shape and dtype of `values`
     """
-    out = np.array(values, ndmin=1, order="C")
+    if out is None:
+        out = np.array(values, ndmin=1, order="C")
     cdef const ok_vector_ops *ops = ops_for(out.itemsize)
     cdef Py_ssize_t address = out.ctypes.data, n = out.size
     ops.exponential(<void *> address, n, 1, n, 1.0, NULL, NULL)
     return out
 
 
-def cosine_sine(values):
+def cosine_sine(values, out=None):
     """cos and sin, element by element, as the random features are computed (for tests).
 
     Parameters
     ----------
     values : ndarray of shape (n,), float32 or float64
+    out : ndarray of shape (2, n), optional
+        Overwritten; if its first row is `values`, nothing is copied (for benchmarks).
 
     Returns
     -------
     ndarray of shape (2, n)
-        A new array of the same dtype: the cosines, then the sines.
+        The cosines, then the sines, of the dtype of `values`.
     """
     values = np.ravel(values)
-    out = np.zeros((2, values.size), dtype=values.dtype)
-    out[0] = values
+    if out is None:
+        out = np.zeros((2, values.size), dtype=values.dtype)
+    if not np.may_share_memory(values, out):
+        out[0] = values
     cdef const ok_vector_ops *ops = ops_for(out.itemsize)
     cdef Py_ssize_t address = out.ctypes.data, n = values.size
     ops.cosine_sine(<void *> address, 2 * n, 1, n, n, 1.0)
     return out
+
+
+def product(X, panels, out):
+    """Products of rows with the vectors of panels, as the learners compute them (for benchmarks).
+
+    Parameters
+    ----------
+    X : ndarray (C order), or CSR matrix with columns of int32, of shape (n, d)
+    panels : ndarray of shape (m, d, 64), of the dtype of X
+        64 vectors each, feature by feature.
+    out : ndarray of shape (n, 64 m), of that dtype
+        Overwritten.
+    """
+    cdef const ok_vector_ops *ops = ops_for(out.itemsize)
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], m = len(panels), size = out.itemsize
+    cdef Py_ssize_t i, p, block = out.ctypes.data, panel = panels.ctypes.data, values, columns
+    cdef ok_sparse_row *rows = NULL
+    cdef const int32_t[::1] starts
+    cdef bint dense = isinstance(X, np.ndarray)
+    if X.dtype != out.dtype or panels.dtype != out.dtype or panels.shape != (m, d, OK_PANEL) \
+            or out.shape != (n, m * OK_PANEL):
+        raise ValueError("X, panels and out do not fit together")
+    if dense:
+        values = X.ctypes.data
+    else:
+        rows = <ok_sparse_row *> malloc(max(n, 1) * sizeof(ok_sparse_row))
+        if rows == NULL:
+            raise MemoryError(f"no memory for {n} rows")
+        starts = X.indptr
+        values, columns = X.data.ctypes.data, X.indices.ctypes.data
+        for i in range(n):
+            rows[i].values = <char *> values + starts[i] * size
+            rows[i].columns = <const int32_t *> columns + starts[i]
+            rows[i].count = starts[i + 1] - starts[i]
+    for p in range(m):
+        if dense:
+            ops.dense[OK_DOT](<void *> values, d, n, d, <char *> panel + p * d * OK_PANEL * size,
+                              <char *> block + p * OK_PANEL * size, m * OK_PANEL)
+        else:
+            ops.sparse[OK_DOT](rows, n, NULL, <char *> panel + p * d * OK_PANEL * size,
+                               <char *> block + p * OK_PANEL * size, m * OK_PANEL)
+    free(rows)
 
 
 choose()

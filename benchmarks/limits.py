@@ -1,0 +1,114 @@
+"""What the machine can do: the parts that a learner cannot do without, each alone.
+
+A `Limits` measures, in microseconds per sample, the products with the support vectors or the random
+frequencies, the exponential and the sines of a block of 64 samples, as the library computes them,
+in memory that is in the cache; and what the matrix product of BLAS takes for the same.
+"""
+
+import functools
+import statistics
+import time
+
+import numpy as np
+from scipy import sparse
+
+from benchmarks import streams
+from onlinekern.core import vector
+
+ROWS = 64
+PANEL = 64
+SECONDS = 0.02
+
+
+def cpu_us(call, seconds=SECONDS):
+    """CPU time of a call in microseconds, the mean over about so many seconds."""
+    start = time.process_time()
+    count = 0
+    while (elapsed := time.process_time() - start) < seconds or count == 0:
+        call()
+        count += 1
+    return 1e6 * elapsed / count
+
+
+class Limits:
+    """Limits of one stream in one dtype and layout.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix
+        The stream, as it is learnt.
+    """
+
+    def __init__(self, X):
+        self.rows = X[:ROWS]
+        self.few = X[: 32 * ROWS]
+        self.dtype = X.dtype
+        self.d = X.shape[1]
+        self.random = np.random.default_rng(0)
+        self.calls = {}
+        self.times = {}
+
+    def add(self, part, size):
+        """Ask for a part ("product", "packed", "exp", "waves", "linear") at a size.
+
+        The size is that of the support set, or of the frequencies.
+        """
+        key = (part, max(PANEL, round(size / PANEL) * PANEL))
+        if key not in self.calls:
+            self.calls[key] = getattr(self, f"_{part}")(key[1])
+            self.times[key] = []
+        return key
+
+    def measure(self):
+        """Time every part once more."""
+        for key, call in self.calls.items():
+            samples = ROWS if key[0] != "linear" else self.few.shape[0]
+            self.times[key].append(cpu_us(call) / samples)
+
+    def us(self, key, size):
+        """Median time of a part, in microseconds per sample, scaled to the size."""
+        return statistics.median(self.times[key]) * (size / key[1] if key[0] != "linear" else 1)
+
+    def _product(self, size):
+        """The rows as they are, dense or sparse, with all vectors."""
+        panels = self.random.random((size // PANEL, self.d, PANEL)).astype(self.dtype)
+        out = np.empty((ROWS, size), self.dtype)
+        return functools.partial(vector.product, self.rows, panels, out)
+
+    def _packed(self, size):
+        """The same of dense rows as sparse ones, the packing not counted."""
+        self_of_sparse = Limits(sparse.csr_matrix(self.rows))
+        return self_of_sparse._product(size)
+
+    def _exp(self, size):
+        block = -self.random.random((ROWS, size)).astype(self.dtype)
+        return functools.partial(vector.exponential, block, out=block)
+
+    def _waves(self, size):
+        block = self.random.random((2, ROWS * size)).astype(self.dtype)
+        return functools.partial(vector.cosine_sine, block[0], out=block)
+
+    def _linear(self, size):
+        """A product of rows and weights, twice: the score, and as much for the step."""
+        weights = self.random.random(self.d).astype(self.dtype)
+
+        def call():
+            self.few @ weights
+            self.few @ weights
+
+        return call
+
+
+def gigaflops(X, size, block, repeats):
+    """Rates of the library's product and of BLAS' at a block of rows, taking turns; medians."""
+    rows = np.ascontiguousarray(streams.laid_out(X[:block], X.dtype, "dense"))
+    panels = np.random.default_rng(0).random((size // PANEL, rows.shape[1], PANEL), rows.dtype)
+    vectors = np.ascontiguousarray(panels.transpose(0, 2, 1).reshape(size, -1))
+    out = np.empty((block, size), rows.dtype)
+    calls = [
+        functools.partial(vector.product, rows, panels, out),
+        functools.partial(np.matmul, rows, vectors.T, out=out),
+    ]
+    times = [[cpu_us(call) for call in calls] for _ in range(repeats)]
+    work = 2e-3 * block * size * rows.shape[1]
+    return [work / statistics.median(column) for column in zip(*times, strict=True)]
