@@ -40,6 +40,8 @@ DTYPES = ["float32", "float64"]
 LAYOUTS = ["csr", "dense"]
 # Parameters near the best on a9a, where they are not the default.
 PARAMETERS = {
+    "BOGDClassifier": {"eta": 1.0},
+    "BPAClassifier": {"C": 0.5},
     "DualSGDClassifier": {"reg": 2 / ROWS},
     "DualSGDRegressor": {"reg": 256 / ROWS},
     "FOGDClassifier": {"eta": 0.1},
@@ -49,6 +51,7 @@ PARAMETERS = {
     "KernelPAClassifier": {"C": 0.5},
     "NOGDClassifier": {"eta": 0.1},
     "NOGDRegressor": {"eta": 0.1},
+    "OSKLClassifier": {"eta": 0.1},
     "SPAClassifier": {"eta": 0.1, "alpha": 1.0, "beta": 5.0},
     "SPARegressor": {"eta": 0.1, "beta": 2.0},
 }

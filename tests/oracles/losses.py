@@ -153,15 +153,15 @@ class Huber(Loss):
 class PerceptronLoss(Loss):
     """l = max(0, -y f): what the Perceptron reports as its loss.
 
-    Not in `LOSSES`: no estimator offers it as a choice. The Perceptron's own rule steps at
-    y f <= 0, hence also at f = 0, where this loss is 0.
+    Not in `LOSSES`: no estimator offers it as a choice. Of its slopes at f = 0, where it is 0, the
+    Perceptron takes y: it steps at y f <= 0.
     """
 
     def value(self, y, f):
         return max(0.0, -y * f)
 
     def negative_slope(self, y, f):
-        return float(y) if y * f < 0.0 else 0.0
+        return float(y) if y * f <= 0.0 else 0.0
 
 
 LOSSES = {

@@ -115,12 +115,12 @@ cdef class Eviction(Bounded):
 
     cdef void row_squares(self, SupportSet support) noexcept nogil:
         """work[r] = the sum of the K squared coefficients of row r, without the common scale."""
-        cdef Py_ssize_t k, r, n = support.n
+        cdef Py_ssize_t _, r, n = support.n
         cdef double *work = self.work
         cdef const double *values = support.coefficients.values
         for r in range(n):
             work[r] = values[r] * values[r]
-        for k in range(1, support.coefficients.n_outputs):
+        for _ in range(1, support.coefficients.n_outputs):
             values += support.coefficients.capacity
             for r in range(n):
                 work[r] += values[r] * values[r]

@@ -66,15 +66,18 @@ cdef class UniformEviction(RandomEviction):
         if not self.full(support):
             return Budget.admit(self, support, i, coefficients)
         slot = self.draw(support)
+        if slot < 0:
+            return OUT_OF_MEMORY
         # What leaves is cleared with the swap, so it may be rescaled with the others.
-        if slot < 0 or support.n > 1 and (self.rescale(support) < 0
-                                           or support.coefficients.clip(self.max_coefficient) < 0):
+        if support.n > 1 and self.rescale(support) < 0:
+            return OUT_OF_MEMORY
+        if support.coefficients.clip(self.max_coefficient) < 0:
             return OUT_OF_MEMORY
         return self.swap(support, slot, i, coefficients)
 
 
 cdef class NonuniformEviction(UniformEviction):
-    """The same with p_j = (1 - |a_j| / sum |a|) / (B - 1): small coefficients rather leave (BOGD++).
+    """The same with p_j = (1 - |a_j| / sum |a|) / (B - 1), BOGD++: small coefficients rather leave.
 
     |a_j| is the Euclidean norm of the K coefficients of row j.
     """
