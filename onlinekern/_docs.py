@@ -104,20 +104,10 @@ default='hinge'
         reg : float > 0, default=1e-4 (1e-2 for regression)
             Regularisation lambda. ``2 / n_samples`` does well for classification, a hundred times
             that for regression.
-        kernel : {'gaussian', 'laplacian'}, default='gaussian'
-            ``exp(-gamma ||x - z||^2)``, which is also called 'rbf', or ``exp(-gamma ||x - z||_1)``:
-            the kernels whose frequencies are drawn feature by feature. The paper has the Gaussian.
-        gamma : {'scale', 'auto'} or float > 0, default='scale'
-            Width of the kernel. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
-            ``1 / n_features``; X is what `fit` gets, or the first batch given to `partial_fit`. A
-            paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
         budget : int >= 1, default=100
             Support vectors at the most, B of the paper.
         n_components : int >= 1, default=200
             Random frequencies, D of the paper; each gives a cosine and a sine.
-        frequencies : {'plain', 'orthogonal'}, default='plain'
-            'orthogonal' draws directions that are orthogonal to each other, as many as there are
-            features at a time, which brings the features closer to the kernel (the Gaussian only).
         merge_size : int in [1, budget], default=20
             Support vectors that leave together, k of the paper.
     """,

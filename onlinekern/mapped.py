@@ -159,7 +159,9 @@ class NOGD(KernelEstimator):
     _partial_fit = one_blas_thread(OnlineEstimator._partial_fit)
 
     def _learn_one(self, x, y):
-        if self._model.space.moved:
+        # Only the last landmark calls LAPACK.
+        space = self._model.space
+        if space.moved or space.support.n + 1 < space.n_landmarks:
             return super()._learn_one(x, y)
         with ONE_THREAD:
             return super()._learn_one(x, y)
