@@ -1,4 +1,4 @@
-"""Estimators that step against the gradient of a loss: the step, and the two tasks' losses."""
+"""The parameters of gradient steps, which learners in several spaces share."""
 
 from dataclasses import dataclass
 
@@ -10,8 +10,8 @@ from onlinekern.core import LOSSES, RULES, SCHEDULES
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class GradientEstimator(OnlineEstimator):
-    """Mixin: online gradient descent on a loss; a subclass has the parameter `loss`."""
+class GradientStep(OnlineEstimator):
+    """Mixin: steps along the negative gradient of a loss."""
 
     eta: float = 0.5
     schedule: str = "constant"
@@ -37,8 +37,8 @@ class GradientEstimator(OnlineEstimator):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LabelGradient(GradientEstimator):
-    """Mixin: gradient descent on a loss of classification."""
+class LabelGradient(GradientStep):
+    """Mixin: the losses of classification."""
 
     loss: str = "hinge"
 
@@ -52,8 +52,8 @@ class LabelGradient(GradientEstimator):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TargetGradient(GradientEstimator):
-    """Mixin: gradient descent on a loss of regression."""
+class TargetGradient(GradientStep):
+    """Mixin: the losses of regression."""
 
     loss: str = "squared"
 

@@ -152,7 +152,7 @@ class NOGD(KernelEstimator):
                 f"n_components must be at most budget, got n_components={self.n_components} and "
                 f"budget={self.budget}"
             )
-        return NystroemSpace(self._support(X, n_outputs), self.budget, rank)
+        return NystroemSpace(self._new_support(X, n_outputs), self.budget, rank)
 
     # The eigenvectors of the landmarks' kernel matrix should not depend on the number of threads.
     fit = one_blas_thread(OnlineEstimator.fit)
