@@ -84,8 +84,8 @@ class KernelEstimator(SupportVectorEstimator):
         "coef0": [Interval(Real, None, None, closed="neither")],
     }
 
-    def _support(self, X, n_outputs):
-        """An empty set of support vectors."""
+    def _new_support(self, X, n_outputs):
+        """An empty support set for samples like X."""
         self.gamma_ = self._kernel_width(X)
         name = KERNEL_ALIASES.get(self.kernel, self.kernel)
         kernel = KERNELS[name](self.gamma_, self.degree, self.coef0)
@@ -94,7 +94,7 @@ class KernelEstimator(SupportVectorEstimator):
         return SupportSet(kernel, X.shape[1], X.dtype, n_outputs, averaged, self._sparse)
 
     def _space(self, X, n_outputs, rng):
-        return KernelSpace(self._support(X, n_outputs), self._budget(rng))
+        return KernelSpace(self._new_support(X, n_outputs), self._budget(rng))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -110,7 +110,9 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
         'logistic' also gives probabilities.
     delta : float > 0, default=1.0
         Width of the quadratic piece of 'smooth_hinge'.
+    {fourier_kernel}
     {dual_parameters}
+    {frequencies}
     fit_intercept : bool, default=False
         Whether to learn an offset, see Notes. The paper has none.
     max_step : float > 0 or None, default=None
@@ -194,7 +196,9 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
     loss : {'absolute', 'epsilon_insensitive'}, default='absolute'
     epsilon : float >= 0, default=0.1
         Deviations up to it are no loss in 'epsilon_insensitive'; in the units of y.
+    {fourier_kernel}
     {dual_parameters}
+    {frequencies}
     fit_intercept : bool, default=True
         Whether to learn an offset, see Notes. Without one, a target whose mean is far from 0 may be
         predicted worse than by its mean.

@@ -152,14 +152,16 @@ class NOGD(KernelEstimator):
                 f"n_components must be at most budget, got n_components={self.n_components} and "
                 f"budget={self.budget}"
             )
-        return NystroemSpace(self._support(X, n_outputs), self.budget, rank)
+        return NystroemSpace(self._new_support(X, n_outputs), self.budget, rank)
 
     # The eigenvectors of the landmarks' kernel matrix should not depend on the number of threads.
     fit = one_blas_thread(OnlineEstimator.fit)
     _partial_fit = one_blas_thread(OnlineEstimator._partial_fit)
 
     def _learn_one(self, x, y):
-        if self._model.space.moved:
+        # Only the last landmark calls LAPACK.
+        space = self._model.space
+        if space.moved or space.support.n + 1 < space.n_landmarks:
             return super()._learn_one(x, y)
         with ONE_THREAD:
             return super()._learn_one(x, y)

@@ -11,7 +11,6 @@ cdef class Spectrum:
     cdef readonly Py_ssize_t n, rank       # landmarks, and eigenvalues that are kept
     cdef int write_matrix(self, SupportSet landmarks) except -1
     cdef double value(self, Py_ssize_t j) noexcept nogil
-    cdef double scale(self, Py_ssize_t j) noexcept nogil
     cdef const double *vector(self, Py_ssize_t j) noexcept nogil
     cdef void expand(self, const double *coefficients, double *weights) noexcept nogil
 

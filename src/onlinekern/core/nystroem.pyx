@@ -94,10 +94,6 @@ cdef class Spectrum:
         """Eigenvalue j."""
         return self.eigen.values[self.n - 1 - j]
 
-    cdef double scale(self, Py_ssize_t j) noexcept nogil:
-        """The root of eigenvalue j."""
-        return sqrt(self.value(j))
-
     cdef const double *vector(self, Py_ssize_t j) noexcept nogil:
         """Eigenvector j, n numbers."""
         return self.eigen.vector(self.n - 1 - j)
@@ -105,20 +101,26 @@ cdef class Spectrum:
     cdef void expand(self, const double *coefficients, double *weights) noexcept nogil:
         """w = D_k^{1/2} V_k' a, `rank` numbers, from n coefficients a of kernel values."""
         cdef Py_ssize_t i, j
+        cdef const double *vector
         cdef double total
         for j in range(self.rank):
+            vector = self.vector(j)
             total = 0
             for i in range(self.n):
-                total += self.vector(j)[i] * coefficients[i]
-            weights[j] = self.scale(j) * total
+                total += vector[i] * coefficients[i]
+            weights[j] = sqrt(self.value(j)) * total
 
     def projection(self):
         """D_k^{-1/2} V_k', ndarray of shape (rank, n)."""
         cdef double[:, ::1] view = np.empty((self.rank, self.n))
         cdef Py_ssize_t i, j
+        cdef const double *vector
+        cdef double root
         for j in range(self.rank):
+            vector = self.vector(j)
+            root = sqrt(self.value(j))
             for i in range(self.n):
-                view[j, i] = self.vector(j)[i] / self.scale(j)
+                view[j, i] = vector[i] / root
         return view.base
 
 
