@@ -2,6 +2,7 @@
 
 from onlinekern.core.budgets import BUDGETS
 from onlinekern.core.confidence_rules import CONFIDENCE_RULES
+from onlinekern.core.covariances import COVARIANCES
 from onlinekern.core.discriminants import DISCRIMINANTS, STEPS
 from onlinekern.core.gates import GATES
 from onlinekern.core.heads import HEADS
@@ -15,6 +16,7 @@ RULES = {**OTHER_RULES, **PASSIVE_RULES, **CONFIDENCE_RULES}
 
 __all__ = [
     "BUDGETS",
+    "COVARIANCES",
     "DISCRIMINANTS",
     "GATES",
     "HEADS",
