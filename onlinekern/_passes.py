@@ -45,7 +45,7 @@ class PassesEstimator(LinearModel):
     """Mixin: passes until a stopping rule holds, each one-vs-rest problem by itself."""
 
     # The number of passes is max_iter, and what stops them.
-    n_epochs: ClassVar[int] = 1
+    n_epochs: ClassVar[int] = 1  # type: ignore[misc]
     fit_intercept: bool = True
     max_iter: int = 1000
     tol: float | None = 1e-3
@@ -55,7 +55,7 @@ class PassesEstimator(LinearModel):
     verbose: int = 0
     warm_start: bool = False
 
-    _constraints = {
+    _constraints: ClassVar[dict] = {
         "n_epochs": None,
         "fit_intercept": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],

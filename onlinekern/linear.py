@@ -219,17 +219,19 @@ class PegasosClassifier(OnlineClassifier, LinearEstimator):
         return RULES["batch_pegasos"](LOSSES["hinge"](), self.reg, self.batch_size)
 
     def _radius(self):
-        """Of the ball that holds the optimum; 0 without projection."""
+        """Of the ball that holds the optimum."""
         together = len(self.classes_) > 2 and self.multi_class == "ovr"
         problems = len(self.classes_) if together else 1
-        return math.sqrt(problems / self.reg) if self.projection else 0.0
+        return math.sqrt(problems / self.reg)
 
     def _space(self, X, n_outputs, rng):
-        return BatchSpace(self.batch_size, self._radius(), *self._linear(X, n_outputs))
+        radius = self._radius() if self.projection else 0.0
+        return BatchSpace(self.batch_size, radius, *self._linear(X, n_outputs))
 
     def _renew(self, model):
         super()._renew(model)
-        model.space.radius = self._radius()
+        if model.space.radius > 0:
+            model.space.radius = self._radius()
 
     @all_or_nothing
     def fit(self, X, y, sample_weight=None):

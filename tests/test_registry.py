@@ -10,6 +10,7 @@ from oracles import (
     dual_sgd,
     heads,
     kernels,
+    linear,
     lol,
     losses,
     rules,
@@ -52,6 +53,10 @@ OTHER_TWINS = {
     "cw": second_order.cw,
     "dual_sgd": dual_sgd.dual_sgd,
     "lol": lol.lol,
+    "ogd": linear.ogd,
+    "pa": linear.pa,
+    "pegasos": linear.pegasos,
+    "perceptron": linear.perceptron,
     "scw": second_order.scw,
     "sdrogd": sdrogd.sdrogd,
 }
@@ -76,6 +81,9 @@ def test_estimator_has_a_twin(name, cls):
     assert callable(function), f"no {twin} in tests/oracles/algorithms.py"
     own = set(inspect.signature(function).parameters)
     everything = own | set(inspect.signature(algorithms.run).parameters) | {
+        *("fit_intercept", "class_weight"),  # of the linear twins' learner
+        *("max_iter", "tol", "n_iter_no_change"),  # linear.passes
+        *("early_stopping", "validation_fraction", "verbose", "warm_start"),  # in which passes
         *("C", "eta", "schedule", "power", "reg", "delta", "epsilon"),  # rules and losses
         *("multi_class",),  # classify
         *("n_components",),  # the frequencies themselves are handed over

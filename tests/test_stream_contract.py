@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from learners import NAMES, build, data, learn, learn_each, passes
+from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
@@ -72,6 +73,22 @@ def test_one_by_one_after_sparse_batches(name, layout, stream, as_layout, close)
     scores = np.array([mixed.score_one(row) for row in X.toarray()])
     score = whole.decision_function if is_classifier(whole) else whole.predict
     close(scores, score(X), np.float64)
+
+
+def test_sparse_rows_of_any_kind(stream, same_state):
+    X, y = stream("regression", n=20)
+    whole, other = build("SPARegressor"), build("SPARegressor")
+    learn(whole, sparse.csr_matrix(X), y)
+    other.partial_fit(sparse.csr_matrix(X[:1]), y[:1])
+    for i in range(1, 20):
+        row = sparse.csr_matrix(X[i])
+        kinds = [row, row.tocoo(), row.astype(np.float32), sparse.csc_array(row), row.tolil()]
+        other.learn_one(kinds[i % len(kinds)], y[i])
+    same_state(other, whole)
+    for bad in (sparse.csr_matrix(X[:2]), sparse.csr_matrix(X[:1, 1:]), row * np.nan):
+        with pytest.raises(ValueError, match=r"one sample|features|NaN"):
+            other.learn_one(bad, 1.0)
+    same_state(other, whole)
 
 
 def test_one_row_of_any_kind(stream, same_state):

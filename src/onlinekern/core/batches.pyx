@@ -20,7 +20,8 @@ cdef class BatchSpace(LinearSpace):
     batch_size : int >= 1
     radius : float >= 0
         After each batch the model is projected onto the ball ||(w, b)|| <= radius; 0 for no ball.
-        With several outputs the norm is that of all of them together.
+        With several outputs the norm is that of all of them together. A ball may be replaced by
+        another between calls; there is one from the start or never.
     *arguments
         Of `LinearSpace`.
     """
@@ -44,6 +45,9 @@ cdef class BatchSpace(LinearSpace):
     cdef int update(self, Py_ssize_t i, double shrink, bint updates,
                     const double *coefficients) noexcept nogil:
         cdef Py_ssize_t k, row
+        if self.batch_size == 1 and self.radius == 0:
+            # Nothing waits for the end of the batch.
+            return LinearSpace.update(self, i, shrink, updates, coefficients)
         self.advance()
         self.pending.shrink *= shrink
         if updates:

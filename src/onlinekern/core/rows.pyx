@@ -86,11 +86,28 @@ cdef bint point_at(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows) exce
     return True
 
 
+cdef object sparse_row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows):
+    """Point `rows` at one sample that is sparse."""
+    cdef double square, absolute
+    x = x if x.format == "csr" and x.ndim == 2 else sp.csr_matrix(x.reshape(1, -1))
+    if x.shape[0] != 1:
+        raise ValueError(f"x must be one sample of {d} features, got shape {x.shape}")
+    if x.shape[1] != d:
+        raise ValueError(f"x has {x.shape[1]} features, but the model was fitted with {d}")
+    samples = samples_of(x, np.float32 if itemsize == 4 else np.float64)
+    rows[0] = (<Samples> samples).rows
+    ops_for(itemsize).norms(rows.values, rows.starts[1], &square, &absolute)
+    if not isfinite(absolute):
+        raise ValueError("x contains NaN or infinity")
+    return samples
+
+
 cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, bint sparse, Rows *rows):
     """Point `rows` at one sample, made sparse if asked, without scikit-learn's validation.
 
     Fast for a C-contiguous ndarray of shape (d,) and of the model's dtype; anything else that has
-    d numbers is converted. Returns the array that must live as long as `rows` is used.
+    d numbers is converted. A sparse row stays one: it costs what it stores. Returns the object that
+    must live as long as `rows` is used.
 
     Raises
     ------
@@ -100,7 +117,7 @@ cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, bint sparse, Row
     cdef double square, absolute
     if not point_at(x, d, itemsize, rows):
         if sp.issparse(x):
-            x = x.toarray().reshape(-1)
+            return sparse_row_of(x, d, itemsize, rows)
         x = np.ascontiguousarray(x, dtype=np.float32 if itemsize == 4 else np.float64)
         if x.ndim != 1:
             raise ValueError(f"x must be one sample of shape ({d},), got shape {x.shape}")
