@@ -8,7 +8,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from onlinekern._linear import LinearEstimator
 from onlinekern._memory import available_memory
-from onlinekern.core.covariances import COVARIANCES
+from onlinekern.core import COVARIANCES
 from onlinekern.core.second_order import SecondOrderSpace
 
 
@@ -46,7 +46,7 @@ class SecondOrderEstimator(LinearEstimator):
             warnings.warn(
                 f"the covariance has degenerated: {spent} times a sample had no variance left and "
                 "taught nothing. CWClassifier does that to noisy labels: use SCWClassifier or "
-                "AROWClassifier. With those, raise r or lower the confidence.",
+                "AROWClassifier. With those, scale the features, raise r or lower the confidence.",
                 ConvergenceWarning,
                 stacklevel=5,
             )

@@ -51,6 +51,7 @@ TWINS = {
     # `max_support` of its model is the only bound; None lets it grow.
     "BUDGETS": {"grow": algorithms.Model.update, "cap": algorithms.Model.update},
     "KERNEL_ALIASES": kernels.ALIASES,
+    "COVARIANCES": dict.fromkeys(("diagonal", "full"), second_order.learn),
     # The twin takes them by name: `between` and `schedule`.
     "DISCRIMINANTS": dict.fromkeys(("linear", "quadratic"), sdrogd.sdrogd),
     "STEPS": dict.fromkeys(("sqrt", "safe", "paper"), sdrogd.step_size),

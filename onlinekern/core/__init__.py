@@ -2,6 +2,7 @@
 
 from onlinekern.core.budgets import BUDGETS
 from onlinekern.core.confidence_rules import CONFIDENCE_RULES
+from onlinekern.core.covariances import COVARIANCES
 from onlinekern.core.discriminants import DISCRIMINANTS, STEPS
 from onlinekern.core.evictions import EVICTIONS
 from onlinekern.core.gates import GATES
@@ -16,6 +17,7 @@ RULES = {**OTHER_RULES, **PASSIVE_RULES, **CONFIDENCE_RULES}
 
 __all__ = [
     "BUDGETS",
+    "COVARIANCES",
     "DISCRIMINANTS",
     "EVICTIONS",
     "GATES",
