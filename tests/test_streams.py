@@ -437,3 +437,21 @@ def test_gaussian_mixture_is_the_papers():
     np.testing.assert_allclose(np.cov(X[y == -1].T), np.eye(2), atol=0.05)
     blocks = list(islice(gaussian_mixture_blocks(0, block_size=10), 3))
     assert not np.array_equal(blocks[0][0], blocks[1][0])
+
+
+def test_two_spirals_are_arms_of_their_own():
+    X, y = two_spirals(5000, turns=1.5, random_state=0)
+    radius = np.hypot(*X.T)
+    along = 2 * np.pi * 1.5 * radius
+    np.testing.assert_allclose(X, (y * radius)[:, None] * np.c_[np.cos(along), np.sin(along)])
+    assert radius.max() <= 1
+    noisy, _ = two_spirals(5000, turns=1.5, noise=0.1, random_state=0)
+    np.testing.assert_allclose((noisy - X).std(axis=0), 0.1, rtol=0.05)
+
+
+@pytest.mark.parametrize("size", [2, 4, 5])
+def test_chess_board_alternates(size):
+    X, y = chess_board(5000, size=size, random_state=0)
+    column, row = ((X + 1) * size / 2).astype(int).T
+    assert set(column) == set(row) == set(range(size))
+    np.testing.assert_array_equal(y, 1 - 2 * ((column + row) % 2))

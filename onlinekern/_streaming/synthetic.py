@@ -79,8 +79,8 @@ def two_normals(n_samples, n_features=2, distance=2.0, random_state=None):
     return X, y
 
 
-def two_spirals(n_samples, turns=1.5, noise=0.02, random_state=None):
-    """Draw from two spirals wound into each other, inside the square [-1, 1]^2 but for the noise.
+def two_spirals(n_samples, *, turns=2.0, noise=0.0, random_state=None):
+    """Draw from two spirals wound into each other, inside the unit circle but for the noise.
 
     Parameters
     ----------
@@ -88,13 +88,21 @@ def two_spirals(n_samples, turns=1.5, noise=0.02, random_state=None):
     turns : float
         Turns of each arm.
     noise : float
-        Standard deviation of the normal noise added to each coordinate.
+        Standard deviation of the normal noise added to each coordinate; the arms are
+        ``1 / (2 * turns)`` apart.
     random_state : None, int or numpy.random.Generator
 
     Returns
     -------
     X : ndarray of shape (n_samples, 2)
     y : ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> from onlinekern.streams import two_spirals
+    >>> X, y = two_spirals(1000, noise=0.02, random_state=0)
+    >>> X.shape
+    (1000, 2)
     """
     generator = np.random.default_rng(random_state)
     y = np.where(generator.random(n_samples) < 0.5, 1, -1)
@@ -105,13 +113,13 @@ def two_spirals(n_samples, turns=1.5, noise=0.02, random_state=None):
     return X + noise * generator.standard_normal((n_samples, 2)), y
 
 
-def chess_board(n_samples, n_squares=4, random_state=None):
+def chess_board(n_samples, *, size=4, random_state=None):
     """Draw evenly from a chess board on [-1, 1]^2; black squares are labelled +1.
 
     Parameters
     ----------
     n_samples : int
-    n_squares : int
+    size : int
         Squares per side.
     random_state : None, int or numpy.random.Generator
 
@@ -119,8 +127,15 @@ def chess_board(n_samples, n_squares=4, random_state=None):
     -------
     X : ndarray of shape (n_samples, 2)
     y : ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> from onlinekern.streams import chess_board
+    >>> X, y = chess_board(1000, random_state=0)
+    >>> sorted(set(y.tolist()))
+    [-1, 1]
     """
     generator = np.random.default_rng(random_state)
     X = generator.uniform(-1.0, 1.0, (n_samples, 2))
-    square = np.floor((X + 1.0) / 2.0 * n_squares).astype(int).sum(axis=1)
+    square = np.floor((X + 1.0) / 2.0 * size).astype(int).sum(axis=1)
     return X, np.where(square % 2 == 0, 1, -1)
