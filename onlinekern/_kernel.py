@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from onlinekern._base import OnlineEstimator
+from onlinekern._base import Learner, OnlineEstimator
 from onlinekern.core import BUDGETS, KERNEL_ALIASES, KERNELS
 from onlinekern.core.spaces import KernelSpace
 from onlinekern.core.support import SupportSet
@@ -30,8 +30,8 @@ def kernel_width(gamma, X):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SupportVectorEstimator(OnlineEstimator):
-    """Mixin for learners that hold support vectors under a kernel of width gamma."""
+class SupportVectors(Learner):
+    """Mixin for models that hold support vectors under a kernel of width gamma."""
 
     gamma: float | str = "scale"
 
@@ -66,8 +66,13 @@ class SupportVectorEstimator(OnlineEstimator):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelEstimator(SupportVectorEstimator):
-    """Mixin for kernel learners; a subclass says what bounds the set of support vectors."""
+class SupportVectorEstimator(SupportVectors, OnlineEstimator):
+    """Mixin for learners of streams that hold support vectors."""
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelMachine(SupportVectors):
+    """Mixin for models that are a set of support vectors under any kernel."""
 
     kernel: str = "gaussian"
     degree: int = 3
@@ -79,14 +84,22 @@ class KernelEstimator(SupportVectorEstimator):
         "coef0": [Interval(Real, None, None, closed="neither")],
     }
 
-    def _space(self, X, n_outputs, rng):
+    def _new_support(self, X, n_outputs):
+        """An empty support set for samples like X."""
         self.gamma_ = self._kernel_width(X)
         name = KERNEL_ALIASES.get(self.kernel, self.kernel)
         kernel = KERNELS[name](self.gamma_, self.degree, self.coef0)
         self._sparse = sp.issparse(X)
         averaged = bool(getattr(self, "average", False))
-        support = SupportSet(kernel, X.shape[1], X.dtype, n_outputs, averaged, self._sparse)
-        return KernelSpace(support, self._budget(rng))
+        return SupportSet(kernel, X.shape[1], X.dtype, n_outputs, averaged, self._sparse)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelEstimator(KernelMachine, SupportVectorEstimator):
+    """Mixin for kernel learners; a subclass says what bounds the set of support vectors."""
+
+    def _space(self, X, n_outputs, rng):
+        return KernelSpace(self._new_support(X, n_outputs), self._budget(rng))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -1,8 +1,8 @@
 """The list of estimators."""
 
 from onlinekern import dual, kernel, local, passive_aggressive, sdrogd, spa
-from onlinekern._base import OnlineEstimator
-from onlinekern._tasks import OnlineClassifier, OnlineRegressor
+from onlinekern._base import Learner
+from onlinekern._tasks import Classifier, Regressor
 
 MODULES = (dual, kernel, local, passive_aggressive, sdrogd, spa)
 
@@ -26,9 +26,9 @@ def all_estimators(type_filter=None):
     True
     """
     kinds = {
-        None: OnlineEstimator,
-        "classifier": OnlineClassifier,
-        "regressor": OnlineRegressor,
+        None: Learner,
+        "classifier": Classifier,
+        "regressor": Regressor,
     }
     if type_filter not in kinds:
         raise ValueError(f"type_filter must be one of {list(kinds)}, got {type_filter!r}")
@@ -39,6 +39,6 @@ def all_estimators(type_filter=None):
         if isinstance(item, type)
         and item.__module__ == module.__name__
         and issubclass(item, kinds[type_filter])
-        and issubclass(item, (OnlineClassifier, OnlineRegressor))
+        and issubclass(item, (Classifier, Regressor))
     }
     return sorted(found.items())
