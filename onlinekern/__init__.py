@@ -15,6 +15,7 @@ from onlinekern.kernel import (
     KernelPerceptronClassifier,
 )
 from onlinekern.local import LOLClassifier
+from onlinekern.olla import OLLAClassifier, OLLARegressor
 from onlinekern.passive_aggressive import KernelPAClassifier, KernelPARegressor
 from onlinekern.sdrogd import SDROGDClassifier
 from onlinekern.sketch import FrequentDirections
@@ -34,6 +35,8 @@ __all__ = [
     "KernelPegasosClassifier",
     "KernelPerceptronClassifier",
     "LOLClassifier",
+    "OLLAClassifier",
+    "OLLARegressor",
     "SDROGDClassifier",
     "SPAClassifier",
     "SPARegressor",

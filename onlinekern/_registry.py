@@ -1,10 +1,10 @@
 """The list of estimators."""
 
-from onlinekern import dual, kernel, local, passive_aggressive, sdrogd, spa
+from onlinekern import dual, kernel, local, olla, passive_aggressive, sdrogd, spa
 from onlinekern._base import Learner
 from onlinekern._tasks import Classifier, Regressor
 
-MODULES = (dual, kernel, local, passive_aggressive, sdrogd, spa)
+MODULES = (dual, kernel, local, olla, passive_aggressive, sdrogd, spa)
 
 
 def all_estimators(type_filter=None):

@@ -47,10 +47,11 @@ class Classifier(ClassifierMixin, Learner):
         -------
         ndarray of shape (n_samples,)
         """
-        scores = self._scores(X)
-        if scores.shape[1] == 1:
-            return self.classes_[(scores[:, 0] > 0).astype(np.intp)]
-        return self.classes_[scores.argmax(axis=1)]
+        return self.classes_[self._winners(self._scores(X))]
+
+    def _winners(self, scores):
+        """Class numbers from scores."""
+        return (scores[:, 0] > 0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
 
     @property
     def n_mistakes_(self):

@@ -6,7 +6,8 @@ from sklearn.base import is_classifier
 from onlinekern import all_estimators
 
 CLASSES = dict(all_estimators())
-NAMES = sorted(CLASSES)
+# Those that learn streams; batch learners have no place in a contract of streams.
+NAMES = sorted(name for name, cls in CLASSES.items() if hasattr(cls, "partial_fit"))
 
 
 def width(name):

@@ -113,8 +113,16 @@ def weights_of(n):
     return weights
 
 
-# Their models are of another form: they meet their twins in test_dual_sgd, test_lol, test_sdrogd.
-ELSEWHERE = {"DualSGDClassifier", "DualSGDRegressor", "LOLClassifier", "SDROGDClassifier"}
+# Their models are of another form: they meet their twins in test_dual_sgd, test_lol, test_olla,
+# test_sdrogd.
+ELSEWHERE = {
+    "DualSGDClassifier",
+    "DualSGDRegressor",
+    "LOLClassifier",
+    "OLLAClassifier",
+    "OLLARegressor",
+    "SDROGDClassifier",
+}
 
 
 def test_every_estimator_has_a_case():

@@ -5,7 +5,18 @@ import re
 from pathlib import Path
 
 import pytest
-from oracles import algorithms, dual_sgd, heads, kernels, lol, losses, rules, schedules, sdrogd
+from oracles import (
+    algorithms,
+    dual_sgd,
+    heads,
+    kernels,
+    lol,
+    losses,
+    olla,
+    rules,
+    schedules,
+    sdrogd,
+)
 
 import onlinekern
 from onlinekern import core
@@ -24,12 +35,19 @@ TWINS = {
     "KERNEL_ALIASES": kernels.ALIASES,
     # The twin takes them by name: `between` and `schedule`.
     "DISCRIMINANTS": dict.fromkeys(("linear", "quadratic"), sdrogd.sdrogd),
+    "PENALTIES": olla.PENALTIES,
+    "POINT_RULES": olla.POINT_RULES,
     "STEPS": dict.fromkeys(("sqrt", "safe", "paper"), sdrogd.step_size),
 }
 
 
 # Estimators whose twin is a module of its own.
-OTHER_TWINS = {"dual_sgd": dual_sgd.dual_sgd, "lol": lol.lol, "sdrogd": sdrogd.sdrogd}
+OTHER_TWINS = {
+    "dual_sgd": dual_sgd.dual_sgd,
+    "lol": lol.lol,
+    "olla": olla.olla,
+    "sdrogd": sdrogd.sdrogd,
+}
 REGISTERED = [(table, name) for table in core.__all__ for name in getattr(core, table)]
 
 
@@ -55,6 +73,7 @@ def test_estimator_has_a_twin(name, cls):
         *("multi_class",),  # classify
         *("n_components",),  # the frequencies themselves are handed over
         *("n_epochs", "shuffle", "random_state", "window", "n_jobs"),  # not the algorithm's
+        *("cache_size",),
     }  # fmt: skip
     assert set(cls().get_params()) <= everything
 
@@ -69,7 +88,8 @@ def test_every_subclass_is_registered():
     def below(cls):
         return {cls}.union(*map(below, cls.__subclasses__()))
 
-    bases = (onlinekern._tasks.OnlineClassifier, onlinekern._tasks.OnlineRegressor)
+    tasks = onlinekern._tasks
+    bases = (tasks.Classifier, tasks.Regressor, tasks.OnlineClassifier, tasks.OnlineRegressor)
     found = {cls for base in bases for cls in below(base) if cls not in bases}
     public = {cls for cls in found if cls.__module__.startswith("onlinekern.")}
     assert public == set(dict(onlinekern.all_estimators()).values())

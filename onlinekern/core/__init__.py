@@ -6,8 +6,10 @@ from onlinekern.core.gates import GATES
 from onlinekern.core.heads import HEADS
 from onlinekern.core.kernels import KERNEL_ALIASES, KERNELS
 from onlinekern.core.losses import LOSSES
+from onlinekern.core.penalties import PENALTIES
 from onlinekern.core.rules import RULES
 from onlinekern.core.schedules import SCHEDULES
+from onlinekern.core.steps import POINT_RULES
 
 __all__ = [
     "BUDGETS",
@@ -17,6 +19,8 @@ __all__ = [
     "KERNELS",
     "KERNEL_ALIASES",
     "LOSSES",
+    "PENALTIES",
+    "POINT_RULES",
     "RULES",
     "SCHEDULES",
     "STEPS",
