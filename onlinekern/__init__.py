@@ -20,6 +20,7 @@ from onlinekern.linear import OGDClassifier, OGDRegressor, PegasosClassifier, Pe
 from onlinekern.linear_pa import PAClassifier, PARegressor
 from onlinekern.local import LOLClassifier
 from onlinekern.mapped import FOGDClassifier, FOGDRegressor, NOGDClassifier, NOGDRegressor
+from onlinekern.olla import OLLAClassifier, OLLARegressor
 from onlinekern.oskl import OSKLClassifier
 from onlinekern.passive_aggressive import KernelPAClassifier, KernelPARegressor
 from onlinekern.sdrogd import SDROGDClassifier
@@ -56,6 +57,8 @@ __all__ = [
     "NystroemFeatures",
     "OGDClassifier",
     "OGDRegressor",
+    "OLLAClassifier",
+    "OLLARegressor",
     "OSKLClassifier",
     "PAClassifier",
     "PARegressor",

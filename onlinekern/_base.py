@@ -47,18 +47,16 @@ def all_or_nothing(method):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class OnlineEstimator(BaseEstimator):
-    """Base of the estimators; a task (classifier, regressor) and a space complete it."""
+class Learner(BaseEstimator):
+    """Base of the estimators: a task (classifier, regressor) and a space complete it."""
 
     n_epochs: int = 1
-    shuffle: bool = True
     random_state: object = None
     window: int | None = None
     n_jobs: int | None = None
 
     _constraints: ClassVar[dict] = {
         "n_epochs": [Interval(Integral, 1, None, closed="left")],
-        "shuffle": ["boolean"],
         "random_state": ["random_state"],
         "window": [Interval(Integral, 1, None, closed="left"), None],
         "n_jobs": [Integral, None],
@@ -107,27 +105,9 @@ class OnlineEstimator(BaseEstimator):
         y = self._encode(y, self._labels(y))
         draws = check_random_state(self.random_state)
         model = self._new_model(X, draws)
-        for _ in range(self.n_epochs):
-            order = draws.permutation(X.shape[0]).astype(np.intp) if self.shuffle else None
-            model.learn(X, y, weight, order, self.window or 0)
+        self._train(model, X, y, weight, draws)
         self._model = model
         self._finish()
-        return self
-
-    def _partial_fit(self, X, y, labels, sample_weight):
-        """Continue, or begin, with one pass in the given order. Returns the predictions made."""
-        start = not self.__sklearn_is_fitted__()
-        X, y, weight = self._validate(X, y, sample_weight, start=start)
-        y = self._encode(y, labels)
-        model = self._new_model(X, check_random_state(self.random_state)) if start else self._model
-        self._renew(model)
-        predictions = model.learn(X, y, weight, None, self.window or 0)
-        self._model = model
-        self._finish()
-        return self._decode(predictions)
-
-    def _learn_one(self, x, y):
-        self._model.learn_one(x, y)
         return self
 
     def score_one(self, x):
@@ -180,32 +160,6 @@ class OnlineEstimator(BaseEstimator):
         space = self._space(X, head.n_outputs, rng)
         return Model(space, head, self._rule(), self._gate(), rng, X.shape[1], X.dtype)
 
-    def _renew(self, model):
-        """Let parameters of the step that were set since the last call take effect."""
-        rule, gate = self._rule(), self._gate()
-        if rule != model.rule or gate != model.gate:
-            self._validate_params()
-            model.rule, model.gate = rule, gate
-
-    def set_params(self, **params):
-        """Set parameters; of a fitted model, those of the step take effect with the next sample.
-
-        The others (kernel, width, outputs, averaging) are those of the model until it is fitted
-        anew.
-
-        Parameters
-        ----------
-        **params : dict
-
-        Returns
-        -------
-        self : object
-        """
-        super().set_params(**params)
-        if params and self.__sklearn_is_fitted__():
-            self._renew(self._model)
-        return self
-
     def _finish(self):
         """Called after each bulk call that succeeded."""
 
@@ -236,3 +190,59 @@ class OnlineEstimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OnlineEstimator(Learner):
+    """A learner of streams: it goes on where it stopped, in any number of calls."""
+
+    shuffle: bool = True
+
+    _constraints = {"shuffle": ["boolean"]}
+
+    def _train(self, model, X, y, weight, draws):
+        for _ in range(self.n_epochs):
+            order = draws.permutation(X.shape[0]).astype(np.intp) if self.shuffle else None
+            model.learn(X, y, weight, order, self.window or 0)
+
+    def _partial_fit(self, X, y, labels, sample_weight):
+        """Continue, or begin, with one pass in the given order. Returns the predictions made."""
+        start = not self.__sklearn_is_fitted__()
+        X, y, weight = self._validate(X, y, sample_weight, start=start)
+        y = self._encode(y, labels)
+        model = self._new_model(X, check_random_state(self.random_state)) if start else self._model
+        self._renew(model)
+        predictions = model.learn(X, y, weight, None, self.window or 0)
+        self._model = model
+        self._finish()
+        return self._decode(predictions)
+
+    def _learn_one(self, x, y):
+        self._model.learn_one(x, y)
+        return self
+
+    def _renew(self, model):
+        """Let parameters of the step that were set since the last call take effect."""
+        rule, gate = self._rule(), self._gate()
+        if rule != model.rule or gate != model.gate:
+            self._validate_params()
+            model.rule, model.gate = rule, gate
+
+    def set_params(self, **params):
+        """Set parameters; of a fitted model, those of the step take effect with the next sample.
+
+        The others (kernel, width, outputs, averaging) are those of the model until it is fitted
+        anew.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self : object
+        """
+        super().set_params(**params)
+        if params and self.__sklearn_is_fitted__():
+            self._renew(self._model)
+        return self

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from onlinekern._base import OnlineEstimator
+from onlinekern._base import Learner, OnlineEstimator
 from onlinekern.core import BUDGETS, KERNEL_ALIASES, KERNELS
 from onlinekern.core.spaces import KernelSpace
 from onlinekern.core.support import SupportSet
@@ -30,8 +30,8 @@ def kernel_width(gamma, X):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class WidthEstimator(OnlineEstimator):
-    """Mixin for learners whose kernel has a width gamma."""
+class WidthEstimator(Learner):
+    """Mixin for models whose kernel has a width gamma."""
 
     gamma: float | str = "scale"
 
@@ -44,8 +44,8 @@ class WidthEstimator(OnlineEstimator):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SupportVectorEstimator(WidthEstimator):
-    """Mixin for learners that hold support vectors under a kernel of width gamma."""
+class SupportVectors(WidthEstimator):
+    """Mixin for models that hold support vectors under a kernel of width gamma."""
 
     def _layout(self, X):
         """Dense samples become CSR where the support vectors are stored sparse."""
@@ -71,8 +71,13 @@ class SupportVectorEstimator(WidthEstimator):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelEstimator(SupportVectorEstimator):
-    """Mixin for kernel learners; a subclass says what bounds the set of support vectors."""
+class SupportVectorEstimator(SupportVectors, OnlineEstimator):
+    """Mixin for learners of streams that hold support vectors."""
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelMachine(SupportVectors):
+    """Mixin for models that are a set of support vectors under any kernel."""
 
     kernel: str = "gaussian"
     degree: int = 3
@@ -92,6 +97,11 @@ class KernelEstimator(SupportVectorEstimator):
         self._sparse = sp.issparse(X)
         averaged = bool(getattr(self, "average", False))
         return SupportSet(kernel, X.shape[1], X.dtype, n_outputs, averaged, self._sparse)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelEstimator(KernelMachine, SupportVectorEstimator):
+    """Mixin for kernel learners; a subclass says what bounds the set of support vectors."""
 
     def _space(self, X, n_outputs, rng):
         return KernelSpace(self._new_support(X, n_outputs), self._budget(rng))

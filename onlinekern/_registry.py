@@ -9,15 +9,16 @@ from onlinekern import (
     linear_pa,
     local,
     mapped,
+    olla,
     oskl,
     passive_aggressive,
     sdrogd,
     second_order,
     spa,
 )
-from onlinekern._base import OnlineEstimator
+from onlinekern._base import Learner
 from onlinekern._outliers import OnlineOutlierDetector
-from onlinekern._tasks import OnlineClassifier, OnlineRegressor
+from onlinekern._tasks import Classifier, Regressor
 
 MODULES = (
     bogd,
@@ -28,6 +29,7 @@ MODULES = (
     linear_pa,
     local,
     mapped,
+    olla,
     oskl,
     passive_aggressive,
     sdrogd,
@@ -55,9 +57,9 @@ def all_estimators(type_filter=None):
     True
     """
     kinds = {
-        None: OnlineEstimator,
-        "classifier": OnlineClassifier,
-        "regressor": OnlineRegressor,
+        None: Learner,
+        "classifier": Classifier,
+        "regressor": Regressor,
         "outlier_detector": OnlineOutlierDetector,
     }
     if type_filter not in kinds:
@@ -69,6 +71,6 @@ def all_estimators(type_filter=None):
         if isinstance(item, type)
         and item.__module__ == module.__name__
         and issubclass(item, kinds[type_filter])
-        and issubclass(item, (OnlineClassifier, OnlineRegressor, OnlineOutlierDetector))
+        and issubclass(item, (Classifier, Regressor, OnlineOutlierDetector))
     }
     return sorted(found.items())

@@ -8,19 +8,93 @@ from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 
-from onlinekern._base import OnlineEstimator, all_or_nothing
+from onlinekern._base import Learner, OnlineEstimator, all_or_nothing
 from onlinekern._validation import same_labels
 from onlinekern.core.heads import HEADS
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class OnlineClassifier(ClassifierMixin, OnlineEstimator):
+class Classifier(ClassifierMixin, Learner):
     """Two classes, or more."""
 
     multi_class: str = "ovr"
 
     _constraints = {"multi_class": [StrOptions({"ovr", "margin"})]}
     _target_checks: ClassVar[dict] = {}
+
+    def decision_function(self, X):
+        """Scores of samples.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With two classes, > 0 is ``classes_[1]``; with more, the largest wins.
+        """
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X):
+        """Labels of samples.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self.classes_[self._winners(self._scores(X))]
+
+    def _winners(self, scores):
+        """Class numbers from scores."""
+        return (scores[:, 0] > 0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
+
+    @property
+    def n_mistakes_(self):
+        """Samples whose prediction, made before they were learnt, was wrong."""
+        return self._fitted_model.n_mistakes
+
+    def _labels(self, y):
+        check_classification_targets(y)
+        labels = np.unique(y)
+        if len(labels) < 2:
+            raise ValueError(f"y holds one class only ({labels[0]!r}); at least two are needed")
+        return labels
+
+    def _encode(self, y, labels):
+        """y as class numbers, float64; notes the labels."""
+        noted = self.__sklearn_is_fitted__() and labels is self.classes_
+        # Once there are labels of the same kind, a target that is none is an unknown label.
+        if not noted or y.dtype.kind != labels.dtype.kind:
+            check_classification_targets(y)
+        numbers = np.searchsorted(labels, y)
+        known = labels[np.minimum(numbers, len(labels) - 1)] == y
+        if not np.all(known):
+            raise ValueError(
+                f"y holds labels that are not among the classes {labels}: {np.unique(y[~known])}"
+            )
+        if not noted:
+            self.classes_ = labels
+            self._numbers = {label: float(k) for k, label in enumerate(labels.tolist())}
+        return numbers.astype(np.float64)
+
+    def _decode(self, predictions):
+        return self.classes_[predictions.astype(np.intp)]
+
+    def _head(self):
+        if len(self.classes_) == 2:
+            return HEADS["binary"]()
+        return HEADS[self.multi_class](len(self.classes_))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OnlineClassifier(Classifier, OnlineEstimator):
+    """Classes of a stream."""
 
     @_fit_context(prefer_skip_nested_validation=True)
     @all_or_nothing
@@ -87,42 +161,6 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         except KeyError:
             raise ValueError(f"y is {y!r}, which is none of the classes {self.classes_}") from None
 
-    def decision_function(self, X):
-        """Scores of samples.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            With two classes, > 0 is ``classes_[1]``; with more, the largest wins.
-        """
-        scores = self._scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict(self, X):
-        """Labels of samples.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        scores = self._scores(X)
-        if scores.shape[1] == 1:
-            return self.classes_[(scores[:, 0] > 0).astype(np.intp)]
-        return self.classes_[scores.argmax(axis=1)]
-
-    @property
-    def n_mistakes_(self):
-        """Samples whose prediction, made before they were learnt, was wrong."""
-        return self._fitted_model.n_mistakes
-
     def _classes(self, classes):
         """The labels, at the first call from `classes`."""
         fitted = self.__sklearn_is_fitted__()
@@ -135,44 +173,42 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         _check_partial_fit_first_call(self, classes)
         return self.classes_
 
-    def _labels(self, y):
-        check_classification_targets(y)
-        labels = np.unique(y)
-        if len(labels) < 2:
-            raise ValueError(f"y holds one class only ({labels[0]!r}); at least two are needed")
-        return labels
-
-    def _encode(self, y, labels):
-        """y as class numbers, float64; notes the labels."""
-        noted = self.__sklearn_is_fitted__() and labels is self.classes_
-        # Once there are labels of the same kind, a target that is none is an unknown label.
-        if not noted or y.dtype.kind != labels.dtype.kind:
-            check_classification_targets(y)
-        numbers = np.searchsorted(labels, y)
-        known = labels[np.minimum(numbers, len(labels) - 1)] == y
-        if not np.all(known):
-            raise ValueError(
-                f"y holds labels that are not among the classes {labels}: {np.unique(y[~known])}"
-            )
-        if not noted:
-            self.classes_ = labels
-            self._numbers = {label: float(k) for k, label in enumerate(labels.tolist())}
-        return numbers.astype(np.float64)
-
-    def _decode(self, predictions):
-        return self.classes_[predictions.astype(np.intp)]
-
-    def _head(self):
-        if len(self.classes_) == 2:
-            return HEADS["binary"]()
-        return HEADS[self.multi_class](len(self.classes_))
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class OnlineRegressor(RegressorMixin, OnlineEstimator):
+class Regressor(RegressorMixin, Learner):
     """One real target."""
 
     _target_checks = {"y_numeric": True}
+
+    def predict(self, X):
+        """Predicted targets of samples.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._scores(X)[:, 0]
+
+    def _labels(self, y):
+        return None
+
+    def _encode(self, y, labels):
+        return np.ascontiguousarray(y, dtype=np.float64)
+
+    def _decode(self, predictions):
+        return predictions
+
+    def _head(self):
+        return HEADS["regression"]()
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OnlineRegressor(Regressor, OnlineEstimator):
+    """The target of a stream."""
 
     @_fit_context(prefer_skip_nested_validation=True)
     @all_or_nothing
@@ -233,28 +269,3 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         if y - y != 0:
             raise ValueError(f"y must be finite, got {y}")
         return self._learn_one(x, y)
-
-    def predict(self, X):
-        """Predicted targets of samples.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        return self._scores(X)[:, 0]
-
-    def _labels(self, y):
-        return None
-
-    def _encode(self, y, labels):
-        return np.ascontiguousarray(y, dtype=np.float64)
-
-    def _decode(self, predictions):
-        return predictions
-
-    def _head(self):
-        return HEADS["regression"]()

@@ -3,15 +3,13 @@
 from dataclasses import dataclass
 from numbers import Integral, Real
 
-import numpy as np
 import scipy.sparse as sp
-from scipy.special import expit, log_expit, softmax
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.metaestimators import available_if
 
 from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
 from onlinekern._fourier import FourierEstimator
 from onlinekern._kernel import SupportVectorEstimator
+from onlinekern._probabilities import LogisticProbabilities
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import KERNEL_ALIASES, KERNELS, LOSSES, RULES
 from onlinekern.core.hybrids import HybridSpace
@@ -88,14 +86,8 @@ class DualSGD(FourierEstimator, SupportVectorEstimator):
         return self._provision.coefficients()[1]
 
 
-def _logistic(estimator):
-    if estimator.loss != "logistic":
-        raise AttributeError(f"probabilities need loss='logistic', got loss={estimator.loss!r}")
-    return True
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
-class DualSGDClassifier(OnlineClassifier, DualSGD):
+class DualSGDClassifier(LogisticProbabilities, OnlineClassifier, DualSGD):
     """Dual Space Gradient Descent (DualSGD): a budget of support vectors with a provision.
 
     The model is ``f(x) = sum_i a_i kappa(x_i, x) + w . z(x)`` with a kernel kappa and random
@@ -162,27 +154,6 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
         "loss": [StrOptions({"hinge", "logistic", "smooth_hinge"})],
         "delta": POSITIVE,
     }
-
-    @available_if(_logistic)
-    def predict_proba(self, X):
-        """Probabilities of the classes, of a model learnt with the logistic loss.
-
-        Two classes: ``1 / (1 + exp(-f))``. More: the softmax of the scores with
-        ``multi_class='margin'``; the same of each class's own problem, made to sum to 1, with
-        'ovr'.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        scores = self._scores(X)
-        if scores.shape[1] == 1:
-            return np.column_stack([expit(-scores[:, 0]), expit(scores[:, 0])])
-        return softmax(log_expit(scores) if self.multi_class == "ovr" else scores, axis=1)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -5,9 +5,9 @@ from sklearn.base import is_classifier
 
 from onlinekern import all_estimators
 
-# Those that learn from labels or targets.
 CLASSES = dict(all_estimators("classifier") + all_estimators("regressor"))
-NAMES = sorted(CLASSES)
+# Those that learn streams of targets; batch learners have no place in a contract of streams.
+NAMES = sorted(name for name, cls in CLASSES.items() if hasattr(cls, "partial_fit"))
 
 
 # Small enough for what happens at the end of a budget to happen in a test.

@@ -139,6 +139,8 @@ ELSEWHERE = {
     "NOGDRegressor",
     "OGDClassifier",
     "OGDRegressor",
+    "OLLAClassifier",
+    "OLLARegressor",
     "PAClassifier",
     "PARegressor",
     "PegasosClassifier",

@@ -15,6 +15,7 @@ from oracles import (
     lol,
     losses,
     mapped,
+    olla,
     rules,
     schedules,
     sdrogd,
@@ -54,6 +55,8 @@ TWINS = {
     "COVARIANCES": dict.fromkeys(("diagonal", "full"), second_order.learn),
     # The twin takes them by name: `between` and `schedule`.
     "DISCRIMINANTS": dict.fromkeys(("linear", "quadratic"), sdrogd.sdrogd),
+    "PENALTIES": olla.PENALTIES,
+    "POINT_RULES": olla.POINT_RULES,
     "STEPS": dict.fromkeys(("sqrt", "safe", "paper"), sdrogd.step_size),
 }
 
@@ -70,6 +73,7 @@ OTHER_TWINS = {
     "lol": lol.lol,
     "nogd": mapped.nogd,
     "ogd": linear.ogd,
+    "olla": olla.olla,
     "pa": linear.pa,
     "pegasos": linear.pegasos,
     "perceptron": linear.perceptron,
@@ -107,6 +111,7 @@ def test_estimator_has_a_twin(name, cls):
         *("contamination",),  # what is made of the scores
         *("n_components",),  # the frequencies themselves are handed over
         *("n_epochs", "shuffle", "random_state", "window", "n_jobs"),  # not the algorithm's
+        *("cache_size",),
     }  # fmt: skip
     assert set(cls().get_params()) <= everything
 
@@ -121,9 +126,9 @@ def test_every_subclass_is_registered():
     def below(cls):
         return {cls}.union(*map(below, cls.__subclasses__()))
 
+    tasks = onlinekern._tasks
     bases = (
-        onlinekern._tasks.OnlineClassifier,
-        onlinekern._tasks.OnlineRegressor,
+        *(tasks.Classifier, tasks.Regressor, tasks.OnlineClassifier, tasks.OnlineRegressor),
         onlinekern._outliers.OnlineOutlierDetector,
     )
     found = {cls for base in bases for cls in below(base) if cls not in bases}

@@ -10,8 +10,10 @@ from onlinekern.core.heads import HEADS
 from onlinekern.core.kernels import KERNEL_ALIASES, KERNELS
 from onlinekern.core.losses import LOSSES
 from onlinekern.core.passive import PASSIVE_RULES
+from onlinekern.core.penalties import PENALTIES
 from onlinekern.core.rules import RULES as OTHER_RULES
 from onlinekern.core.schedules import SCHEDULES
+from onlinekern.core.steps import POINT_RULES
 
 RULES = {**OTHER_RULES, **PASSIVE_RULES, **CONFIDENCE_RULES}
 
@@ -25,6 +27,8 @@ __all__ = [
     "KERNELS",
     "KERNEL_ALIASES",
     "LOSSES",
+    "PENALTIES",
+    "POINT_RULES",
     "RULES",
     "SCHEDULES",
     "STEPS",

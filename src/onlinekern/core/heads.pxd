@@ -12,6 +12,7 @@ cdef class Head(Part):
     cdef readonly Py_ssize_t n_outputs
     cdef double predict(self, const double *scores) noexcept nogil
     cdef double target(self, double y) noexcept nogil
+    cdef double violation(self, const double *scores, double y) noexcept nogil
     cdef void wanted(self, const double *scores, double y, Rule rule,
                      double *lengths) noexcept nogil
     cdef Outcome solve(self, const double *scores, const double *lengths, double y, double weight,

@@ -6,6 +6,7 @@ of their own), and writes one coefficient per output (0 where nothing steps). Be
 `n_outputs` coefficients it writes as many contractions when the rule is of second order; there is
 room for both.
 """
+from libc.math cimport fabs
 from libc.stdint cimport int64_t
 
 import numpy as np
@@ -44,6 +45,10 @@ cdef class Head(Part):
         """The target of the scalar problem for one output."""
         return y
 
+    cdef double violation(self, const double *scores, double y) noexcept nogil:
+        """How wrong the scores of a sample are: the larger, the worse."""
+        return fabs(y - scores[0])
+
     cdef void wanted(self, const double *scores, double y, Rule rule,
                      double *lengths) noexcept nogil:
         """Mark with 1 the lengths that `solve` will look at, with 0 the others."""
@@ -71,6 +76,9 @@ cdef class Binary(Head):
     cdef double target(self, double y) noexcept nogil:
         return 1 if y > 0 else -1
 
+    cdef double violation(self, const double *scores, double y) noexcept nogil:
+        return -scores[0] if y > 0 else scores[0]
+
 
 cdef class OneVsRest(Head):
     """K binary problems, each class against all others; the largest score wins (first on ties).
@@ -93,6 +101,15 @@ cdef class OneVsRest(Head):
             if scores[k] > scores[best]:
                 best = k
         return best
+
+    cdef double violation(self, const double *scores, double y) noexcept nogil:
+        """Of the worst of the K problems."""
+        cdef Py_ssize_t k
+        cdef double worst = -scores[<Py_ssize_t> y]
+        for k in range(self.n_outputs):
+            if k != <Py_ssize_t> y:
+                worst = max(worst, scores[k])
+        return worst
 
     cdef void wanted(self, const double *scores, double y, Rule rule,
                      double *lengths) noexcept nogil:
@@ -131,6 +148,9 @@ cdef class Margin(OneVsRest):
             if k != label and scores[k] > scores[rival]:
                 rival = k
         return rival
+
+    cdef double violation(self, const double *scores, double y) noexcept nogil:
+        return scores[self.rival(scores, <Py_ssize_t> y)] - scores[<Py_ssize_t> y]
 
     cdef void wanted(self, const double *scores, double y, Rule rule,
                      double *lengths) noexcept nogil:

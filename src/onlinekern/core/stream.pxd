@@ -3,6 +3,7 @@ from libc.stdint cimport int64_t, uint64_t
 
 from onlinekern.core.gates cimport Gate
 from onlinekern.core.heads cimport Head
+from onlinekern.core.orders cimport Order
 from onlinekern.core.rng cimport Generator
 from onlinekern.core.rows cimport Rows
 from onlinekern.core.rules cimport Rule
@@ -42,7 +43,7 @@ cdef class Model:
 
     cdef Failure step(self, Py_ssize_t i, double y, double weight,
                       double *prediction) noexcept nogil
-    cdef Failure run(self, const Rows *rows, const Py_ssize_t *order, const double *y,
+    cdef Failure run(self, const Rows *rows, Order order, const double *y,
                      const double *weight, Py_ssize_t n, Py_ssize_t look_ahead,
                      double *predictions, Py_ssize_t *reached) noexcept nogil
     cdef bint interrupted(self) noexcept nogil

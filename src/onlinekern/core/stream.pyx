@@ -16,6 +16,7 @@ import numpy as np
 
 from onlinekern.core.gates cimport Gate
 from onlinekern.core.heads cimport Head
+from onlinekern.core.orders cimport Order
 from onlinekern.core.rng cimport Generator
 from onlinekern.core.rows cimport Rows, Samples, row_of, samples_of
 from onlinekern.core.rules cimport Rule
@@ -27,6 +28,7 @@ from onlinekern.core.types cimport Outcome, finite
 cdef Py_ssize_t VALUES_BETWEEN_SIGNALS = 1 << 25
 # A space does not ask for more rows at a time, unless the user does.
 cdef Py_ssize_t MOST_ROWS = 64
+cdef Order AS_THEY_STAND = Order()
 
 
 cdef class Model:
@@ -116,7 +118,7 @@ cdef class Model:
             return NO_MEMORY if status == -1 else NOT_FINITE
         return NONE
 
-    cdef Failure run(self, const Rows *rows, const Py_ssize_t *order, const double *y,
+    cdef Failure run(self, const Rows *rows, Order order, const double *y,
                      const double *weight, Py_ssize_t n, Py_ssize_t look_ahead,
                      double *predictions, Py_ssize_t *reached) noexcept nogil:
         """THE loop. Returns why it stopped; `reached` is the sample at which it did."""
@@ -125,14 +127,14 @@ cdef class Model:
         cdef Failure failure
         while first < n:
             reached[0] = first
-            width = self.space.look_ahead(look_ahead, n - first)
-            if self.space.open(rows, order, first, width) < 0:
+            width = min(order.most, self.space.look_ahead(look_ahead, n - first))
+            order.choose(first)
+            if self.space.open(rows, order.rows, first, width) < 0:
                 return NO_MEMORY
             for i in range(width):
-                row = order[first + i] if order else first + i
+                row = reached[0] = order.rows[first + i] if order.rows else first + i
                 failure = self.step(i, y[row], weight[row] if weight else 1, &prediction)
                 if failure != NONE:
-                    reached[0] = row
                     return failure
                 if predictions:
                     predictions[row] = prediction
@@ -155,7 +157,7 @@ cdef class Model:
             return False
 
     def learn(self, X, const double[::1] y, const double[::1] weight=None,
-              const Py_ssize_t[::1] order=None, Py_ssize_t window=0):
+              order=None, Py_ssize_t window=0):
         """Test-then-train over samples.
 
         Parameters
@@ -165,7 +167,7 @@ cdef class Model:
             Class numbers, or targets.
         weight : ndarray of shape (n,), optional
             Weights >= 0; default 1.
-        order : ndarray of intp, optional
+        order : Order, or ndarray of intp, optional
             The rows that are learnt, in this order; default all as they stand.
         window : int
             Samples looked ahead; 0 leaves it to the space. Never changes a result.
@@ -183,17 +185,17 @@ cdef class Model:
         MemoryError
         """
         cdef Samples samples = samples_of(X, self.dtype)
-        cdef Py_ssize_t n = samples.rows.n if order is None else order.shape[0], reached = 0
+        cdef Order sequence = order if isinstance(order, Order) else Order(order)
+        cdef Py_ssize_t n = samples.rows.n if sequence.n < 0 else sequence.n, reached = 0
         cdef double[::1] predictions = np.full(samples.rows.n, np.nan)
         cdef const double *weights = &weight[0] if weight is not None and n > 0 else NULL
-        cdef const Py_ssize_t *indices = &order[0] if order is not None and n > 0 else NULL
         cdef Failure failure
         if n == 0:
             return np.asarray(predictions)
         self.space.make_room(min(n, window if window > 0 else MOST_ROWS))
         self.checkpoint()
         with nogil:
-            failure = self.run(&samples.rows, indices, &y[0], weights, n, window,
+            failure = self.run(&samples.rows, sequence, &y[0], weights, n, window,
                                &predictions[0], &reached)
         if failure != NONE:
             self.fail(failure, reached)
@@ -219,7 +221,7 @@ cdef class Model:
         cdef Py_ssize_t reached
         _alive = row_of(x, self.d, self.itemsize, self.space.stored_sparse(), &rows)
         self.checkpoint()
-        failure = self.run(&rows, NULL, &y, NULL, 1, 1, &prediction, &reached)
+        failure = self.run(&rows, AS_THEY_STAND, &y, NULL, 1, 1, &prediction, &reached)
         if failure != NONE:
             self.fail(failure, 0)
         return prediction

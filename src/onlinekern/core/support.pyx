@@ -118,6 +118,29 @@ cdef class SupportSet:
             return -1
         return slot
 
+    def load(self, X, const double[:, ::1] coefficients, const Py_ssize_t[::1] order=None):
+        """Add rows of X, a row of K coefficients to each, outside of any stream.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d), validated
+        coefficients : ndarray of shape (n_added, n_outputs)
+        order : ndarray of shape (n_added,) of intp, optional
+            The rows to add; default all, as they stand.
+        """
+        cdef Samples samples = samples_of(X, self.dtype)
+        cdef const Py_ssize_t *rows = &order[0] if order is not None and len(order) > 0 else NULL
+        cdef Py_ssize_t i, slot, n = coefficients.shape[0]
+        cdef int status = self.reserve(self.n + n)
+        for i in range(n):
+            if status == 0:
+                status = self.window.chunk.open(&samples.rows, rows, i, 1)
+            slot = self.slots.take() if status == 0 else -1
+            if slot < 0 or self.place(slot, 0) < 0 \
+                    or self.coefficients.put(slot, &coefficients[i, 0]) < 0:
+                raise MemoryError(f"no memory for {n} support vectors")
+            self.n = self.slots.n
+
     cdef int drop(self, Py_ssize_t slot) noexcept nogil:
         """The support row in a slot leaves. Returns 0, or -1 when memory ran out."""
         if self.slots.release(slot) < 0:

@@ -1,0 +1,36 @@
+"""Probabilities of classes, of models learnt with the logistic loss."""
+
+import numpy as np
+from scipy.special import expit, log_expit, softmax
+from sklearn.utils.metaestimators import available_if
+
+
+def _logistic(estimator):
+    if estimator.loss != "logistic":
+        raise AttributeError(f"probabilities need loss='logistic', got loss={estimator.loss!r}")
+    return True
+
+
+class LogisticProbabilities:
+    """Mixin of classifiers that may have the logistic loss."""
+
+    @available_if(_logistic)
+    def predict_proba(self, X):
+        """Probabilities of the classes, of a model learnt with the logistic loss.
+
+        Two classes: ``1 / (1 + exp(-f))``. More: the softmax of the scores with
+        ``multi_class='margin'``; the same of each class's own problem, made to sum to 1, with
+        'ovr'.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            return np.column_stack([expit(-scores[:, 0]), expit(scores[:, 0])])
+        return softmax(log_expit(scores) if self.multi_class == "ovr" else scores, axis=1)

@@ -1,0 +1,296 @@
+"""OLLA: support vector machines and their like, learnt point by point in several passes."""
+
+import warnings
+from dataclasses import dataclass
+from math import sqrt
+from numbers import Real
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
+from onlinekern._kernel import KernelMachine
+from onlinekern._probabilities import LogisticProbabilities
+from onlinekern._tasks import Classifier, Regressor
+from onlinekern.core import LOSSES, PENALTIES, POINT_RULES, SCHEDULES
+from onlinekern.core.outputs import AllOutputs, SupportOutputs
+from onlinekern.core.violators import WorstFirst
+
+# The losses whose plain step can run away, and the rule that bounds it.
+SAFE = {
+    "squared": "implicit",
+    "squared_hinge": "implicit",
+    "huber": "implicit",
+    "epsilon_insensitive": "stopped",
+    "exponential": "capped",
+}
+OWN_PARAMETER = {"smooth_hinge": "delta", "huber": "delta", "epsilon_insensitive": "epsilon"}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OLLA(KernelMachine):
+    """Mixin: a coefficient of its own for every training point, met in `n_epochs` passes."""
+
+    n_epochs: int = 10
+    C: float = 1.0
+    penalty: str | None = "l2"
+    prox: bool = True
+    fit_intercept: bool = True
+    solver: str = "gradient"
+    step: str = "safe"
+    schedule: str = "invsqrt"
+    eta: float | None = None
+    power: float = 0.5
+    relaxation: float = 1.0
+    selection: str = "shuffled"
+    outputs: str | None = None
+    support_tol: float = 1e-5
+    tol: float = 1e-3
+    cache_size: float = 200.0
+
+    _constraints = {
+        "C": POSITIVE,
+        "penalty": [StrOptions({"l2", "l1", "none"}), None],
+        "prox": ["boolean"],
+        "fit_intercept": ["boolean"],
+        "solver": [StrOptions({"gradient", "newton"})],
+        "step": [StrOptions({"safe", "paper"})],
+        "schedule": [StrOptions(set(SCHEDULES))],
+        "eta": [*POSITIVE, None],
+        "power": NOT_NEGATIVE,
+        "relaxation": [Interval(Real, 0, 2, closed="neither")],
+        "selection": [StrOptions({"cyclic", "shuffled", "max_violator"})],
+        "outputs": [StrOptions({"all", "support"}), None],
+        "support_tol": NOT_NEGATIVE,
+        "tol": NOT_NEGATIVE,
+        "cache_size": POSITIVE,
+    }
+
+    def _check_combination(self):
+        """Raise ValueError for parameters that exclude each other."""
+        if self.selection == "max_violator" and self.outputs == "support":
+            raise ValueError(
+                "selection='max_violator' needs the outputs of all points: outputs must be 'all' "
+                "or None, got 'support'"
+            )
+        if self.solver != "newton":
+            return
+        for name, needed in (("loss", "logistic"), ("penalty", "l2"), ("fit_intercept", False)):
+            value = getattr(self, name)
+            if value != needed:
+                raise ValueError(f"solver='newton' needs {name}={needed!r}, got {name}={value!r}")
+
+    def _rule(self):
+        own = OWN_PARAMETER.get(self.loss)
+        loss = LOSSES[self.loss](*[getattr(self, own)] if own else [])
+        if self.solver == "newton":
+            return POINT_RULES["newton"](loss, self.C, self.relaxation)
+        eta = self.eta
+        if eta is None:
+            eta = sqrt(2) if self.schedule == "invsqrt" else 1.0
+        power = (self.power,) if self.schedule == "power" else ()
+        schedule = SCHEDULES[self.schedule](eta, *power)
+        kind = SAFE.get(self.loss, "gradient") if self.step == "safe" else "gradient"
+        return POINT_RULES[kind](loss, schedule, self.C, self.penalty not in (None, "none"))
+
+    def _space(self, X, n_outputs, rng):
+        self._check_combination()
+        name = self.penalty or "none"
+        penalty = PENALTIES["l1_sign" if name == "l1" and not self.prox else name]()
+        parts = self._new_support(X, n_outputs), penalty, bool(self.fit_intercept)
+        cache_bytes = 1e6 * self.cache_size
+        if self._keeps_outputs(X, cache_bytes):
+            return AllOutputs(*parts, cache_bytes)
+        return SupportOutputs(*parts, self.support_tol)
+
+    def _keeps_outputs(self, X, cache_bytes):
+        """Whether the outputs of all points are kept."""
+        if self.outputs is None:
+            rows = X.shape[0] ** 2 * X.dtype.itemsize
+            return self.selection == "max_violator" or rows <= cache_bytes
+        return self.outputs == "all"
+
+    def _train(self, model, X, y, weight, draws):
+        space = model.space
+        space.prepare(X)
+        before, self.n_iter_ = None, 0
+        try:
+            while self.n_iter_ < self.n_epochs:
+                order = self._order(model, y, weight, draws)
+                model.learn(X, y, weight, order, self.window or 0)
+                self.n_iter_ += 1
+                worst = isinstance(order, WorstFirst)
+                now = space.outputs() if worst else space.outputs_seen()
+                if before is not None and self._is_steady(before, now):
+                    break
+                before = now
+        except FloatingPointError as failure:
+            self.support_ = space.settle(X, self.support_tol)
+            self._warn_of_divergence(model, X, failure)
+        else:
+            self.support_ = space.settle(X, self.support_tol)
+
+    def _order(self, model, y, weight, draws):
+        """The order of one epoch."""
+        if self.selection == "max_violator":
+            return WorstFirst(model.space, model.head, y, weight)
+        return draws.permutation(len(y)).astype(np.intp) if self.selection == "shuffled" else None
+
+    def _is_steady(self, before, now):
+        """Whether an epoch changed the outputs of the points by less than `tol`."""
+        return bool(np.linalg.norm(now - before) <= self.tol * np.linalg.norm(now))
+
+    def _warn_of_divergence(self, model, X, failure):
+        """Keep the last finite model, if its scores are numbers; else the fit fails."""
+        scores = np.empty((X.shape[0], model.head.n_outputs))
+        model.scores(X, scores)
+        if not np.isfinite(scores).all():
+            raise failure
+        warnings.warn(
+            f"the steps diverged in epoch {self.n_iter_ + 1}; the model is the one before the "
+            f"first step that was not finite. step={self.step!r}, C={self.C}: use step='safe', a "
+            "smaller C, or with solver='newton' a smaller relaxation.",
+            ConvergenceWarning,
+            stacklevel=6,
+        )
+
+    @property
+    def intercept_(self):
+        """Offsets of the outputs, ndarray of shape (n_outputs,)."""
+        return self._fitted_model.space.offsets()
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OLLAClassifier(LogisticProbabilities, OLLA, Classifier):
+    """OLLA: nonlinear support vector machines and their like, learnt point by point.
+
+    The model is ``f(x) = sum_i a_i kappa(x_i, x) + b`` with a coefficient a_i of its own for every
+    training point. At step t the point whose turn it is, of output ``o_i = f(x_i)``, moves by
+
+        ``L = eta_t C s(y_i, o_i)``,  ``a_i <- a_i + L - P(a_i)``,  ``b <- b + L``,
+
+    s being the negative slope of the loss and P the regulariser (table 1 and lists 1 and 2 of
+    [1]_): the hinge gives the L1 support vector machine, 'squared_hinge' the L2 one, 'squared' the
+    least-squares one, 'logistic' kernel logistic regression.
+
+    Parameters
+    ----------
+    loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'}, \
+default='hinge'
+        'hinge' and 'smooth_hinge' give the fewest support vectors, 'logistic' also probabilities.
+    delta : float > 0, default=1.0
+        Width of the quadratic piece of 'smooth_hinge' (the huberised hinge).
+    {olla_parameters}
+    {multi_class}
+    {kernel_parameters}
+    {batch_parameters}
+
+    Attributes
+    ----------
+    {classifier_attributes}
+    {olla_attributes}
+
+    Notes
+    -----
+    {olla_notes}
+
+    With ``multi_class='margin'`` the regulariser acts on the coefficients of all classes of a
+    point, with 'newton' each class is a problem of its own ('ovr').
+
+    Deviations from the paper: the soft threshold of 'l1' and the safe steps, which ``prox=False``
+    and ``step='paper'`` turn off; the end by `tol`; losses with a kink stop at ``y o = 1``, not
+    behind it.
+
+    References
+    ----------
+    .. [1] V. Kecman (2016). Fast online algorithm for nonlinear support vector machines and other
+       alike models. Optical Memory and Neural Networks 25.
+
+    Examples
+    --------
+    >>> from onlinekern import OLLAClassifier
+    >>> from onlinekern.streams import two_spirals
+    >>> X, y = two_spirals(1000, noise=0.01, random_state=0)
+    >>> model = OLLAClassifier(gamma=16.0, C=100.0, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.98), model.n_support_ < 300
+    (True, True)
+    """
+
+    loss: str = "hinge"
+    delta: float = 1.0
+
+    _constraints = {
+        "loss": [
+            StrOptions(
+                {"hinge", "squared_hinge", "smooth_hinge", "logistic", "exponential", "squared"}
+            )
+        ],
+        "delta": POSITIVE,
+    }
+
+    def _check_combination(self):
+        super()._check_combination()
+        if self.solver == "newton" and self.multi_class == "margin" and len(self.classes_) > 2:
+            raise ValueError(
+                "solver='newton' needs multi_class='ovr' for more than two classes, got 'margin'"
+            )
+
+    def _is_steady(self, before, now):
+        same = np.array_equal(self._winners(before), self._winners(now))
+        return same and super()._is_steady(before, now)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OLLARegressor(OLLA, Regressor):
+    """OLLA for regression: support vector regression and its like, learnt point by point.
+
+    The model and its steps are those of `OLLAClassifier`, with a loss of regression [1]_.
+
+    Parameters
+    ----------
+    loss : {'epsilon_insensitive', 'squared', 'huber'}, default='epsilon_insensitive'
+        Support vector regression, kernel ridge regression, and ridge regression that bears
+        outliers.
+    epsilon : float >= 0, default=0.1
+        Deviations up to it are no loss in 'epsilon_insensitive'; in the units of y.
+    delta : float > 0, default=1.0
+        Deviations beyond it count linearly in 'huber'; in the units of y.
+    {olla_parameters}
+    {kernel_parameters}
+    {batch_parameters}
+
+    Attributes
+    ----------
+    {olla_attributes}
+
+    Notes
+    -----
+    {olla_notes}
+
+    No loss of regression can be learnt with ``solver='newton'``. The paper has classification only.
+
+    References
+    ----------
+    .. [1] V. Kecman (2016). Fast online algorithm for nonlinear support vector machines and other
+       alike models. Optical Memory and Neural Networks 25.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinekern import OLLARegressor
+    >>> X = np.linspace(0, 6, 500)[:, None]
+    >>> model = OLLARegressor(gamma=1.0, C=10.0, random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> bool(model.score(X, np.sin(X[:, 0])) > 0.95)
+    True
+    """
+
+    loss: str = "epsilon_insensitive"
+    epsilon: float = 0.1
+    delta: float = 1.0
+
+    _constraints = {
+        "loss": [StrOptions({"squared", "epsilon_insensitive", "huber"})],
+        "epsilon": NOT_NEGATIVE,
+        "delta": POSITIVE,
+    }
