@@ -231,15 +231,14 @@ cdef class Model:
         cdef Rows rows
         cdef double score
         cdef double[::1] scores
+        cdef double *out = &score
         _alive = row_of(x, self.d, self.itemsize, self.space.stored_sparse(), &rows)
-        if self.head.n_outputs == 1:
-            if self.space.score(self.window_of_one, &rows, 0, 1, &score) < 0:
-                raise MemoryError("no memory to score one sample")
-            return score
-        scores = np.empty(self.head.n_outputs)
-        if self.space.score(self.window_of_one, &rows, 0, 1, &scores[0]) < 0:
+        if self.head.n_outputs > 1:
+            scores = np.empty(self.head.n_outputs)
+            out = &scores[0]
+        if self.space.score(self.window_of_one, &rows, 0, 1, out) < 0:
             raise MemoryError("no memory to score one sample")
-        return np.asarray(scores)
+        return score if self.head.n_outputs == 1 else np.asarray(scores)
 
     def scores(self, X, double[:, ::1] out):
         """Predicting scores of samples; several threads may call this at once.

@@ -1,4 +1,4 @@
-"""Passages that the docstrings of the linear learners share; see `_docs`."""
+"""Passages on linear learners. See `onlinekern._docs`."""
 
 PASSAGES = {
     "fit_intercept": """

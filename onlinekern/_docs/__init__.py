@@ -1,0 +1,26 @@
+"""Passages that the docstrings of several estimators share, written once.
+
+A class docstring names a passage in braces, alone on a line; `OnlineEstimator.__init_subclass__`
+puts the passage there.
+"""
+
+import inspect
+
+from onlinekern._docs import common, features, kernel, linear, olla, second_order
+
+PASSAGES = {
+    **common.PASSAGES,
+    **features.PASSAGES,
+    **kernel.PASSAGES,
+    **linear.PASSAGES,
+    **olla.PASSAGES,
+    **second_order.PASSAGES,
+}
+
+
+def fill(docstring):
+    """The docstring with every passage that it names in place."""
+    text = inspect.cleandoc(docstring)
+    for name, passage in PASSAGES.items():
+        text = text.replace("{" + name + "}", inspect.cleandoc(passage))
+    return text
