@@ -30,8 +30,6 @@ cdef class Coefficients:
     cdef int clear(self, Py_ssize_t slot) noexcept nogil
     cdef void advance(self) noexcept nogil
     cdef int shrink(self, double factor) noexcept nogil
-    cdef int multiply(self, const double *factors) noexcept nogil
-    cdef int clip(self, double limit) noexcept nogil
     cdef int fold(self, double factor) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef int preserve(self) noexcept nogil

@@ -11,7 +11,6 @@ A fold turns a contribution made so far into -c, and starts S at 0 again.
 Weights of explicit features z are the same thing: f_k(x) = scale * w_k . z(x), where z takes the
 place of the kernel values (`span`, `blend`).
 """
-from libc.math cimport INFINITY
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
@@ -168,39 +167,6 @@ cdef class Coefficients:
             self.values[k * self.capacity + slot] = 0
             if self.averaged:
                 self.companions[k * self.capacity + slot] = 0
-        return 0
-
-    cdef int multiply(self, const double *factors) noexcept nogil:
-        """Multiply the coefficients of each row by its own factor. -1: no memory.
-
-        This and `clip` leave companions alone: they are for models that are not averaged, whose
-        rows leave them.
-        """
-        cdef Py_ssize_t k, r
-        cdef double *values
-        if self.preserve() < 0:
-            return -1
-        for k in range(self.n_outputs):
-            values = self.values + k * self.capacity
-            for r in range(self.n):
-                values[r] *= factors[r]
-        return 0
-
-    cdef int clip(self, double limit) noexcept nogil:
-        """Hold every coefficient within -limit ... limit. Returns 0, or -1 when memory ran out."""
-        cdef Py_ssize_t k, r
-        cdef double *values
-        cdef double value
-        if limit == INFINITY:
-            return 0
-        if self.preserve() < 0:
-            return -1
-        limit /= self.scale
-        for k in range(self.n_outputs):
-            values = self.values + k * self.capacity
-            for r in range(self.n):
-                value = values[r] if values[r] < limit else limit
-                values[r] = value if value > -limit else -limit
         return 0
 
     cdef void advance(self) noexcept nogil:

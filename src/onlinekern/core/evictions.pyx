@@ -5,9 +5,44 @@ Layer 8.
 from libc.math cimport INFINITY, fabs, sqrt
 
 from onlinekern.core.budgets cimport OUT_OF_MEMORY, Budget, Eviction, Verdict
+from onlinekern.core.coefficients cimport Coefficients
 from onlinekern.core.rng cimport Generator
 from onlinekern.core.support cimport SupportSet
 from onlinekern.core.vector cimport ops_for
+
+
+cdef int multiply(Coefficients coefficients, const double *factors) noexcept nogil:
+    """Multiply the coefficients of each row by its own factor. -1: no memory.
+
+    This and `clip` leave companions alone: a model whose rows leave it is not averaged.
+    """
+    cdef Py_ssize_t k, r
+    cdef double *values
+    if coefficients.preserve() < 0:
+        return -1
+    for k in range(coefficients.n_outputs):
+        values = coefficients.values + k * coefficients.capacity
+        for r in range(coefficients.n):
+            values[r] *= factors[r]
+    return 0
+
+
+cdef int clip(Coefficients coefficients, double limit) noexcept nogil:
+    """Hold every coefficient within -limit ... limit. Returns 0, or -1 when memory ran out."""
+    cdef Py_ssize_t k, r
+    cdef double *values
+    cdef double value
+    if limit == INFINITY:
+        return 0
+    if coefficients.preserve() < 0:
+        return -1
+    limit /= coefficients.scale
+    for k in range(coefficients.n_outputs):
+        values = coefficients.values + k * coefficients.capacity
+        for r in range(coefficients.n):
+            value = values[r] if values[r] < limit else limit
+            values[r] = value if value > -limit else -limit
+    return 0
 
 
 cdef class RandomEviction(Eviction):
@@ -71,7 +106,7 @@ cdef class UniformEviction(RandomEviction):
         # What leaves is cleared with the swap, so it may be rescaled with the others.
         if support.n > 1 and self.rescale(support) < 0:
             return OUT_OF_MEMORY
-        if support.coefficients.clip(self.max_coefficient) < 0:
+        if clip(support.coefficients, self.max_coefficient) < 0:
             return OUT_OF_MEMORY
         return self.swap(support, slot, i, coefficients)
 
@@ -118,7 +153,7 @@ cdef class NonuniformEviction(UniformEviction):
         # 1 / (1 - p_j). Of two rows, one whose share is 0 is the one that leaves.
         for r in range(n):
             factors[r] = others / (others - 1 + factors[r] * unit)
-        return support.coefficients.multiply(factors)
+        return multiply(support.coefficients, factors)
 
 
 EVICTIONS = {
