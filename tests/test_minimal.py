@@ -40,7 +40,7 @@ def test_fit(name, cls, layout):
     width = {"gamma": 0.3} if hasattr(cls, "gamma") else {}
     model = cls(**width, random_state=0).fit(layout(X), y)
     assert model.score(layout(X), y) > 0.8
-    assert model.n_seen_ == 200
+    assert model.n_seen_ == 200 * getattr(model, "n_iter_", 1)
 
 
 def test_import_needs_no_optional_package():
