@@ -36,7 +36,7 @@ class LinearPA(PassesEstimator):
 
     def _rule(self):
         variant = self.variant or ("pa2" if self.loss.startswith("squared") else "pa1")
-        # Without its bound, PA-I is plain PA; so is PA-II where C is infinite.
+        # Plain PA is PA-I without its bound, as is PA-II where C is infinite.
         if variant == "pa" or math.isinf(self.C):
             return RULES["scaled_pa1"](self._plain_loss(), math.inf)
         return RULES[f"scaled_{variant}"](self._plain_loss(), self.C)
@@ -46,7 +46,11 @@ class LinearPA(PassesEstimator):
         constant = SPARSE_INTERCEPT if sp.issparse(X) else 1.0
         average = int(self.average)
         arguments = X.shape[1], X.dtype, n_outputs, average > 0, self.fit_intercept * constant
-        return LinearSpace(*arguments, average)
+        return LinearSpace(*arguments, average, self.variant == "pa")
+
+    def _renew(self, model):
+        super()._renew(model)
+        model.space.counted = self.variant == "pa"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -54,8 +58,9 @@ class PAClassifier(LinearPA, OnlineClassifier):
     """Passive-Aggressive classification, with the parameters of scikit-learn's.
 
     A sample of hinge loss ``l = max(0, 1 - y (w.x + b)) > 0`` moves ``w <- w + tau y x`` and
-    ``b <- b + tau y`` by ``tau = l / ||x||^2`` (PA), ``min(C, l / ||x||^2)`` (PA-I) or
-    ``l / (||x||^2 + 1 / (2 C))`` (PA-II): section 3 of [1]_.
+    ``b <- b + tau y`` by ``tau = min(C, l / ||x||^2)`` (PA-I) or ``l / (||x||^2 + 1 / (2 C))``
+    (PA-II), section 3 of [1]_; plain PA takes ``l / (||x||^2 + 1)``, where 1 is the constant that b
+    is the weight of.
 
     Parameters
     ----------

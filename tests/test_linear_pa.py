@@ -280,12 +280,28 @@ def test_problems_of_several_classes_run_in_threads(samples, same_state):
 
 
 @pytest.mark.parametrize("variant", ["pa1", "pa2"])
-def test_an_infinite_C_is_plain_pa(variant, stream, same_state):
+def test_without_a_constant_an_infinite_C_is_plain_pa(variant, stream):
     X, y = stream("binary")
+    settings = {"fit_intercept": False}
     plain, infinite = PAClassifier(variant="pa"), PAClassifier(variant=variant, C=np.inf)
     for model in (plain, infinite):
-        model.partial_fit(X, y, classes=["no", "yes"])
+        model.set_params(**settings).partial_fit(X, y, classes=["no", "yes"])
     np.testing.assert_array_equal(plain.coef_, infinite.coef_)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("task", ["binary", "ovr"])
+def test_plain_pa_leaves_no_loss(task, layout, samples):
+    X, y = samples(task, layout, n=30)
+    model = PAClassifier()
+    for i in range(30):
+        # The first half is learnt by PA-I: the rule may change in mid-stream.
+        model.set_params(variant="pa" if i >= 15 else None)
+        model.partial_fit(X[i : i + 1], y[i : i + 1], classes=np.unique(y))
+        scores = np.atleast_2d(model.decision_function(X[i : i + 1]))[0]
+        label = np.searchsorted(np.unique(y), y[i])
+        signs = np.where(np.arange(3) == label, 1, -1) if task == "ovr" else [2 * label - 1]
+        assert np.max(1 - np.array(signs) * scores) < 1e-9 or i < 15
 
 
 def test_warning_of_the_last_pass(samples):

@@ -74,10 +74,11 @@ PASSAGES = {
     "passes_notes": """
         `fit` does what scikit-learn's learner of this kind does, in the same order of samples for
         the same `random_state`, and gives its weights to rounding: the constant is no part of
-        ``||x||^2``, on sparse samples its steps are a hundredth of those of the weights, and the
-        loss that decides about stopping is the one before each step. The page "Coming from
-        scikit-learn's PassiveAggressive" lists what differs. A `sample_weight` multiplies the step
-        and the loss of its sample, and a sample of weight 0 is as if it was not there.
+        ``||x||^2`` in PA-I and PA-II, which C keeps from running away; on sparse samples its steps
+        are a hundredth of those of the weights; and the loss that decides about stopping is the one
+        before each step. The page "Coming from scikit-learn's PassiveAggressive" lists what
+        differs. A `sample_weight` multiplies the step and the loss of its sample, and a sample of
+        weight 0 is as if it was not there.
     """,
     "linear_stream_parameters": """
         n_epochs : int >= 1, default=1

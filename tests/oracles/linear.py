@@ -1,7 +1,8 @@
 """Linear learners: K weight vectors and K constants, every model of the stream kept.
 
 Scores are w_k . x + b_k. A step of coefficient c adds c x to w and c times `constant` to b; q, the
-squared length of a sample, is that of x alone. References as in the package's docstring.
+squared length of a sample, is that of x alone, unless its constant is counted. References as in
+the package's docstring.
 """
 
 from dataclasses import dataclass, field
@@ -22,6 +23,8 @@ class Linear:
     rule, head : rules.Rule, heads.Head
     constant : float
         Steps of b in units of those of w; 0 for no b.
+    counted : bool
+        Whether the length of a sample is that with its constant.
     average : bool
         Whether predictions are made by the mean of the models f_{skipped + 1}, f_{skipped + 2}, ...
         so far, f_1 being the one before the first sample.
@@ -40,6 +43,7 @@ class Linear:
     head: object
     n_features: int
     constant: float = 1.0
+    counted: bool = False
     average: bool = False
     skipped: int = 0
     batch_size: int = 1
@@ -86,7 +90,8 @@ class Linear:
         lifted = np.append(x, self.constant)
         for problem in self.head.problems(self.scores(self.models[-1], x), target):
             self.cumulative_loss += weight * self.rule.loss.value(problem.y, problem.f)
-            q = np.dot(problem.direction, problem.direction) * np.dot(x, x)
+            length = np.dot(x, x) + (self.constant if self.counted else 0.0)
+            q = np.dot(problem.direction, problem.direction) * length
             step = self.rule.coefficient(problem.f, problem.y, q, t, weight) * problem.direction
             self.gathered += np.outer(step * self.importance(target), lifted)
         self.shrink *= self.rule.shrink(t)
@@ -146,7 +151,7 @@ def pa(X, y, *, C=1.0, variant="pa1", epsilon=0.1, average=False, sample_weight=
     """Passive-Aggressive learning [1]_, one pass; `average` n leaves f_1 ... f_n out."""
     regression = settings.get("task") == "regression"
     rule = pa_rule(C=C, variant=variant, regression=regression, epsilon=epsilon)
-    settings |= {"average": bool(average), "skipped": int(average)}
+    settings |= {"average": bool(average), "skipped": int(average), "counted": variant == "pa"}
     return learner(X, rule, **settings).learn(X, y, sample_weight)
 
 

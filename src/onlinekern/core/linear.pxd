@@ -23,6 +23,7 @@ cdef class LinearSpace(Space):
     cdef readonly bint averaged
     cdef readonly int64_t skipped
     cdef readonly double intercept
+    cdef public bint counted
     cdef readonly Blocks blocks  # n_outputs rows of weights, then as many companions, if averaged
     cdef Passed passed, saved
 

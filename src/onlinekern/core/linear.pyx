@@ -39,20 +39,24 @@ cdef class LinearSpace(Space):
         Predict with the average of the models instead of the last one.
     intercept : float >= 0, default=1
         The step of the constant b in units of the coefficient; 0 for none. b shrinks as the
-        weights do, and is no part of a sample's length.
+        weights do.
     skipped : int >= 0, default=0
         Models that the average leaves out: it is that of f_{skipped + 1} ... f_{t + 1} after t
         samples, f_1 = 0, and the last model as long as there is none.
+    counted : bool, default=False
+        Whether the length of a sample is that with its constant: coefficient a then moves the score
+        of its own sample by a times the length. It may change between calls.
     """
 
     def __init__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, bint averaged,
-                 double intercept=1.0, int64_t skipped=0):
+                 double intercept=1.0, int64_t skipped=0, bint counted=False):
         self.d = d
         self.ops = ops_for(np.dtype(dtype).itemsize)
         self.n_outputs = n_outputs
         self.averaged = averaged
         self.intercept = intercept
         self.skipped = skipped
+        self.counted = counted
         self.width = (d + LINE) // LINE * LINE
         self.blocks = Blocks((1 + averaged) * n_outputs * self.width // LINE, LINE)
         self.passed.scale = 1
@@ -92,13 +96,14 @@ cdef class LinearSpace(Space):
         self.score_row(&self.rows, self.row_number(i), current, averaged)
 
     cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil:
-        """||x||^2, where it will be looked at."""
+        """||x||^2, with the constant if it is counted, where it will be looked at."""
         cdef Py_ssize_t k
         cdef double square = -1
         for k in range(self.n_outputs):
             if out[k] != 0:
                 if square < 0:
-                    square = row_square(&self.rows, self.row_number(i))
+                    square = row_square(&self.rows, self.row_number(i)) \
+                        + (self.intercept if self.counted else 0)
                 out[k] = square
 
     cdef int update(self, Py_ssize_t i, double shrink, bint updates,
@@ -238,7 +243,8 @@ cdef class LinearSpace(Space):
     def arguments(self):
         """What makes an empty space like this one."""
         dtype = np.float32 if self.ops.itemsize == 4 else np.float64
-        return self.d, dtype, self.n_outputs, self.averaged, self.intercept, self.skipped
+        return (self.d, dtype, self.n_outputs, self.averaged, self.intercept, self.skipped,
+                self.counted)
 
     def get_state(self):
         """All that was learnt, as a dictionary."""
