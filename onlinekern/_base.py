@@ -8,6 +8,7 @@ are its parameters, `__init__` only stores them. The parts that it is made of co
 import functools
 from dataclasses import dataclass
 from numbers import Integral
+from typing import ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -54,7 +55,7 @@ class OnlineEstimator(BaseEstimator):
     window: int | None = None
     n_jobs: int | None = None
 
-    _constraints = {
+    _constraints: ClassVar[dict] = {
         "n_epochs": [Interval(Integral, 1, None, closed="left")],
         "shuffle": ["boolean"],
         "random_state": ["random_state"],

@@ -199,7 +199,7 @@ def test_many_folds_lose_nothing(stream, close):
     settings = {"eta": 0.1, "schedule": "constant", "reg": 5.0, "average": True}
     model = build("OGDRegressor", "regression", **settings).partial_fit(X, y)
     state = model._model.space.get_state()
-    assert 1e-3 <= state["scale"] <= 1 < 1e9 * 0.5 ** len(y) + 2
+    assert 1e-3 <= state["scale"] <= 1  # a product of 3000 halves would be 0
     check(model, twin(model, "regression", X, y), X, np.float64, close)
 
 

@@ -160,7 +160,7 @@ cdef class Margin(OneVsRest):
 
 
 cdef class Weighted(Head):
-    """Another head, whose steps are multiplied by a weight for each class.
+    """Another head, whose coefficients are multiplied by a weight for each class.
 
     The weight is that of the sample's class. One against the rest, it is a weight of the positive
     samples of a problem: the steps of the others are left alone.
@@ -185,6 +185,9 @@ cdef class Weighted(Head):
 
     cdef double predict(self, const double *scores) noexcept nogil:
         return self.inner.predict(scores)
+
+    cdef double target(self, double y) noexcept nogil:
+        return self.inner.target(y)
 
     cdef void wanted(self, const double *scores, double y, Rule rule,
                      double *lengths) noexcept nogil:

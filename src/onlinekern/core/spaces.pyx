@@ -17,7 +17,7 @@ from onlinekern.core.windows cimport Window
 # measures it).
 cdef Py_ssize_t BLOCK_BYTES = 3 << 19
 cdef Py_ssize_t LEAST_ROWS = 16
-# A space that shares nothing between the samples of a block is opened that it be asked less often.
+# Where the samples of a block share nothing, its length only sets how often signals are looked for.
 cdef Py_ssize_t ROWS = 64
 
 
