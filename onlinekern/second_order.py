@@ -53,6 +53,7 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
     Notes
     -----
     {second_order_notes}
+    {second_order_class_notes}
     With a diagonal covariance the constraint holds for the full matrix that the step makes of it,
     not for its diagonal. A `sample_weight` of 0 leaves a sample out; there is nothing that other
     weights could multiply.
@@ -114,6 +115,7 @@ class SCWClassifier(OnlineClassifier, SecondOrderEstimator):
     Notes
     -----
     {second_order_notes}
+    {second_order_class_notes}
     A `sample_weight` multiplies C.
 
     References
@@ -177,6 +179,7 @@ class AROWClassifier(OnlineClassifier, SecondOrderEstimator):
     Notes
     -----
     {second_order_notes}
+    {second_order_class_notes}
     A `sample_weight` divides r.
 
     References
