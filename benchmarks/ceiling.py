@@ -162,13 +162,14 @@ def naive_us(case, X, y):
 def print_run(run, level, slow):
     """A line of the table."""
     us, limit, key = statistics.median(run.times), run.limit(), (run.layout, run.dtype)
+    reached = f"{limit:8.3f}{limit / us:7.0%}" if limit else f"{'-':>8}{'-':>7}"
     ratio = f"{'':>9}"
     if slow:
         goal = judged(slow / us, goal_at(run.case.ratios, key, level), level, np.greater_equal)
         ratio = f"{slow / us:9.1f} {goal}"
     print(
         f"{run.case.estimator:22}{run.case.stream:>9}{run.layout:>7} {run.dtype:8}{run.size:6.0f}"
-        f"{us:9.3f}{limit or np.nan:8.3f}{(limit or np.nan) / us:7.0%} "
+        f"{us:9.3f}{reached} "
         f"{judged(us, goal_at(run.case.goals, key, level), level)} {ratio}",
         flush=True,
     )

@@ -84,3 +84,36 @@ class Overhead(common.Warm):
         return round(compare_one(self.model, self.X, self.y)[2], 3)
 
     track_overhead_us.unit = "us"
+
+
+class OneRow(common.Warm):
+    """partial_fit with one row: what scikit-learn's contract costs, here and there."""
+
+    rows = 300
+    param_names = ["dtype"]
+    params = [common.DTYPES]
+
+    def setup(self, dtype):
+        self.prepare("SPAClassifier", dtype, "dense", 64)
+        self.parts = [(self.X[i : i + 1], self.y[i : i + 1]) for i in range(self.rows)]
+
+    def learn_each(self, model):
+        """Learn row after row."""
+        for x, y in self.parts:
+            model.partial_fit(x, y)
+
+    def time_partial_fit(self, *_):
+        self.learn_each(self.model)
+
+    def track_ratio(self, *_):
+        """How many times longer scikit-learn's linear classifier takes."""
+        from sklearn.linear_model import SGDClassifier
+
+        peer = common.learn(SGDClassifier(), self.X, self.y)
+        ours, theirs = [], []
+        for _ in range(5):
+            ours.append(common.least_us(lambda: self.learn_each(self.model), 1, repeats=1))
+            theirs.append(common.least_us(lambda: self.learn_each(peer), 1, repeats=1))
+        return round(statistics.median(theirs) / statistics.median(ours), 2)
+
+    track_ratio.unit = "times"

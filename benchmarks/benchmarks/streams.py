@@ -95,6 +95,33 @@ def gaussian_mixture(n_samples, seed=0):
     return X, np.where(positive, 1, -1), target
 
 
+def text(n_samples, d, stored, seed=0):
+    """Draw rows like text: few features are frequent, most are rare (their ranks' logarithms are
+    uniform), values are positive, rows of length 1.
+
+    Parameters
+    ----------
+    n_samples, d, stored : int
+        Rows, features, and words per row; a word that comes twice is stored once.
+    seed : int
+
+    Returns
+    -------
+    X : CSR matrix of shape (n_samples, d), float64
+    y : ndarray of shape (n_samples,)
+        -1 or +1.
+    """
+    generator = np.random.default_rng(seed)
+    columns = np.minimum(d ** generator.random(n_samples * stored), d - 1).astype(np.int32)
+    starts = np.arange(0, n_samples * stored + 1, stored)
+    values = generator.random(n_samples * stored)
+    X = sparse.csr_matrix((values, columns, starts), shape=(n_samples, d))
+    X.sum_duplicates()
+    lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+    X = sparse.csr_matrix(X.multiply(1 / lengths[:, None]))
+    return X, np.where(X @ generator.standard_normal(d) > 0, 1, -1)
+
+
 def a9a(folder, seed=0):
     """Read a9a, training and test part joined as in the SPA paper, in a random order.
 

@@ -1,0 +1,251 @@
+"""Mistakes, speed and memory beside other libraries, on the same stream in the same order.
+
+    python benchmarks/peers.py [--data DIR] [--rows N] [--one-row N] [--only TEXT] [--plot FILE]
+                               [--split]
+
+Every learner runs in a process of its own, on one thread, test-then-train over a9a (without
+``--data`` a stream like it). Times are CPU time in the loop that learns and predicts, after a short
+rehearsal that loads what is loaded when first used; memory is the most resident memory during the
+loop (Linux), and how much of it came with the loop. What takes a millisecond per sample sees the
+first samples only: `--one-row` of them. Peers that are not installed are passed over. ``--split``
+compares a support vector machine, trained on the training part and scored on the test part, with
+learners of one pass.
+"""
+
+import argparse
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from peer_learners import LEARNERS, SPLIT
+
+from benchmarks import streams
+
+THREADS = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "BLIS")}
+TRAINING_ROWS = 32_561
+REHEARSAL = 300
+SLOW = "sklearn RBFSampler + SGD, one row"
+BATCHES = "sklearn RBFSampler + SGD, batches"
+RIVER = "river PA"
+
+
+def arguments():
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", metavar="DIR", help="folder with a9a.{train,test}.libsvm.xz")
+    parser.add_argument("--rows", type=int, default=48_842)
+    parser.add_argument("--one-row", type=int, default=2_000)
+    parser.add_argument("--only", default="", help="learners whose name contains this")
+    parser.add_argument("--plot", metavar="FILE", help="draw error against time")
+    parser.add_argument("--split", action="store_true", help="training part and test part")
+    parser.add_argument("--run", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def read(options, shuffled):
+    """The stream, or the two parts one after the other in their own order."""
+    if not options.data:
+        return streams.sparse_binary(48_842)[:2]
+    if shuffled:
+        return streams.a9a(options.data)[:2]
+    return streams.libsvm(options.data, "a9a", ("train", "test"), streams.N_FEATURES)
+
+
+class Meter:
+    """CPU time and memory of what is done inside."""
+
+    def __enter__(self):
+        # Makes the resident memory of now the most so far.
+        Path("/proc/self/clear_refs").write_text("5")
+        self.before = self.resident("VmRSS")
+        self.start = time.process_time()
+        return self
+
+    def __exit__(self, *_):
+        self.seconds = time.process_time() - self.start
+        self.most = self.resident("VmHWM")
+
+    @staticmethod
+    def resident(name):
+        """An entry of this process' status in MB."""
+        status = Path("/proc/self/status").read_text()
+        return int(re.search(rf"^{name}:\s*(\d+) kB", status, re.MULTILINE)[1]) / 1024
+
+
+def run_one(options):
+    """In the child: learn and print what came out as JSON."""
+    warnings.simplefilter("ignore")
+    X, y = read(options, shuffled=not options.split)
+    if options.split:
+        figures = run_split(SPLIT[options.run], X, y)
+    else:
+        learner = LEARNERS[options.run]
+        n = min(options.one_row if learner.slow else options.rows, X.shape[0])
+        learner.prepare(X[:REHEARSAL], y[:REHEARSAL])()
+        figures = run_loop(learner.prepare(X[:n], y[:n]), n)
+    print(json.dumps(figures))
+
+
+def run_loop(loop, n):
+    """Learn the stream."""
+    with Meter() as meter:
+        mistakes = loop()
+    return {
+        "error": 100 * mistakes / n,
+        "rows": n,
+        "us": 1e6 * meter.seconds / n,
+        "memory": meter.most,
+        "grown": meter.most - meter.before,
+    }
+
+
+def run_split(learner, X, y):
+    """Learn the training part, predict the test part."""
+    rows, train, test = learner.rows(X), slice(TRAINING_ROWS), slice(TRAINING_ROWS, None)
+    learner.make(TRAINING_ROWS).fit(rows[:REHEARSAL], y[:REHEARSAL])
+    with Meter() as meter:
+        model = learner.make(TRAINING_ROWS).fit(rows[train], y[train])
+    error = 100 * float(np.mean(model.predict(rows[test]) != y[test]))
+    return {"error": error, "seconds": meter.seconds, "memory": meter.most}
+
+
+def measure(name, learner):
+    """Run a learner in a process of its own; returns its figures, or None and prints why."""
+    missing = [module for module in learner.needs if importlib.util.find_spec(module) is None]
+    absent = learner.absent()
+    if missing or absent:
+        reason = f"{', '.join(missing)} is not installed" if missing else absent
+        print(f"{name:38} passed over: {reason}", flush=True)
+        return None
+    child = subprocess.run(
+        [sys.executable, __file__, *sys.argv[1:], "--run", name],
+        env={**os.environ, **THREADS},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if child.returncode:
+        last = (child.stderr.strip().splitlines() or ["no message"])[-1]
+        print(f"{name:38} failed: {last}", flush=True)
+        return None
+    return json.loads(child.stdout.splitlines()[-1])
+
+
+def race(options):
+    """The table of the stream; returns the figures by name."""
+    found = {}
+    print(f"{'':38}{'error %':>9}{'us':>11}{'peak MB':>9}{'grown':>7}{'rows':>8}")
+    for name, learner in LEARNERS.items():
+        if options.only in name and (figures := measure(name, learner)):
+            found[name] = figures
+            print(
+                f"{name:38}{figures['error']:9.2f}{figures['us']:11.2f}{figures['memory']:9.0f}"
+                f"{figures['grown']:7.1f}{figures['rows']:8,}",
+                flush=True,
+            )
+    return found
+
+
+def print_ratios(found):
+    """How many times faster than a peer each learner is that makes no more mistakes.
+
+    One row at a time is slow: its mistakes are those of the same learner in batches.
+    """
+    for peer, error_of, goal in ((SLOW, BATCHES, 100), (BATCHES, BATCHES, 8), (RIVER, RIVER, 10)):
+        if peer not in found or error_of not in found:
+            continue
+        print(f"\ntimes faster than {peer}, with at most its {found[error_of]['error']:.2f} %")
+        for name, learner in LEARNERS.items():
+            if name in found and not learner.peer:
+                ratio = found[peer]["us"] / found[name]["us"]
+                if found[name]["error"] <= found[error_of]["error"]:
+                    met = "met" if ratio >= goal else "no"
+                    print(f"  {name:38}{ratio:9.1f}  goal {goal}: {met}")
+
+
+def draw(found, path):
+    """Error against time per sample, one point per learner."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(8, 5))
+    for peer, marker, colour in ((False, "o", "C0"), (True, "s", "0.45")):
+        chosen = [name for name in found if LEARNERS[name].peer == peer]
+        points = np.array([[found[name]["us"], found[name]["error"]] for name in chosen])
+        label = "other libraries" if peer else "onlinekern"
+        if len(chosen):
+            axes.scatter(*points.T, marker=marker, color=colour, label=label, zorder=2)
+    for name, offset in zip(found, offsets(found), strict=True):
+        axes.annotate(
+            name.removeprefix("onlinekern "),
+            (found[name]["us"], found[name]["error"]),
+            xytext=offset,
+            textcoords="offset points",
+            fontsize=6.5,
+            va="center",
+        )
+    axes.set(xscale="log", xlabel="µs of CPU time per sample", ylabel="mistakes, %")
+    axes.set_xlim(right=axes.get_xlim()[1] * 6)
+    axes.grid(alpha=0.3, zorder=0)
+    axes.legend(loc="upper right", fontsize=8)
+    axes.set_title("a9a, one pass, test-then-train, one thread", fontsize=10)
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
+
+
+def offsets(found):
+    """Where to write each name: beside its point, a little up or down if another is near."""
+    placed, result = [], []
+    for name in found:
+        x, y = np.log10(found[name]["us"]), found[name]["error"]
+        near = sum(abs(x - a) < 0.8 and abs(y - b) < 0.25 for a, b in placed)
+        placed.append((x, y))
+        result.append((6, 0 if near == 0 else 8 * (-1) ** near * ((near + 1) // 2)))
+    return result
+
+
+def compare_split(options):
+    """The table of the two parts."""
+    found = {}
+    print(f"{'':38}{'test error %':>13}{'training s':>12}{'peak MB':>11}")
+    for name, learner in SPLIT.items():
+        if options.only in name and (figures := measure(name, learner)):
+            found[name] = figures
+            print(
+                f"{name:38}{figures['error']:13.2f}{figures['seconds']:12.3f}"
+                f"{figures['memory']:11.0f}",
+                flush=True,
+            )
+    slow = found.get("sklearn SVC")
+    for name, figures in found.items():
+        if slow and not SPLIT[name].peer:
+            times, worse = slow["seconds"] / figures["seconds"], figures["error"] - slow["error"]
+            met = "met" if times >= 300 and worse <= 0.5 else "no"
+            print(f"  {name}: {worse:+.2f} points, {times:,.0f} times faster; goal 0.5, 300: {met}")
+
+
+def main():
+    """Print the tables, and draw."""
+    options = arguments()
+    if options.run:
+        run_one(options)
+    elif options.split:
+        compare_split(options)
+    else:
+        found = race(options)
+        print_ratios(found)
+        if options.plot and found:
+            draw(found, options.plot)
+
+
+if __name__ == "__main__":
+    main()
