@@ -4,6 +4,7 @@ from importlib.metadata import version as _version
 from pathlib import Path as _Path
 
 from onlinekern._registry import all_estimators
+from onlinekern.bsgd import BSGDClassifier, BSGDRegressor
 from onlinekern.core.vector import available_levels as _available_levels
 from onlinekern.core.vector import level as _level
 from onlinekern.dual import DualSGDClassifier, DualSGDRegressor
@@ -16,6 +17,7 @@ from onlinekern.kernel import (
 )
 from onlinekern.local import LOLClassifier
 from onlinekern.passive_aggressive import KernelPAClassifier, KernelPARegressor
+from onlinekern.projection import BOLSSVMClassifier, ProjectronClassifier
 from onlinekern.sdrogd import SDROGDClassifier
 from onlinekern.sketch import FrequentDirections
 from onlinekern.spa import SPAClassifier, SPARegressor
@@ -23,6 +25,9 @@ from onlinekern.spa import SPAClassifier, SPARegressor
 __version__ = _version("onlinekern")
 
 __all__ = [
+    "BOLSSVMClassifier",
+    "BSGDClassifier",
+    "BSGDRegressor",
     "DualSGDClassifier",
     "DualSGDRegressor",
     "FourierFeatures",
@@ -34,6 +39,7 @@ __all__ = [
     "KernelPegasosClassifier",
     "KernelPerceptronClassifier",
     "LOLClassifier",
+    "ProjectronClassifier",
     "SDROGDClassifier",
     "SPAClassifier",
     "SPARegressor",

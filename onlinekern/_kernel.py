@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from onlinekern._base import OnlineEstimator
+from onlinekern._threads import one_blas_thread
 from onlinekern.core import BUDGETS, KERNEL_ALIASES, KERNELS
 from onlinekern.core.spaces import KernelSpace
 from onlinekern.core.support import SupportSet
@@ -73,6 +74,7 @@ class KernelEstimator(SupportVectorEstimator):
     degree: int = 3
     coef0: float = 0.0
 
+    _space_type = KernelSpace
     _constraints = {
         "kernel": [StrOptions({*KERNELS, *KERNEL_ALIASES})],
         "degree": [Interval(Integral, 1, None, closed="left")],
@@ -86,7 +88,7 @@ class KernelEstimator(SupportVectorEstimator):
         self._sparse = sp.issparse(X)
         averaged = bool(getattr(self, "average", False))
         support = SupportSet(kernel, X.shape[1], X.dtype, n_outputs, averaged, self._sparse)
-        return KernelSpace(support, self._budget(rng))
+        return self._space_type(support, self._budget(rng))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -129,3 +131,12 @@ class BudgetedEstimator(KernelEstimator):
     budget: int = 500
 
     _constraints = {"budget": [Interval(Integral, 1, None, closed="left")]}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class InvertingEstimator(BudgetedEstimator):
+    """Mixin for budgeted learners whose policy may make an inverse afresh, by LAPACK."""
+
+    fit = one_blas_thread(OnlineEstimator.fit)
+    _partial_fit = one_blas_thread(OnlineEstimator._partial_fit)
+    _learn_one = one_blas_thread(OnlineEstimator._learn_one)

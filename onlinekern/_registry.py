@@ -1,10 +1,10 @@
 """The list of estimators."""
 
-from onlinekern import dual, kernel, local, passive_aggressive, sdrogd, spa
+from onlinekern import bsgd, dual, kernel, local, passive_aggressive, projection, sdrogd, spa
 from onlinekern._base import OnlineEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 
-MODULES = (dual, kernel, local, passive_aggressive, sdrogd, spa)
+MODULES = (bsgd, dual, kernel, local, passive_aggressive, projection, sdrogd, spa)
 
 
 def all_estimators(type_filter=None):

@@ -16,7 +16,9 @@ def width(name):
 
 def build(name, **parameters):
     """An averaged estimator whose scale, where it has one, is folded within fifty samples."""
-    model = CLASSES[name](**width(name), random_state=7, average=True)
+    model = CLASSES[name](**width(name), random_state=7)
+    if hasattr(model, "average"):
+        model.set_params(average=True)
     steps = {"eta": 0.4, "reg": 1.5} if hasattr(model, "eta") and hasattr(model, "reg") else {}
     return model.set_params(**{**steps, **parameters})
 

@@ -113,8 +113,17 @@ def weights_of(n):
     return weights
 
 
-# Their models are of another form: they meet their twins in test_dual_sgd, test_lol, test_sdrogd.
-ELSEWHERE = {"DualSGDClassifier", "DualSGDRegressor", "LOLClassifier", "SDROGDClassifier"}
+# Their models are of another form: they meet their twins in tests of their own.
+ELSEWHERE = {
+    "BOLSSVMClassifier",
+    "BSGDClassifier",
+    "BSGDRegressor",
+    "DualSGDClassifier",
+    "DualSGDRegressor",
+    "LOLClassifier",
+    "ProjectronClassifier",
+    "SDROGDClassifier",
+}
 
 
 def test_every_estimator_has_a_case():

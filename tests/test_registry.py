@@ -5,7 +5,18 @@ import re
 from pathlib import Path
 
 import pytest
-from oracles import algorithms, dual_sgd, heads, kernels, lol, losses, rules, schedules, sdrogd
+from oracles import (
+    algorithms,
+    dual_sgd,
+    heads,
+    kernels,
+    lol,
+    losses,
+    projection,
+    rules,
+    schedules,
+    sdrogd,
+)
 
 import onlinekern
 from onlinekern import core
@@ -29,7 +40,14 @@ TWINS = {
 
 
 # Estimators whose twin is a module of its own.
-OTHER_TWINS = {"dual_sgd": dual_sgd.dual_sgd, "lol": lol.lol, "sdrogd": sdrogd.sdrogd}
+OTHER_TWINS = {
+    "bolssvm": projection.bolssvm,
+    "bsgd": projection.bsgd,
+    "dual_sgd": dual_sgd.dual_sgd,
+    "lol": lol.lol,
+    "projectron": projection.projectron,
+    "sdrogd": sdrogd.sdrogd,
+}
 REGISTERED = [(table, name) for table in core.__all__ for name in getattr(core, table)]
 
 

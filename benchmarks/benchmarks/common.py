@@ -40,6 +40,8 @@ DTYPES = ["float32", "float64"]
 LAYOUTS = ["csr", "dense"]
 # Parameters near the best on a9a, where they are not the default.
 PARAMETERS = {
+    "BSGDClassifier": {"reg": 2 / ROWS},
+    "BSGDRegressor": {"reg": 256 / ROWS},
     "DualSGDClassifier": {"reg": 2 / ROWS},
     "DualSGDRegressor": {"reg": 256 / ROWS},
     "KernelOGDClassifier": {"eta": 0.1},

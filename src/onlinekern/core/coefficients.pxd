@@ -25,6 +25,9 @@ cdef class Coefficients:
     cdef int put(self, Py_ssize_t slot, const double *step) noexcept nogil
     cdef int add(self, Py_ssize_t slot, const double *step) noexcept nogil
     cdef int clear(self, Py_ssize_t slot) noexcept nogil
+    cdef int combine(self, const double *direction, const double *step) noexcept nogil
+    cdef int assign(self, Py_ssize_t k, const double *numbers) noexcept nogil
+    cdef double norm(self, Py_ssize_t slot) noexcept nogil
     cdef void advance(self) noexcept nogil
     cdef int shrink(self, double factor) noexcept nogil
     cdef int fold(self, double factor) noexcept nogil

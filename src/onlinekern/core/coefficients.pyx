@@ -8,6 +8,7 @@ step i with coefficient a contributes a (S_t - S_i) kappa to the sum of f_1 ... 
 c = a S_i therefore gives the average from the same kernel row: (S_t sum a kappa - sum c kappa) / t.
 A fold turns a contribution made so far into -c, and starts S at 0 again.
 """
+from libc.math cimport fabs, sqrt
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
@@ -132,6 +133,49 @@ cdef class Coefficients:
             if self.averaged:
                 self.companions[k * self.capacity + slot] = 0
         return 0
+
+    cdef int combine(self, const double *direction, const double *step) noexcept nogil:
+        """Add direction[r] step[k] to the coefficient of every row r and output k. -1: no memory.
+
+        The models averaged so far stay what they were.
+        """
+        cdef Py_ssize_t k, j
+        cdef double factor
+        if self.preserve() < 0:
+            return -1
+        for k in range(self.n_outputs):
+            factor = step[k] / self.scale
+            for j in range(self.n if factor != 0 else 0):
+                self.values[k * self.capacity + j] += factor * direction[j]
+                if self.averaged:
+                    self.companions[k * self.capacity + j] += factor * direction[j] * self.total
+        return 0
+
+    cdef int assign(self, Py_ssize_t k, const double *numbers) noexcept nogil:
+        """Make numbers[r] the coefficient of every row r for output k. -1: no memory.
+
+        The models averaged so far stay what they were.
+        """
+        cdef Py_ssize_t j
+        cdef double old
+        if self.preserve() < 0:
+            return -1
+        for j in range(k * self.capacity, k * self.capacity + self.n):
+            old = self.values[j]
+            self.values[j] = numbers[j - k * self.capacity] / self.scale
+            if self.averaged:
+                self.companions[j] += (self.values[j] - old) * self.total
+        return 0
+
+    cdef double norm(self, Py_ssize_t slot) noexcept nogil:
+        """The Euclidean norm of the K coefficients of a row, without the common scale."""
+        cdef Py_ssize_t k
+        cdef double square = 0
+        if self.n_outputs == 1:
+            return fabs(self.values[slot])
+        for k in range(self.n_outputs):
+            square += self.values[k * self.capacity + slot] * self.values[k * self.capacity + slot]
+        return sqrt(square)
 
     cdef void advance(self) noexcept nogil:
         """Count one step: f_t has been scored and enters the average. Before `shrink`, `put`."""
