@@ -53,7 +53,8 @@ def main():
     budget = int(sys.argv[2]) if len(sys.argv) > 2 else 100
     for ridge in RIDGES:
         worst, median, fresh = walk(ridge, updates, budget)
-        print(f"ridge {ridge:7.0e}: worst {worst:.1e}, median {median:.1e}, a fresh one {fresh:.1e}")
+        line = f"worst {worst:.1e}, median {median:.1e}, a fresh one {fresh:.1e}"
+        print(f"ridge {ridge:7.0e}: {line}", flush=True)
 
 
 if __name__ == "__main__":
