@@ -5,6 +5,7 @@ from pathlib import Path as _Path
 
 from onlinekern._registry import all_estimators
 from onlinekern.bogd import BOGDClassifier, BOGDRegressor
+from onlinekern.bsgd import BSGDClassifier, BSGDRegressor
 from onlinekern.budgeted import BPAClassifier, BPARegressor, ForgetronClassifier, RBPClassifier
 from onlinekern.core.vector import available_levels as _available_levels
 from onlinekern.core.vector import level as _level
@@ -23,6 +24,7 @@ from onlinekern.mapped import FOGDClassifier, FOGDRegressor, NOGDClassifier, NOG
 from onlinekern.olla import OLLAClassifier, OLLARegressor
 from onlinekern.oskl import OSKLClassifier
 from onlinekern.passive_aggressive import KernelPAClassifier, KernelPARegressor
+from onlinekern.projection import BOLSSVMClassifier, ProjectronClassifier
 from onlinekern.sdrogd import SDROGDClassifier
 from onlinekern.second_order import AROWClassifier, AROWRegressor, CWClassifier, SCWClassifier
 from onlinekern.sketch import FrequentDirections
@@ -35,8 +37,11 @@ __all__ = [
     "AROWRegressor",
     "BOGDClassifier",
     "BOGDRegressor",
+    "BOLSSVMClassifier",
     "BPAClassifier",
     "BPARegressor",
+    "BSGDClassifier",
+    "BSGDRegressor",
     "CWClassifier",
     "DualSGDClassifier",
     "DualSGDRegressor",
@@ -64,6 +69,7 @@ __all__ = [
     "PARegressor",
     "PegasosClassifier",
     "PerceptronClassifier",
+    "ProjectronClassifier",
     "RBPClassifier",
     "SCWClassifier",
     "SDROGDClassifier",

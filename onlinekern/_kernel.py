@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from onlinekern._base import Learner, OnlineEstimator
+from onlinekern._threads import one_blas_thread
 from onlinekern.core import BUDGETS, KERNEL_ALIASES, KERNELS
 from onlinekern.core.spaces import KernelSpace
 from onlinekern.core.support import SupportSet
@@ -103,8 +104,10 @@ class KernelMachine(SupportVectors):
 class KernelEstimator(KernelMachine, SupportVectorEstimator):
     """Mixin for kernel learners; a subclass says what bounds the set of support vectors."""
 
+    _space_type = KernelSpace
+
     def _space(self, X, n_outputs, rng):
-        return KernelSpace(self._new_support(X, n_outputs), self._budget(rng))
+        return self._space_type(self._new_support(X, n_outputs), self._budget(rng))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -147,3 +150,12 @@ class BudgetedEstimator(KernelEstimator):
     budget: int = 500
 
     _constraints = {"budget": [Interval(Integral, 1, None, closed="left")]}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class InvertingEstimator(BudgetedEstimator):
+    """Mixin for budgeted learners whose policy may make an inverse afresh, by LAPACK."""
+
+    fit = one_blas_thread(OnlineEstimator.fit)
+    _partial_fit = one_blas_thread(OnlineEstimator._partial_fit)
+    _learn_one = one_blas_thread(OnlineEstimator._learn_one)

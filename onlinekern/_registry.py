@@ -2,6 +2,7 @@
 
 from onlinekern import (
     bogd,
+    bsgd,
     budgeted,
     dual,
     kernel,
@@ -12,6 +13,7 @@ from onlinekern import (
     olla,
     oskl,
     passive_aggressive,
+    projection,
     sdrogd,
     second_order,
     spa,
@@ -22,6 +24,7 @@ from onlinekern._tasks import Classifier, Regressor
 
 MODULES = (
     bogd,
+    bsgd,
     budgeted,
     dual,
     kernel,
@@ -32,6 +35,7 @@ MODULES = (
     olla,
     oskl,
     passive_aggressive,
+    projection,
     sdrogd,
     second_order,
     spa,

@@ -42,6 +42,8 @@ LAYOUTS = ["csr", "dense"]
 PARAMETERS = {
     "BOGDClassifier": {"eta": 1.0},
     "BPAClassifier": {"C": 0.5},
+    "BSGDClassifier": {"reg": 2 / ROWS},
+    "BSGDRegressor": {"reg": 256 / ROWS},
     "DualSGDClassifier": {"reg": 2 / ROWS},
     "DualSGDRegressor": {"reg": 256 / ROWS},
     "FOGDClassifier": {"eta": 0.1},

@@ -58,4 +58,28 @@ default='gaussian'
         K coefficients and ``a_r^2`` the square of its norm, as for K functions that each lose
         theirs; all K are handed on. A `sample_weight` multiplies C.
     """,
+    "bsgd_parameters": """
+        maintenance : {'merge', 'project', 'remove'}, default='merge'
+            Where the smallest support vector goes: 'merge' makes it one with the partner that suits
+            it best (Gaussian kernel only), 'project' onto the span of the others, in time
+            proportional to the square of the budget, 'remove' forgets it.
+        reg : float > 0, default=1e-4 (1e-2 for regression)
+            Regularisation lambda. ``2 / n_samples`` does well for classification, a hundred times
+            that for regression.
+        budget : int >= 1, default=500
+            Largest number of support vectors B.
+    """,
+    "bsgd_notes": """
+        The size of a support vector with several outputs is the Euclidean norm of its coefficients.
+        Equal sizes, which the hinge makes the rule, go in the order in which they came:
+        coefficients are kept as ``-l' / reg`` under a common factor of exactly ``1 / t``.
+        Merging replaces two vectors by ``z = h x_m + (1 - h) x_n`` with the coefficients
+        ``alpha_m kappa(z, x_m) + alpha_n kappa(z, x_n)``, of the h at which the squared error,
+        summed over the outputs, is least. Partners are all vectors whose coefficients make an acute
+        angle with its own (with one output, those of the same sign); without any, the vector is
+        removed. A table of the errors, an idea of [2]_, bounds them from below, so that few pairs
+        are searched; the pair that is merged is the best one all the same. Projections are those of
+        ``kappa + 1e-5`` on the diagonal. A `sample_weight` multiplies the step of its sample, not
+        the shrinking.
+    """,
 }

@@ -14,6 +14,8 @@ cdef class Budget(Part):
     cdef int attach(self, SupportSet support) except -1
     cdef Verdict admit(self, SupportSet support, Py_ssize_t i,
                        const double *coefficients) noexcept nogil
+    cdef void observe(self, double y, double weight) noexcept nogil
+    cdef void shift(self, double *scores) noexcept nogil
     cdef void checkpoint(self, SupportSet support) noexcept nogil
     cdef void rollback(self, SupportSet support) noexcept nogil
 

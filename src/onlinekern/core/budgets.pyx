@@ -30,6 +30,14 @@ cdef class Budget(Part):
         """Take sample i of the open window with K coefficients, or not."""
         return OUT_OF_MEMORY if support.add(i, coefficients) < 0 else ADDED
 
+    cdef void observe(self, double y, double weight) noexcept nogil:
+        """Label (or target) and weight of the sample that may be admitted next."""
+        pass
+
+    cdef void shift(self, double *scores) noexcept nogil:
+        """Add the offsets of the K outputs, of a policy that has them, to the scores."""
+        pass
+
     cdef void checkpoint(self, SupportSet support) noexcept nogil:
         """Remember the present state for `rollback`; the support set does so after it."""
         pass

@@ -28,6 +28,10 @@ cdef class Coefficients:
     cdef int span(self, Py_ssize_t length) noexcept nogil
     cdef int blend(self, const char *z, const double *step) noexcept nogil
     cdef int clear(self, Py_ssize_t slot) noexcept nogil
+    cdef int combine(self, const double *direction, const double *step) noexcept nogil
+    cdef int add_multiples(self, const ok_vector_ops *ops, const void *z,
+                           const double *step) noexcept nogil
+    cdef double norm(self, Py_ssize_t slot) noexcept nogil
     cdef void advance(self) noexcept nogil
     cdef int shrink(self, double factor) noexcept nogil
     cdef int fold(self, double factor) noexcept nogil

@@ -11,12 +11,13 @@ A fold turns a contribution made so far into -c, and starts S at 0 again.
 Weights of explicit features z are the same thing: f_k(x) = scale * w_k . z(x), where z takes the
 place of the kernel values (`span`, `blend`).
 """
+from libc.math cimport fabs, sqrt
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from onlinekern.core.vector cimport OK_PANEL, aligned_resize, ops_for
+from onlinekern.core.vector cimport OK_PANEL, aligned_resize, ok_vector_ops, ops_for
 
 # Averages subtract numbers 1 / scale times as large as their difference, which makes f-bar wrong by
 # 2^-53 / scale.
@@ -117,10 +118,7 @@ cdef class Coefficients:
         return 0
 
     cdef int add(self, Py_ssize_t slot, const double *step) noexcept nogil:
-        """Add K numbers to the coefficients in a slot. Returns 0, or -1 when memory ran out.
-
-        The models averaged so far stay what they were.
-        """
+        """Add K numbers to the coefficients in a slot, from now on. -1: no memory."""
         cdef Py_ssize_t k, j
         if slot < self.saved_n and self.preserve() < 0:
             return -1
@@ -141,10 +139,18 @@ cdef class Coefficients:
         return self.reserve(length)
 
     cdef int blend(self, const char *z, const double *step) noexcept nogil:
-        """Add step_k z, a number for each row or feature, to output k. -1: no memory.
+        """Add step_k z, a kernel value for each row or a feature, to output k. -1: no memory.
 
         The models averaged so far stay what they were.
         """
+        return self.add_multiples(self.ops, z, step)
+
+    cdef int combine(self, const double *direction, const double *step) noexcept nogil:
+        """The same with a number in double for each row."""
+        return self.add_multiples(ops_for(sizeof(double)), direction, step)
+
+    cdef int add_multiples(self, const ok_vector_ops *ops, const void *z,
+                           const double *step) noexcept nogil:
         cdef Py_ssize_t k
         cdef double raw
         for k in range(self.n_outputs):
@@ -153,9 +159,9 @@ cdef class Coefficients:
                 continue
             if self.preserve_output(k) < 0:
                 return -1
-            self.ops.add(z, raw, self.values + k * self.capacity, self.n)
+            ops.add(z, raw, self.values + k * self.capacity, self.n)
             if self.averaged:
-                self.ops.add(z, raw * self.total, self.companions + k * self.capacity, self.n)
+                ops.add(z, raw * self.total, self.companions + k * self.capacity, self.n)
         return 0
 
     cdef int clear(self, Py_ssize_t slot) noexcept nogil:
@@ -168,6 +174,16 @@ cdef class Coefficients:
             if self.averaged:
                 self.companions[k * self.capacity + slot] = 0
         return 0
+
+    cdef double norm(self, Py_ssize_t slot) noexcept nogil:
+        """The Euclidean norm of the K coefficients of a row, without the common scale."""
+        cdef Py_ssize_t k
+        cdef double square = 0
+        if self.n_outputs == 1:
+            return fabs(self.values[slot])
+        for k in range(self.n_outputs):
+            square += self.values[k * self.capacity + slot] * self.values[k * self.capacity + slot]
+        return sqrt(square)
 
     cdef void advance(self) noexcept nogil:
         """Count one step: f_t has been scored and enters the average. Before `shrink`, `put`."""

@@ -1,7 +1,7 @@
 # The model in two spaces of DualSGD (layer 9). May change at minor versions.
 from onlinekern.core.maps cimport FeatureBlock
 from onlinekern.core.provisions cimport Provision
-from onlinekern.core.spaces cimport KernelSpace
+from onlinekern.core.spaces cimport InverseTimeSpace
 from onlinekern.core.windows cimport Window
 
 
@@ -10,5 +10,5 @@ cdef class HybridWindow:
     cdef FeatureBlock features
 
 
-cdef class HybridSpace(KernelSpace):
+cdef class HybridSpace(InverseTimeSpace):
     cdef readonly Provision provision

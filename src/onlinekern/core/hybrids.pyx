@@ -1,14 +1,12 @@
 """HybridSpace: functions of two parts, the kernel at support vectors and weights over features.
 
 Layer 9. f(x) = s (sum_i a_i kappa(x_i, x) + w . z(x) + b), the model of DualSGD, whose scale s is
-exactly 1/t after t steps: the rule gives coefficients in units of it (see `InverseTime` in rules).
-So steps that are equal stay equal, and those who ask for the smallest meet ties as ties.
+exactly 1/t after t steps (see `InverseTimeSpace`).
 """
-from onlinekern.core.budgets cimport OUT_OF_MEMORY
 from onlinekern.core.maps cimport FeatureBlock
 from onlinekern.core.provisions cimport Provision
 from onlinekern.core.rows cimport Rows
-from onlinekern.core.spaces cimport KernelSpace
+from onlinekern.core.spaces cimport InverseTimeSpace, KernelSpace
 from onlinekern.core.support cimport SupportSet
 from onlinekern.core.windows cimport Window
 
@@ -21,7 +19,7 @@ cdef class HybridWindow:
         self.features = features
 
 
-cdef class HybridSpace(KernelSpace):
+cdef class HybridSpace(InverseTimeSpace):
     """A support set, and a provision for the rows that leave it.
 
     Parameters
@@ -56,20 +54,6 @@ cdef class HybridSpace(KernelSpace):
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
         self.support.coefficients.scores(self.support.window.row(i), current, averaged)
         self.provision.add_scores(self.provision.window.row(i), current, averaged)
-
-    cdef int update(self, Py_ssize_t i, double shrink, bint updates,
-                    const double *coefficients) noexcept nogil:
-        """Count the step and give sample i its coefficients, which are in units of 1/t.
-
-        The shrinking by (t - 1)/t is the step of the scale from 1/(t - 1) to 1/t, without the
-        rounding that a product would leave. Between the two it is 1, for what comes in.
-        """
-        self.support.coefficients.advance()
-        self.support.coefficients.scale = 1
-        if updates and self.provision.admit(self.support, i, coefficients) == OUT_OF_MEMORY:
-            return -1
-        self.support.coefficients.scale = 1.0 / self.support.coefficients.steps
-        return 0
 
     cdef object new_window(self, Py_ssize_t rows):
         return HybridWindow(self.support.new_window(rows),

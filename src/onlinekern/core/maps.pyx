@@ -14,8 +14,7 @@ from onlinekern.core.chunks cimport Chunk
 from onlinekern.core.kernels cimport Kernel
 from onlinekern.core.rows cimport Rows, Samples, samples_of
 from onlinekern.core.stores cimport PanelStore
-from onlinekern.core.vector cimport OK_DOT, OK_PANEL, aligned_resize
-from onlinekern.core.windows cimport whole_panels
+from onlinekern.core.vector cimport OK_DOT, OK_PANEL, aligned_resize, whole_panels
 
 
 cdef PanelStore panels_of(object rows, object dtype):

@@ -16,8 +16,8 @@ from onlinekern.core.maps cimport FeatureBlock, FeatureMap, FeatureWindow, panel
 from onlinekern.core.rows cimport Rows, Samples, samples_of
 from onlinekern.core.support cimport SupportSet
 from onlinekern.core.types cimport finite
-from onlinekern.core.vector cimport OK_DOT, OK_PANEL, ops_for
-from onlinekern.core.windows cimport Window, whole_panels
+from onlinekern.core.vector cimport OK_DOT, OK_PANEL, ops_for, whole_panels
+from onlinekern.core.windows cimport Window
 
 # Eigenvalues below so much of the largest are left out: their eigenvectors are rounding errors of
 # the kernel matrix.

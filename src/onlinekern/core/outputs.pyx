@@ -25,7 +25,7 @@ from onlinekern.core.rowcache cimport RowCache
 from onlinekern.core.rows cimport Rows, Samples, samples_of
 from onlinekern.core.spaces cimport KernelSpace
 from onlinekern.core.support cimport SupportSet
-from onlinekern.core.windows cimport whole_panels
+from onlinekern.core.vector cimport whole_panels
 
 # Larger coefficients count as infinite: sums of products of smaller ones with kernel values are
 # still numbers.

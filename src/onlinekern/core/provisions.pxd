@@ -24,4 +24,3 @@ cdef class Provision(Budget):
     cdef void add_scores(self, const char *z, double *current, double *averaged) noexcept nogil
     cdef Verdict merge(self, SupportSet support) noexcept nogil
     cdef void requeue(self, SupportSet support) noexcept nogil
-    cdef double size_of(self, SupportSet support, Py_ssize_t slot) noexcept nogil

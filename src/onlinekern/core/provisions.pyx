@@ -6,7 +6,6 @@ too many, the k of smallest coefficients go into w <- w + sum_i a_i z(x_i), and 
 The features of a row are computed once, with those of the block in which it was a coming sample,
 and kept while it is in the set.
 """
-from libc.math cimport fabs, sqrt
 from libc.string cimport memcpy
 
 from onlinekern.core.budgets cimport ADDED, OUT_OF_MEMORY, Budget, Verdict
@@ -74,7 +73,7 @@ cdef class Provision(Budget):
                self.features.row_bytes)
         if self.offset:
             self.weights.shift(coefficients)
-        self.queue.push(self.size_of(support, slot), support.slots.ages[slot], slot)
+        self.queue.push(support.coefficients.norm(slot), support.slots.ages[slot], slot)
         return self.merge(support) if self.queue.n > self.max_support else ADDED
 
     cdef Verdict merge(self, SupportSet support) noexcept nogil:
@@ -86,17 +85,6 @@ cdef class Provision(Budget):
             if support.drop(slot) < 0:
                 return OUT_OF_MEMORY
         return ADDED
-
-    cdef double size_of(self, SupportSet support, Py_ssize_t slot) noexcept nogil:
-        """The norm of the K coefficients of a row, without the common scale."""
-        cdef Py_ssize_t k, capacity = support.coefficients.capacity
-        cdef const double *values = support.coefficients.values + slot
-        cdef double square = 0
-        if support.coefficients.n_outputs == 1:
-            return fabs(values[0])
-        for k in range(support.coefficients.n_outputs):
-            square += values[k * capacity] * values[k * capacity]
-        return sqrt(square)
 
     cdef void checkpoint(self, SupportSet support) noexcept nogil:
         self.old_features.open(support.n)
@@ -113,7 +101,7 @@ cdef class Provision(Budget):
         self.queue.n = 0
         for slot in range(support.n):
             if support.slots.ages[slot] >= 0:
-                self.queue.push(self.size_of(support, slot), support.slots.ages[slot], slot)
+                self.queue.push(support.coefficients.norm(slot), support.slots.ages[slot], slot)
 
     def coefficients(self):
         """(weights, offsets) of the model that predicts, (n_outputs, length) and (n_outputs,)."""

@@ -36,3 +36,7 @@ cdef class KernelSpace(Space):
     cdef readonly SupportSet support
     cdef readonly Budget budget
     cdef Py_ssize_t refused_before
+
+
+cdef class InverseTimeSpace(KernelSpace):
+    pass

@@ -76,7 +76,7 @@ cdef class Space:
 
 
 cdef class KernelSpace(Space):
-    """Functions spanned by the kernel at the support vectors.
+    """Functions spanned by the kernel at the support vectors, and what the policy adds to them.
 
     Parameters
     ----------
@@ -91,8 +91,8 @@ cdef class KernelSpace(Space):
         budget.attach(support)
 
     def __reduce__(self):
-        return _restore, (self.support.arguments(), self.support.get_state(), self.budget,
-                          self.budget.get_state())
+        return _restore, (type(self), self.support.arguments(), self.support.get_state(),
+                          self.budget, self.budget.get_state())
 
     cdef Py_ssize_t size(self) noexcept nogil:
         """Kernel values per sample, as a measure of the work."""
@@ -124,6 +124,8 @@ cdef class KernelSpace(Space):
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
         """Scores of the present model, and of the one that predicts, at sample i of the block."""
         self.support.coefficients.scores(self.support.window.row(i), current, averaged)
+        self.budget.shift(current)
+        self.budget.shift(averaged)
 
     cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil:
         """kappa(x_i, x_i), the same for every output.
@@ -134,6 +136,9 @@ cdef class KernelSpace(Space):
         cdef double length = self.support.kernel.diagonal(self.support.window.chunk.squares[i])
         for k in range(self.n_outputs):
             out[k] = length
+
+    cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil:
+        self.budget.observe(y, weight)
 
     cdef int update(self, Py_ssize_t i, double shrink, bint updates,
                     const double *coefficients) noexcept nogil:
@@ -172,12 +177,35 @@ cdef class KernelSpace(Space):
         for i in range(n):
             scores = out + i * self.n_outputs
             self.support.coefficients.scores((<Window> window).row(i), scores, scores)
+            self.budget.shift(scores)
         return 0
 
 
-def _restore(arguments, state, budget, remembered):
+cdef class InverseTimeSpace(KernelSpace):
+    """A kernel space whose model has the scale of exactly 1/t after t steps.
+
+    The rule gives coefficients in units of it (see `InverseTime` in rules). So steps that are equal
+    stay equal, and those who ask for the smallest meet ties as ties.
+    """
+
+    cdef int update(self, Py_ssize_t i, double shrink, bint updates,
+                    const double *coefficients) noexcept nogil:
+        """Count the step and give sample i its coefficients, which are in units of 1/t.
+
+        The shrinking by (t - 1)/t is the step of the scale from 1/(t - 1) to 1/t, without the
+        rounding that a product would leave. Between the two it is 1, for what comes in.
+        """
+        self.support.coefficients.advance()
+        self.support.coefficients.scale = 1
+        if updates and self.budget.admit(self.support, i, coefficients) == OUT_OF_MEMORY:
+            return -1
+        self.support.coefficients.scale = 1.0 / self.support.coefficients.steps
+        return 0
+
+
+def _restore(cls, arguments, state, budget, remembered):
     support = SupportSet(*arguments)
     support.set_state(state)
-    space = KernelSpace(support, budget)
+    space = cls(support, budget)
     budget.set_state(support, remembered)
     return space

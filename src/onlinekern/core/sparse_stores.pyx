@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from onlinekern.core.chunks cimport Chunk
 from onlinekern.core.journals cimport Journal
+from onlinekern.core.points cimport Point
 from onlinekern.core.sparse cimport sparse_distance
 from onlinekern.core.stores cimport Store
 from onlinekern.core.vector cimport OK_PANEL, aligned_resize, ok_sparse_row
@@ -69,6 +70,15 @@ cdef class SparseStore(Store):
         self.rows[slot].values = fresh
         self.rows[slot].columns = <int32_t *> (fresh + value_bytes)
         self.rows[slot].count = row.count
+        return 0
+
+    cdef int read(self, Py_ssize_t slot, Point point) noexcept nogil:
+        cdef const ok_sparse_row *row = &self.rows[slot]
+        if point.reserve(row.count) < 0:
+            return -1
+        memcpy(point.values, row.values, row.count * self.itemsize)
+        memcpy(point.columns, row.columns, row.count * sizeof(int32_t))
+        point.finish(row.count)
         return 0
 
     cdef void clear(self, Py_ssize_t slot) noexcept nogil:

@@ -1,6 +1,7 @@
 # Storage of support rows (layer 4). May change at minor versions.
 from onlinekern.core.chunks cimport Chunk
 from onlinekern.core.journals cimport Journal
+from onlinekern.core.points cimport Point
 from onlinekern.core.vector cimport ok_vector_ops
 
 
@@ -10,6 +11,7 @@ cdef class Store:
     cdef Journal journal      # of the rows that are overwritten
     cdef int reserve(self, Py_ssize_t capacity) noexcept nogil
     cdef int write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil
+    cdef int read(self, Py_ssize_t slot, Point point) noexcept nogil
     cdef void clear(self, Py_ssize_t slot) noexcept nogil
     cdef void checkpoint(self, Py_ssize_t n) noexcept nogil
     cdef int keep(self, Py_ssize_t slot) noexcept nogil

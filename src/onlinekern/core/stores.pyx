@@ -18,6 +18,7 @@ import numpy as np
 
 from onlinekern.core.chunks cimport Chunk
 from onlinekern.core.journals cimport Journal
+from onlinekern.core.points cimport Point
 from onlinekern.core.vector cimport OK_PANEL, OK_SQUARED, aligned_resize, ops_for
 
 
@@ -82,6 +83,10 @@ cdef class Store:
 
     cdef int write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil:
         """Store row i of the chunk in `slot`. Returns 0, or -1 when memory ran out."""
+        return -1
+
+    cdef int read(self, Py_ssize_t slot, Point point) noexcept nogil:
+        """Copy the row of `slot`. Returns 0, or -1 when memory ran out."""
         return -1
 
     cdef void clear(self, Py_ssize_t slot) noexcept nogil:
@@ -154,6 +159,16 @@ cdef class PanelStore(Store):
         else:
             put_lane(<double *> lane, <const double *> values, columns, count, self.d)
         return 0
+
+    cdef int read(self, Py_ssize_t slot, Point point) noexcept nogil:
+        cdef char *values = point.open_dense()
+        if values == NULL:
+            return -1
+        if self.itemsize == 4:
+            get_lane(<float *> self.lane(slot), <float *> values, self.d)
+        else:
+            get_lane(<double *> self.lane(slot), <double *> values, self.d)
+        return point.close_dense()
 
     cdef void clear(self, Py_ssize_t slot) noexcept nogil:
         if self.itemsize == 4:

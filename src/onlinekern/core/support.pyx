@@ -1,24 +1,26 @@
 """SupportSet: support rows with their coefficients, and the window over the coming samples.
 
-Layer 6. Only `add` changes a support row, and it repairs the window's column (see windows); so does
-`drop` followed by `add`, which takes the place that was freed last. `drop` alone leaves row and
-column as they are, under coefficients of 0. What concerns coefficients alone (shrinking, averaging)
-goes to them directly and leaves the window be.
+Layer 6. Only `add` and `blend` change a support row, and they repair the window's column (see
+windows); so does `drop` followed by `add`, which takes the place that was freed last. `drop` alone
+leaves row and column as they are, under coefficients of 0. What concerns coefficients alone
+(shrinking, averaging) goes to them directly and leaves the window be.
 """
 from libc.stdlib cimport free
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
+from onlinekern.core.chunks cimport Chunk
 from onlinekern.core.coefficients cimport Coefficients
 from onlinekern.core.journals cimport Journal
 from onlinekern.core.kernels cimport Kernel
+from onlinekern.core.points cimport Point
 from onlinekern.core.rows cimport Rows, Samples, samples_of
 from onlinekern.core.slots cimport Slots
 from onlinekern.core.sparse_stores cimport SparseStore
 from onlinekern.core.stores cimport PanelStore
-from onlinekern.core.vector cimport OK_PANEL, aligned_resize
-from onlinekern.core.windows cimport Window, whole_panels
+from onlinekern.core.vector cimport OK_PANEL, aligned_resize, whole_panels
+from onlinekern.core.windows cimport Window
 
 # Sparse samples of at most so many features are kept as dense panels: a panel of float64 rows is
 # then at most 1 MiB and stays in the level-2 cache while a chunk meets it.
@@ -97,14 +99,55 @@ cdef class SupportSet:
             return -1
         return self.window.fill(self.n, self.terms, n)
 
-    cdef int place(self, Py_ssize_t slot, Py_ssize_t i) noexcept nogil:
-        """Store sample i of the window's chunk, and its kernel term, in a slot."""
+    cdef int allow_probes(self) except -1:
+        """Prepare for `kernel_row` and `blend`; called before the first of them."""
+        if self.probe is None:
+            self.probe = self.new_window(1)
+            self.point, self.other, self.blended = [
+                Point(self.store.d, self.store.itemsize, self.sparse) for _ in range(3)]
+        return 0
+
+    cdef const char *kernel_row(self, Py_ssize_t slot) noexcept nogil:
+        """Kernel values of a support row with all support rows, in whole panels.
+
+        They are overwritten by the next call. NULL when memory ran out.
+        """
+        if self.store.read(slot, self.point) < 0 \
+                or self.probe.chunk.open(&self.point.rows, NULL, 0, 1) < 0 \
+                or self.probe.fill(self.n, self.terms, 0) < 0:
+            return NULL
+        return self.probe.row(0)
+
+    cdef void as_doubles(self, const char *g, double *out) noexcept nogil:
+        """Copy kernel values with the support rows, a number per slot."""
+        memset(out, 0, self.n * sizeof(double))
+        self.coefficients.ops.add(g, 1, out, self.n)
+
+    cdef double diagonal(self, Py_ssize_t i) noexcept nogil:
+        """kappa(x_i, x_i) of a sample of the open window."""
+        return self.kernel.diagonal(self.window.chunk.squares[i])
+
+    cdef int place(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil:
+        """Store row i of a chunk, and its kernel term, in a slot."""
         cdef Py_ssize_t size = self.store.itemsize
         if slot < self.saved_n and (self.store.keep(slot) < 0
                                     or self.old_terms.keep(slot, self.terms) < 0):
             return -1
-        memcpy(self.terms + slot * size, self.window.chunk.terms + i * size, size)
-        return self.store.write(slot, self.window.chunk, i)
+        memcpy(self.terms + slot * size, chunk.terms + i * size, size)
+        return self.store.write(slot, chunk, i)
+
+    cdef int blend(self, Py_ssize_t i, Py_ssize_t slot, Py_ssize_t other,
+                   double h) noexcept nogil:
+        """s_slot <- (1 - h) s_slot + h s_other, while sample i is learnt.
+
+        The coefficients stay what they are. Returns 0, or -1 when memory ran out.
+        """
+        if self.store.read(slot, self.point) < 0 or self.store.read(other, self.other) < 0 \
+                or self.blended.blend(self.point, self.other, h) < 0 \
+                or self.probe.chunk.open(&self.blended.rows, NULL, 0, 1) < 0 \
+                or self.place(slot, self.probe.chunk, 0) < 0:
+            return -1
+        return self.window.rewrite(i, slot, self.terms)
 
     cdef Py_ssize_t add(self, Py_ssize_t i, const double *step) noexcept nogil:
         """Make sample i of the open window a support row with K coefficients.
@@ -113,8 +156,8 @@ cdef class SupportSet:
         """
         cdef Py_ssize_t slot = self.slots.take()
         self.n = self.slots.n
-        if slot < 0 or self.place(slot, i) < 0 or self.window.repair(i, slot) < 0 \
-                or self.coefficients.put(slot, step) < 0:
+        if slot < 0 or self.place(slot, self.window.chunk, i) < 0 \
+                or self.window.repair(i, slot) < 0 or self.coefficients.put(slot, step) < 0:
             return -1
         return slot
 
@@ -209,7 +252,8 @@ cdef class SupportSet:
         if self.reserve(n) < 0:
             raise MemoryError(f"no memory for {n} support vectors")
         for i in range(n):
-            if self.window.chunk.open(&samples.rows, NULL, i, 1) < 0 or self.place(i, 0) < 0:
+            if self.window.chunk.open(&samples.rows, NULL, i, 1) < 0 \
+                    or self.place(i, self.window.chunk, 0) < 0:
                 raise MemoryError(f"no memory for {n} support vectors")
         # A row that came sparse had its norm summed in another order than its dense copy has.
         terms = np.ascontiguousarray(state["terms"], self.dtype)

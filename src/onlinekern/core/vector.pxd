@@ -50,5 +50,10 @@ cdef extern from "onlinekern/vector.h" nogil:
     const ok_vector_table *ok_vector_select(const char *name)
 
 
+cdef inline Py_ssize_t whole_panels(Py_ssize_t n) noexcept nogil:
+    """n rounded up to whole panels."""
+    return (n + OK_PANEL - 1) // OK_PANEL * OK_PANEL
+
+
 cdef const ok_vector_ops *ops_for(Py_ssize_t itemsize) noexcept nogil
 cdef void *aligned_resize(void *old, Py_ssize_t old_bytes, Py_ssize_t new_bytes) noexcept nogil

@@ -2,12 +2,6 @@
 from onlinekern.core.chunks cimport Chunk
 from onlinekern.core.kernels cimport Kernel
 from onlinekern.core.stores cimport Store
-from onlinekern.core.vector cimport OK_PANEL
-
-
-cdef inline Py_ssize_t whole_panels(Py_ssize_t n) noexcept nogil:
-    """n rounded up to whole panels."""
-    return (n + OK_PANEL - 1) // OK_PANEL * OK_PANEL
 
 
 cdef class Window:
@@ -20,7 +14,9 @@ cdef class Window:
 
     cdef const char *row(self, Py_ssize_t i) noexcept nogil
     cdef int fill(self, Py_ssize_t n, const char *terms, Py_ssize_t room) noexcept nogil
+    cdef void fill_panel(self, Py_ssize_t panel, const char *terms) noexcept nogil
     cdef void fill_exact(self, Py_ssize_t panel) noexcept nogil
+    cdef int rewrite(self, Py_ssize_t i, Py_ssize_t slot, const char *terms) noexcept nogil
     cdef int repair(self, Py_ssize_t i, Py_ssize_t slot) noexcept nogil
     cdef int widen(self, Py_ssize_t columns) noexcept nogil
     cdef void discard(self) noexcept nogil

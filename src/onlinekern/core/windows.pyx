@@ -13,7 +13,7 @@ from libc.stdlib cimport free
 from onlinekern.core.chunks cimport Chunk
 from onlinekern.core.kernels cimport Kernel
 from onlinekern.core.stores cimport Store
-from onlinekern.core.vector cimport OK_PANEL, aligned_resize
+from onlinekern.core.vector cimport OK_PANEL, aligned_resize, whole_panels
 
 
 cdef class Window:
@@ -50,20 +50,24 @@ cdef class Window:
         `terms` are the support rows' kernel terms; `room` columns are left for new rows. Returns 0,
         or -1 when memory ran out.
         """
-        cdef Py_ssize_t p, width = OK_PANEL * self.itemsize
-        cdef char *g
+        cdef Py_ssize_t p
         if self.widen(whole_panels(n + room)) < 0:
             return -1
         if n > 0 and self.store.needs_spread() and self.chunk.spread() < 0:
             return -1
         for p in range(whole_panels(n) // OK_PANEL):
-            g = self.block + p * width
-            self.store.product(self.chunk, p, self.kernel.accumulate, g, self.ld)
-            self.kernel.transform(self.chunk.ops, g, self.ld, self.chunk.n, OK_PANEL,
-                                  self.chunk.terms, terms + p * width, self.chunk.sparse)
-            if self.chunk.any_exact:
-                self.fill_exact(p)
+            self.fill_panel(p, terms)
         return 0
+
+    cdef void fill_panel(self, Py_ssize_t panel, const char *terms) noexcept nogil:
+        """Fill the columns of one panel of support rows."""
+        cdef Py_ssize_t width = OK_PANEL * self.itemsize
+        cdef char *g = self.block + panel * width
+        self.store.product(self.chunk, panel, self.kernel.accumulate, g, self.ld)
+        self.kernel.transform(self.chunk.ops, g, self.ld, self.chunk.n, OK_PANEL,
+                              self.chunk.terms, terms + panel * width, self.chunk.sparse)
+        if self.chunk.any_exact:
+            self.fill_exact(panel)
 
     cdef void fill_exact(self, Py_ssize_t panel) noexcept nogil:
         """Replace the values of the rows that need the distance from feature differences."""
@@ -91,6 +95,19 @@ cdef class Window:
                 (<float *> self.block)[j * self.ld + slot] = (<float *> self.column)[j]
             else:
                 (<double *> self.block)[j * self.ld + slot] = (<double *> self.column)[j]
+        return 0
+
+    cdef int rewrite(self, Py_ssize_t i, Py_ssize_t slot, const char *terms) noexcept nogil:
+        """The support row of `slot` is now a point that is no sample: write its column.
+
+        Its whole panel is filled as a fresh window would be, which makes the bits the same.
+        Returns 0, or -1 when memory ran out; nothing is done when no sample comes after i.
+        """
+        if i + 1 == self.chunk.n:
+            return 0
+        if self.store.needs_spread() and self.chunk.spread() < 0:
+            return -1
+        self.fill_panel(slot // OK_PANEL, terms)
         return 0
 
     cdef int widen(self, Py_ssize_t columns) noexcept nogil:

@@ -1,0 +1,119 @@
+"""BOLSSVM against its twin, and the inverse that it keeps."""
+
+import numpy as np
+import pytest
+from budgeted import build, check_twin, check_windows, learn
+from onlinekern.core.inverses import InverseGram
+from oracles import projection
+from oracles.kernels import kernel_matrix
+
+from onlinekern import BOLSSVMClassifier
+
+TOLERANCES = {np.float32: 2e-4, np.float64: 1e-9}
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
+@pytest.mark.parametrize("task", ["binary", "ovr", "margin"])
+@pytest.mark.parametrize("C", [0.5, 20.0])
+def test_twin(C, task, weighted, stream, as_layout):
+    settings = {"C": C, "budget": 14}
+    check_twin(BOLSSVMClassifier, projection.bolssvm, task, settings, stream, as_layout,
+               TOLERANCES, weighted, n=160)  # fmt: skip
+
+
+# Ranks below the budget make ties of the rows that may leave, which rounding decides.
+@pytest.mark.parametrize("kernel", ["laplacian", "polynomial"])
+def test_other_kernels(kernel, stream, as_layout):
+    settings = {"kernel": kernel, "degree": 2, "budget": 9, "coef0": 0.5}
+    check_twin(BOLSSVMClassifier, projection.bolssvm, "binary", settings, stream, as_layout,
+               {np.float32: 5e-3, np.float64: 1e-8})  # fmt: skip
+
+
+@pytest.mark.parametrize("task", ["binary", "margin"])
+@pytest.mark.parametrize("gamma", [0.9, 200.0])
+def test_windows(gamma, task, stream, as_layout, state_of, same_state):
+    X, y = stream("ovr" if task == "margin" else task, n=300)
+    settings = {"budget": 30, "gamma": gamma}
+    check_windows(lambda: BOLSSVMClassifier(**settings), X, y, as_layout, state_of, same_state)
+
+
+@pytest.mark.parametrize("task", ["binary", "margin"])
+def test_the_model_solves_its_system(task, stream):
+    X, y = stream("ovr" if task == "margin" else task, n=200)
+    model = build(BOLSSVMClassifier, task, budget=20, C=5.0)
+    learn(model, X, y)
+    rows, alpha = model.support_vectors_, model.dual_coef_
+    scores = np.atleast_2d(model.decision_function(rows).T)
+    np.testing.assert_allclose(alpha.sum(axis=1), 0, atol=1e-10)
+    labels = {tuple(x): label for x, label in zip(X, y, strict=True)}
+    own = np.array([labels[tuple(row)] for row in rows])
+    classes = model.classes_[-len(alpha) :]
+    targets = np.where(own == classes[:, None], 1, -1)
+    np.testing.assert_allclose(scores + alpha / model.C, targets, atol=1e-9)
+
+
+def test_intercept(stream):
+    X, y = stream("binary")
+    model = build(BOLSSVMClassifier, "binary").fit(X, y)
+    outside = model.decision_function(np.full((1, 6), 1e3))
+    np.testing.assert_array_equal(outside, model.intercept_)
+    assert model.intercept_.shape == (1,)
+    assert model.intercept_[0] != 0
+
+
+def random_walk(inverse, rows, K, ridge, n, rng):
+    """Let rows enter and leave, the inverse made afresh whenever it is worn; yields each time."""
+    places = np.full(inverse.size, -1)
+    for _ in range(n):
+        place = int(rng.integers(inverse.size))
+        if places[place] >= 0:
+            inverse.leave(place)
+            places[place] = -1
+        else:
+            row = int(rng.integers(len(rows)))
+            k = np.where(places >= 0, K[row, places], 0)
+            inverse.enter(place, k, K[row, row], ridge)
+            places[place] = row
+        if inverse.is_worn():
+            present = places >= 0
+            gram = np.where(present[:, None] & present, K[np.ix_(places, places)], 0)
+            inverse.renew(gram)
+        yield places
+
+
+def drift(inverse, places, K, ridge):
+    """Return the largest |(K + ridge I) H - I| over the present places."""
+    present = np.flatnonzero(places >= 0)
+    gram = K[np.ix_(places[present], places[present])] + ridge * np.eye(len(present))
+    H = inverse.get_state()["inverse"][np.ix_(present, present)]
+    return np.abs(gram @ H - np.eye(len(present))).max(initial=0)
+
+
+@pytest.mark.parametrize(("ridge", "bound"), [(0.1, 1e-11), (1e-5, 1e-4)])
+@pytest.mark.parametrize("duplicates", [False, True])
+def test_inverse_does_not_drift(duplicates, ridge, bound):
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((60, 3))
+    if duplicates:
+        rows[30:] = rows[:30] + 1e-9 * rng.standard_normal((30, 3))
+    K = kernel_matrix("gaussian", rows, rows, 0.4)
+    inverse = InverseGram(40)
+    worst = 0
+    for i, places in enumerate(random_walk(inverse, rows, K, ridge, 20000, rng)):
+        if i % 50 == 0:
+            worst = max(worst, drift(inverse, places, K, ridge))
+    assert worst < bound
+    assert inverse.get_state()["n_updates"] < 100
+
+
+def test_a_matrix_that_is_not_positive_definite():
+    inverse = InverseGram(3)
+    for place in range(3):
+        inverse.enter(place, np.zeros(3), 1.0, 0.0)
+    K = np.array([[1.0, 1.0 + 1e-9, 0.0], [1.0 + 1e-9, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    inverse.renew(K)
+    H = inverse.get_state()["inverse"][:, :3]
+    assert np.linalg.eigvalsh(H).min() > 0
+    assert H[2, 2] == pytest.approx(1, rel=1e-6)
+    inverse.renew(np.full((3, 3), 1e9))  # only a matrix of its diagonal is positive definite
+    np.testing.assert_allclose(inverse.get_state()["inverse"][:, :3], np.eye(3), rtol=1, atol=1e-9)
