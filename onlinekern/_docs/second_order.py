@@ -31,10 +31,12 @@ PASSAGES = {
             Features of a sample.
     """,
     "second_order_notes": """
-        The constant is one more feature, always 1, and has its variance. One against the rest, each
-        class has its own S. With ``multi_class="margin"`` the sample of a class against its rival
-        is as long as in both their metrics together, and contracts both; covariances between
-        classes are left at 0. A sample along which less than 1e-15 of the variance of the start is
-        left is passed over.
+        The constant is one more feature, always 1, and has its variance. A sample along which less
+        than 1e-15 of the variance of the start is left is passed over.
+    """,
+    "second_order_class_notes": """
+        One against the rest, each class has its own S. With ``multi_class="margin"`` the sample of
+        a class against its rival is as long as in both their metrics together, and contracts both;
+        covariances between classes are left at 0.
     """,
 }

@@ -179,7 +179,7 @@ cdef class SupportSet:
             if status == 0:
                 status = self.window.chunk.open(&samples.rows, rows, i, 1)
             slot = self.slots.take() if status == 0 else -1
-            if slot < 0 or self.place(slot, 0) < 0 \
+            if slot < 0 or self.place(slot, self.window.chunk, 0) < 0 \
                     or self.coefficients.put(slot, &coefficients[i, 0]) < 0:
                 raise MemoryError(f"no memory for {n} support vectors")
             self.n = self.slots.n
