@@ -48,7 +48,8 @@ class Classifier(ClassifierMixin, Learner):
         -------
         ndarray of shape (n_samples,)
         """
-        return self.classes_[self._winners(self._scores(X))]
+        winners = self._winners(self._scores(X))
+        return self.classes_[winners]
 
     def _winners(self, scores):
         """Class numbers from scores."""

@@ -11,7 +11,7 @@ PASSAGES = {
             of a_i, or none (None is 'none').
         prox : bool, default=True
             Apply 'l1' by its soft threshold, which makes coefficients 0; False is the paper's
-            ``eta_t sgn(a_i)``, which makes them go to and fro around 0.
+            ``eta_t sgn(a_i)``, which makes them swing around 0.
         fit_intercept : bool, default=True
             Whether to learn the offset b.
         solver : {'gradient', 'newton'}, default='gradient'

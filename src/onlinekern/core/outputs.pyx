@@ -155,7 +155,7 @@ cdef class PointSpace(KernelSpace):
 def _restore(arguments, state, penalty, fit_intercept, offset):
     cdef PointSpace space = PointSpace(SupportSet(*arguments), penalty, fit_intercept)
     space.support.set_state(state)
-    space.offset = offset
+    space.offset = np.array(offset)  # the pickled one may be read-only
     return space
 
 

@@ -37,7 +37,7 @@ cdef class AbsoluteNorm(Penalty):
 
 
 cdef class AbsoluteNormGradient(Penalty):
-    """|w|_1 by its slope sgn: a coefficient goes to and fro around 0 in steps of `decay`."""
+    """|w|_1 by its slope sgn: a coefficient swings around 0 in steps of `decay`."""
 
     cdef double change(self, double coefficient, double step, double decay) noexcept nogil:
         return step - decay * ((coefficient > 0) - (coefficient < 0))
