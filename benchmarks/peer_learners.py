@@ -8,8 +8,7 @@ import numpy as np
 import onlinekern
 from benchmarks import common, streams
 
-BATCH = 256
-COMPONENTS = 1_600
+BATCH, COMPONENTS = 256, 1_600
 
 
 @dataclass(frozen=True)
@@ -219,24 +218,46 @@ def vowpal_wabbit(arguments):
     return prepare
 
 
-class Machine:
-    """scikit-learn's support vector machine."""
+@dataclass(frozen=True)
+class Batch:
+    """A learner of another library that sees the training part at once.
 
-    needs = ("sklearn",)
+    Attributes
+    ----------
+    build : callable
+        The number of samples -> the estimator.
+    needs : tuple of str
+        Modules.
+    """
+
+    build: Callable
+    needs: tuple
     peer = True
 
     def absent(self):
         """See `Streamed`."""
 
     def make(self, samples):
-        """Make the estimator, with the best of few parameters on a9a."""
-        from sklearn.svm import SVC
-
-        return SVC(C=1.0, gamma=0.05, cache_size=1_000)
+        """Make the estimator."""
+        return self.build(samples)
 
     def rows(self, X):
         """The samples in the layout that it takes."""
         return X
+
+
+def machine(samples):
+    """A support vector machine, with the best of few parameters on a9a."""
+    from sklearn.svm import SVC
+
+    return SVC(C=1.0, gamma=0.05, cache_size=1_000)
+
+
+def lightning_sgd(samples):
+    """A pass of lightning's linear Pegasos."""
+    from lightning.classification import SGDClassifier
+
+    return SGDClassifier(loss="hinge", alpha=1.0 / samples, max_iter=1, random_state=0)
 
 
 KERNEL = {"gamma": 0.4}
@@ -274,5 +295,6 @@ SPLIT = {
     "onlinekern SPA": Own("SPAClassifier", {**TUNED, "eta": 0.1, "alpha": 1.0, "beta": 5.0}),
     "onlinekern DualSGD": Own("DualSGDClassifier", {**TUNED, "reg_per_stream": 2.0}),
     "onlinekern FOGD": Own("FOGDClassifier", {**TUNED, "n_components": COMPONENTS}),
-    "sklearn SVC": Machine(),
+    "lightning SGD": Batch(lightning_sgd, ("lightning",)),
+    "sklearn SVC": Batch(machine, ("sklearn",)),
 }

@@ -178,39 +178,40 @@ def draw(found, path):
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(8, 5))
-    for peer, marker, colour in ((False, "o", "C0"), (True, "s", "0.45")):
-        chosen = [name for name in found if LEARNERS[name].peer == peer]
-        points = np.array([[found[name]["us"], found[name]["error"]] for name in chosen])
-        label = "other libraries" if peer else "onlinekern"
-        if len(chosen):
-            axes.scatter(*points.T, marker=marker, color=colour, label=label, zorder=2)
-    for name, offset in zip(found, offsets(found), strict=True):
+    for name, figures in found.items():
+        colour = "0.45" if LEARNERS[name].peer else "C0"
+        face = "none" if LEARNERS[name].slow else colour
+        axes.scatter(figures["us"], figures["error"], edgecolors=colour, facecolors=face, zorder=2)
+    for name, height in label_heights(found).items():
         axes.annotate(
             name.removeprefix("onlinekern "),
             (found[name]["us"], found[name]["error"]),
-            xytext=offset,
-            textcoords="offset points",
+            xytext=(found[name]["us"] * 1.2, height),
             fontsize=6.5,
             va="center",
         )
     axes.set(xscale="log", xlabel="µs of CPU time per sample", ylabel="mistakes, %")
-    axes.set_xlim(right=axes.get_xlim()[1] * 6)
+    axes.set_xlim(right=axes.get_xlim()[1] * 12)
+    axes.margins(y=0.1)
     axes.grid(alpha=0.3, zorder=0)
-    axes.legend(loc="upper right", fontsize=8)
-    axes.set_title("a9a, one pass, test-then-train, one thread", fontsize=10)
+    title = "one pass, test-then-train, one thread; blue: onlinekern; hollow: first samples only"
+    axes.set_title(title, fontsize=9)
     figure.tight_layout()
     figure.savefig(path, dpi=110)
 
 
-def offsets(found):
-    """Where to write each name: beside its point, a little up or down if another is near."""
-    placed, result = [], []
-    for name in found:
-        x, y = np.log10(found[name]["us"]), found[name]["error"]
-        near = sum(abs(x - a) < 0.8 and abs(y - b) < 0.25 for a, b in placed)
-        placed.append((x, y))
-        result.append((6, 0 if near == 0 else 8 * (-1) ** near * ((near + 1) // 2)))
-    return result
+def label_heights(found):
+    """Where to write each name: beside its point, lower if another's name is there."""
+    errors = [figures["error"] for figures in found.values()]
+    gap = max((max(errors) - min(errors)) / 35, 1e-6)
+    heights = {}
+    for name in sorted(found, key=lambda name: -found[name]["error"]):
+        us, height = found[name]["us"], found[name]["error"]
+        for other, taken in heights.items():
+            if abs(np.log10(us / found[other]["us"])) < 1 and taken - gap < height:
+                height = taken - gap
+        heights[name] = height
+    return heights
 
 
 def compare_split(options):
