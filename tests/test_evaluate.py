@@ -1,5 +1,7 @@
 """Evaluation: mistakes, curves and times are counted rightly, parameters chosen repeatably."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -75,6 +77,55 @@ def test_prequential_needs_test_then_train_and_samples():
         prequential(LastLabel(), [])
 
 
+class Remembers(BaseEstimator):
+    """A batch estimator that says the last label of its last fit, and how often it was fitted."""
+
+    def fit(self, X, y):
+        self.sizes_ = [*getattr(self, "sizes_", []), (X.shape[0], len(y))]
+        self.last_ = y[-1]
+        self.n_support_ = np.array([X.shape[0], 1])
+        return self
+
+    def predict(self, X):
+        return np.full(X.shape[0], self.last_)
+
+
+@pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_matrix])
+def test_prequential_fits_a_batch_estimator_anew(as_rows):
+    y = np.where(np.arange(1000) % 3 == 0, 1, -1)
+    X = as_rows(np.arange(1000.0)[:, None])
+    blocks = [(X[:30], y[:30]), (X[30:700], y[30:700]), (X[700:], y[700:])]
+    estimator = Remembers()
+    result = prequential(estimator, blocks, classes=[-1, 1])
+    sizes = [n for n, _ in estimator.sizes_]
+    assert estimator.sizes_ == [(n, n) for n in sizes]
+    assert sizes[0] == 64
+    assert sizes[-1] == 1000
+    assert all(b >= 2 * a for a, b in itertools.pairwise(sizes[:-1]))
+    said = np.full(1000, -1)  # the first class, before there is a fit
+    for first, stop in itertools.pairwise([*sizes[:-1], 1000]):
+        said[first:stop] = y[first - 1]
+    assert result.mistakes == np.count_nonzero(said != y)
+    assert result.n_support == 1001
+
+
+def test_prequential_waits_for_a_second_class():
+    y = np.r_[np.ones(200), -np.ones(100)]
+    estimator = Remembers()
+    prequential(estimator, [(np.zeros((300, 1)), y)], classes=[-1, 1])
+    assert estimator.sizes_[0][0] > 200
+
+
+def test_batch_methods_run_when_they_are_named():
+    names = [method.name for method in select_methods("all", "classification")]
+    assert "spa" in names
+    assert "olla" not in names
+    assert select_methods("olla", "classification")[0].batch
+    source = Source.from_arrays(*two_normals(300, random_state=0))
+    result = compare("olla,perceptron", source, repeats=1, gamma=0.5, settings={"olla.C": 1.0})
+    assert result.methods[0].runs[0].error < 0.3
+
+
 def test_compare_estimators_on_the_same_permutations(source):
     result = compare({"a": LastLabel(), "b": LastLabel(first=1.0)}, source, repeats=3, test=source)
     a, b = result.methods
@@ -111,7 +162,9 @@ def test_all_methods_learn_two_normals(source):
         "all", source, repeats=2, test=source,
         progress=lambda done, whole, text: total.append((done, whole)),
     )  # fmt: skip
-    assert [method.name for method in result.methods] == list(METHODS)
+    assert [method.name for method in result.methods] == [
+        name for name, method in METHODS.items() if method.classifier and not method.batch
+    ]
     assert total[-1][0] == total[-1][1]
     assert all(done <= whole for done, whole in total)
     gammas = {method.parameters.get("gamma") for method in result.methods}
@@ -129,7 +182,7 @@ def test_all_regressors_learn_a_line():
     source = Source.from_arrays(X, y)
     result = compare("all", source, repeats=1)
     assert {method.name for method in result.methods} == {
-        name for name, method in METHODS.items() if method.regressor
+        name for name, method in METHODS.items() if method.regressor and not method.batch
     }
     for method in result.methods:
         assert method.errors[0] < 0.6 * y.std(), method.name

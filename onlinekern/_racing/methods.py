@@ -34,6 +34,9 @@ class Method:
         Parameters whose values in ``grid`` are to be divided by the length of the stream.
     kernels : tuple of str
         The kernels that it knows.
+    batch : bool
+        Whether it knows no stream, and keeps all samples to be fitted anew from time to time. Such
+        a method runs when it is named, and is not one of "all".
     """
 
     name: str
@@ -44,6 +47,7 @@ class Method:
     grid: Mapping = field(default_factory=dict)
     per_sample: tuple[str, ...] = ()
     kernels: tuple[str, ...] = KERNELS
+    batch: bool = False
 
     def estimator_name(self, task):
         """Return the name of the estimator class for a task, None if there is none."""
@@ -133,6 +137,10 @@ METHODS = {
         Method("lol-arow", "LOL-AROW", "LOLClassifier", None,
                {"step": "arow", "center": True, "fit_intercept": True},
                {"n_prototypes": (100,), "n_assign": (8,)}),
+        Method("olla", "OLLA", "OLLAClassifier", "OLLARegressor", grid={"C": (1.0, 10.0, 100.0)},
+               batch=True),
+        Method("olla-logistic", "OLLA-logistic", "OLLAClassifier", None, {"loss": "logistic"},
+               {"C": (1.0, 10.0, 100.0)}, batch=True),
     )
 }  # fmt: skip
 
@@ -143,7 +151,8 @@ def select_methods(names, task, kernel="gaussian"):
     Parameters
     ----------
     names : str or iterable of str
-        Names, or one string with commas between them; "all" for all that do the task.
+        Names, or one string with commas between them; "all" for all that learn streams and do the
+        task.
     task : {"classification", "regression"}
     kernel : str
 
@@ -159,7 +168,9 @@ def select_methods(names, task, kernel="gaussian"):
     names = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     able = [name for name, method in METHODS.items() if method.estimator_name(task)]
     if names == ["all"]:
-        names = [name for name in able if kernel in METHODS[name].kernels]
+        names = [
+            name for name in able if kernel in METHODS[name].kernels and not METHODS[name].batch
+        ]
     for name in names:
         if name not in METHODS:
             raise ValueError(f"unknown method {name!r}; known are {', '.join(METHODS)}, all")

@@ -8,6 +8,8 @@ from time import perf_counter
 
 import numpy as np
 
+from onlinekern._racing.refitting import Refitted
+
 # Curves are recorded at FIRST_MARK * 2^(k / MARKS_PER_OCTAVE) samples: their length grows with the
 # logarithm of the stream's, and the learner's blocks are cut so rarely that its speed is not hurt.
 FIRST_MARK = 64
@@ -69,7 +71,8 @@ class Run:
     Parameters
     ----------
     estimator : object
-        Has ``partial_fit_predict(X, y[, classes])``.
+        Has ``partial_fit_predict(X, y[, classes])``; one that has ``fit`` and ``predict`` only is
+        fitted anew whenever the stream has doubled (see ``Refitted``).
     classes : array-like or None
         All classes of the stream; None for a regression.
     unit : float
@@ -78,10 +81,12 @@ class Run:
 
     def __init__(self, estimator, classes=None, unit=1.0):
         if not hasattr(estimator, "partial_fit_predict"):
-            raise TypeError(
-                f"{type(estimator).__name__} has no partial_fit_predict, "
-                "so that it cannot be tested on a sample before it learns it"
-            )
+            if not hasattr(estimator, "fit") or not hasattr(estimator, "predict"):
+                raise TypeError(
+                    f"{type(estimator).__name__} has no partial_fit_predict, nor fit and predict, "
+                    "so that it cannot be tested on a sample before it learns it"
+                )
+            estimator = Refitted(estimator, classes)
         self.estimator, self.classes, self.unit = estimator, classes, unit
         self.n_samples, self.seconds, self._error = 0, 0.0, 0.0
         self._marks, self._curve = 0, []
@@ -101,6 +106,12 @@ class Run:
         """Return the ``PrequentialResult`` so far."""
         if not self.n_samples:
             raise ValueError("the stream has no samples")
+        if isinstance(self.estimator, Refitted):
+            began = perf_counter()
+            self.estimator.finish()
+            self.seconds += perf_counter() - began
+            # The last mark may have been made before this fit.
+            self._curve = [mark for mark in self._curve if mark[0] != self.n_samples]
         if self._curve[-1:] == [] or self._curve[-1][0] != self.n_samples:
             self._record()
         samples, error, support = (np.array(column) for column in zip(*self._curve, strict=True))
@@ -144,7 +155,8 @@ def prequential(estimator, stream, classes=None):
     Parameters
     ----------
     estimator : object
-        Has ``partial_fit_predict(X, y[, classes])``; it learns on, it is not cloned.
+        Has ``partial_fit_predict(X, y[, classes])``; it learns on, it is not cloned. A batch
+        estimator, of scikit-learn for example, is fitted anew whenever the stream has doubled.
     stream : iterable of (X, y)
         For example ``source.blocks(random_state=0)``.
     classes : array-like, optional

@@ -1,0 +1,59 @@
+"""A batch estimator on a stream: it is fitted anew whenever the stream has doubled."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+
+class Refitted:
+    """An estimator of ``fit`` and ``predict`` that can be tested on a sample before it learns it.
+
+    It keeps all samples. The fits cost about twice what the last one does.
+
+    Parameters
+    ----------
+    estimator : object
+    classes : array-like or None
+        All classes of the stream; None for a regression.
+    """
+
+    FIRST = 64
+
+    def __init__(self, estimator, classes=None):
+        self.estimator, self.classes = estimator, classes
+        self._X, self._y = [], []
+        self._seen, self._fitted = 0, 0
+
+    @property
+    def n_support_(self):
+        """Support vectors of the last fit."""
+        return int(np.sum(getattr(self.estimator, "n_support_", 0))) if self._fitted else 0
+
+    def partial_fit_predict(self, X, y, classes=None):
+        """Return what the last fit says of X, and keep X and y."""
+        predicted = self.predict(X)
+        self._X.append(X)
+        self._y.append(y)
+        self._seen += len(y)
+        if self._seen >= max(self.FIRST, 2 * self._fitted):
+            self.finish()
+        return predicted
+
+    def predict(self, X):
+        """Return what the last fit says of X; the first class, or 0, before there is one."""
+        if self._fitted:
+            return self.estimator.predict(X)
+        return np.full(X.shape[0], 0.0 if self.classes is None else self.classes[0])
+
+    def finish(self):
+        """Fit on all samples so far, unless that was done, or they are of one class."""
+        y = np.concatenate(self._y)
+        if self._fitted == self._seen or (self.classes is not None and len(np.unique(y)) < 2):
+            return
+        stack = sparse.vstack if sparse.issparse(self._X[0]) else np.concatenate
+        self._X, self._y = [stack(self._X)], [y]
+        if sparse.issparse(self._X[0]):
+            self._X[0] = self._X[0].tocsr()
+        self.estimator.fit(self._X[0], y)
+        self._fitted = self._seen
