@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 SUFFIXES = (".png", ".pdf", ".svg", ".jpg")
-# Okabe and Ito's colours, told apart by the colour-blind. Every second line is dashed, so that a
-# curve on top of its neighbour (SPA and SPA-last keep the same support vectors) hides nothing.
+# Okabe and Ito's colours, told apart by the colour-blind. Neighbours have other lines, so that a
+# curve on top of the next (SPA and SPA-last keep the same support vectors) hides nothing.
 COLOURS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#882255",
 )  # fmt: skip
@@ -15,6 +15,8 @@ LINES = ("-", "--", ":", "-.")
 FIRST_SHOWN = 100
 # A logarithmic axis shorter than this ratio has too few powers of ten to be read.
 SHORT_AXIS = 50
+# Names of methods in one column of the legend.
+LEGEND_ROWS = 18
 
 
 def plot_comparisons(comparisons, path):
@@ -30,7 +32,8 @@ def plot_comparisons(comparisons, path):
     from matplotlib.figure import Figure
 
     rows = len(comparisons)
-    figure = Figure(figsize=(11.5, 4.3 * rows), layout="constrained")
+    columns = max(-(-len(comparison.methods) // LEGEND_ROWS) for comparison in comparisons)
+    figure = Figure(figsize=(9.5 + 1.8 * columns, 4.3 * rows), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots(rows, 2, squeeze=False)
     for (errors, supports), comparison in zip(axes, comparisons, strict=True):
@@ -38,8 +41,9 @@ def plot_comparisons(comparisons, path):
         plot_supports(comparison, supports)
         handles, labels = errors.get_legend_handles_labels()
         supports.legend(
-            handles, labels, loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False
-        )
+            handles, labels, loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False,
+            ncols=-(-len(labels) // LEGEND_ROWS),
+        )  # fmt: skip
     figure.savefig(path, dpi=130, format=Path(path).suffix.lower().lstrip(".") or "png")
 
 
@@ -69,8 +73,16 @@ def plot_supports(comparison, axes):
 
 def _styled(comparison):
     for k, result in enumerate(comparison.methods):
-        colour, line = COLOURS[k % len(COLOURS)], LINES[k % 2 + 2 * (k // len(COLOURS) % 2)]
-        yield result, {"color": colour, "linestyle": line, "label": result.label, "linewidth": 1.6}
+        turn, colour = divmod(k, len(COLOURS))
+        yield (
+            result,
+            {
+                "color": COLOURS[colour],
+                "linestyle": LINES[(k + turn) % len(LINES)],
+                "linewidth": 1.6 if turn < len(LINES) else 0.8,
+                "label": result.label,
+            },
+        )
 
 
 def _shown(samples):
