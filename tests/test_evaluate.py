@@ -121,6 +121,9 @@ def test_batch_methods_run_when_they_are_named():
     assert "spa" in names
     assert "olla" not in names
     assert select_methods("olla", "classification")[0].batch
+    usual = [method.name for method in select_methods("usual", "regression", "linear")]
+    assert "pa1" in usual  # those that do regression, and know the kernel
+    assert not {"perceptron", "dualsgd", "bsgd-merge", "spa-last"} & set(usual)
     source = Source.from_arrays(*two_normals(300, random_state=0))
     result = compare("olla,perceptron", source, repeats=1, gamma=0.5, settings={"olla.C": 1.0})
     assert result.methods[0].runs[0].error < 0.3

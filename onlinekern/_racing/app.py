@@ -45,7 +45,8 @@ def compare(
     target: Annotated[str | None, typer.Option(
         metavar="NAME", help="Target column of a CSV or Parquet file.")] = None,
     methods: Annotated[str, typer.Option(
-        metavar="A,B,...", help=f"Any of {', '.join(comparison.METHODS)}; or all.")] = "all",
+        metavar="A,B,...", help=f"Any of {', '.join(comparison.METHODS)}; or all that "
+        "learn streams; or usual, one or two of each family.")] = "usual",
     gamma: Annotated[str | None, typer.Option(
         metavar="NUMBER", help="Kernel width; scale or auto as in scikit-learn. Default: chosen.",
         show_default=False)] = None,

@@ -56,7 +56,7 @@ class Request:
             _one_of(f"--{name}", getattr(self, name), known)
         _one_of("--kernel", self.kernel, KERNELS)
         for name in self.methods.split(","):
-            _one_of("--methods", name.strip(), (*METHODS, "all"))
+            _one_of("--methods", name.strip(), (*METHODS, "all", "usual"))
         least_values = {"repeats": 1, "seed": 0, "limit": 2, "n_features": 1}
         for name, least in least_values.items():
             value = getattr(self, name)

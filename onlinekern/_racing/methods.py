@@ -145,6 +145,13 @@ METHODS = {
 }  # fmt: skip
 
 
+# One or two of each family: what runs when no methods are named.
+USUAL = (
+    "perceptron", "ogd", "pa1", "bpa", "bogd", "bsgd-merge", "spa", "dualsgd", "fogd", "lol-arow",
+    "linear-pa1", "arow",
+)  # fmt: skip
+
+
 def select_methods(names, task, kernel="gaussian"):
     """Return the methods of these names that do a task with a kernel.
 
@@ -152,7 +159,7 @@ def select_methods(names, task, kernel="gaussian"):
     ----------
     names : str or iterable of str
         Names, or one string with commas between them; "all" for all that learn streams and do the
-        task.
+        task, "usual" for a few of them.
     task : {"classification", "regression"}
     kernel : str
 
@@ -173,7 +180,7 @@ def select_methods(names, task, kernel="gaussian"):
         ]
     for name in names:
         if name not in METHODS:
-            raise ValueError(f"unknown method {name!r}; known are {', '.join(METHODS)}, all")
+            raise ValueError(f"unknown method {name!r}; known are {', '.join(METHODS)}, all, usual")
         if name not in able:
             raise ValueError(f"method {name!r} does no {task}; these do: {', '.join(able)}")
         if kernel not in METHODS[name].kernels:
