@@ -9,10 +9,10 @@ from numbers import Integral
 
 from sklearn.utils._param_validation import Interval
 
-from onlinekern._base import all_or_nothing
 from onlinekern._constraints import POSITIVE
 from onlinekern._gradient import LabelGradient, TargetGradient
 from onlinekern._linear import LinearEstimator
+from onlinekern._mini_batches import MiniBatchEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import LOSSES, RULES
 from onlinekern.core.batches import BatchSpace
@@ -155,7 +155,7 @@ class OGDRegressor(OnlineRegressor, TargetGradient, LinearEstimator):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PegasosClassifier(OnlineClassifier, LinearEstimator):
+class PegasosClassifier(MiniBatchEstimator, OnlineClassifier, LinearEstimator):
     """Pegasos: stochastic sub-gradient descent on the regularised hinge loss.
 
     Batch b of n samples shrinks the model by ``1 - 1/b``, and adds ``y x / (reg b n)`` for each of
@@ -232,24 +232,3 @@ class PegasosClassifier(OnlineClassifier, LinearEstimator):
         super()._renew(model)
         if model.space.radius > 0:
             model.space.radius = self._radius()
-
-    @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
-        """Learn from scratch, in `n_epochs` passes; the last batch may be a shorter one.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n_samples, n_features)
-            float32 samples are kept as float32, everything else becomes float64.
-        y : array-like of shape (n_samples,)
-            Labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0, see Notes of the class; None is 1 for every sample.
-
-        Returns
-        -------
-        self : object
-        """
-        super().fit(X, y, sample_weight)
-        self._model.space.end_batch()
-        return self

@@ -7,8 +7,8 @@ from numbers import Integral, Real
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from onlinekern._base import all_or_nothing
 from onlinekern._linear import LinearModel
+from onlinekern._mini_batches import MiniBatchEstimator
 from onlinekern._tasks import OnlineClassifier
 from onlinekern._threads import ONE_THREAD, one_blas_thread
 from onlinekern.core import DISCRIMINANTS, LOSSES, RULES, SCHEDULES, STEPS
@@ -22,7 +22,7 @@ NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SDROGDClassifier(OnlineClassifier, LinearModel):
+class SDROGDClassifier(MiniBatchEstimator, OnlineClassifier, LinearModel):
     """Sketch discriminatively regularised online gradient descent (SDROGD).
 
     A linear classifier f(x) = w'x + b that follows the class means and, by a frequent-directions
@@ -203,27 +203,7 @@ class SDROGDClassifier(OnlineClassifier, LinearModel):
             self._validate_params()
             model.space.discriminant, model.space.step_size = discriminant, step_size
 
-    @one_blas_thread
-    @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
-        """Learn from scratch, in `n_epochs` passes; the last batch may be a shorter one.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n_samples, n_features)
-            float32 samples are kept as float32, everything else becomes float64.
-        y : array-like of shape (n_samples,)
-            Labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0, see Notes of the class; None is 1 for every sample.
-
-        Returns
-        -------
-        self : object
-        """
-        super().fit(X, y, sample_weight)
-        self._model.space.end_batch()
-        return self
+    fit = one_blas_thread(MiniBatchEstimator.fit)
 
     @one_blas_thread
     def _partial_fit(self, X, y, labels, sample_weight):

@@ -174,10 +174,10 @@ def select_methods(names, task, kernel="gaussian"):
     """
     names = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     able = [name for name, method in METHODS.items() if method.estimator_name(task)]
-    if names == ["all"]:
-        names = [
-            name for name in able if kernel in METHODS[name].kernels and not METHODS[name].batch
-        ]
+    groups = {"all": [name for name in able if not METHODS[name].batch], "usual": USUAL}
+    if len(names) == 1 and names[0] in groups:
+        known = [name for name in groups[names[0]] if name in able]
+        names = [name for name in known if kernel in METHODS[name].kernels]
     for name in names:
         if name not in METHODS:
             raise ValueError(f"unknown method {name!r}; known are {', '.join(METHODS)}, all, usual")
