@@ -247,7 +247,7 @@ class Batch:
 
 
 def machine(samples):
-    """A support vector machine, with the best of few parameters on a9a."""
+    """A support vector machine, with one setting that is usual on a9a."""
     from sklearn.svm import SVC
 
     return SVC(C=1.0, gamma=0.05, cache_size=1_000)
