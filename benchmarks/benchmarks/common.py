@@ -20,6 +20,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import is_classifier
 
 from . import streams
 
@@ -79,7 +80,7 @@ def learn(model, X, y):
     with warnings.catch_warnings():
         # A full support set is what the benchmark asked for.
         warnings.filterwarnings("ignore", message="max_support")
-        if hasattr(model, "decision_function"):
+        if is_classifier(model):
             return model.partial_fit(X, y, classes=[-1, 1])
         return model.partial_fit(X, y)
 
