@@ -143,12 +143,16 @@ class Learner(BaseEstimator):
     def _validate(self, X, y, sample_weight, start):
         """Validated X (C order or CSR, of the model's dtype), y and weights."""
         dtype = [np.float64, np.float32] if start else self._model.dtype
-        X, y = validate_data(self, X, y, dtype=dtype, reset=start, **self._target_checks)
+        X, y = self._samples(X, y, dtype, start)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(
                 sample_weight, X, dtype=np.float64, ensure_non_negative=True
             )
         return (X if start else self._layout(X)), y, sample_weight
+
+    def _samples(self, X, y, dtype, start):
+        """Validated X and y."""
+        return validate_data(self, X, y, dtype=dtype, reset=start, **self._target_checks)
 
     def _layout(self, X):
         """X in a layout that the model takes."""

@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.base import OutlierMixin, _fit_context
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import _check_sample_weight
 
 from onlinekern._base import OnlineEstimator, all_or_nothing
 from onlinekern._validation import validate_data
@@ -212,14 +211,9 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         self._recent = recent
         return np.where(scores < before, -1, 1)
 
-    def _validate(self, X, y, sample_weight, start):
-        dtype = [np.float64, np.float32] if start else self._model.dtype
+    def _samples(self, X, y, dtype, start):
         X = validate_data(self, X, dtype=dtype, reset=start)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
-            )
-        return (X if start else self._layout(X)), np.ones(X.shape[0]), sample_weight
+        return X, np.ones(X.shape[0])
 
     def _labels(self, y):
         return None
