@@ -1,96 +1,47 @@
-/* Template: element-wise kernel functions over a block, written as plain loops that compilers
- * vectorise (needs -O3 -fno-trapping-math; see speed.md of the design for what each flag costs).
- * Included by vector_kernels.c after vector_product.h, with REAL and UNSIGNED set. */
+/* Template: element-wise kernel functions over a block. Included by vector_kernels.c after
+ * vector_elementary.h, with REAL set; the plain loops are vectorised by the compiler. */
 
-#ifdef REAL_IS_DOUBLE
-#define LOWEST (-708.0)             /* exp() of less is below the normal numbers: 0 */
-#define HIGHEST 709.0
-#define LOG2E 1.4426950408889634
-#define LN2_HIGH 6.93147180369123816490e-01  /* ln 2 in two parts: k * LN2_HIGH is exact */
-#define LN2_LOW 1.90821492927058770002e-10
-#define ROUNDER 6755399441055744.0  /* 1.5 * 2^52: adding it leaves the nearest integer in the */
-#define MANTISSA 52                 /* low bits of the sum */
-#define BIAS 1023
-#define SIGN_BIT 63
-#define HALF_PI_1 1.57079625129699707031  /* pi / 2 in three parts: k times the first two is exact */
-#define HALF_PI_2 7.54978941586159635335e-08
-#define HALF_PI_3 5.39030285815811905e-15
-#define TWO_OVER_PI 0.63661977236758134308
-#define REMAINDER 0.79  /* pi / 4, and what the rounding of k may add to it */
-#else
-#define LOWEST (-87.0f)
-#define HIGHEST 88.0f
-#define LOG2E 1.44269504f
-#define LN2_HIGH 0.693359375f
-#define LN2_LOW (-2.12194440e-4f)
-#define ROUNDER 12582912.0f
-#define MANTISSA 23
-#define BIAS 127
-#define SIGN_BIT 31
-#define HALF_PI_1 1.5703125f
-#define HALF_PI_2 4.837512969970703125e-4f
-#define HALF_PI_3 7.54978995489188216e-8f
-#define TWO_OVER_PI 0.636619772367581343f
-#define REMAINDER 0.79f
-#endif
-
-/* exp(t) for t <= HIGHEST: t = k ln 2 + r, |r| <= ln(2)/2, a polynomial in r that interpolates exp
- * at the Chebyshev points (relative error 3e-9, 5e-18), times 2^k made from the exponent bits. */
-INLINE REAL NAME(exponential_of)(REAL t)
+/* Elements of a row, LANES or, at its end, fewer: then the other lanes are 0. */
+INLINE VECTOR NAME(load_some)(const REAL *p, ptrdiff_t count)
 {
-    REAL clamped = t < LOWEST ? LOWEST : (t > HIGHEST ? HIGHEST : t);
-    REAL shifted = clamped * LOG2E + ROUNDER;
-    REAL k = shifted - ROUNDER;
-    REAL r = (clamped - k * LN2_HIGH) - k * LN2_LOW;
-#ifdef REAL_IS_DOUBLE
-    REAL p = 2.5110095611886237e-08;
-    p = p * r + 2.763271507163225e-07;
-    p = p * r + 2.755724076173926e-06;
-    p = p * r + 2.480148527837006e-05;
-    p = p * r + 1.984126989019371e-04;
-    p = p * r + 1.3888888952505407e-03;
-    p = p * r + 8.333333333319546e-03;
-    p = p * r + 4.1666666666487380e-02;
-    p = p * r + 1.6666666666666681e-01;
-    p = p * r + 5.0000000000000185e-01;
-    p = p * r + 1.0;
-    p = p * r + 1.0;
-#else
-    REAL p = 1.39411607538e-03f;
-    p = p * r + 8.37516828896e-03f;
-    p = p * r + 4.16663522683e-02f;
-    p = p * r + 1.66664150113e-01f;
-    p = p * r + 5.00000004726e-01f;
-    p = p * r + 1.00000003783e+00f;
-    p = p * r + 1.0f;
-#endif
-    UNSIGNED exponent;
-    memcpy(&exponent, &shifted, sizeof exponent);
-    exponent = (exponent + BIAS) << MANTISSA;
-    REAL power;
-    memcpy(&power, &exponent, sizeof power);
-    REAL result = p * power;
-    return t < LOWEST ? 0 : result;
+    VECTOR v = {0};
+    memcpy(&v, p, (size_t)count * sizeof(REAL));
+    return v;
 }
 
-static void NAME(exponential)(void *g_, ptrdiff_t ld, ptrdiff_t n, ptrdiff_t m, double c_,
-                              const void *a_, const void *b_)
+INLINE void NAME(store_some)(REAL *p, VECTOR v, ptrdiff_t count)
 {
-    const REAL c = (REAL)c_;
-    const REAL *a = a_, *b = b_;
-    for (ptrdiff_t i = 0; i < n; i++) {
-        REAL *restrict g = (REAL *)g_ + i * ld;
+    memcpy(p, &v, (size_t)count * sizeof(REAL));
+}
+
+/* Calls f(place, count, ...) for the m elements of a row, a register at a time. */
+#define ALONG_ROW(m, f, ...)                                                                 \
+    do {                                                                                     \
+        ptrdiff_t j = 0;                                                                     \
+        for (; j + LANES <= (m); j += LANES)                                                 \
+            f(j, LANES, __VA_ARGS__);                                                        \
+        if (j < (m))                                                                         \
+            f(j, (m)-j, __VA_ARGS__);                                                        \
+    } while (0)
+
+/* exp(min(c g - (a + b), 0)) */
+INLINE void NAME(decay)(ptrdiff_t j, ptrdiff_t count, REAL *g, REAL c, const REAL *a,
+                        const REAL *b)
+{
+    VECTOR t = c * NAME(load_some)(g + j, count);
+    if (a)
+        t -= *a + NAME(load_some)(b + j, count);
+    NAME(store_some)(g + j, NAME(exponential_of)(NAME(unless)(t > 0, t)), count);
+}
+
+static void NAME(exponential)(void *g, ptrdiff_t ld, ptrdiff_t n, ptrdiff_t m, double c,
+                              const void *a, const void *b)
+{
+    for (ptrdiff_t i = 0; i < n; i++)
         if (a)
-            for (ptrdiff_t j = 0; j < m; j++) {
-                REAL t = c * g[j] - (a[i] + b[j]);
-                g[j] = NAME(exponential_of)(t > 0 ? 0 : t);
-            }
+            ALONG_ROW(m, NAME(decay), (REAL *)g + i * ld, (REAL)c, (const REAL *)a + i, b);
         else
-            for (ptrdiff_t j = 0; j < m; j++) {
-                REAL t = c * g[j];
-                g[j] = NAME(exponential_of)(t > 0 ? 0 : t);
-            }
-    }
+            ALONG_ROW(m, NAME(decay), (REAL *)g + i * ld, (REAL)c, NULL, NULL);
 }
 
 static void NAME(scale)(void *g_, ptrdiff_t ld, ptrdiff_t n, ptrdiff_t m, const void *a_,
@@ -122,94 +73,31 @@ static void NAME(power)(void *g_, ptrdiff_t ld, ptrdiff_t n, ptrdiff_t m, double
     }
 }
 
-/* tanh(t) = sign(t) (1 - e) / (1 + e), e = exp(-2 |t|): absolute error of a few units in the last
- * place of 1, which is what a kernel value needs. */
-static void NAME(tanh)(void *g_, ptrdiff_t ld, ptrdiff_t n, ptrdiff_t m, double c_,
-                       double offset_)
+INLINE void NAME(squash)(ptrdiff_t j, ptrdiff_t count, REAL *g, REAL c, REAL offset)
 {
-    const REAL c = (REAL)c_, offset = (REAL)offset_;
-    for (ptrdiff_t i = 0; i < n; i++) {
-        REAL *restrict g = (REAL *)g_ + i * ld;
-        for (ptrdiff_t j = 0; j < m; j++) {
-            REAL t = c * g[j] + offset;
-            REAL e = NAME(exponential_of)(t > 0 ? -2 * t : 2 * t);
-            REAL ratio = (1 - e) / (1 + e);
-            g[j] = t < 0 ? -ratio : ratio;
-        }
-    }
+    VECTOR t = c * NAME(load_some)(g + j, count) + offset;
+    NAME(store_some)(g + j, NAME(hyperbolic_tangent_of)(t), count);
 }
 
-/* sin(r) and cos(r) for |r| <= pi/4 by the polynomials of Moshier's Cephes library (absolute error
- * below a unit in the last place of 1). */
-INLINE REAL NAME(sine_near_zero)(REAL r)
+static void NAME(tanh)(void *g, ptrdiff_t ld, ptrdiff_t n, ptrdiff_t m, double c, double offset)
 {
-    REAL z = r * r;
-#ifdef REAL_IS_DOUBLE
-    REAL p = 1.58962301576546568060e-10;
-    p = p * z - 2.50507477628578072866e-8;
-    p = p * z + 2.75573136213857245213e-6;
-    p = p * z - 1.98412698295895385996e-4;
-    p = p * z + 8.33333333332211858878e-3;
-    p = p * z - 1.66666666666666307295e-1;
-#else
-    REAL p = -1.9515295891e-4f;
-    p = p * z + 8.3321608736e-3f;
-    p = p * z - 1.6666654611e-1f;
-#endif
-    return p * z * r + r;
+    for (ptrdiff_t i = 0; i < n; i++)
+        ALONG_ROW(m, NAME(squash), (REAL *)g + i * ld, (REAL)c, (REAL)offset);
 }
 
-INLINE REAL NAME(cosine_near_zero)(REAL r)
+INLINE void NAME(wave)(ptrdiff_t j, ptrdiff_t count, REAL *g, REAL *s, REAL c)
 {
-    REAL z = r * r;
-#ifdef REAL_IS_DOUBLE
-    REAL p = -1.13585365213876817300e-11;
-    p = p * z + 2.08757008419747316778e-9;
-    p = p * z - 2.75573141792967388112e-7;
-    p = p * z + 2.48015872888517045348e-5;
-    p = p * z - 1.38888888888730564116e-3;
-    p = p * z + 4.16666666666665929218e-2;
-    return p * z * z - (REAL)0.5 * z + 1;
-#else
-    REAL p = 2.443315711809948e-5f;
-    p = p * z - 1.388731625493765e-3f;
-    p = p * z + 4.166664568298827e-2f;
-    return p * z * z - 0.5f * z + 1;
-#endif
+    VECTOR cosine, sine;
+    NAME(cosine_sine_of)(NAME(load_some)(g + j, count), &cosine, &sine);
+    NAME(store_some)(s + j, c * sine, count);
+    NAME(store_some)(g + j, c * cosine, count);
 }
 
-INLINE REAL NAME(with_sign)(REAL x, UNSIGNED quadrant)
+static void NAME(cosine_sine)(void *g, ptrdiff_t ld, ptrdiff_t n, ptrdiff_t m, ptrdiff_t sine,
+                              double c)
 {
-    UNSIGNED bits;
-    memcpy(&bits, &x, sizeof bits);
-    bits ^= (quadrant & 2) << (SIGN_BIT - 1);
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-/* t = k pi/2 + r: the quadrant k mod 4 swaps sine and cosine of r and gives them their signs. Far
- * outside, where the rounding of k fails, r is held in its range so that nothing grows. */
-static void NAME(cosine_sine)(void *g_, ptrdiff_t ld, ptrdiff_t n, ptrdiff_t m, ptrdiff_t sine,
-                              double c_)
-{
-    const REAL c = (REAL)c_;
-    for (ptrdiff_t i = 0; i < n; i++) {
-        REAL *restrict g = (REAL *)g_ + i * ld;
-        REAL *restrict s = g + sine;
-        for (ptrdiff_t j = 0; j < m; j++) {
-            REAL shifted = g[j] * TWO_OVER_PI + ROUNDER;
-            REAL k = shifted - ROUNDER;
-            REAL r = ((g[j] - k * HALF_PI_1) - k * HALF_PI_2) - k * HALF_PI_3;
-            r = r < -REMAINDER ? -REMAINDER : (r > REMAINDER ? REMAINDER : r);
-            REAL sin_r = NAME(sine_near_zero)(r), cos_r = NAME(cosine_near_zero)(r);
-            UNSIGNED quadrant;
-            memcpy(&quadrant, &shifted, sizeof quadrant);
-            REAL sin_t = quadrant & 1 ? cos_r : sin_r;
-            REAL cos_t = quadrant & 1 ? sin_r : cos_r;
-            s[j] = c * NAME(with_sign)(sin_t, quadrant);
-            g[j] = c * NAME(with_sign)(cos_t, quadrant + 1);
-        }
-    }
+    for (ptrdiff_t i = 0; i < n; i++)
+        ALONG_ROW(m, NAME(wave), (REAL *)g + i * ld, (REAL *)g + i * ld + sine, (REAL)c);
 }
 
 static void NAME(add)(const void *g_, double c, double *restrict a, ptrdiff_t n)
@@ -249,18 +137,8 @@ static ptrdiff_t NAME(cheapest)(const void *g_, double c, const double *a, const
     return best;
 }
 
-#undef LOWEST
-#undef HIGHEST
-#undef LOG2E
-#undef LN2_HIGH
-#undef LN2_LOW
-#undef ROUNDER
-#undef MANTISSA
-#undef BIAS
-#undef SIGN_BIT
-#undef HALF_PI_1
-#undef HALF_PI_2
-#undef HALF_PI_3
-#undef TWO_OVER_PI
-#undef REMAINDER
+#undef ALONG_ROW
+#undef VECTOR
+#undef LANES
+#undef BITS
 #undef NAME

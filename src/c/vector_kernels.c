@@ -29,6 +29,7 @@
 #define UNSIGNED uint32_t
 #define SUFFIX f32
 #include "vector_product.h"
+#include "vector_elementary.h"
 #include "vector_function.h"
 #undef REAL
 #undef INTEGER
@@ -41,6 +42,7 @@
 #define SUFFIX f64
 #define REAL_IS_DOUBLE
 #include "vector_product.h"
+#include "vector_elementary.h"
 #include "vector_function.h"
 
 #define OPS(type, suffix)                                                                    \

@@ -19,9 +19,10 @@
 #define SPARSE_VECTORS (OK_PANEL / LANES < 8 ? OK_PANEL / LANES : 8)
 #define SPARSE_STRIP (SPARSE_VECTORS * LANES)
 #define VECTOR NAME(vector)
+#define BITS NAME(bits)
 
 typedef REAL VECTOR __attribute__((vector_size(OK_BYTES), may_alias));
-typedef INTEGER NAME(bits) __attribute__((vector_size(OK_BYTES), may_alias));
+typedef INTEGER BITS __attribute__((vector_size(OK_BYTES), may_alias));
 
 INLINE VECTOR NAME(load)(const REAL *p)
 {
@@ -37,7 +38,7 @@ INLINE void NAME(store)(REAL *p, VECTOR v)
 
 INLINE VECTOR NAME(magnitude)(VECTOR v)
 {
-    return (VECTOR)((NAME(bits))v & ~((NAME(bits)){0} + ((INTEGER)1 << (8 * sizeof(REAL) - 1))));
+    return (VECTOR)((BITS)v & ~((BITS){0} + ((INTEGER)1 << (8 * sizeof(REAL) - 1))));
 }
 
 /* One term of the sum: x is one element of a row, s the same feature of LANES vectors. */
@@ -260,5 +261,3 @@ static void NAME(norms)(const void *x_, ptrdiff_t n, double *square, double *abs
 #undef STRIP
 #undef SPARSE_VECTORS
 #undef SPARSE_STRIP
-#undef VECTOR
-#undef LANES
