@@ -18,6 +18,7 @@
 /* One sparse row has few elements: as many lanes as half the registers hold. */
 #define SPARSE_VECTORS (OK_PANEL / LANES < 8 ? OK_PANEL / LANES : 8)
 #define SPARSE_STRIP (SPARSE_VECTORS * LANES)
+#define PIECE 128 /* elements of a sparse row looked up together */
 #define VECTOR NAME(vector)
 #define BITS NAME(bits)
 
@@ -108,6 +109,31 @@ INLINE void NAME(dense)(int accumulate, const void *x_, ptrdiff_t ldx, ptrdiff_t
     }
 }
 
+/* The elements whose column is in the panel, and where; returns how many. Without a branch: which
+ * columns are there cannot be foreseen, and a wrong guess costs more than the element. */
+INLINE ptrdiff_t NAME(present)(const int32_t *columns, const REAL *values, ptrdiff_t count,
+                               const int32_t *place, int32_t *features, REAL *kept)
+{
+    ptrdiff_t n = 0;
+    for (ptrdiff_t j = 0; j < count; j++) {
+        features[n] = place[columns[j]];
+        kept[n] = values[j];
+        n += features[n] >= 0;
+    }
+    return n;
+}
+
+INLINE void NAME(sparse_sums)(int accumulate, const int32_t *features, const REAL *values,
+                              ptrdiff_t count, const REAL *panel, VECTOR *sum)
+{
+    for (ptrdiff_t j = 0; j < count; j++) {
+        const REAL *s = panel + (ptrdiff_t)features[j] * OK_PANEL;
+        UNROLL
+        for (int v = 0; v < SPARSE_VECTORS; v++)
+            sum[v] = NAME(sparse_term)(accumulate, sum[v], values[j], NAME(load)(s + v * LANES));
+    }
+}
+
 INLINE void NAME(sparse)(int accumulate, const ok_sparse_row *rows, ptrdiff_t n,
                          const int32_t *place, const void *panel_, void *g_, ptrdiff_t ld)
 {
@@ -116,19 +142,20 @@ INLINE void NAME(sparse)(int accumulate, const ok_sparse_row *rows, ptrdiff_t n,
         for (ptrdiff_t i = 0; i < n; i++) {
             const int32_t *columns = rows[i].columns;
             const REAL *values = rows[i].values;
+            ptrdiff_t count = rows[i].count;
             VECTOR sum[SPARSE_VECTORS];
             UNROLL
             for (int v = 0; v < SPARSE_VECTORS; v++)
                 sum[v] = (VECTOR){0};
-            for (ptrdiff_t j = 0; j < rows[i].count; j++) {
-                ptrdiff_t feature = place ? place[columns[j]] : columns[j];
-                if (feature < 0)
-                    continue;
-                const REAL *s = panel + feature * OK_PANEL;
-                UNROLL
-                for (int v = 0; v < SPARSE_VECTORS; v++)
-                    sum[v] = NAME(sparse_term)(accumulate, sum[v], values[j],
-                                               NAME(load)(s + v * LANES));
+            if (!place)
+                NAME(sparse_sums)(accumulate, columns, values, count, panel, sum);
+            for (ptrdiff_t first = 0; place && first < count; first += PIECE) {
+                int32_t features[PIECE];
+                REAL kept[PIECE];
+                ptrdiff_t length = count - first < PIECE ? count - first : PIECE;
+                length = NAME(present)(columns + first, values + first, length, place, features,
+                                       kept);
+                NAME(sparse_sums)(accumulate, features, kept, length, panel, sum);
             }
             REAL *out = (REAL *)g_ + i * ld + strip;
             UNROLL
@@ -261,3 +288,4 @@ static void NAME(norms)(const void *x_, ptrdiff_t n, double *square, double *abs
 #undef STRIP
 #undef SPARSE_VECTORS
 #undef SPARSE_STRIP
+#undef PIECE
