@@ -1,7 +1,7 @@
 """Mistakes, speed and memory beside other libraries, on the same stream in the same order.
 
     python benchmarks/peers.py [--data DIR] [--rows N] [--one-row N] [--only TEXT] [--plot FILE]
-                               [--split]
+                               [--split] [--program COMMAND] [--mistakes REGEX]
 
 Every learner runs in a process of its own, on one thread, test-then-train over a9a (without
 ``--data`` a stream like it). Times are CPU time in the loop that learns and predicts, after a short
@@ -9,7 +9,7 @@ rehearsal that loads what is loaded when first used; memory is the most resident
 loop (Linux), and how much of it came with the loop. What takes a millisecond per sample sees the
 first samples only: `--one-row` of them. Peers that are not installed are passed over. ``--split``
 compares a support vector machine, trained on the training part and scored on the test part, with
-learners of one pass.
+learners of one pass. ``--program`` adds any program that reads LIBSVM text and prints its mistakes.
 """
 
 import argparse
@@ -24,6 +24,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from peer_binary import NUMBER, run_program
 from peer_learners import LEARNERS, SPLIT
 
 from benchmarks import streams
@@ -45,6 +46,15 @@ def arguments():
     parser.add_argument("--only", default="", help="learners whose name contains this")
     parser.add_argument("--plot", metavar="FILE", help="draw error against time")
     parser.add_argument("--split", action="store_true", help="training part and test part")
+    parser.add_argument(
+        "--program", metavar="COMMAND", help="another peer; {file} in it is the stream's path"
+    )
+    parser.add_argument(
+        "--mistakes",
+        metavar="REGEX",
+        default=rf"(?i)mistakes\D*?({NUMBER})",
+        help="finds the number of mistakes, or their per cent, in what COMMAND prints",
+    )
     parser.add_argument("--run", help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -145,12 +155,26 @@ def race(options):
     for name, learner in LEARNERS.items():
         if options.only in name and (figures := measure(name, learner)):
             found[name] = figures
-            print(
-                f"{name:38}{figures['error']:9.2f}{figures['us']:11.2f}{figures['memory']:9.0f}"
-                f"{figures['grown']:7.1f}{figures['rows']:8,}",
-                flush=True,
-            )
+            print_figures(name, figures)
+    if options.program:
+        X, y = read(options, shuffled=True)
+        X, y = X[: options.rows], y[: options.rows]
+        try:
+            figures = run_program(options.program, options.mistakes, X, y)
+        except ValueError as error:
+            sys.exit(f"--program: {error}")
+        found[options.program] = figures
+        print_figures(options.program, figures)
     return found
+
+
+def print_figures(name, figures):
+    """A line of the table."""
+    print(
+        f"{name[:37]:38}{figures['error']:9.2f}{figures['us']:11.2f}{figures['memory']:9.0f}"
+        f"{figures['grown']:7.1f}{figures['rows']:8,}",
+        flush=True,
+    )
 
 
 def print_ratios(found):
@@ -158,7 +182,13 @@ def print_ratios(found):
 
     One row at a time is slow: its mistakes are those of the same learner in batches.
     """
-    for peer, error_of, goal in ((SLOW, BATCHES, 100), (BATCHES, BATCHES, 8), (RIVER, RIVER, 10)):
+    programs = [(name, name, 1) for name in found if name not in LEARNERS]
+    for peer, error_of, goal in (
+        (SLOW, BATCHES, 100),
+        (BATCHES, BATCHES, 8),
+        (RIVER, RIVER, 10),
+        *programs,
+    ):
         if peer not in found or error_of not in found:
             continue
         print(f"\ntimes faster than {peer}, with at most its {found[error_of]['error']:.2f} %")
@@ -179,8 +209,9 @@ def draw(found, path):
 
     figure, axes = pyplot.subplots(figsize=(8, 5))
     for name, figures in found.items():
-        colour = "0.45" if LEARNERS[name].peer else "C0"
-        face = "none" if LEARNERS[name].slow else colour
+        learner = LEARNERS.get(name)
+        colour = "C0" if learner and not learner.peer else "0.45"
+        face = "none" if learner and learner.slow else colour
         axes.scatter(figures["us"], figures["error"], edgecolors=colour, facecolors=face, zorder=2)
     for name, height in label_heights(found).items():
         axes.annotate(
