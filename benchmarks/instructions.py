@@ -1,0 +1,140 @@
+"""Instructions per sample, and where: what bounds a learner, whatever else the machine is doing.
+
+    python benchmarks/instructions.py [--data DIR] [--rows N] [--only TEXT] [--layouts csr,dense]
+                                      [--functions N]
+
+Runs the learners of `cases.py` under valgrind's callgrind, which counts the instructions executed
+in the stream loop: the same number at every run. Python starts some fifty times slower there, so it
+takes minutes. valgrind knows no AVX-512: what is counted is at most x86-64-v3. "vector" is the share
+of the vector primitives (products, exponentials, sines, dots); the rest is bookkeeping. Float32.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+LOOP = "__pyx_f_10onlinekern_4core_6stream_5Model_run"
+
+
+def arguments():
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", metavar="DIR", help="default: streams like a9a and ijcnn1")
+    parser.add_argument("--rows", type=int, default=48_842)
+    parser.add_argument("--only", default="", help="learners whose name contains this")
+    parser.add_argument("--layouts", default="csr,dense")
+    parser.add_argument("--functions", type=int, default=5, help="how many functions to name")
+    parser.add_argument("--run", action="store_true", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def run_cases(options):
+    """Under valgrind: learn each case in a process of its own, which writes its own profile."""
+    from cases import CASES, Streams
+
+    import onlinekern
+    from benchmarks import common, streams
+
+    print("level", onlinekern.show_config("dicts")["instruction_set"], flush=True)
+    drawn = Streams(options.data, options.rows)
+    for case in CASES:
+        if options.only not in case.estimator:
+            continue
+        X, y = drawn.get(case.stream)
+        for layout in case.layouts:
+            if layout not in options.layouts.split(","):
+                continue
+            rows = streams.laid_out(X, "float32", layout)
+            child = os.fork()
+            if child == 0:
+                model = common.learn(case.new(len(y)), rows, y)
+                size = model.budget if hasattr(model, "budget") else ""
+                print(
+                    f"case {os.getpid()} {len(y)} {case.estimator} {case.stream} {layout} {size}",
+                    flush=True,
+                )
+                sys.exit()
+            os.waitpid(child, 0)
+
+
+def readable(symbol):
+    """Name of a compiled function: its module's last part, class and method."""
+    rest = symbol.removeprefix("__pyx_f_")
+    parts = []
+    while found := re.match(r"(\d+)", rest):
+        start = found.end()
+        parts.append(rest[start : start + int(found[1])])
+        rest = rest[start + int(found[1]) + 1 :]
+    return ".".join([*parts[2:], rest]) if parts else symbol
+
+
+def profile(path):
+    """Instructions by (function, its library) in a callgrind file."""
+    text = subprocess.run(
+        ["callgrind_annotate", "--threshold=100", "--auto=no", str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    pattern = r"^ *([\d,]+) \([^)]*\)\s+\S+?:(\S+?)(?:'\d+)? \[\S*?([^/\]]+)\]"
+    counts = {}
+    for count, function, library in re.findall(pattern, text, re.MULTILINE):
+        key = (readable(function), library.split(".")[0])
+        counts[key] = counts.get(key, 0) + int(count.replace(",", ""))
+    return counts
+
+
+def print_case(words, folder, functions):
+    """A line of the table."""
+    process, rows, estimator, stream, layout, *budget = words
+    counts = profile(folder / f"profile.{process}")
+    total = sum(counts.values())
+    vector = sum(count for (_, library), count in counts.items() if library == "vector")
+    most = sorted(counts.items(), key=lambda item: -item[1])[:functions]
+    named = ", ".join(f"{name} {count / total:.0%}" for (name, _), count in most)
+    print(
+        f"{estimator:21}{stream:8}{layout:6}{''.join(budget):>6}{total / int(rows):12,.0f}"
+        f"{vector / total:7.0%}  {named}",
+        flush=True,
+    )
+
+
+def main():
+    """Start itself under valgrind and print what was counted."""
+    options = arguments()
+    if options.run:
+        run_cases(options)
+        return
+    if shutil.which("valgrind") is None:
+        sys.exit("valgrind is not installed")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        finished = subprocess.run(
+            [
+                "valgrind",
+                "--tool=callgrind",
+                f"--toggle-collect={LOOP}",
+                f"--callgrind-out-file={folder}/profile.%p",
+                *(sys.executable, __file__, *sys.argv[1:], "--run"),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if finished.returncode:
+            sys.exit(finished.stderr[-1000:])
+        lines = [line.split() for line in finished.stdout.splitlines()]
+        print("instruction set", *(words[1] for words in lines if words[0] == "level"))
+        print(f"{'':21}{'stream':8}{'layout':6}{'budget':>6}{'instructions':>12}{'vector':>7}")
+        for words in lines:
+            if words[0] == "case":
+                print_case(words[1:], folder, options.functions)
+
+
+if __name__ == "__main__":
+    main()
