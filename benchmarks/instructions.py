@@ -5,8 +5,9 @@
 
 Runs the learners of `cases.py` under valgrind's callgrind, which counts the instructions executed
 in the stream loop: the same number at every run. Python starts some fifty times slower there, so it
-takes minutes. valgrind knows no AVX-512: what is counted is at most x86-64-v3. "vector" is the share
-of the vector primitives (products, exponentials, sines, dots); the rest is bookkeeping. Float32.
+takes minutes. valgrind knows no AVX-512: what is counted is at most x86-64-v3; and it counts every
+byte that memset clears by a repeated store. "vector" is the share of the vector primitives
+(products, exponentials, sines, dots); the rest is bookkeeping. Float32.
 """
 
 import argparse
