@@ -83,7 +83,10 @@ __all__ = [
 
 
 def get_include():
-    """Folder with the C headers, for compiled packages that build on the installed .pxd files."""
+    """Folder with the C headers, for compiled packages that build on this one (docs/c_api.md).
+
+    An editable install has them elsewhere; build on an installed library.
+    """
     return str(_Path(__file__).parent / "include")
 
 

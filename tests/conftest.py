@@ -5,8 +5,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+import consumers
 import numpy as np
 import pytest
+from consumers.samples import fields_of
 from onlinekern.core.parts import Part
 from scipy import sparse
 
@@ -185,3 +187,19 @@ def data_directory():
     if not folder.is_dir():
         pytest.skip("no real data: set ONLINEKERN_DATA to the folder that holds it")
     return folder
+
+
+@pytest.fixture(scope="session")
+def verbs(tmp_path_factory):
+    """A compiled package that calls the C interface."""
+    return consumers.build_extension("verbs", tmp_path_factory.mktemp("verbs"))
+
+
+@pytest.fixture(scope="session")
+def as_matrix(verbs):
+    """Samples as the C interface takes them, with some fields changed; the arrays must live on."""
+
+    def convert(X, **changes):
+        return verbs.Matrix(**{**fields_of(X), **changes})
+
+    return convert

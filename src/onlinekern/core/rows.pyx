@@ -96,9 +96,17 @@ cdef bint point_at(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows) exce
     return True
 
 
+cdef int check_finite(const Rows *rows, Py_ssize_t count) except -1:
+    """Raise ValueError if one of the first `count` elements is no number."""
+    cdef double square, absolute
+    ops_for(rows.itemsize).norms(rows.values, count, &square, &absolute)
+    if not isfinite(absolute):
+        raise ValueError("x contains NaN or infinity")
+    return 0
+
+
 cdef object sparse_row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows):
     """Point `rows` at one sample that is sparse."""
-    cdef double square, absolute
     x = x if x.format == "csr" and x.ndim == 2 else sp.csr_matrix(x.reshape(1, -1))
     if x.shape[0] != 1:
         raise ValueError(f"x must be one sample of {d} features, got shape {x.shape}")
@@ -106,9 +114,27 @@ cdef object sparse_row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *row
         raise ValueError(f"x has {x.shape[1]} features, but the model was fitted with {d}")
     samples = samples_of(x, np.float32 if itemsize == 4 else np.float64)
     rows[0] = (<Samples> samples).rows
-    ops_for(itemsize).norms(rows.values, rows.starts[1], &square, &absolute)
-    if not isfinite(absolute):
-        raise ValueError("x contains NaN or infinity")
+    check_finite(rows, rows.starts[1])
+    return samples
+
+
+cdef Samples lent_row(Samples x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows):
+    """Point `rows` at one sparse row that is given as pointers, columns ascending."""
+    cdef cnp.npy_intp count = x.rows.starts[1]
+    cdef Samples samples = x
+    if x.rows.d != d:
+        raise ValueError(f"x has {x.rows.d} features, but the model was fitted with {d}")
+    if x.rows.itemsize != itemsize:
+        samples = Samples()
+        kind = cnp.NPY_FLOAT32 if x.rows.itemsize == 4 else cnp.NPY_FLOAT64
+        values = cnp.PyArray_SimpleNewFromData(1, &count, kind, <void *> x.rows.values)
+        values = values.astype(np.float32 if itemsize == 4 else np.float64)
+        samples.owners = (x, values)
+        samples.rows = x.rows
+        samples.rows.values = <const char *> data_of(values)
+        samples.rows.itemsize = itemsize
+    rows[0] = samples.rows
+    check_finite(rows, count)
     return samples
 
 
@@ -176,18 +202,17 @@ cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, bint sparse, Row
     ValueError
         If x has not d finite numbers.
     """
-    cdef double square, absolute
     cdef Samples samples
     if not point_at(x, d, itemsize, rows):
+        if isinstance(x, Samples):
+            return lent_row(x, d, itemsize, rows)
         if sp.issparse(x):
             return sparse_row_of(x, d, itemsize, rows)
         x = np.ascontiguousarray(x, dtype=np.float32 if itemsize == 4 else np.float64)
         if x.ndim != 1:
             raise ValueError(f"x must be one sample of shape ({d},), got shape {x.shape}")
         point_at(x, d, itemsize, rows)
-    ops_for(itemsize).norms(rows.values, d, &square, &absolute)
-    if not isfinite(absolute):
-        raise ValueError("x contains NaN or infinity")
+    check_finite(rows, d)
     if not sparse:
         return x
     samples = packed_row(rows)

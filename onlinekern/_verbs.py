@@ -1,0 +1,203 @@
+"""What the verbs of the C interface do with an estimator; `core.capi` translates the arguments.
+
+Labels are numbers here. X is a dense array or a CSR matrix, read-only, of memory that is the
+caller's and only lent.
+"""
+
+import ast
+import pickle
+import re
+
+import numpy as np
+
+from onlinekern._base import Learner, OnlineEstimator
+from onlinekern._outliers import OnlineOutlierDetector
+from onlinekern._registry import all_estimators
+from onlinekern._tasks import Classifier, Regressor
+from onlinekern._validation import NUMBERS, same_labels
+
+# A value ends where the next "key=" begins, so that it may hold spaces.
+ASSIGNMENT = re.compile(r"\s*(\w+)=(.*?)(?=\s+\w+=|\s*\Z)", re.S)
+WORD = re.compile(r"[A-Za-z_][\w-]*")
+# Where an estimator keeps the classes that are announced before its first sample.
+ANNOUNCED = "_announced_classes"
+
+
+def value_of(key, text):
+    """The Python literal that a text is, or the text itself if it is a plain word."""
+    try:
+        return ast.literal_eval(text)
+    except Exception as error:  # for strange texts it has strange ones
+        if WORD.fullmatch(text):
+            return text
+        raise ValueError(f"{key}={text} is neither a Python literal nor a word") from error
+
+
+def parameters_of(text):
+    """Parameters from "key=value key=value".
+
+    Examples
+    --------
+    >>> parameters_of("gamma=0.4 kernel=laplacian random_state=None class_weight={1: 2.0, -1: 1.0}")
+    {'gamma': 0.4, 'kernel': 'laplacian', 'random_state': None, 'class_weight': {1: 2.0, -1: 1.0}}
+    """
+    parameters, place = {}, 0
+    while text[place:].strip():
+        match = ASSIGNMENT.match(text, place)
+        if match is None:
+            raise ValueError(f"parameters must be 'key=value key=value', got {text[place:]!r}")
+        key, place = match[1], match.end()
+        if key in parameters:
+            raise ValueError(f"parameter {key} is given twice")
+        parameters[key] = value_of(key, match[2])
+    return parameters
+
+
+def new(name, text):
+    """An estimator of `all_estimators` with the parameters of a text, which are checked."""
+    classes = dict(all_estimators())
+    if name not in classes:
+        raise ValueError(f"there is no estimator {name!r}; there are {', '.join(classes)}")
+    estimator = classes[name]()
+    parameters = parameters_of(text)
+    known = sorted(estimator.get_params())
+    for key in parameters:
+        if key not in known:
+            raise ValueError(f"{name} has no parameter {key!r}; it has {', '.join(known)}")
+    estimator.set_params(**parameters)
+    estimator._validate_params()
+    return estimator
+
+
+def load(data):
+    """The estimator that `pickle.dumps` has made bytes of."""
+    try:
+        estimator = pickle.loads(data)
+    except Exception as error:
+        raise ValueError(f"the bytes hold no model: {type(error).__name__}: {error}") from error
+    if not isinstance(estimator, Learner):
+        raise ValueError(f"the bytes hold no model, but an object {type(estimator).__name__}")
+    labels = classes(estimator)
+    if labels.dtype.kind not in NUMBERS:
+        raise ValueError(f"the labels of this model are no numbers: {labels}")
+    return estimator
+
+
+def save(estimator):
+    """Bytes of an estimator."""
+    return pickle.dumps(estimator, protocol=5)
+
+
+def classes(estimator):
+    """The labels learnt or announced, ascending; none if none are known."""
+    if hasattr(estimator, "classes_"):
+        return estimator.classes_
+    return vars(estimator).get(ANNOUNCED, np.empty(0))
+
+
+def announce(estimator, labels):
+    """Say which labels there will be, before the first sample."""
+    if not isinstance(estimator, Classifier):
+        raise ValueError(f"{type(estimator).__name__} knows no classes")
+    labels = np.unique(labels)
+    if not np.isfinite(labels).all() or len(labels) < 2:
+        raise ValueError(f"classes must be two finite numbers at least, got {labels}")
+    if not has_learnt(estimator):
+        setattr(estimator, ANNOUNCED, labels)
+    elif not same_labels(labels, estimator.classes_.astype(float)):
+        raise ValueError(f"classes are {labels}, but the model has learnt {estimator.classes_}")
+
+
+def has_learnt(estimator):
+    """Whether there has been a first sample."""
+    return estimator.__sklearn_is_fitted__()
+
+
+def check_streams(estimator):
+    """Raise ValueError for a learner that sees all samples at once."""
+    if not isinstance(estimator, OnlineEstimator):
+        raise ValueError(f"{type(estimator).__name__} learns no streams: use ok_fit")
+
+
+def first_classes(estimator):
+    """As an argument, the classes that a classifier needs with its first sample only."""
+    if has_learnt(estimator) or not isinstance(estimator, Classifier):
+        return {}
+    if ANNOUNCED not in vars(estimator):
+        raise ValueError("the classes are not known: call ok_set_classes before the first sample")
+    return {"classes": getattr(estimator, ANNOUNCED)}
+
+
+def fit(estimator, X, y, weight):
+    """Learn from scratch."""
+    estimator.fit(X, targets(estimator, y), sample_weight=weight)
+
+
+def learn(estimator, X, y, weight, predictions):
+    """Learn one pass; `predictions` are overwritten with what was predicted before, unless None."""
+    check_streams(estimator)
+    y, first = targets(estimator, y), first_classes(estimator)
+    if predictions is None:
+        estimator.partial_fit(X, y, sample_weight=weight, **first)
+    else:
+        predictions[:] = estimator.partial_fit_predict(X, y, sample_weight=weight, **first)
+
+
+def learn_one(estimator, x, y):
+    """Learn one sample, not the first: what `core.stream.Model` takes for one."""
+    check_streams(estimator)
+    estimator.learn_one(x, y)
+
+
+def targets(estimator, y):
+    """y, which only an outlier detector can do without."""
+    if y is None and not isinstance(estimator, OnlineOutlierDetector):
+        raise ValueError("y is NULL")
+    return y
+
+
+def scores(estimator, X, out):
+    """Write decision values of samples, or a regressor's predictions, to the array `out`."""
+    # Before the work is done.
+    check_room(out, X.shape[0] * count(estimator, "n_outputs_"), "scores")
+    regressor = isinstance(estimator, Regressor)
+    write((estimator.predict if regressor else estimator.decision_function)(X), out, "scores")
+
+
+def score_one(estimator, x, out):
+    """Write what `scores` does, of one sample."""
+    score = estimator.score_one(x)
+    if isinstance(estimator, OnlineOutlierDetector):
+        score -= estimator.offset_
+    if type(score) is float and len(out) > 0:
+        out[0] = score
+    else:
+        write(score, out, "scores")
+
+
+def write(values, out, name):
+    """Write numbers to the front of the array `out`."""
+    values = np.ravel(values)
+    check_room(out, len(values), name)
+    out[: len(values)] = values
+
+
+def check_room(out, needed, name):
+    if needed > len(out):
+        raise ValueError(f"{name} has room for {len(out)} numbers, {needed} are needed")
+
+
+def predict(estimator, X, out):
+    """Write predictions of samples to the array `out`."""
+    out[:] = estimator.predict(X)
+
+
+def count(estimator, name):
+    """A number that the estimator knows; 0 before the first sample."""
+    if not hasattr(type(estimator), name) and name == "n_mistakes_":
+        raise ValueError(f"{type(estimator).__name__} counts no mistakes")
+    if not has_learnt(estimator):
+        return 0
+    if name == "n_outputs_":
+        return estimator._model.head.n_outputs
+    return getattr(estimator, name, 0)

@@ -1,0 +1,277 @@
+"""The public C interface: free functions over opaque models, for C and Cython programs.
+
+Layer 11. The only module that stands on the Python package: an `ok_model` is a reference to an
+estimator. What is here turns pointers into arrays that own nothing, and exceptions into codes; what
+a verb does is in `onlinekern/_verbs.py`. No exception leaves a verb, and none needs the GIL to be
+held when it is called.
+"""
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
+from libc.stddef cimport ptrdiff_t
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+
+from onlinekern import _verbs
+
+from onlinekern.core.lent cimport matrix_of, numbers, optional, sample_of
+
+cdef extern from *:
+    """
+    #ifdef _MSC_VER
+    #define OK_THREAD_LOCAL __declspec(thread)
+    #else
+    #define OK_THREAD_LOCAL _Thread_local
+    #endif
+    #define OK_MOST_MESSAGE 2048
+    static OK_THREAD_LOCAL char ok_message[OK_MOST_MESSAGE];
+    """
+    const int OK_MOST_MESSAGE
+    char *ok_message
+
+
+# Errors and messages
+
+cdef int failed(object error) noexcept:
+    """Keep what an exception says as the message of this thread; returns its code."""
+    text = str(error) or type(error).__name__
+    # Not cut within a character.
+    data = text.encode("utf-8", "replace")[:OK_MOST_MESSAGE - 1].decode("utf-8", "ignore").encode()
+    memcpy(ok_message, PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data) + 1)
+    if not isinstance(error, Exception):
+        return OK_INTERRUPTED
+    if isinstance(error, MemoryError):
+        return OK_NO_MEMORY
+    return OK_DIVERGED if isinstance(error, FloatingPointError) else OK_ERROR
+
+
+cdef api int ok_abi() noexcept nogil:
+    """ONLINEKERN_ABI of the header that this library was built with."""
+    return ONLINEKERN_ABI
+
+
+cdef api const char *ok_last_error() noexcept nogil:
+    """What the last failure in this thread was, UTF-8; "" if there was none.
+
+    Valid until the next failure in this thread.
+    """
+    return ok_message
+
+
+# Arguments
+
+cdef object estimator_of(const ok_model *model):
+    if model == NULL:
+        raise ValueError("model is NULL")
+    return <object> <PyObject *> model
+
+
+cdef str text_of(const char *text, str name):
+    if text == NULL:
+        raise ValueError(f"{name} is NULL")
+    return text.decode()
+
+
+# Models
+
+cdef ok_model *model_of(object estimator):
+    """A reference of its own to an estimator."""
+    Py_INCREF(estimator)
+    return <ok_model *> <PyObject *> estimator
+
+
+cdef api const char *ok_check(const char *estimator, const char *parameters) noexcept with gil:
+    """NULL if ok_new would make a model of this, or what is wrong: the text of ok_last_error."""
+    try:
+        _verbs.new(text_of(estimator, "estimator"), text_of(parameters, "parameters"))
+    except BaseException as error:
+        failed(error)
+        return ok_message
+    return NULL
+
+
+cdef api ok_model *ok_new(const char *estimator, const char *parameters) noexcept with gil:
+    """A model that has learnt nothing yet; NULL if the name or a parameter is wrong."""
+    try:
+        return model_of(_verbs.new(text_of(estimator, "estimator"),
+                                   text_of(parameters, "parameters")))
+    except BaseException as error:
+        failed(error)
+        return NULL
+
+
+cdef api ok_model *ok_load(const void *data, ptrdiff_t size) noexcept with gil:
+    """The model that ok_save, or pickle.dumps of an estimator, has made bytes of; NULL if none."""
+    try:
+        if data == NULL or size < 0:
+            raise ValueError(f"data is NULL, or its size negative: {size}")
+        return model_of(_verbs.load(PyBytes_FromStringAndSize(<const char *> data, size)))
+    except BaseException as error:
+        failed(error)
+        return NULL
+
+
+cdef api int ok_save(const ok_model *model, void **data, ptrdiff_t *size) noexcept with gil:
+    """Write the model to new bytes, which ok_free_bytes ends."""
+    cdef void *copy
+    try:
+        if data == NULL or size == NULL:
+            raise ValueError("data or size is NULL")
+        pickled = _verbs.save(estimator_of(model))
+        copy = malloc(PyBytes_GET_SIZE(pickled))
+        if copy == NULL:
+            raise MemoryError(f"no memory for {len(pickled)} bytes")
+        memcpy(copy, PyBytes_AS_STRING(pickled), PyBytes_GET_SIZE(pickled))
+        data[0], size[0] = copy, PyBytes_GET_SIZE(pickled)
+    except BaseException as error:
+        return failed(error)
+    return OK_SUCCESS
+
+
+cdef api void ok_free(ok_model *model) noexcept with gil:
+    """End a model; NULL is none."""
+    if model != NULL:
+        Py_DECREF(<object> <PyObject *> model)
+
+
+cdef api void ok_free_bytes(void *data) noexcept nogil:
+    """End the bytes of ok_save; NULL is none."""
+    free(data)
+
+
+# Learning
+
+cdef api int ok_set_classes(ok_model *model, const double *classes,
+                            ptrdiff_t n_classes) noexcept with gil:
+    """Announce all labels that will ever come, which a stream's first sample needs."""
+    try:
+        _verbs.announce(estimator_of(model), numbers(classes, n_classes, "classes"))
+    except BaseException as error:
+        return failed(error)
+    return OK_SUCCESS
+
+
+cdef api int ok_fit(ok_model *model, const ok_matrix *X, const double *y,
+                    const double *weight) noexcept with gil:
+    """Learn from scratch; the classes are those of y. A NULL weight is 1 for every sample."""
+    try:
+        estimator = estimator_of(model)
+        samples = matrix_of(X)
+        _verbs.fit(estimator, samples, optional(y, X.n_rows), optional(weight, X.n_rows))
+    except BaseException as error:
+        return failed(error)
+    return OK_SUCCESS
+
+
+cdef api int ok_learn(ok_model *model, const ok_matrix *X, const double *y, const double *weight,
+                      double *predictions) noexcept with gil:
+    """Go on learning, one pass over the samples in their order.
+
+    `predictions`, if not NULL, get what was predicted for each sample before it was learnt.
+    """
+    try:
+        estimator = estimator_of(model)
+        samples = matrix_of(X)
+        _verbs.learn(estimator, samples, optional(y, X.n_rows), optional(weight, X.n_rows),
+                     optional(predictions, X.n_rows, written=True))
+    except BaseException as error:
+        return failed(error)
+    return OK_SUCCESS
+
+
+cdef api int ok_learn_one(ok_model *model, const ok_matrix *x, double y) noexcept with gil:
+    """Go on learning with one sample, a matrix of one row, with the least of checks."""
+    try:
+        estimator = estimator_of(model)
+        sample = sample_of(x)
+        if _verbs.has_learnt(estimator):
+            _verbs.learn_one(estimator, sample, y)
+        else:
+            _verbs.learn(estimator, matrix_of(x), numbers(&y, 1, "y"), None, None)
+    except BaseException as error:
+        return failed(error)
+    return OK_SUCCESS
+
+
+# Answers
+
+cdef api int ok_scores(const ok_model *model, const ok_matrix *X, double *scores,
+                       ptrdiff_t size) noexcept with gil:
+    """Write n_rows * n_outputs decision values to `scores`, which has room for `size`."""
+    try:
+        estimator = estimator_of(model)
+        out = numbers(scores, size, "scores", written=True)
+        if X != NULL and X.n_rows == 1 and _verbs.has_learnt(estimator):
+            _verbs.score_one(estimator, sample_of(X), out)
+        else:
+            _verbs.scores(estimator, matrix_of(X), out)
+    except BaseException as error:
+        return failed(error)
+    return OK_SUCCESS
+
+
+cdef api int ok_predict(const ok_model *model, const ok_matrix *X,
+                        double *predictions) noexcept with gil:
+    """Write a label, target, or 1 or -1 of an outlier detector for each of the n_rows samples."""
+    try:
+        estimator = estimator_of(model)
+        samples = matrix_of(X)
+        _verbs.predict(estimator, samples,
+                       numbers(predictions, X.n_rows, "predictions", written=True))
+    except BaseException as error:
+        return failed(error)
+    return OK_SUCCESS
+
+
+cdef int64_t count(const ok_model *model, str name) noexcept:
+    """A number that the estimator knows, or -1."""
+    try:
+        return _verbs.count(estimator_of(model), name)
+    except BaseException as error:
+        failed(error)
+        return -1
+
+
+cdef api int64_t ok_n_seen(const ok_model *model) noexcept with gil:
+    """Samples learnt."""
+    return count(model, "n_seen_")
+
+
+cdef api int64_t ok_n_mistakes(const ok_model *model) noexcept with gil:
+    """Samples whose label was not predicted before they were learnt; -1 of a regressor."""
+    return count(model, "n_mistakes_")
+
+
+cdef api int64_t ok_n_support(const ok_model *model) noexcept with gil:
+    """Support vectors; 0 of a model that has none."""
+    return count(model, "n_support_")
+
+
+cdef api int64_t ok_n_columns(const ok_model *model) noexcept with gil:
+    """Features of a sample."""
+    return count(model, "n_features_in_")
+
+
+cdef api int64_t ok_n_outputs(const ok_model *model) noexcept with gil:
+    """Scores of a sample."""
+    return count(model, "n_outputs_")
+
+
+cdef api int64_t ok_n_classes(const ok_model *model) noexcept with gil:
+    """Labels that are known; 0 of a regressor or an outlier detector."""
+    try:
+        return len(_verbs.classes(estimator_of(model)))
+    except BaseException as error:
+        failed(error)
+        return -1
+
+
+cdef api int ok_classes(const ok_model *model, double *classes, ptrdiff_t size) noexcept with gil:
+    """Write the n_classes labels, ascending, to `classes`, which has room for `size`."""
+    try:
+        labels = _verbs.classes(estimator_of(model))
+        out = numbers(classes, size, "classes", written=True)
+        _verbs.write(labels, out, "classes")
+    except BaseException as error:
+        return failed(error)
+    return OK_SUCCESS

@@ -1,0 +1,101 @@
+"""The public C interface stays what it was: signatures, structs and constants, until the ABI rises.
+
+The capsule of a function is named by its signature. `abi_signatures.json` holds what has been
+promised under the number in `onlinekern.h`: what is new passes, what has changed or gone fails.
+After adding something, or after raising `ONLINEKERN_ABI`, write the file anew:
+
+    python -P tests/test_abi.py
+
+It refuses to change or to drop a promise under the same number.
+"""
+
+import ctypes
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from onlinekern.core import capi
+
+HERE = Path(__file__).parent
+HEADER = HERE.parent / "src" / "include" / "onlinekern" / "onlinekern.h"
+FILE = HERE / "abi_signatures.json"
+
+
+def capsule_name(capsule):
+    """Return the name of a capsule."""
+    function = ctypes.pythonapi.PyCapsule_GetName
+    function.restype, function.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    return function(capsule).decode()
+
+
+def interface():
+    """Return what the library promises now."""
+    text = re.sub(r"/\*.*?\*/", "", HEADER.read_text(encoding="utf-8"), flags=re.S)
+    structs = re.findall(r"typedef struct \{(.*?)\} (\w+);", text, re.S)
+    opaque = re.findall(r"typedef struct (\w+) (\w+);", text)
+    return {
+        "abi": int(re.search(r"#define ONLINEKERN_ABI (\d+)", text)[1]),
+        "constants": {name: int(value) for name, value in re.findall(r"(OK_\w+) = (-?\d+)", text)},
+        "functions": {name: capsule_name(item) for name, item in capi.__pyx_capi__.items()},
+        "structs": {name: " ".join(fields.split()) for fields, name in structs}
+        | {name: f"struct {tag}" for tag, name in opaque},
+    }
+
+
+def broken(promised, now):
+    """Return what was promised and is not so any more."""
+    return {
+        name: f"{text!r} is now {now[kind].get(name)!r}"
+        for kind in ("constants", "functions", "structs")
+        for name, text in promised[kind].items()
+        if now[kind].get(name) != text
+    }
+
+
+def promises():
+    return json.loads(FILE.read_text(encoding="utf-8"))
+
+
+def renew():
+    """Write the promises anew."""
+    now = interface()
+    before = promises() if FILE.exists() else None
+    if before and before["abi"] == now["abi"] and broken(before, now):
+        raise SystemExit(f"raise ONLINEKERN_ABI in onlinekern.h first: {broken(before, now)}")
+    FILE.write_text(json.dumps(now, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def test_promises_are_kept():
+    promised, now = promises(), interface()
+    assert now["abi"] == promised["abi"], "the ABI has risen: python -P tests/test_abi.py"
+    assert broken(promised, now) == {}, "raise ONLINEKERN_ABI, then python -P tests/test_abi.py"
+
+
+def test_the_interface_is_found():
+    now = interface()
+    assert {"ok_abi", "ok_new", "ok_learn", "ok_scores", "ok_save", "ok_free"} <= set(
+        now["functions"]
+    )
+    assert now["functions"]["ok_learn_one"] == "int (ok_model *, ok_matrix const *, double)"
+    assert now["structs"].keys() == {"ok_matrix", "ok_model"}
+    assert now["constants"]["OK_FLOAT64"] == 8
+    # The path of the module in a signature would make moving a file a break.
+    assert "onlinekern" not in str(now["functions"])
+
+
+@pytest.mark.parametrize("kind", ["constants", "functions", "structs"])
+def test_breaks_are_seen(kind):
+    promised, now = interface(), interface()
+    now[kind]["ok_new_thing"] = "int (void)"
+    assert broken(promised, now) == {}
+    name = min(promised[kind])
+    changed = {**now, kind: {**now[kind], name: "something else"}}
+    assert broken(promised, changed).keys() == {name}
+    del now[kind][name]
+    assert broken(promised, now).keys() == {name}
+
+
+if __name__ == "__main__":
+    renew()

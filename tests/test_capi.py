@@ -1,0 +1,261 @@
+"""The C interface: what its verbs do is, bit for bit, what the estimators do."""
+
+import gc
+import pickle
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from consumers.samples import LABELS, LAYOUTS, TWO, address, bytes_of, samples
+from learners import CLASSES, data, width
+from scipy import sparse
+from sklearn.base import is_classifier, is_outlier_detector, is_regressor
+
+from onlinekern import SPAClassifier, all_estimators
+
+ESTIMATORS = dict(all_estimators())
+STREAMS = [name for name, cls in ESTIMATORS.items() if hasattr(cls, "partial_fit")]
+
+
+def pair(verbs, name):
+    """Make a model and its Python twin."""
+    parameters = {**(width(name) if name in CLASSES else {"gamma": 0.4}), "random_state": 7}
+    text = " ".join(f"{key}={value!r}" for key, value in parameters.items())
+    model, twin = verbs.Model.new(name.encode(), text.encode()), ESTIMATORS[name](**parameters)
+    return model, twin
+
+
+def stream_of(name, stream, layout):
+    X, y = data(name, stream) if name in CLASSES else stream("regression")
+    return LAYOUTS[layout](X), np.asarray(y, dtype=np.float64)
+
+
+def announce(model, twin):
+    if is_classifier(twin):
+        model.set_classes(address(LABELS), 3)
+        return {"classes": LABELS}
+    return {}
+
+
+def assert_same_answers(model, twin, X, as_matrix, equal):
+    decide = twin.predict if is_regressor(twin) else twin.decision_function
+    expected, n = decide(X), X.shape[0]
+    scores, predictions = np.full(expected.size, np.nan), np.full(n, np.nan)
+    model.scores(as_matrix(X), address(scores), len(scores))
+    equal(scores, expected.ravel())
+    model.predict(as_matrix(X), address(predictions))
+    equal(predictions, twin.predict(X).astype(float))
+    first = np.full(expected[0].size, np.nan)
+    model.scores(as_matrix(X[:1]), address(first), len(first))
+    equal(first, np.ravel(decide(X[:1])))
+    mistakes = twin.n_mistakes_ if is_classifier(twin) else -1
+    numbers = twin.n_seen_, mistakes, getattr(twin, "n_support_", 0), X.shape[1], len(first)
+    assert model.counts() == (*numbers, 3 if is_classifier(twin) else 0)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_fit_is_the_estimators(verbs, name, layout, stream, as_matrix, equal):
+    X, y = stream_of(name, stream, layout)
+    model, twin = pair(verbs, name)
+    twin.fit(X, y)
+    own, targets = X.copy(), None if is_outlier_detector(twin) else y.copy()
+    model.fit(as_matrix(own), address(targets))
+    forget(own, targets)
+    assert_same_answers(model, twin, X, as_matrix, equal)
+
+
+def forget(X, *arrays):
+    """Overwrite what a call was given: no model may hold on to it."""
+    for array in (X.data if sparse.issparse(X) else X, *arrays):
+        if array is not None:
+            array.fill(np.nan)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", STREAMS)
+def test_learning_is_the_estimators(verbs, name, layout, stream, as_matrix, equal, same_state):
+    X, y = stream_of(name, stream, layout)
+    model, twin = pair(verbs, name)
+    arguments = announce(model, twin)
+    weight, predictions = np.linspace(0, 2, 40), np.full(40, np.nan)
+    parts = X[:40].copy(), y[:40].copy(), weight.copy()
+    model.learn(as_matrix(parts[0]), address(parts[1]), address(parts[2]), address(predictions))
+    forget(*parts)
+    expected = twin.partial_fit_predict(X[:40], y[:40], sample_weight=weight, **arguments)
+    equal(predictions, expected.astype(float))
+    for i in range(40, 60):
+        row = X[i : i + 1].copy()
+        model.learn_one(as_matrix(row), y[i])
+        forget(row)
+        twin.learn_one(X[i] if layout != "csr" else X[i : i + 1], y[i])
+    model.learn(as_matrix(X[60:]), address(y[60:].copy()))
+    twin.partial_fit(X[60:], y[60:])
+    assert_same_answers(model, twin, X, as_matrix, equal)
+    saved = pickle.loads(model.save())
+    vars(saved).pop("_announced_classes", None)
+    for estimator in (saved, twin):  # the quantile of outlier detectors, which the scores showed
+        vars(estimator).pop("_recent", None)
+    same_state(saved, twin)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", STREAMS)
+def test_first_sample_may_come_alone(verbs, name, layout, stream, as_matrix, equal):
+    X, y = stream_of(name, stream, layout)
+    model, twin = pair(verbs, name)
+    arguments = announce(model, twin)
+    assert model.counts()[0] == 0
+    twin.partial_fit(X[:1], y[:1], **arguments)
+    model.learn_one(as_matrix(X[:1]), y[0])
+    assert_same_answers(model, twin, X, as_matrix, equal)
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_saved_goes_on(verbs, name, stream, as_matrix, equal):
+    X, y = stream_of(name, stream, "dense")
+    model, twin = pair(verbs, name)
+    arguments = announce(model, twin)
+    fresh = model.save()
+    model = verbs.Model.load(address(bytes_of(fresh)), len(fresh))
+    model.learn(as_matrix(X[:50]), address(y))
+    twin.partial_fit(X[:50], y[:50], **arguments)
+    for data_of in (model.save(), pickle.dumps(twin)):
+        other = verbs.Model.load(address(bytes_of(data_of)), len(data_of))
+        other.learn(as_matrix(X[50:]), address(y[50:].copy()))
+        expected = pickle.loads(pickle.dumps(twin)).partial_fit(X[50:], y[50:])
+        assert_same_answers(other, expected, X, as_matrix, equal)
+
+
+def test_rows_of_a_larger_sparse_matrix(verbs, as_matrix, equal):
+    X, y = samples(50)
+    X[X < -0.5] = 0
+    whole = sparse.csr_matrix(X)
+    part = as_matrix(whole, indptr=address(whole.indptr[20:]), n_rows=30)
+    model = verbs.Model.new(b"SPAClassifier", b"gamma=0.4 random_state=7")
+    model.fit(part, address(y[20:]))
+    twin = SPAClassifier(gamma=0.4, random_state=7).fit(whole[20:], y[20:])
+    scores = np.empty(30)
+    model.scores(part, address(scores), 30)
+    equal(scores, twin.decision_function(whole[20:]))
+
+
+def test_empty_rows_need_no_arrays(verbs, as_matrix):
+    model = verbs.Model.new(b"KernelPARegressor")
+    X = sparse.csr_matrix((4, 3))
+    model.learn(as_matrix(X, values=0, indices=0), address(np.ones(4)))
+    for dtype in (4, 8):
+        empty = as_matrix(X[:1], values=0, indices=0, dtype=dtype)
+        model.learn_one(empty, 1.0)
+        score = np.zeros(1)
+        model.scores(empty, address(score), 1)
+        assert score[0] > 0.8
+    assert model.counts()[0] == 6
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+@pytest.mark.parametrize("dtypes", [(np.float32, np.float64), (np.float64, np.float32)])
+def test_rows_of_another_dtype(verbs, stream, as_matrix, equal, layout, dtypes):
+    X, y = stream("ovr")
+    first, later = (LAYOUTS[layout](X).astype(dtype) for dtype in dtypes)
+    model, twin = pair(verbs, "SPAClassifier")
+    arguments = announce(model, twin)
+    model.learn(as_matrix(first[:50]), address(y[:50].astype(float)))
+    twin.partial_fit(first[:50], y[:50], **arguments)
+    for i in range(50, 90):
+        model.learn_one(as_matrix(later[i : i + 1]), y[i])
+        twin.learn_one(later[i : i + 1] if layout == "csr" else later[i], y[i])
+    assert_same_answers(model, twin, later, as_matrix, equal)
+
+
+def test_columns_in_any_order_and_twice(verbs, as_matrix, equal):
+    """What a CSR row stores twice counts as the sum."""
+    X, y = samples(50)
+    halves = np.tile(X[:, ::-1] / 2, 2).ravel(), np.tile([2, 1, 0, 2, 1, 0], 50)
+    rows = sparse.csr_matrix((*halves, np.arange(0, 301, 6)), shape=(50, 3))
+    model = verbs.Model.new(b"SPAClassifier", b"gamma=0.4 random_state=7")
+    model.set_classes(address(TWO), 2)
+    model.learn(as_matrix(rows[:20]), address(y))
+    for i in range(20, 50):
+        model.learn_one(as_matrix(rows[i : i + 1]), y[i])
+    twin = SPAClassifier(gamma=0.4, random_state=7).partial_fit(X, y, classes=TWO)
+    score = np.empty(1)
+    for i in range(50):
+        model.scores(as_matrix(rows[i : i + 1]), address(score), 1)
+        equal(score, twin.decision_function(X[i : i + 1]))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_samples_are_not_copied(verbs, as_matrix, dtype):
+    X = np.random.default_rng(0).standard_normal((20000, 60)).astype(dtype)
+    y = np.where(X[:, 0] > 0, 1.0, -1.0)
+    model = verbs.Model.new(b"PAClassifier")
+    model.set_classes(address(TWO), 2)
+    model.learn(as_matrix(X[:1]), address(y))
+    tracemalloc.start()
+    try:
+        model.learn(as_matrix(X), address(y))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < X.nbytes / 3
+
+
+def test_models_and_calls_leave_nothing_behind(verbs, as_matrix):
+    X, y = samples(50)
+    x, out = as_matrix(X[:1]), np.empty(50)
+
+    def work():
+        model = verbs.Model.new(b"SPAClassifier", b"gamma=0.4 random_state=7")
+        model.fit(as_matrix(X), address(y))
+        for _ in range(20):
+            model.scores(x, address(out), 50)
+            model.predict(as_matrix(X), address(out))
+            with pytest.raises(verbs.Failure):
+                model.learn_one(x, 3)
+        return bytes_of(model.save())
+
+    def left_after(rounds):
+        for _ in range(rounds):
+            work()
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        before = left_after(10)
+        after = left_after(20)
+    finally:
+        tracemalloc.stop()
+    # An array or a message that a call leaves behind takes 100 bytes; a model takes thousands.
+    assert after - before < 20 * 20 * 100
+    saved = work()
+    verbs.Model.load(address(saved), len(saved))
+    assert not any(type(item) is SPAClassifier for item in gc.get_objects())
+
+
+def test_threads_have_models_and_errors_of_their_own(verbs, as_matrix, equal):
+    def work(seed):
+        X, y = samples(3000, seed)
+        model = verbs.Model.new(b"SPAClassifier", b"gamma=0.4 random_state=7")
+        model.set_classes(address(TWO), 2)
+        errors = set()
+        for part in np.split(np.arange(len(y)), 30):
+            model.learn(as_matrix(X[part]), address(y[part]))
+            with pytest.raises(verbs.Failure):
+                model.learn_one(as_matrix(X[:1]), 100 + seed)
+            errors.add(verbs.last_error())
+        scores = np.empty(len(y))
+        model.scores(as_matrix(X), address(scores), len(y))
+        return X, y, scores, errors
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(verbs.last_error).result() == ""
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(work, range(4)))
+    for seed, (X, y, scores, errors) in enumerate(results):
+        twin = SPAClassifier(gamma=0.4, random_state=7).partial_fit(X, y, classes=TWO)
+        equal(scores, twin.decision_function(X))
+        assert len(errors) == 1
+        assert f"y is {100 + seed}.0" in errors.pop()
