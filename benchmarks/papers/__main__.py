@@ -4,7 +4,8 @@
 
 TABLE is A (SPA's), B (DualSGD's), C (LOL's) or D (SDROGD's). Errors are in per cent, mean and
 standard deviation over random orders; times are CPU time in the learner, one thread. The bar is the
-figure of an independent implementation where there is one.
+figure of an independent implementation where there is one. `choose.py` chooses the settings that
+are not the papers'.
 """
 
 import argparse
@@ -26,7 +27,7 @@ def main():
     options = parser.parse_args()
     folder = Folder(options.data)
     print(
-        f"{'set':28s} {'learner':34s} {'error %':>15s} {'bar':>7s} {'published':>10s}"
+        f"{'set':26s} {'learner':44s} {'error %':>15s} {'bar':>7s} {'published':>10s}"
         f" {'us':>8s} {'SVs':>8s}"
     )
     for row in TABLES[options.table]:
@@ -40,7 +41,7 @@ def main():
         errors, times, sizes = zip(*runs, strict=True)
         kept = "" if sizes[0] is None else f"{np.mean(sizes):,.0f}"
         print(
-            f"{row.data:28s} {row.learner:34s} {np.mean(errors):7.2f} +- {np.std(errors):4.2f}"
+            f"{row.data:26s} {row.learner:44s} {np.mean(errors):7.2f} +- {np.std(errors):4.2f}"
             f" {row.bar or '':>7} {row.published or '':>10} {np.median(times):8.2f} {kept:>8s}",
             flush=True,
         )

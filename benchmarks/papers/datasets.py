@@ -93,7 +93,6 @@ SETS = {
     "cod-rna": lambda folder: in_the_cube(folder.libsvm("cod-rna", "train")),
     "cod-rna all": lambda folder: in_the_cube(folder.both("cod-rna")),
     "mixture": lambda folder: gaussian_mixture(1_000_000, random_state=0),
-    "mixture 100k": lambda folder: gaussian_mixture(100_000, random_state=0),
     "ijcnn1 35k": lambda folder: tuple(a[:35_000] for a in dense(folder.libsvm("ijcnn1", "train"))),
     "ijcnn1 50k": lambda folder: dense(folder.libsvm("ijcnn1", "train")),
     "ijcnn1 142k": lambda folder: dense(folder.both("ijcnn1")),

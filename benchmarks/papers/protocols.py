@@ -22,13 +22,13 @@ def online(build, data, seed):
 def after_a_pass(build, data, seed, dtype=np.float32):
     """Learn the training rows in a random order; return the test error.
 
-    Models of several epochs, and those that know no stream, learn by `fit`.
+    Models of several epochs learn by `fit`.
     """
     X, y, X_test, y_test = data
     X, y = shuffle(X.astype(dtype), y, random_state=seed)
     model = build(len(y)).set_params(random_state=seed)
     start = time.process_time()
-    if getattr(model, "n_epochs", 2) == 1:
+    if getattr(model, "n_epochs", 1) == 1:
         model.partial_fit(X, y, classes=np.unique(y))
     else:
         model.fit(X, y)

@@ -1,0 +1,66 @@
+"""A row of a paper's table: a data set, a learner with its setting, how it is measured."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+SHOWN = {
+    "n_components": "D={}", "budget": "B={}", "reg_per_stream": "reg*n={}", "covariance": "{}",
+    "multi_class": "{}",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure of a table.
+
+    Attributes
+    ----------
+    data : str
+        Name of a set of `datasets`.
+    learner : str
+    estimator : type
+    protocol : callable
+    parameters : dict
+        Of the estimator; a `reg_per_stream` is divided by the number of samples.
+    published, bar : float or None
+        Errors in per cent: the paper's, and an independent implementation's.
+    grid : dict
+        Parameters that were chosen on the first rows (`choose.py`), with the values tried.
+    """
+
+    data: str
+    learner: str
+    estimator: type
+    protocol: Callable
+    parameters: dict = field(default_factory=dict)
+    published: float | None = None
+    bar: float | None = None
+    grid: dict = field(default_factory=dict)
+
+    def build(self, n):
+        """Make the estimator for a stream of n samples."""
+        parameters = dict(self.parameters)
+        if "reg_per_stream" in parameters:
+            parameters["reg"] = parameters.pop("reg_per_stream") / n
+        return self.estimator(**parameters)
+
+    def with_parameters(self, changes):
+        """Return the row with other values of some parameters."""
+        return replace(self, parameters={**self.parameters, **changes})
+
+    def choosing(self, grid, values):
+        """Return the row with the values chosen from a grid, which are added to its name."""
+        setting = dict(zip(grid, values, strict=True))
+        name = described(self.learner, setting)
+        return replace(self.with_parameters(setting), learner=name, grid=grid)
+
+
+def described(learner, setting):
+    """Return the name of a learner with its setting."""
+    parts = (SHOWN.get(name, f"{name}={{}}").format(value) for name, value in setting.items())
+    return " ".join([learner, *parts])
+
+
+def mistakes(accuracy):
+    """Return an accuracy in per cent as errors."""
+    return None if accuracy is None else round(100 - accuracy, 2)
