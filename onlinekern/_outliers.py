@@ -156,6 +156,20 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         self._recent.append(np.array([self._model.learn_one(x, 1.0)]))
         return self
 
+    def score_one(self, x):
+        """``decision_function`` of one sample, without scikit-learn's validation.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,)
+            Fastest when C-contiguous and of the model's dtype.
+
+        Returns
+        -------
+        float
+        """
+        return float(super().score_one(x) - self.offset_)
+
     def score_samples(self, X):
         """Scores of samples: about 1 and more within the class, 0 far from all that was seen.
 

@@ -167,8 +167,6 @@ def scores(estimator, X, out):
 def score_one(estimator, x, out):
     """Write what `scores` does, of one sample."""
     score = estimator.score_one(x)
-    if isinstance(estimator, OnlineOutlierDetector):
-        score -= estimator.offset_
     if type(score) is float and len(out) > 0:
         out[0] = score
     else:

@@ -57,6 +57,11 @@ def test_offset_after_fit(X, contamination):
     assert np.array_equal(model.predict(X) == -1, model.decision_function(X) < 0)
 
 
+def test_score_one_is_the_decision_function(X):
+    model = SPAOneClass(gamma=0.4, random_state=0).fit(X)
+    np.testing.assert_array_equal([model.score_one(x) for x in X], model.decision_function(X))
+
+
 def naive_quantiles(scores, fraction):
     """The quantile in force before each score, and after all of them."""
     before, quantile = [], 0.0
