@@ -15,9 +15,10 @@
 #define VECTORS 2
 #endif
 #define STRIP (VECTORS * LANES)
-/* One sparse row has few elements: as many lanes as half the registers hold. */
-#define SPARSE_VECTORS (OK_PANEL / LANES < 8 ? OK_PANEL / LANES : 8)
-#define SPARSE_STRIP (SPARSE_VECTORS * LANES)
+/* A row alone, and a sparse one: as many lanes as half the registers hold. */
+#define WIDEST 8
+#define SINGLE_VECTORS (OK_PANEL / LANES < WIDEST ? OK_PANEL / LANES : WIDEST)
+#define SINGLE_STRIP (SINGLE_VECTORS * LANES)
 #define PIECE 128 /* elements of a sparse row looked up together */
 #define VECTOR NAME(vector)
 #define BITS NAME(bits)
@@ -63,32 +64,33 @@ INLINE VECTOR NAME(sparse_term)(int accumulate, VECTOR sum, REAL x, VECTOR s)
     return sum + (NAME(magnitude)(x - s) - (size + NAME(magnitude)(s)));
 }
 
-INLINE void NAME(dense_tile)(int accumulate, const int rows, const REAL *x, ptrdiff_t ldx,
-                             ptrdiff_t d, const REAL *panel, REAL *g, ptrdiff_t ld)
+INLINE void NAME(dense_tile)(int accumulate, const int rows, const int vectors, const REAL *x,
+                             ptrdiff_t ldx, ptrdiff_t d, const REAL *panel, REAL *g,
+                             ptrdiff_t ld)
 {
-    VECTOR sum[ROWS][VECTORS];
+    VECTOR sum[ROWS][WIDEST];
     UNROLL
     for (int i = 0; i < rows; i++) {
         UNROLL
-        for (int v = 0; v < VECTORS; v++)
+        for (int v = 0; v < vectors; v++)
             sum[i][v] = (VECTOR){0};
     }
     for (ptrdiff_t j = 0; j < d; j++) {
-        VECTOR s[VECTORS];
+        VECTOR s[WIDEST];
         UNROLL
-        for (int v = 0; v < VECTORS; v++)
+        for (int v = 0; v < vectors; v++)
             s[v] = NAME(load)(panel + j * OK_PANEL + v * LANES);
         UNROLL
         for (int i = 0; i < rows; i++) {
             UNROLL
-            for (int v = 0; v < VECTORS; v++)
+            for (int v = 0; v < vectors; v++)
                 sum[i][v] = NAME(term)(accumulate, sum[i][v], x[i * ldx + j], s[v]);
         }
     }
     UNROLL
     for (int i = 0; i < rows; i++) {
         UNROLL
-        for (int v = 0; v < VECTORS; v++)
+        for (int v = 0; v < vectors; v++)
             NAME(store)(g + i * ld + v * LANES, sum[i][v]);
     }
 }
@@ -96,17 +98,22 @@ INLINE void NAME(dense_tile)(int accumulate, const int rows, const REAL *x, ptrd
 INLINE void NAME(dense)(int accumulate, const void *x_, ptrdiff_t ldx, ptrdiff_t n, ptrdiff_t d,
                         const void *panel_, void *g_, ptrdiff_t ld)
 {
+    const REAL *x = x_, *panel = panel_;
+    REAL *g = g_;
+    ptrdiff_t even = n - n % 2;
     for (ptrdiff_t strip = 0; strip < OK_PANEL; strip += STRIP) {
-        const REAL *x = x_, *panel = (const REAL *)panel_ + strip;
-        REAL *g = (REAL *)g_ + strip;
         ptrdiff_t i = 0;
-        for (; i + ROWS <= n; i += ROWS)
-            NAME(dense_tile)(accumulate, ROWS, x + i * ldx, ldx, d, panel, g + i * ld, ld);
-        for (; i + 2 <= n; i += 2)
-            NAME(dense_tile)(accumulate, 2, x + i * ldx, ldx, d, panel, g + i * ld, ld);
-        if (i < n)
-            NAME(dense_tile)(accumulate, 1, x + i * ldx, ldx, d, panel, g + i * ld, ld);
+        for (; i + ROWS <= even; i += ROWS)
+            NAME(dense_tile)(accumulate, ROWS, VECTORS, x + i * ldx, ldx, d, panel + strip,
+                             g + i * ld + strip, ld);
+        for (; i < even; i += 2)
+            NAME(dense_tile)(accumulate, 2, VECTORS, x + i * ldx, ldx, d, panel + strip,
+                             g + i * ld + strip, ld);
     }
+    /* One row alone has too few sums for the additions to overlap, but in a wider strip. */
+    for (ptrdiff_t strip = 0; even < n && strip < OK_PANEL; strip += SINGLE_STRIP)
+        NAME(dense_tile)(accumulate, 1, SINGLE_VECTORS, x + even * ldx, ldx, d, panel + strip,
+                         g + even * ld + strip, ld);
 }
 
 /* The elements whose column is in the panel, and where; returns how many. Without a branch: which
@@ -129,7 +136,7 @@ INLINE void NAME(sparse_sums)(int accumulate, const int32_t *features, const REA
     for (ptrdiff_t j = 0; j < count; j++) {
         const REAL *s = panel + (ptrdiff_t)features[j] * OK_PANEL;
         UNROLL
-        for (int v = 0; v < SPARSE_VECTORS; v++)
+        for (int v = 0; v < SINGLE_VECTORS; v++)
             sum[v] = NAME(sparse_term)(accumulate, sum[v], values[j], NAME(load)(s + v * LANES));
     }
 }
@@ -137,15 +144,15 @@ INLINE void NAME(sparse_sums)(int accumulate, const int32_t *features, const REA
 INLINE void NAME(sparse)(int accumulate, const ok_sparse_row *rows, ptrdiff_t n,
                          const int32_t *place, const void *panel_, void *g_, ptrdiff_t ld)
 {
-    for (ptrdiff_t strip = 0; strip < OK_PANEL; strip += SPARSE_STRIP) {
+    for (ptrdiff_t strip = 0; strip < OK_PANEL; strip += SINGLE_STRIP) {
         const REAL *panel = (const REAL *)panel_ + strip;
         for (ptrdiff_t i = 0; i < n; i++) {
             const int32_t *columns = rows[i].columns;
             const REAL *values = rows[i].values;
             ptrdiff_t count = rows[i].count;
-            VECTOR sum[SPARSE_VECTORS];
+            VECTOR sum[SINGLE_VECTORS];
             UNROLL
-            for (int v = 0; v < SPARSE_VECTORS; v++)
+            for (int v = 0; v < SINGLE_VECTORS; v++)
                 sum[v] = (VECTOR){0};
             if (!place)
                 NAME(sparse_sums)(accumulate, columns, values, count, panel, sum);
@@ -159,7 +166,7 @@ INLINE void NAME(sparse)(int accumulate, const ok_sparse_row *rows, ptrdiff_t n,
             }
             REAL *out = (REAL *)g_ + i * ld + strip;
             UNROLL
-            for (int v = 0; v < SPARSE_VECTORS; v++)
+            for (int v = 0; v < SINGLE_VECTORS; v++)
                 NAME(store)(out + v * LANES, sum[v]);
         }
     }
@@ -286,6 +293,7 @@ static void NAME(norms)(const void *x_, ptrdiff_t n, double *square, double *abs
 #undef ROWS
 #undef VECTORS
 #undef STRIP
-#undef SPARSE_VECTORS
-#undef SPARSE_STRIP
+#undef WIDEST
+#undef SINGLE_VECTORS
+#undef SINGLE_STRIP
 #undef PIECE
