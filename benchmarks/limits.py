@@ -16,7 +16,7 @@ from benchmarks import streams
 from onlinekern.core import vector
 
 ROWS = 64
-PANEL = 64
+PANEL = 64  # lanes of a panel, and bytes of a cache line
 SECONDS = 0.02
 
 
@@ -28,6 +28,16 @@ def cpu_us(call, seconds=SECONDS):
         call()
         count += 1
     return 1e6 * elapsed / count
+
+
+def drawn_panels(random, size, d, dtype):
+    """Panels of vectors, on a cache line as the library's are."""
+    itemsize = np.dtype(dtype).itemsize
+    memory = np.empty(size * d * itemsize + PANEL, np.uint8)
+    start = -memory.ctypes.data % PANEL
+    panels = memory[start : start + size * d * itemsize].view(dtype).reshape(-1, d, PANEL)
+    panels[...] = random.random(panels.shape)
+    return panels
 
 
 class Limits:
@@ -71,7 +81,7 @@ class Limits:
 
     def _product(self, size):
         """The rows as they are, dense or sparse, with all vectors."""
-        panels = self.random.random((size // PANEL, self.d, PANEL)).astype(self.dtype)
+        panels = drawn_panels(self.random, size, self.d, self.dtype)
         out = np.empty((ROWS, size), self.dtype)
         return functools.partial(vector.product, self.rows, panels, out)
 
@@ -102,7 +112,7 @@ class Limits:
 def gigaflops(X, size, block, repeats):
     """Rates of the library's product and of BLAS' at a block of rows, taking turns; medians."""
     rows = np.ascontiguousarray(streams.laid_out(X[:block], X.dtype, "dense"))
-    panels = np.random.default_rng(0).random((size // PANEL, rows.shape[1], PANEL), rows.dtype)
+    panels = drawn_panels(np.random.default_rng(0), size, rows.shape[1], rows.dtype)
     vectors = np.ascontiguousarray(panels.transpose(0, 2, 1).reshape(size, -1))
     out = np.empty((block, size), rows.dtype)
     calls = [
