@@ -39,97 +39,109 @@ INLINE VECTOR NAME(unless)(BITS mask, VECTOR v)
     return (VECTOR)((BITS)v & ~mask);
 }
 
+/* A step of a calculation, done for each of `count` registers before the next step is: what waits for
+ * its result is then never the next instruction. The processor would find as much to do by itself
+ * only by looking further ahead than its queues reach: that is 1.2 times slower, 1.4 times without
+ * AVX2. Of 2, 3, 4, 6 and 8 registers these are the fastest on a Zen 3. */
+#define TOGETHER (OK_BYTES == 16 ? 8 : 4)
+#define EACH(step)                                                                           \
+    UNROLL                                                                                   \
+    for (int u = 0; u < count; u++)                                                          \
+        step
+
 /* exp(t) for t <= 0, or NaN: t = k ln 2 + r, |r| <= ln(2)/2, a polynomial in r that interpolates exp
  * at the Chebyshev points (relative error 3e-9, 5e-18), times 2^k. ROUNDER + BIAS leaves k + BIAS,
  * the exponent of 2^k, in the low bits. Far below, it does not fit and the product is anything: the
  * last line makes it 0. */
-INLINE VECTOR NAME(exponential_of)(VECTOR t)
+INLINE void NAME(exponentials_of)(const int count, VECTOR *t)
 {
-    VECTOR shifted = t * LOG2E + (ROUNDER + BIAS);
-    VECTOR k = shifted - (ROUNDER + BIAS);
-    VECTOR r = (t - k * LN2_HIGH) - k * LN2_LOW;
+    VECTOR shifted[TOGETHER], k[TOGETHER], r[TOGETHER], p[TOGETHER];
+    EACH(shifted[u] = t[u] * LOG2E + (ROUNDER + BIAS));
+    EACH(k[u] = shifted[u] - (ROUNDER + BIAS));
+    EACH(r[u] = t[u] - k[u] * LN2_HIGH);
+    EACH(r[u] = r[u] - k[u] * LN2_LOW);
 #ifdef REAL_IS_DOUBLE
-    VECTOR p = r * 2.5110095611886237e-08 + 2.763271507163225e-07;
-    p = p * r + 2.755724076173926e-06;
-    p = p * r + 2.480148527837006e-05;
-    p = p * r + 1.984126989019371e-04;
-    p = p * r + 1.3888888952505407e-03;
-    p = p * r + 8.333333333319546e-03;
-    p = p * r + 4.1666666666487380e-02;
-    p = p * r + 1.6666666666666681e-01;
-    p = p * r + 5.0000000000000185e-01;
-    p = p * r + 1.0;
-    p = p * r + 1.0;
+    EACH(p[u] = r[u] * 2.5110095611886237e-08 + 2.763271507163225e-07);
+    EACH(p[u] = p[u] * r[u] + 2.755724076173926e-06);
+    EACH(p[u] = p[u] * r[u] + 2.480148527837006e-05);
+    EACH(p[u] = p[u] * r[u] + 1.984126989019371e-04);
+    EACH(p[u] = p[u] * r[u] + 1.3888888952505407e-03);
+    EACH(p[u] = p[u] * r[u] + 8.333333333319546e-03);
+    EACH(p[u] = p[u] * r[u] + 4.1666666666487380e-02);
+    EACH(p[u] = p[u] * r[u] + 1.6666666666666681e-01);
+    EACH(p[u] = p[u] * r[u] + 5.0000000000000185e-01);
+    EACH(p[u] = p[u] * r[u] + 1.0);
+    EACH(p[u] = p[u] * r[u] + 1.0);
 #else
-    VECTOR p = r * 1.39411607538e-03f + 8.37516828896e-03f;
-    p = p * r + 4.16663522683e-02f;
-    p = p * r + 1.66664150113e-01f;
-    p = p * r + 5.00000004726e-01f;
-    p = p * r + 1.00000003783e+00f;
-    p = p * r + 1.0f;
+    EACH(p[u] = r[u] * 1.39411607538e-03f + 8.37516828896e-03f);
+    EACH(p[u] = p[u] * r[u] + 4.16663522683e-02f);
+    EACH(p[u] = p[u] * r[u] + 1.66664150113e-01f);
+    EACH(p[u] = p[u] * r[u] + 5.00000004726e-01f);
+    EACH(p[u] = p[u] * r[u] + 1.00000003783e+00f);
+    EACH(p[u] = p[u] * r[u] + 1.0f);
 #endif
-    VECTOR power = (VECTOR)((BITS)shifted << MANTISSA);
-    return NAME(unless)(t < LOWEST, p * power);
+    EACH(shifted[u] = (VECTOR)((BITS)shifted[u] << MANTISSA));
+    EACH(t[u] = NAME(unless)(t[u] < LOWEST, p[u] * shifted[u]));
 }
 
 /* tanh(t) = sign(t) (1 - e) / (1 + e), e = exp(-2 |t|): absolute error of a few units in the last
  * place of 1, which is what a kernel value needs. */
-INLINE VECTOR NAME(hyperbolic_tangent_of)(VECTOR t)
+INLINE void NAME(hyperbolic_tangents_of)(const int count, VECTOR *t)
 {
-    VECTOR e = NAME(exponential_of)(-2 * NAME(magnitude)(t));
-    VECTOR ratio = (1 - e) / (1 + e);
-    return (VECTOR)((BITS)ratio | ((BITS)t & ~(BITS)NAME(magnitude)(t)));
+    VECTOR e[TOGETHER];
+    EACH(e[u] = -2 * NAME(magnitude)(t[u]));
+    NAME(exponentials_of)(count, e);
+    EACH(e[u] = (1 - e[u]) / (1 + e[u]));
+    EACH(t[u] = (VECTOR)((BITS)e[u] | ((BITS)t[u] & ~(BITS)NAME(magnitude)(t[u]))));
 }
 
 /* sin(r) and cos(r) for |r| <= pi/4 by the polynomials of Moshier's Cephes library (absolute error
  * below a unit in the last place of 1). */
-INLINE VECTOR NAME(sine_near_zero)(VECTOR r)
+INLINE void NAME(near_zero)(const int count, const VECTOR *r, VECTOR *cosine, VECTOR *sine)
 {
-    VECTOR z = r * r;
+    VECTOR z[TOGETHER];
+    EACH(z[u] = r[u] * r[u]);
 #ifdef REAL_IS_DOUBLE
-    VECTOR p = z * 1.58962301576546568060e-10 - 2.50507477628578072866e-8;
-    p = p * z + 2.75573136213857245213e-6;
-    p = p * z - 1.98412698295895385996e-4;
-    p = p * z + 8.33333333332211858878e-3;
-    p = p * z - 1.66666666666666307295e-1;
+    EACH(sine[u] = z[u] * 1.58962301576546568060e-10 - 2.50507477628578072866e-8);
+    EACH(sine[u] = sine[u] * z[u] + 2.75573136213857245213e-6);
+    EACH(sine[u] = sine[u] * z[u] - 1.98412698295895385996e-4);
+    EACH(sine[u] = sine[u] * z[u] + 8.33333333332211858878e-3);
+    EACH(sine[u] = sine[u] * z[u] - 1.66666666666666307295e-1);
+    EACH(cosine[u] = z[u] * -1.13585365213876817300e-11 + 2.08757008419747316778e-9);
+    EACH(cosine[u] = cosine[u] * z[u] - 2.75573141792967388112e-7);
+    EACH(cosine[u] = cosine[u] * z[u] + 2.48015872888517045348e-5);
+    EACH(cosine[u] = cosine[u] * z[u] - 1.38888888888730564116e-3);
+    EACH(cosine[u] = cosine[u] * z[u] + 4.16666666666665929218e-2);
 #else
-    VECTOR p = z * -1.9515295891e-4f + 8.3321608736e-3f;
-    p = p * z - 1.6666654611e-1f;
+    EACH(sine[u] = z[u] * -1.9515295891e-4f + 8.3321608736e-3f);
+    EACH(sine[u] = sine[u] * z[u] - 1.6666654611e-1f);
+    EACH(cosine[u] = z[u] * 2.443315711809948e-5f - 1.388731625493765e-3f);
+    EACH(cosine[u] = cosine[u] * z[u] + 4.166664568298827e-2f);
 #endif
-    return p * z * r + r;
-}
-
-INLINE VECTOR NAME(cosine_near_zero)(VECTOR r)
-{
-    VECTOR z = r * r;
-#ifdef REAL_IS_DOUBLE
-    VECTOR p = z * -1.13585365213876817300e-11 + 2.08757008419747316778e-9;
-    p = p * z - 2.75573141792967388112e-7;
-    p = p * z + 2.48015872888517045348e-5;
-    p = p * z - 1.38888888888730564116e-3;
-    p = p * z + 4.16666666666665929218e-2;
-    return p * z * z - (REAL)0.5 * z + 1;
-#else
-    VECTOR p = z * 2.443315711809948e-5f - 1.388731625493765e-3f;
-    p = p * z + 4.166664568298827e-2f;
-    return p * z * z - 0.5f * z + 1;
-#endif
+    EACH(sine[u] = sine[u] * z[u] * r[u] + r[u]);
+    EACH(cosine[u] = cosine[u] * z[u] * z[u] - (REAL)0.5 * z[u] + 1);
 }
 
 /* Cosine and sine of t = k pi/2 + r: the quadrant k mod 4 swaps those of r and gives them their
- * signs. Far outside, where the rounding of k fails, r is 0 so that nothing grows. */
-INLINE void NAME(cosine_sine_of)(VECTOR t, VECTOR *cosine, VECTOR *sine)
+ * signs. Far outside, where the rounding of k fails, r is 0 so that nothing grows. Cosines take
+ * the place of t. */
+INLINE void NAME(cosines_sines_of)(const int count, VECTOR *t, VECTOR *sine)
 {
-    VECTOR shifted = t * TWO_OVER_PI + ROUNDER;
-    VECTOR k = shifted - ROUNDER;
-    VECTOR r = ((t - k * HALF_PI_1) - k * HALF_PI_2) - k * HALF_PI_3;
-    r = NAME(unless)(NAME(magnitude)(r) > REMAINDER, r);
-    VECTOR sin_r = NAME(sine_near_zero)(r), cos_r = NAME(cosine_near_zero)(r);
-    BITS quadrant = (BITS)shifted, sign = {0};
-    sign += (INTEGER)1 << SIGN_BIT;
-    BITS swap = ((BITS)sin_r ^ (BITS)cos_r) & -(quadrant & 1);
-    *sine = (VECTOR)((BITS)sin_r ^ swap ^ ((quadrant << (SIGN_BIT - 1)) & sign));
-    *cosine = (VECTOR)((BITS)cos_r ^ swap ^ (((quadrant + 1) << (SIGN_BIT - 1)) & sign));
+    VECTOR shifted[TOGETHER], k[TOGETHER], cosine[TOGETHER];
+    BITS swap[TOGETHER];
+    const BITS sign = (BITS){0} + ((INTEGER)1 << SIGN_BIT);
+    EACH(shifted[u] = t[u] * TWO_OVER_PI + ROUNDER);
+    EACH(k[u] = shifted[u] - ROUNDER);
+    EACH(t[u] = t[u] - k[u] * HALF_PI_1);
+    EACH(t[u] = t[u] - k[u] * HALF_PI_2);
+    EACH(t[u] = t[u] - k[u] * HALF_PI_3);
+    EACH(t[u] = NAME(unless)(NAME(magnitude)(t[u]) > REMAINDER, t[u]));
+    NAME(near_zero)(count, t, cosine, sine);
+    EACH(swap[u] = ((BITS)sine[u] ^ (BITS)cosine[u]) & -((BITS)shifted[u] & 1));
+    EACH(sine[u] = (VECTOR)((BITS)sine[u] ^ swap[u]
+                            ^ (((BITS)shifted[u] << (SIGN_BIT - 1)) & sign)));
+    EACH(t[u] = (VECTOR)((BITS)cosine[u] ^ swap[u]
+                         ^ ((((BITS)shifted[u] + 1) << (SIGN_BIT - 1)) & sign)));
 }
 
 #undef LOWEST

@@ -14,24 +14,27 @@ INLINE void NAME(store_some)(REAL *p, VECTOR v, ptrdiff_t count)
     memcpy(p, &v, (size_t)count * sizeof(REAL));
 }
 
-/* Calls f(place, count, ...) for the m elements of a row, a register at a time. */
+/* Calls f(registers, place, elements of each, ...) for the m elements of a row. */
 #define ALONG_ROW(m, f, ...)                                                                 \
     do {                                                                                     \
         ptrdiff_t j = 0;                                                                     \
-        for (; j + LANES <= (m); j += LANES)                                                 \
-            f(j, LANES, __VA_ARGS__);                                                        \
-        if (j < (m))                                                                         \
-            f(j, (m)-j, __VA_ARGS__);                                                        \
+        for (; j + TOGETHER * LANES <= (m); j += TOGETHER * LANES)                           \
+            f(TOGETHER, j, LANES, __VA_ARGS__);                                              \
+        for (; j < (m); j += LANES)                                                          \
+            f(1, j, (m)-j < LANES ? (m)-j : LANES, __VA_ARGS__);                             \
     } while (0)
 
 /* exp(min(c g - (a + b), 0)) */
-INLINE void NAME(decay)(ptrdiff_t j, ptrdiff_t count, REAL *g, REAL c, const REAL *a,
-                        const REAL *b)
+INLINE void NAME(decay)(const int count, ptrdiff_t j, ptrdiff_t width, REAL *g, REAL c,
+                        const REAL *a, const REAL *b)
 {
-    VECTOR t = c * NAME(load_some)(g + j, count);
+    VECTOR t[TOGETHER];
+    EACH(t[u] = c * NAME(load_some)(g + j + u * LANES, width));
     if (a)
-        t -= *a + NAME(load_some)(b + j, count);
-    NAME(store_some)(g + j, NAME(exponential_of)(NAME(unless)(t > 0, t)), count);
+        EACH(t[u] -= *a + NAME(load_some)(b + j + u * LANES, width));
+    EACH(t[u] = NAME(unless)(t[u] > 0, t[u]));
+    NAME(exponentials_of)(count, t);
+    EACH(NAME(store_some)(g + j + u * LANES, t[u], width));
 }
 
 static void NAME(exponential)(void *g, ptrdiff_t ld, ptrdiff_t n, ptrdiff_t m, double c,
@@ -73,10 +76,13 @@ static void NAME(power)(void *g_, ptrdiff_t ld, ptrdiff_t n, ptrdiff_t m, double
     }
 }
 
-INLINE void NAME(squash)(ptrdiff_t j, ptrdiff_t count, REAL *g, REAL c, REAL offset)
+INLINE void NAME(squash)(const int count, ptrdiff_t j, ptrdiff_t width, REAL *g, REAL c,
+                         REAL offset)
 {
-    VECTOR t = c * NAME(load_some)(g + j, count) + offset;
-    NAME(store_some)(g + j, NAME(hyperbolic_tangent_of)(t), count);
+    VECTOR t[TOGETHER];
+    EACH(t[u] = c * NAME(load_some)(g + j + u * LANES, width) + offset);
+    NAME(hyperbolic_tangents_of)(count, t);
+    EACH(NAME(store_some)(g + j + u * LANES, t[u], width));
 }
 
 static void NAME(tanh)(void *g, ptrdiff_t ld, ptrdiff_t n, ptrdiff_t m, double c, double offset)
@@ -85,12 +91,13 @@ static void NAME(tanh)(void *g, ptrdiff_t ld, ptrdiff_t n, ptrdiff_t m, double c
         ALONG_ROW(m, NAME(squash), (REAL *)g + i * ld, (REAL)c, (REAL)offset);
 }
 
-INLINE void NAME(wave)(ptrdiff_t j, ptrdiff_t count, REAL *g, REAL *s, REAL c)
+INLINE void NAME(wave)(const int count, ptrdiff_t j, ptrdiff_t width, REAL *g, REAL *s, REAL c)
 {
-    VECTOR cosine, sine;
-    NAME(cosine_sine_of)(NAME(load_some)(g + j, count), &cosine, &sine);
-    NAME(store_some)(s + j, c * sine, count);
-    NAME(store_some)(g + j, c * cosine, count);
+    VECTOR t[TOGETHER], sine[TOGETHER];
+    EACH(t[u] = NAME(load_some)(g + j + u * LANES, width));
+    NAME(cosines_sines_of)(count, t, sine);
+    EACH(NAME(store_some)(s + j + u * LANES, c * sine[u], width));
+    EACH(NAME(store_some)(g + j + u * LANES, c * t[u], width));
 }
 
 static void NAME(cosine_sine)(void *g, ptrdiff_t ld, ptrdiff_t n, ptrdiff_t m, ptrdiff_t sine,
@@ -138,6 +145,8 @@ static ptrdiff_t NAME(cheapest)(const void *g_, double c, const double *a, const
 }
 
 #undef ALONG_ROW
+#undef EACH
+#undef TOGETHER
 #undef VECTOR
 #undef LANES
 #undef BITS
