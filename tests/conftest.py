@@ -34,7 +34,7 @@ TOLERANCES = {
     np.dtype(np.float32): Tolerance(relative=2e-5, absolute=2e-5),
     np.dtype(np.float64): Tolerance(relative=1e-11, absolute=1e-12),
 }
-# Sparse rows of more features than this are stored sparse (MOST_PANEL_FEATURES of the core).
+# Sparse rows of so many features are stored sparse (most_panel_features of the core's cost model).
 WIDE = 3000
 
 

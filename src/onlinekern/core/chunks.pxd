@@ -10,7 +10,10 @@ cdef class Chunk:
     cdef const ok_vector_ops *ops
     cdef Kernel kernel
     cdef Py_ssize_t capacity, n, d, itemsize
-    cdef bint sparse, any_exact, spread_out
+    cdef bint sparse, any_exact, spread_out, multiply_all
+    cdef Py_ssize_t asked             # columns, since the chunk was opened
+    cdef char *among                  # products of dense rows with one another
+    cdef Py_ssize_t among_bytes
     cdef const char *dense            # n x d, when not sparse
     cdef ok_sparse_row *rows          # n, when sparse
     cdef double *squares              # ||x_i||^2
@@ -19,11 +22,11 @@ cdef class Chunk:
     cdef char *gathered
     cdef char *stored_values          # of dense rows taken for sparse
     cdef int32_t *stored_columns
-    cdef Py_ssize_t stored_room
+    cdef Py_ssize_t values_bytes, columns_bytes
     cdef char *lanes                  # the rows as panels: n_lanes x (features, OK_PANEL)
     cdef int32_t *place               # column -> feature of the lanes, -1: in no row
     cdef int32_t *vocabulary          # the columns that have a feature
-    cdef Py_ssize_t vocabulary_room, lane_features, lanes_bytes, gathered_bytes, scratch_bytes
+    cdef Py_ssize_t vocabulary_bytes, lane_features, lanes_bytes, gathered_bytes, scratch_bytes
 
     cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                   Py_ssize_t n) noexcept nogil
@@ -38,4 +41,6 @@ cdef class Chunk:
     cdef void scatter_row(self, Py_ssize_t i, char *lane) noexcept nogil
     cdef void close(self) noexcept nogil
     cdef void correct_column(self, Py_ssize_t i, char *out) noexcept nogil
-    cdef void column(self, Py_ssize_t i, char *out) noexcept nogil
+    cdef int multiply(self) noexcept nogil
+    cdef void products(self, Py_ssize_t i, char *out) noexcept nogil
+    cdef int column(self, Py_ssize_t i, char *out) noexcept nogil

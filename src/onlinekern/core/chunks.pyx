@@ -15,18 +15,13 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from onlinekern.core.kernels cimport Kernel
+from onlinekern.core.producers cimport pays_to_compress, pays_to_multiply_all
 from onlinekern.core.rows cimport Rows, dense_row, is_sparse, sparse_row
 from onlinekern.core.sparse cimport nonzeros, pack, scatter, sparse_distance
 from onlinekern.core.vector cimport (
-    OK_DOT, OK_PANEL, OK_SQUARED, aligned_resize, ok_sparse_row, ops_for,
+    OK_DOT, OK_PANEL, OK_SQUARED, aligned_resize, grow, ok_sparse_row, ops_for, whole_panels,
 )
 
-
-# Dense rows are taken for sparse when at most this part of them is not zero. A stored element costs
-# about what 1.5 dense ones do; the rest pays for the packing.
-cdef double MOST_STORED = 1 / 3.0
-# Below so many features the packing is not paid back.
-cdef Py_ssize_t LEAST_COMPRESSED = 32
 
 
 cdef class Chunk:
@@ -49,7 +44,7 @@ cdef class Chunk:
         self.rows = <ok_sparse_row *> calloc(capacity, sizeof(ok_sparse_row))
         self.squares = <double *> calloc(capacity, sizeof(double))
         self.terms = <char *> aligned_resize(
-            NULL, 0, (capacity + OK_PANEL - 1) // OK_PANEL * OK_PANEL * itemsize)
+            NULL, 0, whole_panels(capacity) * itemsize)
         self.scratch_bytes = max(OK_PANEL * OK_PANEL, d) * itemsize
         self.scratch = <char *> aligned_resize(NULL, 0, self.scratch_bytes)
         if self.rows == NULL or self.squares == NULL or self.terms == NULL \
@@ -65,6 +60,7 @@ cdef class Chunk:
         free(self.stored_values)
         free(self.stored_columns)
         free(self.lanes)
+        free(self.among)
         free(self.place)
         free(self.vocabulary)
 
@@ -78,6 +74,8 @@ cdef class Chunk:
         cdef double absolute, term
         cdef bint sparse = is_sparse(rows)
         self.close()
+        self.multiply_all = not sparse and pays_to_multiply_all(self.asked, self.n)
+        self.asked = 0
         self.sparse = sparse
         self.n = n
         self.any_exact = False
@@ -106,23 +104,17 @@ cdef class Chunk:
         Their products are the same bits, and cost their stored elements only. Products of l1
         distances are not, so they stay as they are. Returns 0, or -1 when memory ran out.
         """
-        cdef Py_ssize_t i, count, room = <Py_ssize_t> (self.n * self.d * MOST_STORED) + 1
+        cdef Py_ssize_t i, count, stored = nonzeros(self.dense, self.n * self.d, self.itemsize)
         cdef int32_t *columns
         cdef char *values
-        if self.d < LEAST_COMPRESSED:
+        if not pays_to_compress(self.d, stored, self.n * self.d):
             return 0
-        if nonzeros(self.dense, self.n * self.d, self.itemsize) >= room:
-            return 0
-        if self.stored_room < room:
-            columns = <int32_t *> aligned_resize(self.stored_columns, 0, room * sizeof(int32_t))
-            if columns == NULL:
-                return -1
-            self.stored_columns = columns
-            values = <char *> aligned_resize(self.stored_values, 0, room * self.itemsize)
-            if values == NULL:
-                return -1
-            self.stored_values = values
-            self.stored_room = room
+        # `pack` looks one element ahead.
+        if grow(<void **> &self.stored_columns, &self.columns_bytes,
+                (stored + 1) * <Py_ssize_t> sizeof(int32_t)) < 0 \
+                or grow(<void **> &self.stored_values, &self.values_bytes,
+                        (stored + 1) * self.itemsize) < 0:
+            return -1
         columns = self.stored_columns
         values = self.stored_values
         for i in range(self.n):
@@ -140,16 +132,11 @@ cdef class Chunk:
                     Py_ssize_t first) noexcept nogil:
         """Point `dense` at the rows where they are, or, out of order, at a copy of them."""
         cdef Py_ssize_t i, row_bytes = self.d * self.itemsize
-        cdef char *fresh
         if order == NULL:
             self.dense = dense_row(rows, first)
             return 0
-        if self.gathered_bytes < self.n * row_bytes:
-            fresh = <char *> aligned_resize(self.gathered, 0, self.capacity * row_bytes)
-            if fresh == NULL:
-                return -1
-            self.gathered = fresh
-            self.gathered_bytes = self.capacity * row_bytes
+        if grow(<void **> &self.gathered, &self.gathered_bytes, self.capacity * row_bytes) < 0:
+            return -1
         for i in range(self.n):
             memcpy(self.gathered + i * row_bytes, dense_row(rows, order[first + i]), row_bytes)
         self.dense = self.gathered
@@ -166,7 +153,6 @@ cdef class Chunk:
         """Give the columns that occur in the chunk the numbers 0, 1, ... in `place`."""
         cdef Py_ssize_t i, j, stored = 0
         cdef int32_t column
-        cdef int32_t *fresh
         if self.place == NULL:
             self.place = <int32_t *> malloc(max(self.d, 1) * sizeof(int32_t))
             if self.place == NULL:
@@ -174,12 +160,9 @@ cdef class Chunk:
             memset(self.place, 0xff, self.d * sizeof(int32_t))
         for i in range(self.n):
             stored += self.rows[i].count
-        if self.vocabulary_room < stored:
-            fresh = <int32_t *> aligned_resize(self.vocabulary, 0, stored * sizeof(int32_t))
-            if fresh == NULL:
-                return -1
-            self.vocabulary = fresh
-            self.vocabulary_room = stored
+        if grow(<void **> &self.vocabulary, &self.vocabulary_bytes,
+                stored * <Py_ssize_t> sizeof(int32_t)) < 0:
+            return -1
         self.lane_features = 0
         for i in range(self.n):
             for j in range(self.rows[i].count):
@@ -192,22 +175,19 @@ cdef class Chunk:
 
     cdef int spread(self) noexcept nogil:
         """Make the lanes (once per chunk). Returns 0, or -1 when memory ran out."""
-        cdef Py_ssize_t i, needed, panels = (self.n + OK_PANEL - 1) // OK_PANEL
-        cdef char *fresh
+        cdef Py_ssize_t i, needed
+        cdef int fresh
         cdef char *lane
         if self.spread_out:
             return 0
         self.lane_features = self.d
         if self.sparse and self.number_columns() < 0:
             return -1
-        needed = panels * max(self.lane_features, 1) * OK_PANEL * self.itemsize
-        if self.lanes_bytes < needed:
-            fresh = <char *> aligned_resize(self.lanes, 0, needed)
-            if fresh == NULL:
-                return -1
-            self.lanes = fresh
-            self.lanes_bytes = needed
-        elif self.sparse:
+        needed = whole_panels(self.n) * max(self.lane_features, 1) * self.itemsize
+        fresh = grow(<void **> &self.lanes, &self.lanes_bytes, needed)
+        if fresh < 0:
+            return -1
+        if self.sparse and not fresh:
             memset(self.lanes, 0, needed)
         for i in range(self.n):
             lane = self.lane_panel(i // OK_PANEL) + i % OK_PANEL * self.itemsize
@@ -246,32 +226,58 @@ cdef class Chunk:
                    <const char *> row.values + j * self.itemsize, self.itemsize)
         return self.scratch
 
-    cdef void column(self, Py_ssize_t i, char *out) noexcept nogil:
-        """out[j] = kappa(x_i, x_j) for all rows j of the chunk, which has been spread out.
+    cdef int multiply(self) noexcept nogil:
+        """The products of all dense rows with one another. Returns 0, or -1 when memory ran out."""
+        cdef Py_ssize_t q, panels = whole_panels(self.n) // OK_PANEL
+        if grow(<void **> &self.among, &self.among_bytes,
+                self.n * whole_panels(self.n) * self.itemsize) < 0:
+            return -1
+        for q in range(panels):
+            self.ops.dense[self.kernel.accumulate](
+                self.dense, self.d, self.n, self.d, self.lane_panel(q),
+                self.among + q * OK_PANEL * self.itemsize, panels * OK_PANEL)
+        return 0
 
-        `out` has room for n rounded up to whole panels.
-        """
-        cdef Py_ssize_t q, panels = (self.n + OK_PANEL - 1) // OK_PANEL
+    cdef void products(self, Py_ssize_t i, char *out) noexcept nogil:
+        """The products of row i with the chunk's panels."""
+        cdef Py_ssize_t q, panels = whole_panels(self.n) // OK_PANEL
         cdef Py_ssize_t width = OK_PANEL * self.itemsize
         cdef int accumulate = self.kernel.accumulate
-        for q in range(panels):
+        for q in range(i // OK_PANEL, panels):
             if self.sparse:
                 self.ops.sparse[accumulate](&self.rows[i], 1, self.place, self.lane_panel(q),
                                             out + q * width, OK_PANEL)
             else:
                 self.ops.dense[accumulate](self.dense + i * self.d * self.itemsize, self.d, 1,
                                            self.d, self.lane_panel(q), out + q * width, OK_PANEL)
-        self.kernel.transform(self.ops, out, OK_PANEL, 1, self.n,
-                              self.terms + i * self.itemsize, self.terms, self.sparse)
+
+    cdef int column(self, Py_ssize_t i, char *out) noexcept nogil:
+        """out[j] = kappa(x_i, x_j) for the rows j > i of the chunk, which has been spread out.
+
+        `out` has room for n rounded up to whole panels; its other entries become anything. Returns
+        0, or -1 when memory ran out.
+        """
+        cdef Py_ssize_t j = i + 1, size = self.itemsize
+        self.asked += 1
+        if self.multiply_all and not self.sparse:
+            if self.asked == 1 and self.multiply() < 0:
+                return -1
+            memcpy(out + j * size, self.among + (i * whole_panels(self.n) + j) * size,
+                   (self.n - j) * size)
+        else:
+            self.products(i, out)
+        self.kernel.transform(self.ops, out + j * size, OK_PANEL, 1, self.n - j,
+                              self.terms + i * size, self.terms + j * size, self.sparse)
         if self.any_exact:
             self.correct_column(i, out)
+        return 0
 
     cdef void correct_column(self, Py_ssize_t i, char *out) noexcept nogil:
-        """Recompute from feature differences the entries of `out` whose row asks for it."""
+        """Recompute from feature differences the entries j > i whose row asks for it."""
         cdef Py_ssize_t j
         cdef char *distance = self.scratch + OK_PANEL * self.itemsize
         cdef float value
-        for j in range(self.n):
+        for j in range(i + 1, self.n):
             if not self.is_exact(j):
                 continue
             if self.sparse:

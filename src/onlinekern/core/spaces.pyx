@@ -5,18 +5,11 @@ length of a sample in its geometry, and takes the update. `KernelSpace` is a sup
 budget policy.
 """
 from onlinekern.core.budgets cimport OUT_OF_MEMORY, Budget
+from onlinekern.core.producers cimport best_width
 from onlinekern.core.rows cimport Rows
 from onlinekern.core.support cimport SupportSet
-from onlinekern.core.vector cimport OK_PANEL
 from onlinekern.core.windows cimport Window
 
-# The kernel block of a window should stay in the level-2 cache between its making and its use. A
-# large support set makes such a window short, and then each of its d features is read from further
-# away for few rows: d / width elements per kernel value, against d / 64 + 2 (the value itself, out
-# of the cache and back) for a full panel of rows. `look_ahead` takes the smaller (bench_window
-# measures it).
-cdef Py_ssize_t BLOCK_BYTES = 3 << 19
-cdef Py_ssize_t LEAST_ROWS = 16
 # Where the samples of a block share nothing, its length only sets how often signals are looked for.
 cdef Py_ssize_t ROWS = 64
 
@@ -108,13 +101,9 @@ cdef class KernelSpace(Space):
 
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
         """How many samples to look ahead: `wanted`, or, if that is 0, what the caches favour."""
-        cdef Py_ssize_t width = wanted, d = self.support.store.d
         if wanted == 0:
-            width = BLOCK_BYTES // ((self.size() + OK_PANEL) * self.support.store.itemsize)
-            width = max(LEAST_ROWS, min(OK_PANEL, width))
-            if width * (2 + d / 64.0) < d:
-                width = OK_PANEL
-        return min(width, left)
+            wanted = best_width(self.size(), self.support.store.d, self.support.store.itemsize)
+        return min(wanted, left)
 
     cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                   Py_ssize_t n) noexcept nogil:

@@ -9,22 +9,20 @@ from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 import numpy as np
+import scipy.sparse as sp
 
 from onlinekern.core.chunks cimport Chunk
 from onlinekern.core.coefficients cimport Coefficients
 from onlinekern.core.journals cimport Journal
 from onlinekern.core.kernels cimport Kernel
 from onlinekern.core.points cimport Point
+from onlinekern.core.producers cimport kept_sparse
 from onlinekern.core.rows cimport Rows, Samples, samples_of
 from onlinekern.core.slots cimport Slots
 from onlinekern.core.sparse_stores cimport SparseStore
 from onlinekern.core.stores cimport PanelStore
 from onlinekern.core.vector cimport OK_PANEL, aligned_resize, whole_panels
 from onlinekern.core.windows cimport Window
-
-# Sparse samples of at most so many features are kept as dense panels: a panel of float64 rows is
-# then at most 1 MiB and stays in the level-2 cache while a chunk meets it.
-cdef Py_ssize_t MOST_PANEL_FEATURES = 2048
 
 
 cdef class SupportSet:
@@ -51,7 +49,7 @@ cdef class SupportSet:
         self.coefficients = Coefficients(n_outputs, averaged, itemsize)
         self.slots = Slots()
         self.old_terms = Journal(itemsize)
-        form = SparseStore if sparse and n_features > MOST_PANEL_FEATURES else PanelStore
+        form = SparseStore if sparse and kept_sparse(n_features) else PanelStore
         self.store = form(n_features, itemsize)
         self.window = self.new_window(1)
         if self.reserve(OK_PANEL) < 0:
@@ -247,7 +245,9 @@ cdef class SupportSet:
 
     def set_state(self, state):
         """Take over what `get_state` gave; the set must be new."""
-        cdef Samples samples = samples_of(state["rows"], self.dtype)
+        # The cost model may be another than that of the process which saved the set.
+        rows = sp.csr_matrix(state["rows"]) if self.stored_sparse else state["rows"]
+        cdef Samples samples = samples_of(rows, self.dtype)
         cdef Py_ssize_t address, i, n = samples.rows.n
         if self.reserve(n) < 0:
             raise MemoryError(f"no memory for {n} support vectors")

@@ -57,3 +57,4 @@ cdef inline Py_ssize_t whole_panels(Py_ssize_t n) noexcept nogil:
 
 cdef const ok_vector_ops *ops_for(Py_ssize_t itemsize) noexcept nogil
 cdef void *aligned_resize(void *old, Py_ssize_t old_bytes, Py_ssize_t new_bytes) noexcept nogil
+cdef int grow(void **memory, Py_ssize_t *held, Py_ssize_t bytes) noexcept nogil

@@ -63,6 +63,22 @@ cdef void *aligned_resize(void *old, Py_ssize_t old_bytes, Py_ssize_t new_bytes)
     return fresh
 
 
+cdef int grow(void **memory, Py_ssize_t *held, Py_ssize_t bytes) noexcept nogil:
+    """Let `memory`, of which `held` bytes are there, hold `bytes`; what is in it may be lost.
+
+    Returns 1 when the memory is new, and zero; 0 when there was enough; -1 when memory ran out.
+    """
+    cdef void *fresh
+    if bytes <= held[0]:
+        return 0
+    fresh = aligned_resize(memory[0], 0, bytes)
+    if fresh == NULL:
+        return -1
+    memory[0] = fresh
+    held[0] = bytes
+    return 1
+
+
 def exponential(values, out=None):
     """exp of min(values, 0), element by element, as the kernels compute it (for tests).
 

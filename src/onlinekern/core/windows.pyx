@@ -87,9 +87,8 @@ cdef class Window:
         cdef Py_ssize_t j
         if i + 1 == self.chunk.n:
             return 0
-        if self.chunk.spread() < 0:
+        if self.chunk.spread() < 0 or self.chunk.column(i, self.column) < 0:
             return -1
-        self.chunk.column(i, self.column)
         for j in range(i + 1, self.chunk.n):
             if self.itemsize == 4:
                 (<float *> self.block)[j * self.ld + slot] = (<float *> self.column)[j]

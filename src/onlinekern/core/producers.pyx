@@ -1,0 +1,97 @@
+"""Producers: which way the kernel values of a block are made. The cost model, in one place.
+
+Layer 1. The products of coming samples with support rows are made in one of three ways: dense rows
+with dense panels, sparse rows with dense panels, sparse support rows with the panels of the chunk.
+Those among the samples of a block are made when a sample becomes a support row, or all at once. And
+a block may be long or short. Every way gives the same bits (see vector.h; but for l1 distances,
+which dense and sparse rows sum differently), so what is decided here costs or saves time only.
+
+The constants are measured by ``benchmarks/producers.py``, which makes each way run where the model
+would choose another. `overridden` is for that, and for the tests of each way against the others.
+"""
+from contextlib import contextmanager
+
+from onlinekern.core.vector cimport OK_PANEL
+
+cdef struct Constants:
+    double most_stored
+    Py_ssize_t least_compressed
+    Py_ssize_t most_panel_features
+    double least_asked
+    Py_ssize_t block_bytes
+    Py_ssize_t least_rows
+
+cdef Constants costs = {
+    # A stored element of a sparse row costs about what 1.5 dense ones do; the rest pays for the
+    # packing, which is not paid back below so many features.
+    "most_stored": 1 / 3.0,
+    "least_compressed": 32,
+    # A panel of float64 rows of so many features is 1 MiB: it stays in the level-2 cache while a
+    # chunk meets it, and the memory of sparse rows is not that of their zeros.
+    "most_panel_features": 2048,
+    # A dense row alone meets the chunk's panels at some 40 % of the rate of six rows together.
+    "least_asked": 0.4,
+    # The kernel block should stay in the level-2 cache between its making and its use.
+    "block_bytes": 3 << 19,
+    "least_rows": 16,
+}
+
+
+cdef bint kept_sparse(Py_ssize_t d) noexcept nogil:
+    """Whether support rows of sparse samples of d features are kept sparse, not in panels."""
+    return d > costs.most_panel_features
+
+
+cdef bint pays_to_compress(Py_ssize_t d, Py_ssize_t stored, Py_ssize_t elements) noexcept nogil:
+    """Whether dense rows of d features are taken for sparse ones: `stored` of `elements` are not 0.
+    """
+    return d >= costs.least_compressed and stored <= elements * costs.most_stored
+
+
+cdef bint pays_to_multiply_all(Py_ssize_t asked, Py_ssize_t n) noexcept nogil:
+    """Whether the products among all dense rows of a chunk are made at once.
+
+    `asked` of the n rows of the chunk before became support rows, which asks for their products
+    with the others. A sparse row alone is as fast as many.
+    """
+    return asked >= n * costs.least_asked
+
+
+cdef Py_ssize_t best_width(Py_ssize_t n, Py_ssize_t d, Py_ssize_t itemsize) noexcept nogil:
+    """How many samples to look ahead against n support rows of d features.
+
+    A large support set makes a window whose block fits the cache short, and then each of the d
+    features is read from further away for few rows: d / width elements per kernel value, against
+    d / 64 + 2 (the value itself, out of the cache and back) for a full panel of rows.
+    """
+    cdef Py_ssize_t width = costs.block_bytes // ((n + OK_PANEL) * itemsize)
+    width = max(costs.least_rows, min(OK_PANEL, width))
+    return OK_PANEL if width * (2 + d / 64.0) < d else width
+
+
+def constants():
+    """The constants of the model, by name."""
+    return costs
+
+
+@contextmanager
+def overridden(**changes):
+    """Constants of the model are others within a ``with`` block, in the whole process.
+
+    Learners made within the block keep the form of their support rows.
+
+    Raises
+    ------
+    TypeError
+        When a name is none of `constants`.
+    """
+    global costs
+    unknown = changes.keys() - constants().keys()
+    if unknown:
+        raise TypeError(f"the cost model has no constant {', '.join(sorted(unknown))}")
+    before = costs
+    costs = {**constants(), **changes}
+    try:
+        yield
+    finally:
+        costs = before
