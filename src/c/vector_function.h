@@ -114,18 +114,36 @@ static void NAME(add)(const void *g_, double c, double *restrict a, ptrdiff_t n)
         a[j] += c * (double)g[j];
 }
 
-static ptrdiff_t NAME(cheapest)(const void *g_, double c, const double *a, const double *b,
-                                ptrdiff_t n)
+static void NAME(clip)(double *a, double limit, ptrdiff_t n)
+{
+    for (ptrdiff_t j = 0; j < n; j++) {
+        double value = a[j] < limit ? a[j] : limit;
+        a[j] = value > -limit ? value : -limit;
+    }
+}
+
+/* The costs of one panel of rows. */
+INLINE void NAME(costs)(const REAL *g, double c, const double *a, ptrdiff_t stride,
+                        ptrdiff_t outputs, const double *b, double *cost)
+{
+    for (ptrdiff_t j = 0; j < OK_PANEL; j++)
+        cost[j] = a[j] * a[j];
+    for (ptrdiff_t k = 1; k < outputs; k++)
+        for (ptrdiff_t j = 0; j < OK_PANEL; j++)
+            cost[j] += a[k * stride + j] * a[k * stride + j];
+    for (ptrdiff_t j = 0; j < OK_PANEL; j++)
+        cost[j] *= b[j] - c * (double)g[j] * (double)g[j];
+}
+
+static ptrdiff_t NAME(cheapest)(const void *g, double c, const double *a, ptrdiff_t stride,
+                                ptrdiff_t outputs, const double *b, ptrdiff_t n)
 {
     enum { STRIDE = 8 };
-    const REAL *g = g_;
     double cost[OK_PANEL], low[STRIDE], least = INFINITY;
     ptrdiff_t best = 0;
     for (ptrdiff_t first = 0; first < n; first += OK_PANEL, a += OK_PANEL, b += OK_PANEL) {
-        ptrdiff_t count = n - first < OK_PANEL ? n - first : OK_PANEL;
-        for (ptrdiff_t j = 0; j < count; j++)
-            cost[j] = a[j] * (b[j] - c * (double)g[first + j] * (double)g[first + j]);
-        for (ptrdiff_t j = count; j < OK_PANEL; j++)
+        NAME(costs)((const REAL *)g + first, c, a, stride, outputs, b, cost);
+        for (ptrdiff_t j = n - first; j < OK_PANEL; j++)
             cost[j] = INFINITY;
         for (int l = 0; l < STRIDE; l++)
             low[l] = cost[l];
@@ -144,6 +162,57 @@ static ptrdiff_t NAME(cheapest)(const void *g_, double c, const double *a, const
     return best;
 }
 
+/* Registers of 16 bytes, whose lanes every processor interleaves in one instruction. */
+#define SIDE ((ptrdiff_t)(16 / sizeof(REAL)))
+typedef REAL NAME(quad) __attribute__((vector_size(16), may_alias));
+typedef INTEGER NAME(quad_bits) __attribute__((vector_size(16), may_alias));
+#ifdef REAL_IS_DOUBLE
+#define LOWER 0, 2
+#define UPPER 1, 3
+#else
+#define LOWER 0, 4, 1, 5
+#define UPPER 2, 6, 3, 7
+#endif
+#if defined(__clang__)
+#define INTERLEAVE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define INTERLEAVE(a, b, ...) __builtin_shuffle(a, b, (NAME(quad_bits)){__VA_ARGS__})
+#endif
+
+/* A square of SIDE x SIDE: to interleave its first half of rows with its second, log2(SIDE) times,
+ * is to transpose it. */
+INLINE void NAME(transpose_square)(const REAL *tile, REAL *g, ptrdiff_t ld)
+{
+    NAME(quad) rows[SIDE], other[SIDE];
+    UNROLL
+    for (int i = 0; i < SIDE; i++)
+        memcpy(&rows[i], tile + i * OK_PANEL, sizeof rows[i]);
+    UNROLL
+    for (int stage = 1; stage < SIDE; stage *= 2) {
+        UNROLL
+        for (int i = 0; i < SIDE / 2; i++) {
+            other[2 * i] = INTERLEAVE(rows[i], rows[i + SIDE / 2], LOWER);
+            other[2 * i + 1] = INTERLEAVE(rows[i], rows[i + SIDE / 2], UPPER);
+        }
+        memcpy(rows, other, sizeof rows);
+    }
+    UNROLL
+    for (int i = 0; i < SIDE; i++)
+        memcpy(g + i * ld, &rows[i], sizeof rows[i]);
+}
+
+static void NAME(transpose)(const void *tile, ptrdiff_t n, void *g, ptrdiff_t ld)
+{
+    for (ptrdiff_t i = 0; i < n; i += SIDE)
+        for (ptrdiff_t j = 0; j < OK_PANEL; j += SIDE)
+            NAME(transpose_square)((const REAL *)tile + j * OK_PANEL + i, (REAL *)g + i * ld + j,
+                                   ld);
+}
+
+#undef SIDE
+#undef LOWER
+#undef UPPER
+#undef INTERLEAVE
 #undef ALONG_ROW
 #undef EACH
 #undef TOGETHER

@@ -66,8 +66,15 @@ typedef struct {
     /* t = g[i, j]: g[i, j] <- c cos t, g[i, sine + j] <- c sin t. Of |t| beyond 2^13 in float, 2^26
      * in double, the results are somewhere in [-c, c]; m <= sine. */
     void (*cosine_sine)(void *g, ptrdiff_t ld, ptrdiff_t n, ptrdiff_t m, ptrdiff_t sine, double c);
-    /* the first j of least a[j] (b[j] - c g[j]^2), in double */
-    ptrdiff_t (*cheapest)(const void *g, double c, const double *a, const double *b, ptrdiff_t n);
+    /* a[j] <- the nearest number within -limit ... limit, in double */
+    void (*clip)(double *a, double limit, ptrdiff_t n);
+    /* The first j < n of least (sum_k a[k stride + j]^2) (b[j] - c g[j]^2), in double; all may be
+     * read up to whole panels. */
+    ptrdiff_t (*cheapest)(const void *g, double c, const double *a, ptrdiff_t stride,
+                          ptrdiff_t outputs, const double *b, ptrdiff_t n);
+    /* g[i, j] <- tile[j, i] for n <= OK_PANEL rows of g and the OK_PANEL rows of the tile, whose
+     * leading dimension is OK_PANEL too; g has room for n rounded up to a multiple of 4 rows. */
+    void (*transpose)(const void *tile, ptrdiff_t n, void *g, ptrdiff_t ld);
 } ok_vector_ops;
 
 typedef struct {

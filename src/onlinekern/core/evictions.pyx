@@ -29,19 +29,15 @@ cdef int multiply(Coefficients coefficients, const double *factors) noexcept nog
 
 cdef int clip(Coefficients coefficients, double limit) noexcept nogil:
     """Hold every coefficient within -limit ... limit. Returns 0, or -1 when memory ran out."""
-    cdef Py_ssize_t k, r
-    cdef double *values
-    cdef double value
+    cdef Py_ssize_t k
     if limit == INFINITY:
         return 0
     if coefficients.preserve() < 0:
         return -1
     limit /= coefficients.scale
     for k in range(coefficients.n_outputs):
-        values = coefficients.values + k * coefficients.capacity
-        for r in range(coefficients.n):
-            value = values[r] if values[r] < limit else limit
-            values[r] = value if value > -limit else -limit
+        coefficients.ops.clip(coefficients.values + k * coefficients.capacity, limit,
+                              coefficients.n)
     return 0
 
 

@@ -35,14 +35,14 @@ cdef class CheapestEviction(Eviction):
         cdef double length = support.kernel.diagonal(support.window.chunk.squares[i]), share
         cdef const char *g = support.window.row(i)
         cdef Verdict verdict
-        if self.lengths.reserve(support.capacity) < 0 or self.make_room(support.capacity) < 0:
+        if self.lengths.reserve(support.capacity) < 0:
             return OUT_OF_MEMORY
         if not self.full(support):
             verdict = Budget.admit(self, support, i, coefficients)
         else:
-            self.row_squares(support)
-            slot = support.coefficients.ops.cheapest(g, 1 / length, self.work, self.lengths.values,
-                                                     support.n)
+            slot = support.coefficients.ops.cheapest(
+                g, 1 / length, support.coefficients.values, support.coefficients.capacity,
+                support.coefficients.n_outputs, self.lengths.values, support.n)
             if support.store.itemsize == 4:
                 share = (<const float *> g)[slot] / length
             else:

@@ -2,7 +2,6 @@
 
 Layer 5. See `stores` for the interface, and for the other form.
 """
-from cython cimport floating
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
@@ -16,15 +15,6 @@ from onlinekern.core.points cimport Point
 from onlinekern.core.sparse cimport sparse_distance
 from onlinekern.core.stores cimport Store
 from onlinekern.core.vector cimport OK_PANEL, aligned_resize, ok_sparse_row
-
-
-cdef inline void transpose(const floating *tile, floating *g, Py_ssize_t ld,
-                           Py_ssize_t n) noexcept nogil:
-    """g[i, slot] = tile[slot, i] for n rows of g and OK_PANEL slots."""
-    cdef Py_ssize_t i, slot
-    for i in range(n):
-        for slot in range(OK_PANEL):
-            g[i * ld + slot] = tile[slot * OK_PANEL + i]
 
 
 cdef class SparseStore(Store):
@@ -112,16 +102,11 @@ cdef class SparseStore(Store):
     cdef void product(self, Chunk chunk, Py_ssize_t panel, int accumulate, char *g,
                       Py_ssize_t ld) noexcept nogil:
         cdef Py_ssize_t q, n
-        cdef char *block
         for q in range((chunk.n + OK_PANEL - 1) // OK_PANEL):
             self.ops.sparse[accumulate](self.rows + panel * OK_PANEL, OK_PANEL, chunk.place,
                                         chunk.lane_panel(q), chunk.scratch, OK_PANEL)
             n = min(OK_PANEL, chunk.n - q * OK_PANEL)
-            block = g + q * OK_PANEL * ld * self.itemsize
-            if self.itemsize == 4:
-                transpose(<const float *> chunk.scratch, <float *> block, ld, n)
-            else:
-                transpose(<const double *> chunk.scratch, <double *> block, ld, n)
+            self.ops.transpose(chunk.scratch, n, g + q * OK_PANEL * ld * self.itemsize, ld)
 
     cdef void distance(self, Chunk chunk, Py_ssize_t i, Py_ssize_t panel,
                        char *g) noexcept nogil:

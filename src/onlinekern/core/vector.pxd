@@ -39,8 +39,10 @@ cdef extern from "onlinekern/vector.h" nogil:
         void (*add)(const void *g, double c, double *a, Py_ssize_t n) noexcept nogil
         void (*cosine_sine)(void *g, Py_ssize_t ld, Py_ssize_t n, Py_ssize_t m, Py_ssize_t sine,
                             double c) noexcept nogil
-        Py_ssize_t (*cheapest)(const void *g, double c, const double *a, const double *b,
-                               Py_ssize_t n) noexcept nogil
+        void (*clip)(double *a, double limit, Py_ssize_t n) noexcept nogil
+        Py_ssize_t (*cheapest)(const void *g, double c, const double *a, Py_ssize_t stride,
+                               Py_ssize_t outputs, const double *b, Py_ssize_t n) noexcept nogil
+        void (*transpose)(const void *tile, Py_ssize_t n, void *g, Py_ssize_t ld) noexcept nogil
 
     ctypedef struct ok_vector_table:
         const char *name

@@ -116,11 +116,13 @@ cdef class Window:
         competing for the same cache sets.
         """
         cdef char *fresh
-        cdef Py_ssize_t ld
+        cdef Py_ssize_t ld, rows
         if columns <= self.ld:
             return 0
         ld = whole_panels(columns + columns // 4) + 16
-        fresh = <char *> aligned_resize(self.block, 0, self.chunk.capacity * ld * self.itemsize)
+        # Transposed products come in squares, see vector.h.
+        rows = (self.chunk.capacity + 3) // 4 * 4
+        fresh = <char *> aligned_resize(self.block, 0, rows * ld * self.itemsize)
         if fresh == NULL:
             return -1
         self.block = fresh
