@@ -10,6 +10,7 @@ cdef class Blocks:
     cdef double *saved          # block b at the checkpoint, where stamps[b] == stamp
     cdef uint64_t *stamps
     cdef uint64_t stamp
+    cdef Py_ssize_t n_touched   # since the checkpoint
 
     cdef inline double *at(self, Py_ssize_t b) noexcept nogil:
         """Block b, to be read."""
@@ -20,11 +21,21 @@ cdef class Blocks:
         if self.stamps[b] != self.stamp:
             memcpy(self.saved + b * self.stride, self.at(b), self.stride * sizeof(double))
             self.stamps[b] = self.stamp
+            self.n_touched += 1
         return self.at(b)
+
+    cdef inline bint settled(self) noexcept nogil:
+        """Whether all blocks may be changed without touching them.
+
+        Once half of them have been touched, the others are too: that at most doubles what is copied
+        after a checkpoint, and spares the samples to come the question.
+        """
+        return self.n_touched == self.n or (2 * self.n_touched >= self.n and self.touch_all())
 
     cdef inline bint touched(self, Py_ssize_t b) noexcept nogil:
         """Whether block b was handed out to be changed since the checkpoint."""
         return self.stamps[b] == self.stamp
 
+    cdef bint touch_all(self) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil

@@ -41,6 +41,14 @@ cdef class Blocks:
     cdef void checkpoint(self) noexcept nogil:
         """Remember the present numbers for `rollback`."""
         self.stamp += 1
+        self.n_touched = 0
+
+    cdef bint touch_all(self) noexcept nogil:
+        """Let every block be changed. Returns True."""
+        cdef Py_ssize_t b
+        for b in range(self.n):
+            self.touch(b)
+        return True
 
     cdef void rollback(self) noexcept nogil:
         """Return to the numbers of the checkpoint; which blocks were touched stays known."""

@@ -106,14 +106,17 @@ cdef class Diagonal(Covariance):
         cdef double *variances = self.blocks.data + first
         cdef const double *direction = self.directions + first
         if x.places == NULL:
-            for j in range((x.count + LINE - 1) // LINE):
-                self.blocks.touch(first // LINE + j)
+            if not self.blocks.settled():
+                for j in range((x.count + LINE - 1) // LINE):
+                    self.blocks.touch(first // LINE + j)
             for j in range(x.count):
                 variances[j] = less(variances[j], contraction * direction[j] * direction[j])
             return
+        if not self.blocks.settled():
+            for j in range(x.count):
+                self.blocks.touch((first + x.places[j]) // LINE)
         for j in range(x.count):
             place = x.places[j]
-            self.blocks.touch((first + place) // LINE)
             variances[place] = less(variances[place], contraction * direction[j] * direction[j])
 
     def to_array(self):

@@ -3,7 +3,9 @@
 Layer 2. A dense sample is given with all its features, a sparse one with those that it stores.
 """
 from cython cimport floating
+from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
 
 from onlinekern.core.rows cimport Rows, dense_row, is_sparse, sparse_row
 from onlinekern.core.vector cimport OK_PANEL, aligned_resize, ok_sparse_row
@@ -43,7 +45,7 @@ cdef class Entries:
 
         Of a dense sample, the numbers behind the last up to whole panels are 0.
         """
-        cdef Py_ssize_t j, count = rows.d
+        cdef Py_ssize_t count = rows.d
         cdef const void *numbers
         cdef ok_sparse_row stored
         self.vector.values = self.values
@@ -52,8 +54,7 @@ cdef class Entries:
             stored = sparse_row(rows, row)
             count = stored.count
             numbers = stored.values
-            for j in range(count):
-                self.places[j] = stored.columns[j]
+            memcpy(self.places, stored.columns, count * sizeof(int32_t))
             self.vector.places = self.places
         else:
             numbers = dense_row(rows, row)

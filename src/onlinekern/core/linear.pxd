@@ -36,15 +36,42 @@ cdef class LinearSpace(Space):
 
     cdef inline void move(self, Py_ssize_t k, Py_ssize_t j, double step) noexcept nogil:
         """Add a number, in units of the scale, to weight j of output k; not to past models."""
-        cdef Py_ssize_t place = k * self.width + j
-        self.blocks.touch(place // LINE)[place % LINE] += step
+        cdef size_t place = k * self.width + j
+        cdef double *numbers = self.blocks.data
+        self.blocks.touch(place // LINE)
+        numbers[place] += step
         if self.averaged:
             place += self.n_outputs * self.width
-            self.blocks.touch(place // LINE)[place % LINE] += step * self.passed.total
+            self.blocks.touch(place // LINE)
+            numbers[place] += step * self.passed.total
 
-    cdef void touch(self, Py_ssize_t row) noexcept nogil
+    cdef inline double affine(self, Py_ssize_t k, double product) noexcept nogil:
+        """Score of output k from its product with a sample."""
+        return self.passed.scale * (product + self.weights(k)[self.d])
+
+    cdef inline void fill_lengths(self, double square, double *out) noexcept nogil:
+        """Put the length of a sample, and of the constant, in the place of every number but 0."""
+        cdef Py_ssize_t k
+        for k in range(self.n_outputs):
+            if out[k] != 0:
+                out[k] = square + (self.intercept if self.counted else 0)
+
+    cdef inline void touch(self, Py_ssize_t row) noexcept nogil:
+        """Let a whole row of the numbers be changed."""
+        cdef Py_ssize_t b
+        if not self.blocks.settled():
+            for b in range(row * self.width // LINE, (row + 1) * self.width // LINE):
+                self.blocks.touch(b)
+
     cdef void score_row(self, const Rows *rows, Py_ssize_t i, double *current,
                         double *averaged) noexcept nogil
+    cdef void score_last(self, const Rows *rows, Py_ssize_t i, double *one,
+                         double *other) noexcept nogil
+    cdef void score_dense(self, const Rows *rows, Py_ssize_t i, double *one,
+                          double *other) noexcept nogil
+    cdef void touch_features(self, Py_ssize_t target, const Rows *rows,
+                             Py_ssize_t row) noexcept nogil
+    cdef void add_sample(self, Py_ssize_t i, const double *coefficients) noexcept nogil
     cdef void advance(self) noexcept nogil
     cdef void shrink(self, double factor) noexcept nogil
     cdef void fold(self, double factor) noexcept nogil

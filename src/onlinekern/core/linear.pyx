@@ -8,13 +8,14 @@ given to x adds a x to w and a S x to the companion c: the models before then la
 the models is S w - c, at the cost of one more sparse sum per update and per score, and none where
 a sample teaches nothing. The first `skipped` models can be left out of it.
 """
-from cython cimport final, floating
+from cython cimport final
 from libc.stdint cimport int64_t
 
 import numpy as np
 
 from onlinekern.core.blocks cimport Blocks
-from onlinekern.core.rowops cimport row_dot, row_dots, row_square
+from onlinekern.core.rowops cimport dense_row_dot, row_dots, row_square
+from onlinekern.core.rowops cimport sparse_row_add, sparse_row_dot
 from onlinekern.core.rows cimport Rows, dense_row, is_sparse, sparse_row
 from onlinekern.core.spaces cimport Space
 from onlinekern.core.vector cimport ok_sparse_row, ops_for
@@ -66,58 +67,71 @@ cdef class LinearSpace(Space):
         return self.n_outputs * (1 + self.d // 16)
 
     @final
-    cdef void touch(self, Py_ssize_t row) noexcept nogil:
-        """Let a whole row of the numbers be changed."""
-        cdef Py_ssize_t b
-        for b in range(row * self.width // LINE, (row + 1) * self.width // LINE):
-            self.blocks.touch(b)
-
-    @final
     cdef void score_row(self, const Rows *rows, Py_ssize_t i, double *current,
                         double *averaged) noexcept nogil:
-        """Scores of the last model, and of the one that predicts; the two may be the same memory,
-        which then holds the latter."""
-        cdef Py_ssize_t k, d = self.d
+        """Scores of the last model, and of the one that predicts, which shared memory holds."""
+        cdef Py_ssize_t k
         cdef int64_t count = self.passed.steps + 1 - self.skipped
         cdef double scale = self.passed.scale
         cdef double[2] sums
+        if not self.averaged or count <= 1:
+            self.score_last(rows, i, current, averaged)
+            return
         for k in range(self.n_outputs):
-            if not self.averaged or count <= 1:
-                current[k] = scale * (row_dot(rows, i, self.weights(k)) + self.weights(k)[d])
-                averaged[k] = current[k]
-                continue
             row_dots(rows, i, self.weights(k), self.companions(k), sums)
-            sums[0] += self.weights(k)[d]
-            sums[1] += self.companions(k)[d]
+            sums[0] += self.weights(k)[self.d]
+            sums[1] += self.companions(k)[self.d]
             current[k] = scale * sums[0]
             averaged[k] = ((self.passed.total + scale) * sums[0] - sums[1]) / count
 
+    @final
+    cdef void score_last(self, const Rows *rows, Py_ssize_t i, double *one,
+                         double *other) noexcept nogil:
+        """Scores of the last model, twice."""
+        cdef Py_ssize_t k
+        if not is_sparse(rows):
+            self.score_dense(rows, i, one, other)
+            return
+        for k in range(self.n_outputs):
+            one[k] = other[k] = self.affine(k, sparse_row_dot(rows, i, self.weights(k)))
+
+    # Not final, and so never inlined: the registers that its calls need would burden sparse rows.
+    cdef void score_dense(self, const Rows *rows, Py_ssize_t i, double *one,
+                          double *other) noexcept nogil:
+        cdef Py_ssize_t k
+        for k in range(self.n_outputs):
+            one[k] = other[k] = self.affine(k, dense_row_dot(rows, i, self.weights(k)))
+
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
-        self.score_row(&self.rows, self.row_number(i), current, averaged)
+        if self.averaged:
+            self.score_row(&self.rows, self.row_number(i), current, averaged)
+        else:
+            self.score_last(&self.rows, self.row_number(i), current, averaged)
 
     cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil:
         """||x||^2, with the constant if it is counted, where it will be looked at."""
         cdef Py_ssize_t k
-        cdef double square = -1
         for k in range(self.n_outputs):
             if out[k] != 0:
-                if square < 0:
-                    square = row_square(&self.rows, self.row_number(i)) \
-                        + (self.intercept if self.counted else 0)
-                out[k] = square
+                self.fill_lengths(row_square(&self.rows, self.row_number(i)), out)
+                return
 
     cdef int update(self, Py_ssize_t i, double shrink, bint updates,
                     const double *coefficients) noexcept nogil:
-        cdef Py_ssize_t k, row
         self.advance()
         if shrink != 1:
             self.shrink(shrink)
         if updates:
-            row = self.row_number(i)
-            for k in range(self.n_outputs):
-                if coefficients[k] != 0:
-                    self.add(k, &self.rows, row, coefficients[k])
+            self.add_sample(i, coefficients)
         return 0
+
+    @final
+    cdef void add_sample(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
+        """Give sample i its coefficients."""
+        cdef Py_ssize_t k, row = self.row_number(i)
+        for k in range(self.n_outputs):
+            if coefficients[k] != 0:
+                self.add(k, &self.rows, row, coefficients[k])
 
     @final
     cdef void advance(self) noexcept nogil:
@@ -142,11 +156,10 @@ cdef class LinearSpace(Space):
         cdef double *weights
         cdef double *companions
         factor *= self.passed.scale
+        self.blocks.touch_all()
         for k in range(self.n_outputs):
-            self.touch(k)
             weights = self.weights(k)
             if self.averaged:
-                self.touch(self.n_outputs + k)
                 companions = self.companions(k)
                 for j in range(self.width):
                     companions[j] -= weights[j] * self.passed.total
@@ -170,17 +183,26 @@ cdef class LinearSpace(Space):
     cdef void add_row(self, Py_ssize_t target, const Rows *rows, Py_ssize_t row,
                       double step) noexcept nogil:
         """Add a sample to a row of the numbers."""
-        cdef Py_ssize_t start = target * self.width
+        cdef double *numbers = self.blocks.data + target * self.width
+        if not self.blocks.settled():
+            self.touch_features(target, rows, row)
+        if is_sparse(rows):
+            sparse_row_add(rows, row, step, numbers)
+        else:
+            self.ops.add(dense_row(rows, row), step, numbers, self.d)
+
+    @final
+    cdef void touch_features(self, Py_ssize_t target, const Rows *rows,
+                             Py_ssize_t row) noexcept nogil:
+        """Let the weights of the features that a sample stores be changed."""
         cdef ok_sparse_row x
+        cdef Py_ssize_t j
         if not is_sparse(rows):
             self.touch(target)
-            self.ops.add(dense_row(rows, row), step, self.blocks.data + start, self.d)
             return
         x = sparse_row(rows, row)
-        if rows.itemsize == 4:
-            add_sparse(self.blocks, start, <const float *> x.values, &x, step)
-        else:
-            add_sparse(self.blocks, start, <const double *> x.values, &x, step)
+        for j in range(x.count):
+            self.blocks.touch((target * self.width + x.columns[j]) // LINE)
 
     cdef void checkpoint(self) noexcept nogil:
         self.saved = self.passed
@@ -262,18 +284,6 @@ cdef class LinearSpace(Space):
 
     def __reduce__(self):
         return restore, (type(self), self.arguments(), self.get_state())
-
-
-cdef inline void add_sparse(Blocks blocks, Py_ssize_t start, const floating *values,
-                            const ok_sparse_row *x, double step) noexcept nogil:
-    """Add a sparse row to the numbers from `start` on."""
-    cdef double *numbers = blocks.data + start
-    cdef size_t first = start // LINE, column
-    cdef Py_ssize_t j
-    for j in range(x.count):
-        column = <size_t> x.columns[j]
-        blocks.touch(first + column // LINE)
-        numbers[column] += step * values[j]
 
 
 def restore(cls, arguments, state):

@@ -11,7 +11,8 @@ from onlinekern.core.rows cimport Rows, dense_row, is_sparse, sparse_row
 from onlinekern.core.vector cimport ok_sparse_row, ok_vector_ops, ops_for
 
 # The dots of all instruction sets take numbers by so many, or by a part of that.
-cdef Py_ssize_t DOT_STEP = 32
+cdef enum:
+    DOT_STEP = 32
 
 
 cdef inline double lane_sum(const double *lanes) noexcept nogil:
@@ -28,36 +29,14 @@ cdef inline double dense_dot(const floating *x, Py_ssize_t d, const double *a,
     for j in range(first, d - d % 8, 8):
         for v in range(8):
             lanes[v] += x[j + v] * a[j + v]
-    for j in range(d - d % 8, d):
-        lanes[j % 8] += x[j] * a[j]
+    for v in range(d % 8):
+        lanes[v] += x[d - d % 8 + v] * a[d - d % 8 + v]
     return ops.dot(x, a, first) + lane_sum(lanes)
 
 
-cdef inline double sparse_dot(const floating *x, const int32_t *columns, Py_ssize_t count,
-                              const double *a) noexcept nogil:
-    """Four partial sums: the additions of one would wait for each other."""
-    cdef double one = 0, two = 0, three = 0, four = 0
-    cdef Py_ssize_t j, whole = count - count % 4
-    for j in range(0, whole, 4):
-        one += x[j] * a[columns[j]]
-        two += x[j + 1] * a[columns[j + 1]]
-        three += x[j + 2] * a[columns[j + 2]]
-        four += x[j + 3] * a[columns[j + 3]]
-    for j in range(whole, count):
-        one += x[j] * a[columns[j]]
-    return (one + two) + (three + four)
-
-
-cdef double row_dot(const Rows *rows, Py_ssize_t i, const double *a) noexcept nogil:
-    """x_i . a"""
-    cdef const ok_vector_ops *ops
-    cdef ok_sparse_row x
-    if is_sparse(rows):
-        x = sparse_row(rows, i)
-        if rows.itemsize == 4:
-            return sparse_dot(<const float *> x.values, x.columns, x.count, a)
-        return sparse_dot(<const double *> x.values, x.columns, x.count, a)
-    ops = ops_for(rows.itemsize)
+cdef double dense_row_dot(const Rows *rows, Py_ssize_t i, const double *a) noexcept nogil:
+    """x_i . a of a dense row"""
+    cdef const ok_vector_ops *ops = ops_for(rows.itemsize)
     if rows.itemsize == 4:
         return dense_dot(<const float *> dense_row(rows, i), rows.d, a, ops)
     return dense_dot(<const double *> dense_row(rows, i), rows.d, a, ops)
@@ -75,9 +54,9 @@ cdef inline void dense_dots(const floating *x, Py_ssize_t d, const double *a, co
         for v in range(8):
             one[v] += x[j + v] * a[j + v]
             two[v] += x[j + v] * b[j + v]
-    for j in range(d - d % 8, d):
-        one[j % 8] += x[j] * a[j]
-        two[j % 8] += x[j] * b[j]
+    for v in range(d % 8):
+        one[v] += x[d - d % 8 + v] * a[d - d % 8 + v]
+        two[v] += x[d - d % 8 + v] * b[d - d % 8 + v]
     ops.dot2(x, a, b, first, sums)
     sums[0] += lane_sum(one)
     sums[1] += lane_sum(two)
@@ -121,29 +100,9 @@ cdef void row_dots(const Rows *rows, Py_ssize_t i, const double *a, const double
         dense_dots(<const double *> dense_row(rows, i), rows.d, a, b, ops, sums)
 
 
-cdef inline double sparse_square(const floating *x, Py_ssize_t count) noexcept nogil:
-    """Four partial sums, which a short row has done before a vector primitive has begun."""
-    cdef double one = 0, two = 0, three = 0, four = 0
-    cdef Py_ssize_t j, whole = count - count % 4
-    for j in range(0, whole, 4):
-        one += <double> x[j] * x[j]
-        two += <double> x[j + 1] * x[j + 1]
-        three += <double> x[j + 2] * x[j + 2]
-        four += <double> x[j + 3] * x[j + 3]
-    for j in range(whole, count):
-        one += <double> x[j] * x[j]
-    return (one + two) + (three + four)
-
-
-cdef double row_square(const Rows *rows, Py_ssize_t i) noexcept nogil:
-    """||x_i||^2"""
+cdef double dense_row_square(const Rows *rows, Py_ssize_t i) noexcept nogil:
+    """||x_i||^2 of a dense row"""
     cdef double square, absolute
-    cdef ok_sparse_row x
-    if is_sparse(rows):
-        x = sparse_row(rows, i)
-        if rows.itemsize == 4:
-            return sparse_square(<const float *> x.values, x.count)
-        return sparse_square(<const double *> x.values, x.count)
     ops_for(rows.itemsize).norms(dense_row(rows, i), rows.d, &square, &absolute)
     return square
 
@@ -155,22 +114,10 @@ cdef inline void dense_add(const floating *x, Py_ssize_t d, double factor,
         out[j] += factor * x[j]
 
 
-cdef inline void sparse_add(const floating *x, const int32_t *columns, Py_ssize_t count,
-                            double factor, double *out) noexcept nogil:
-    cdef Py_ssize_t j
-    for j in range(count):
-        out[columns[j]] += factor * x[j]
-
-
 cdef void row_add(const Rows *rows, Py_ssize_t i, double factor, double *out) noexcept nogil:
     """out += factor x_i"""
-    cdef ok_sparse_row x
     if is_sparse(rows):
-        x = sparse_row(rows, i)
-        if rows.itemsize == 4:
-            sparse_add(<const float *> x.values, x.columns, x.count, factor, out)
-        else:
-            sparse_add(<const double *> x.values, x.columns, x.count, factor, out)
+        sparse_row_add(rows, i, factor, out)
     elif rows.itemsize == 4:
         dense_add(<const float *> dense_row(rows, i), rows.d, factor, out)
     else:
