@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from onlinekern.core.linear import LinearSpace
 from onlinekern.core.rng import Generator
+from onlinekern.core.second_order import SecondOrderSpace
 from onlinekern.core.spaces import KernelSpace
 from onlinekern.core.stream import Model
 from onlinekern.core.support import SupportSet
@@ -229,3 +231,38 @@ def test_every_rule_behind_every_gate_under_every_head(rule, twin, head, gate, s
     close(model.cumulative_loss, expected.cumulative_loss, np.float64)
     assert model.space.support.n == len(expected.support)
     close(model.space.support.coefficients.effective(), expected.dual_coef, np.float64)
+
+
+def test_blind_rules_do_not_look_at_the_length():
+    blind = set()
+    for _, rule, _ in rules_with_twins():
+        results = [
+            (rule.evaluate(0.3, 1.0, q, 5), rule.evaluate_contraction(0.3, 1.0, q))
+            for q in (0.5, 7.0)
+        ]
+        assert not rule.blind or results[0] == results[1]
+        blind |= {type(rule).__name__} if rule.blind else set()
+    assert blind == {"Perceptron", "Gradient", "Pegasos", "BatchPegasos", "InverseTime"}
+
+
+def test_only_the_base_gate_is_open():
+    gates = [GATES["always"](), GATES["loss_proportional"](), GATES["slope_proportional"]()]
+    assert [gate.open for gate in gates] == [True, False, False]
+
+
+@pytest.mark.parametrize("covariance", ["diagonal", "full"])
+@pytest.mark.parametrize("head", [HEADS["binary"](), HEADS["ovr"](3)])
+def test_a_blind_rule_with_a_covariance(head, covariance):
+    # Nothing contracts it, so that it stays the identity: each step goes along its own sample.
+    random = np.random.default_rng(0)
+    X = random.normal(size=(40, 5))
+    y = random.integers(max(head.n_outputs, 2), size=40).astype(float)
+    spaces = [
+        LinearSpace(5, X.dtype, head.n_outputs, False),
+        SecondOrderSpace(5, X.dtype, head.n_outputs, False, True, covariance),
+    ]
+    for space in spaces:
+        rule = RULES["gradient"](LOSSES["hinge"](), schedule("invsqrt"))
+        Model(space, head, rule, GATES["always"](), Generator(0), 5, X.dtype).learn(X, y)
+    np.testing.assert_allclose(spaces[1].latest(), spaces[0].latest(), rtol=1e-12)
+    assert np.abs(spaces[0].latest()).min() > 0

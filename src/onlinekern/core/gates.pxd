@@ -5,5 +5,6 @@ from onlinekern.core.rng cimport Generator
 
 
 cdef class Gate(Part):
+    cdef readonly bint open      # the importance is always 1, and need not be asked for
     cdef double importance(self, Loss loss, double f, double y, double suffered, Generator rng,
                            double *uniform) noexcept nogil

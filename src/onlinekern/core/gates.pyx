@@ -24,7 +24,16 @@ cdef inline double let_through(double probability, Generator rng,
 
 
 cdef class Gate(Part):
-    """Base of the gates, and the open one: every sample may update."""
+    """Base of the gates, and the open one: every sample may update.
+
+    Attributes
+    ----------
+    open : bool
+        Whether it is this one, of an importance of 1 without asking.
+    """
+
+    def __cinit__(self, *args, **kwargs):
+        self.open = type(self) is Gate
 
     cdef double importance(self, Loss loss, double f, double y, double suffered, Generator rng,
                            double *uniform) noexcept nogil:

@@ -23,13 +23,32 @@ cdef inline double step(double f, double y, double q, double weight, int64_t t, 
                         double *contraction) noexcept nogil:
     """Coefficient of one scalar problem, and its contraction; adds its loss to `loss`."""
     cdef double suffered = rule.loss.value(f, y)
-    cdef double importance = gate.importance(rule.loss, f, y, suffered, rng, uniform)
+    cdef double importance = 1 if gate.open else \
+        gate.importance(rule.loss, f, y, suffered, rng, uniform)
     loss[0] += suffered
     if rule.second_order:
         contraction[0] = 0 if importance == 0 else rule.contraction(f, y, q, importance * weight)
     if importance == 0:
         return 0
     return rule.coefficient(f, y, q, t, importance * weight)
+
+
+cdef inline bint measured(double f, double y, Rule rule) noexcept nogil:
+    """Whether the step of a scalar problem looks at the squared length."""
+    return not (rule.blind or rule.idle(f, y))
+
+
+cdef inline Outcome solve_one(double f, double y, double q, double weight, int64_t t, Rule rule,
+                              Gate gate, Generator rng, double *coefficients) noexcept nogil:
+    """`Head.solve` for a single output, whose target is y."""
+    cdef Outcome outcome
+    cdef double uniform = -1
+    outcome.loss = 0
+    outcome.shrink = rule.shrink(t)
+    coefficients[0] = step(f, y, q, weight, t, rule, gate, rng, &uniform, &outcome.loss,
+                           coefficients + 1)
+    outcome.updates = coefficients[0] != 0
+    return outcome
 
 
 cdef class Head(Part):
@@ -52,29 +71,39 @@ cdef class Head(Part):
     cdef void wanted(self, const double *scores, double y, Rule rule,
                      double *lengths) noexcept nogil:
         """Mark with 1 the lengths that `solve` will look at, with 0 the others."""
-        lengths[0] = not rule.idle(scores[0], self.target(y))
+        lengths[0] = measured(scores[0], self.target(y), rule)
 
     cdef Outcome solve(self, const double *scores, const double *lengths, double y, double weight,
                        int64_t t, Rule rule, Gate gate, Generator rng,
                        double *coefficients) noexcept nogil:
-        cdef Outcome outcome
-        cdef double uniform = -1
-        outcome.loss = 0
-        outcome.shrink = rule.shrink(t)
-        coefficients[0] = step(scores[0], self.target(y), lengths[0], weight, t, rule, gate, rng,
-                               &uniform, &outcome.loss, coefficients + 1)
-        outcome.updates = coefficients[0] != 0
-        return outcome
+        return solve_one(scores[0], self.target(y), lengths[0], weight, t, rule, gate, rng,
+                         coefficients)
+
+
+cdef inline double sign_of(double y) noexcept nogil:
+    """The target of class 0 or 1, without a branch: no processor foresees labels."""
+    return 2.0 * (y > 0) - 1
 
 
 cdef class Binary(Head):
     """Two classes, one score: class 1 where it is > 0."""
 
     cdef double predict(self, const double *scores) noexcept nogil:
-        return 1 if scores[0] > 0 else 0
+        return scores[0] > 0
 
     cdef double target(self, double y) noexcept nogil:
-        return 1 if y > 0 else -1
+        return sign_of(y)
+
+    # The two below are those of the base without a call for the target.
+    cdef void wanted(self, const double *scores, double y, Rule rule,
+                     double *lengths) noexcept nogil:
+        lengths[0] = measured(scores[0], sign_of(y), rule)
+
+    cdef Outcome solve(self, const double *scores, const double *lengths, double y, double weight,
+                       int64_t t, Rule rule, Gate gate, Generator rng,
+                       double *coefficients) noexcept nogil:
+        return solve_one(scores[0], sign_of(y), lengths[0], weight, t, rule, gate, rng,
+                         coefficients)
 
     cdef double violation(self, const double *scores, double y) noexcept nogil:
         return -scores[0] if y > 0 else scores[0]
@@ -115,7 +144,7 @@ cdef class OneVsRest(Head):
                      double *lengths) noexcept nogil:
         cdef Py_ssize_t k
         for k in range(self.n_outputs):
-            lengths[k] = not rule.idle(scores[k], 1 if k == <Py_ssize_t> y else -1)
+            lengths[k] = measured(scores[k], 1 if k == <Py_ssize_t> y else -1, rule)
 
     cdef Outcome solve(self, const double *scores, const double *lengths, double y, double weight,
                        int64_t t, Rule rule, Gate gate, Generator rng,
@@ -157,7 +186,7 @@ cdef class Margin(OneVsRest):
         cdef Py_ssize_t k, label = <Py_ssize_t> y, rival = self.rival(scores, label)
         for k in range(self.n_outputs):
             lengths[k] = 0
-        lengths[label] = lengths[rival] = not rule.idle(scores[label] - scores[rival], 1)
+        lengths[label] = lengths[rival] = measured(scores[label] - scores[rival], 1, rule)
 
     cdef Outcome solve(self, const double *scores, const double *lengths, double y, double weight,
                        int64_t t, Rule rule, Gate gate, Generator rng,

@@ -8,6 +8,7 @@ from onlinekern.core.parts cimport Part
 cdef class Rule(Part):
     cdef readonly Loss loss
     cdef readonly bint second_order
+    cdef readonly bint blind     # no method of it looks at the squared length
     cdef bint idle(self, double f, double y) noexcept nogil
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil

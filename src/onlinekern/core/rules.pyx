@@ -29,6 +29,9 @@ cdef class Rule(Part):
         The loss that is counted, gated and descended.
     second_order : bool
         Whether `contraction` is ever other than 0.
+    blind : bool
+        Whether its steps have nothing to do with the squared length, which need not be known then.
+        False is always right; a subclass of a blind rule is not blind unless it says so.
     """
 
     cdef bint idle(self, double f, double y) noexcept nogil:
@@ -62,6 +65,7 @@ cdef class Perceptron(Rule):
 
     def __init__(self):
         self.loss = PerceptronLoss()
+        self.blind = type(self) is Perceptron
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil:
@@ -87,11 +91,13 @@ cdef class Gradient(Rule):
         self.loss = loss
         self.schedule = schedule
         self.regularisation = regularisation
+        self.blind = type(self) is Gradient or type(self) is Pegasos
         self.arguments = (loss, schedule, regularisation)
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil:
-        return importance * self.schedule.at(t) * self.loss.slope(f, y)
+        cdef double slope = self.loss.slope(f, y)
+        return slope if slope == 0 else importance * self.schedule.at(t) * slope
 
     cdef double shrink(self, int64_t t) noexcept nogil:
         if self.regularisation == 0:
@@ -130,6 +136,7 @@ cdef class BatchPegasos(Rule):
         self.loss = loss
         self.regularisation = regularisation
         self.batch_size = batch_size
+        self.blind = type(self) is BatchPegasos
         self.arguments = (loss, regularisation, batch_size)
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
@@ -162,6 +169,7 @@ cdef class InverseTime(Rule):
         self.loss = loss
         self.regularisation = regularisation
         self.max_step = max_step
+        self.blind = type(self) is InverseTime
         self.arguments = (loss, regularisation, max_step)
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,

@@ -13,6 +13,8 @@ cdef class SecondOrderSpace(LinearSpace):
     cdef Py_ssize_t factor       # the work of a sample against that of a first-order one
     cdef int64_t spent, spent_before
     cdef bint overflow
+    cdef bint loaded             # it is the open one
+    cdef void measure_all(self, Py_ssize_t i) noexcept nogil
     cdef void step(self, Py_ssize_t k, const Vector *direction, double coefficient) noexcept nogil
     cdef void add_along(self, Py_ssize_t target, const Vector *direction,
                         double factor) noexcept nogil

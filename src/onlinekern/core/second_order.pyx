@@ -47,14 +47,13 @@ cdef class SecondOrderSpace(LinearSpace):
     cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil:
         """x'S_k x, where it will be looked at; 0 where S_k has lost the direction."""
         cdef Py_ssize_t k
-        cdef bint loaded = False
-        self.overflow = False
+        self.loaded = self.overflow = False
         for k in range(self.n_outputs):
             if out[k] == 0:
                 continue
-            if not loaded:
+            if not self.loaded:
                 self.sample.load(&self.rows, self.row_number(i))
-                loaded = True
+                self.loaded = True
             out[k] = self.covariance.measure(k, &self.sample.vector)
             if not isfinite(out[k]):
                 self.overflow = True
@@ -64,7 +63,7 @@ cdef class SecondOrderSpace(LinearSpace):
 
     cdef int update(self, Py_ssize_t i, double shrink, bint updates,
                     const double *coefficients) noexcept nogil:
-        """Take the steps of the sample whose lengths were asked for; the rules do not shrink.
+        """Take the steps of the sample that was scored last; the rules do not shrink.
 
         -2: a length or a contraction is not finite; nothing of this sample has been learnt.
         """
@@ -76,6 +75,8 @@ cdef class SecondOrderSpace(LinearSpace):
                 self.overflow = True
         if self.overflow:
             return -2
+        if updates and not self.loaded:
+            self.measure_all(i)
         for k in range(self.n_outputs if updates else 0):
             if coefficients[k] != 0:
                 direction = self.covariance.direction(k, &self.sample.vector)
@@ -83,6 +84,13 @@ cdef class SecondOrderSpace(LinearSpace):
                 self.covariance.contract(k, &self.sample.vector,
                                          coefficients[self.n_outputs + k])
         return 0
+
+    cdef void measure_all(self, Py_ssize_t i) noexcept nogil:
+        """What `lengths` does, for the steps of a rule that looks at none."""
+        cdef Py_ssize_t k
+        self.sample.load(&self.rows, self.row_number(i))
+        for k in range(self.n_outputs):
+            self.covariance.measure(k, &self.sample.vector)
 
     cdef void step(self, Py_ssize_t k, const Vector *direction, double coefficient) noexcept nogil:
         """w_k += coefficient direction"""
@@ -96,7 +104,7 @@ cdef class SecondOrderSpace(LinearSpace):
         cdef Py_ssize_t j
         if direction.places == NULL:
             self.touch(target)
-        else:
+        elif not self.blocks.settled():
             for j in range(direction.count):
                 self.blocks.touch((target * self.width + direction.places[j]) // LINE)
         add_vector(direction, factor, self.blocks.data + target * self.width)

@@ -41,8 +41,6 @@ cdef class Model:
     cdef uint64_t[4] saved_rng
     cdef object interruption
 
-    cdef Failure step(self, Py_ssize_t i, double y, double weight,
-                      double *prediction) noexcept nogil
     cdef Failure run(self, const Rows *rows, Order order, const double *y,
                      const double *weight, Py_ssize_t n, Py_ssize_t look_ahead,
                      double *predictions, Py_ssize_t *reached) noexcept nogil

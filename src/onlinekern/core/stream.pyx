@@ -92,32 +92,6 @@ cdef class Model:
         """Sum of weight times loss of the samples, each before it was learnt."""
         return self.counters.loss
 
-    cdef Failure step(self, Py_ssize_t i, double y, double weight,
-                      double *prediction) noexcept nogil:
-        """Test on sample i of the open block, then train on it."""
-        cdef int status
-        cdef Outcome outcome
-        self.space.scores(i, self.current, self.averaged)
-        if not finite(self.current, 2 * self.head.n_outputs):
-            return NOT_FINITE
-        prediction[0] = self.head.predict(self.averaged)
-        if weight == 0:
-            return NONE
-        self.head.wanted(self.current, y, self.rule, self.lengths)
-        self.space.lengths(i, self.lengths)
-        outcome = self.head.solve(self.current, self.lengths, y, weight, self.counters.seen + 1,
-                                  self.rule, self.gate, self.rng, self.coefficients)
-        self.counters.seen += 1
-        self.counters.loss += weight * outcome.loss
-        self.counters.mistakes += prediction[0] != y
-        if not finite(self.coefficients, self.head.n_outputs):
-            return NOT_FINITE
-        self.space.observe(i, y, weight)
-        status = self.space.update(i, outcome.shrink, outcome.updates, self.coefficients)
-        if status < 0:
-            return NO_MEMORY if status == -1 else NOT_FINITE
-        return NONE
-
     cdef Failure run(self, const Rows *rows, Order order, const double *y,
                      const double *weight, Py_ssize_t n, Py_ssize_t look_ahead,
                      double *predictions, Py_ssize_t *reached) noexcept nogil:
@@ -133,7 +107,7 @@ cdef class Model:
                 return NO_MEMORY
             for i in range(width):
                 row = reached[0] = order.rows[first + i] if order.rows else first + i
-                failure = self.step(i, y[row], weight[row] if weight else 1, &prediction)
+                failure = step(self, i, y[row], weight[row] if weight else 1, &prediction)
                 if failure != NONE:
                     return failure
                 if predictions:
@@ -291,6 +265,31 @@ cdef class Model:
     def __reduce__(self):
         arguments = (self.space, self.head, self.rule, self.gate, self.rng, self.d, self.dtype)
         return restore, (arguments, self.counters.seen, self.counters.mistakes, self.counters.loss)
+
+
+cdef inline Failure step(Model model, Py_ssize_t i, double y, double weight,
+                         double *prediction) noexcept nogil:
+    """Test on sample i of the open block, then train on it."""
+    cdef int status
+    cdef Outcome outcome
+    model.space.scores(i, model.current, model.averaged)
+    if not finite(model.current, 2 * model.head.n_outputs):
+        return NOT_FINITE
+    prediction[0] = model.head.predict(model.averaged)
+    if weight == 0:
+        return NONE
+    model.head.wanted(model.current, y, model.rule, model.lengths)
+    model.space.lengths(i, model.lengths)
+    outcome = model.head.solve(model.current, model.lengths, y, weight, model.counters.seen + 1,
+                               model.rule, model.gate, model.rng, model.coefficients)
+    model.counters.seen += 1
+    model.counters.loss += weight * outcome.loss
+    model.counters.mistakes += prediction[0] != y
+    if outcome.updates and not finite(model.coefficients, model.head.n_outputs):
+        return NOT_FINITE
+    model.space.observe(i, y, weight)
+    status = model.space.update(i, outcome.shrink, outcome.updates, model.coefficients)
+    return NONE if status >= 0 else NO_MEMORY if status == -1 else NOT_FINITE
 
 
 def restore(arguments, seen, mistakes, loss):
