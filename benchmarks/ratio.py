@@ -86,7 +86,7 @@ def compare(title, X, y, parameters, layouts, options):
     }
     uniforms = naive.gate_numbers(SEED, len(y))
     rows = streams.laid_out(X, "float64", "dense")
-    naive.compiled()
+    naive.loop()
     runs["naive loop"] = functools.partial(spa_naively, rows, y, uniforms, parameters)
     found = measure(runs, len(y), options.repeats, options.naive_repeats)
     slow, expected = found["naive loop"]

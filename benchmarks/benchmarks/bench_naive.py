@@ -23,7 +23,7 @@ class Naive(common.Streams):
         self.load("SPAClassifier", dtype, layout)
         self.rows = streams.laid_out(self.X, "float64", "dense")
         self.uniforms = naive.gate_numbers(0, len(self.y))
-        naive.compiled()
+        naive.loop()
 
     def learn(self):
         model = common.new("SPAClassifier", **PARAMETERS)

@@ -2,13 +2,10 @@
 
 import ctypes
 import functools
-import os
-import shlex
-import subprocess
-import tempfile
 from pathlib import Path
 
 import numpy as np
+from c_library import compiled
 from sklearn.utils import check_random_state
 
 SOURCE = Path(__file__).with_name("spa_naive.c")
@@ -25,20 +22,15 @@ class Outcome(ctypes.Structure):
 
 
 @functools.cache
-def compiled():
-    """Compile the loop with the system's C compiler (variable CC) at -O2, and load it."""
-    compiler = shlex.split(os.environ.get("CC", "cc"))
-    with tempfile.TemporaryDirectory() as folder:
-        library = Path(folder) / "spa_naive.so"
-        command = [*compiler, "-O2", "-shared", "-fPIC", "-o", library, SOURCE, "-lm"]
-        subprocess.run(command, check=True)
-        loop = ctypes.CDLL(str(library)).spa_naive
+def loop():
+    """The compiled loop."""
+    function = compiled(SOURCE).spa_naive
     doubles = np.ctypeslib.ndpointer(np.float64, flags="C_CONTIGUOUS")
-    loop.argtypes = [
+    function.argtypes = [
         doubles, doubles, ctypes.c_long, ctypes.c_long, *4 * [ctypes.c_double], doubles,
         ctypes.POINTER(Outcome),
     ]  # fmt: skip
-    return loop
+    return function
 
 
 def gate_numbers(random_state, n):
@@ -77,7 +69,7 @@ def spa(X, y, uniforms, *, gamma, alpha, beta, eta):
     Outcome
     """
     outcome = Outcome()
-    status = compiled()(
+    status = loop()(
         X, np.asarray(y, np.float64), *X.shape, gamma, alpha, beta, eta, uniforms,
         ctypes.byref(outcome),
     )  # fmt: skip

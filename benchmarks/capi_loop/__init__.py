@@ -1,0 +1,110 @@
+"""The public C interface, called as a C program calls it: its functions' addresses and a C loop."""
+
+import ctypes
+import functools
+import pickle
+import weakref
+from pathlib import Path
+
+from c_library import compiled
+from scipy import sparse
+
+import onlinekern
+
+try:
+    from onlinekern.core import capi
+except ImportError:  # A commit from before there was one.
+    capi = None
+
+SOURCE = Path(__file__).with_name("capi_loop.c")
+
+
+class Matrix(ctypes.Structure):
+    """`ok_matrix` of onlinekern.h."""
+
+    _fields_ = [
+        ("values", ctypes.c_void_p),
+        ("indices", ctypes.c_void_p),
+        ("indptr", ctypes.c_void_p),
+        ("n_rows", ctypes.c_ssize_t),
+        ("n_columns", ctypes.c_ssize_t),
+        ("dtype", ctypes.c_int),
+    ]
+
+
+def matrix_of(X):
+    """Return the `ok_matrix` of an array or a CSR matrix, which must outlive it."""
+    dense = not sparse.issparse(X)
+    return Matrix(
+        X.ctypes.data if dense else X.data.ctypes.data,
+        None if dense else X.indices.ctypes.data,
+        None if dense else X.indptr.ctypes.data,
+        *X.shape,
+        X.dtype.itemsize,
+    )
+
+
+def address_of(verb):
+    """Return where a function of the interface is, as `import_onlinekern__core__capi` finds it."""
+    api, capsule = ctypes.pythonapi, capi.__pyx_capi__[verb]
+    api.PyCapsule_GetName.restype = ctypes.c_char_p
+    api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    signature = api.PyCapsule_GetName(ctypes.py_object(capsule))
+    return api.PyCapsule_GetPointer(ctypes.py_object(capsule), ctypes.c_char_p(signature))
+
+
+def function(verb, result, *arguments):
+    """Return a function of the interface, to be called with the GIL."""
+    return ctypes.PYFUNCTYPE(result, *arguments)(address_of(verb))
+
+
+@functools.cache
+def loops():
+    """The compiled loops."""
+    return compiled(SOURCE, onlinekern.get_include())
+
+
+class Model:
+    """An `ok_model` of its own, made of the bytes of an estimator."""
+
+    def __init__(self, estimator):
+        if capi is None:
+            raise NotImplementedError("onlinekern.core.capi")
+        data = pickle.dumps(estimator)
+        load = function("ok_load", ctypes.c_void_p, ctypes.c_char_p, ctypes.c_ssize_t)
+        self.address = ctypes.c_void_p(load(data, len(data)))
+        check(0 if self.address else 1)
+        self.all_at_once = function("ok_learn", ctypes.c_int, *5 * [ctypes.c_void_p])
+        self.all_scores = function(
+            "ok_scores", ctypes.c_int, *3 * [ctypes.c_void_p], ctypes.c_ssize_t
+        )
+        free = function("ok_free", None, ctypes.c_void_p)
+        weakref.finalize(self, free, self.address)
+
+    def learn(self, X, y):
+        """ok_learn; y is float64."""
+        matrix = matrix_of(X)
+        check(self.all_at_once(self.address, ctypes.byref(matrix), y.ctypes.data, None, None))
+
+    def learn_each(self, X, y):
+        """ok_learn_one for every row."""
+        verb, matrix = ctypes.c_void_p(address_of("ok_learn_one")), matrix_of(X)
+        learn_each = loops().learn_each
+        check(learn_each(verb, self.address, ctypes.byref(matrix), ctypes.c_void_p(y.ctypes.data)))
+
+    def score(self, X, out):
+        """ok_scores."""
+        matrix = matrix_of(X)
+        check(self.all_scores(self.address, ctypes.byref(matrix), out.ctypes.data, len(out)))
+
+    def score_each(self, X, out):
+        """ok_scores for every row, of a model with one output."""
+        verb, matrix = ctypes.c_void_p(address_of("ok_scores")), matrix_of(X)
+        place = ctypes.c_void_p(out.ctypes.data)
+        check(loops().score_each(verb, self.address, ctypes.byref(matrix), place))
+
+
+def check(status):
+    """Raise what the interface says went wrong."""
+    if status != 0:
+        raise ValueError(function("ok_last_error", ctypes.c_char_p)().decode())
