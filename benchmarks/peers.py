@@ -10,6 +10,7 @@ loop (Linux), and how much of it came with the loop. What takes a millisecond pe
 first samples only: `--one-row` of them. Peers that are not installed are passed over. ``--split``
 compares a support vector machine, trained on the training part and scored on the test part, with
 learners of one pass. ``--program`` adds any program that reads LIBSVM text and prints its mistakes.
+All learners run with the settings that `peers_tune.py` has chosen for them in one and the same way.
 """
 
 import argparse
@@ -34,6 +35,7 @@ TRAINING_ROWS = 32_561
 REHEARSAL = 300
 SLOW = "sklearn RBFSampler + SGD, one row"
 BATCHES = "sklearn RBFSampler + SGD, batches"
+WIDE = "sklearn RBFSampler + SGD, gamma 0.05"
 RIVER = "river PA"
 
 
@@ -186,6 +188,7 @@ def print_ratios(found):
     for peer, error_of, goal in (
         (SLOW, BATCHES, 100),
         (BATCHES, BATCHES, 8),
+        (WIDE, WIDE, 8),
         (RIVER, RIVER, 10),
         *programs,
     ):
@@ -198,6 +201,17 @@ def print_ratios(found):
                 if found[name]["error"] <= found[error_of]["error"]:
                     met = "met" if ratio >= goal else "no"
                     print(f"  {name:38}{ratio:9.1f}  goal {goal}: {met}")
+
+
+def print_matches(found):
+    """Beside each peer that saw the whole stream, the fastest learner with no more mistakes."""
+    rows = max(figures["rows"] for figures in found.values())
+    ours = [name for name in found if name in LEARNERS and not LEARNERS[name].peer]
+    print("\nno more mistakes than, and the fastest of them")
+    for peer in (name for name in found if name not in ours and found[name]["rows"] == rows):
+        able = [name for name in ours if found[name]["error"] <= found[peer]["error"]]
+        best = min(able, key=lambda name: found[name]["us"], default="none")
+        print(f"  {peer[:37]:38}{best}")
 
 
 def draw(found, path):
@@ -272,10 +286,10 @@ def main():
         run_one(options)
     elif options.split:
         compare_split(options)
-    else:
-        found = race(options)
+    elif found := race(options):
         print_ratios(found)
-        if options.plot and found:
+        print_matches(found)
+        if options.plot:
             draw(found, options.plot)
 
 

@@ -1,0 +1,226 @@
+"""How a learner of each library is run over a stream; `peer_learners.py` lists the learners."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+import onlinekern
+from benchmarks import common, streams
+
+HEAD = 5_000  # samples that settings are chosen on
+
+
+@dataclass(frozen=True)
+class Streamed:
+    """A learner of the stream, of another library.
+
+    Attributes
+    ----------
+    begin : callable
+        (X, y, setting) -> a function without arguments that learns the stream and returns the
+        mistakes; what it does before it returns that function is not timed.
+    needs : tuple of str
+        Modules.
+    setting : dict
+        Step size and regularisation, the best of `grid`; {} are the library's defaults.
+    grid : list of dict
+        The values that `peers_tune.py` tries, as in scikit-learn's `ParameterGrid`.
+    slow : bool
+        Whether it sees the first samples only.
+    head : int
+        Samples that the setting is chosen on.
+    """
+
+    begin: Callable
+    needs: tuple
+    setting: dict = field(default_factory=dict)
+    grid: list = field(default_factory=list)
+    slow: bool = False
+    head: int = HEAD
+    peer = True
+
+    def absent(self):
+        """Why it cannot run, though its modules are there; None if it can."""
+
+    def prepare(self, X, y):
+        """Return a function that learns the stream and returns the mistakes."""
+        return self.begin(X, y, self.setting)
+
+    def with_setting(self, setting):
+        """Return it with another setting."""
+        return replace(self, setting=setting)
+
+
+@dataclass(frozen=True)
+class Own:
+    """A learner of this library.
+
+    Attributes
+    ----------
+    estimator : str
+    parameters : dict
+        What is not tuned: kernel and size.
+    setting, grid : dict, list of dict
+        See `Streamed`. A `reg_per_stream` is divided by the number of samples.
+    single : bool
+        Whether the samples come one by one, as dense rows.
+    """
+
+    estimator: str
+    parameters: dict = field(default_factory=dict)
+    setting: dict = field(default_factory=dict)
+    grid: list = field(default_factory=list)
+    single: bool = False
+    needs = ()
+    slow = False
+    head = HEAD
+    peer = False
+
+    def absent(self):
+        """Say so if the library does not have it (yet)."""
+        if getattr(onlinekern, self.estimator, None) is None:
+            return f"onlinekern has no {self.estimator}"
+        return None
+
+    def with_setting(self, setting):
+        """Return it with another setting."""
+        return replace(self, setting=setting)
+
+    def make(self, samples):
+        """Make the estimator."""
+        parameters = {"random_state": 0, **self.parameters, **self.setting}
+        if "reg_per_stream" in parameters:
+            parameters["reg"] = parameters.pop("reg_per_stream") / samples
+        return getattr(onlinekern, self.estimator)(**parameters)
+
+    def rows(self, X):
+        """The samples in the layout that it takes."""
+        return streams.laid_out(X, "float32", "csr")
+
+    def prepare(self, X, y):
+        """See `Streamed`."""
+        model = self.make(len(y))
+        if not self.single:
+            rows = self.rows(X)
+            return lambda: common.learn(model, rows, y).n_mistakes_
+        samples = list(zip(streams.laid_out(X, "float32", "dense"), y.tolist(), strict=True))
+
+        def learn():
+            model.learn_one(*samples[0], classes=[-1, 1])
+            for x, label in samples[1:]:
+                model.learn_one(x, label)
+            return model.n_mistakes_
+
+        return learn
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A learner of another library that sees the training part at once.
+
+    Attributes
+    ----------
+    build : callable
+        The number of samples -> the estimator.
+    needs : tuple of str
+        Modules.
+    """
+
+    build: Callable
+    needs: tuple
+    grid = ()
+    peer = True
+
+    def absent(self):
+        """See `Streamed`."""
+
+    def make(self, samples):
+        """Make the estimator."""
+        return self.build(samples)
+
+    def rows(self, X):
+        """The samples in the layout that it takes."""
+        return X
+
+
+def batches(batch, classify, features=None):
+    """A learner of scikit-learn that predicts a batch, then learns it.
+
+    `classify` makes the classifier of a setting; `features`, the transformer fitted to the first
+    samples of the stream.
+    """
+
+    def begin(X, y, setting):
+        rows = streams.laid_out(X, "float32", "csr")
+        transformer = None if features is None else features(rows)
+        model = classify(**setting)
+
+        def learn():
+            mistakes = 0
+            for first in range(0, len(y), batch):
+                part = rows[first : first + batch]
+                if transformer is not None:
+                    part = transformer.transform(part)
+                labels = y[first : first + batch]
+                if first:
+                    mistakes += int(np.sum(model.predict(part) != labels))
+                else:
+                    mistakes += len(labels) // 2
+                model.partial_fit(part, labels, classes=[-1, 1])
+            return mistakes
+
+        return learn
+
+    return begin
+
+
+def river(build):
+    """A learner of river, its samples made dictionaries before; `build` makes it of a setting."""
+
+    def begin(X, y, setting):
+        X = streams.laid_out(X, "float64", "csr")
+        samples = [
+            (dict(zip(X[i].indices.tolist(), X[i].data.tolist(), strict=True)), bool(y[i] > 0))
+            for i in range(len(y))
+        ]
+        model = build(**setting)
+
+        def learn():
+            mistakes = 0
+            for x, label in samples:
+                mistakes += bool(model.predict_one(x)) != label
+                model.learn_one(x, label)
+            return mistakes
+
+        return learn
+
+    return begin
+
+
+def vowpal_wabbit(arguments):
+    """A learner of Vowpal Wabbit, its samples made text before; a setting is more arguments."""
+
+    def begin(X, y, setting):
+        from vowpalwabbit import Workspace
+
+        X = streams.laid_out(X, "float64", "csr")
+        lines = [
+            f"{label} | " + " ".join(map("{}:{}".format, X[i].indices, X[i].data))
+            for i, label in enumerate(y.tolist())
+        ]
+        chosen = " ".join(f"--{name} {value}" for name, value in setting.items())
+        model = Workspace(f"--quiet {arguments} {chosen}")
+
+        def learn():
+            mistakes = 0
+            for line, label in zip(lines, y.tolist(), strict=True):
+                example = model.example(line)
+                model.learn(example)
+                mistakes += (example.get_simplelabel_prediction() > 0) != (label > 0)
+                model.finish_example(example)
+            return mistakes
+
+        return learn
+
+    return begin

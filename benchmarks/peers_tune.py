@@ -1,0 +1,68 @@
+"""Choose step sizes and regularisation of the learners that `peers.py` compares, all in one way.
+
+    python benchmarks/peers_tune.py --data DIR [--only TEXT] [--whole] [--split]
+
+Every combination of the values of a learner's `grid` (`peer_learners.py`) learns the first 5,000
+samples of the stream that `peers.py` takes, test-then-train (500 where a sample takes tens of
+milliseconds). The one with the fewest mistakes is to be written into the table, the first of them
+if there are several. ``--whole`` prints instead the mistakes on the whole stream with the library's
+defaults and with the setting that the table has. ``--split`` does it for the learners of `peers.py
+--split`, on the training part in its own order.
+"""
+
+import argparse
+import warnings
+
+import numpy as np
+from peer_learners import LEARNERS, SPLIT
+from peers import TRAINING_ROWS, read
+from sklearn.model_selection import ParameterGrid
+from threadpoolctl import threadpool_limits
+
+SHOWN = 3
+
+
+def error(learner, X, y):
+    """Return the mistakes of one pass in per cent."""
+    return 100 * learner.prepare(X, y)() / len(y)
+
+
+def choose(learner, X, y):
+    """Print the best settings on the first samples, and the one that the table has."""
+    X, y = X[: learner.head], y[: learner.head]
+    settings = list(ParameterGrid(learner.grid))
+    errors = [error(learner.with_setting(one), X, y) for one in settings]
+    for place, i in enumerate(np.argsort(errors, kind="stable")):
+        if place < SHOWN or settings[i] == learner.setting:
+            mark = "<- the table's" if settings[i] == learner.setting else ""
+            print(f"    {errors[i]:6.2f} {settings[i]} {mark}", flush=True)
+
+
+def compare(learner, X, y):
+    """Print the mistakes on the whole stream, by default and with the setting of the table."""
+    for name, setting in (("defaults", {}), ("chosen", learner.setting)):
+        mistakes = error(learner.with_setting(setting), X, y)
+        print(f"    {mistakes:6.2f} {name} {setting or ''}", flush=True)
+
+
+def main():
+    """Go through the learners that are there."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", metavar="DIR", required=True, help="folder with a9a")
+    parser.add_argument("--only", default="", help="learners whose name contains this")
+    parser.add_argument("--whole", action="store_true", help="what the choice gives")
+    parser.add_argument("--split", action="store_true", help="learners of the training part")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    X, y = read(options, shuffled=not options.split)
+    if options.split:
+        X, y = X[:TRAINING_ROWS], y[:TRAINING_ROWS]
+    for name, learner in (SPLIT if options.split else LEARNERS).items():
+        if options.only in name and learner.grid:
+            print(name, flush=True)
+            with threadpool_limits(1):
+                (compare if options.whole else choose)(learner, X, y)
+
+
+if __name__ == "__main__":
+    main()
