@@ -1,6 +1,7 @@
 """The command line: what it prints and writes, and one clear line for every bad input."""
 
 import csv
+import functools
 import json
 import os
 import signal
@@ -263,7 +264,9 @@ def test_subprocess_reads_standard_input(folder):
 
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 def test_interrupt_ends_in_130(folder):
-    process = start("-", stdin=subprocess.PIPE)
+    # Whoever runs the tests in the background may have told them to ignore interrupts.
+    heed = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    process = start("-", stdin=subprocess.PIPE, preexec_fn=heed)
     # A pipe holds 64 KiB: once more than that is written, the reader has begun. It waits for more,
     # for the pipe stays open.
     process.stdin.write(20 * libsvm(1000).encode())
