@@ -8,8 +8,6 @@ import numpy as np
 import onlinekern
 from benchmarks import common, streams
 
-HEAD = 5_000  # samples that settings are chosen on
-
 
 @dataclass(frozen=True)
 class Streamed:
@@ -28,8 +26,6 @@ class Streamed:
         The values that `peers_tune.py` tries, as in scikit-learn's `ParameterGrid`.
     slow : bool
         Whether it sees the first samples only.
-    head : int
-        Samples that the setting is chosen on.
     """
 
     begin: Callable
@@ -37,7 +33,6 @@ class Streamed:
     setting: dict = field(default_factory=dict)
     grid: list = field(default_factory=list)
     slow: bool = False
-    head: int = HEAD
     peer = True
 
     def absent(self):
@@ -74,7 +69,6 @@ class Own:
     single: bool = False
     needs = ()
     slow = False
-    head = HEAD
     peer = False
 
     def absent(self):

@@ -3,11 +3,10 @@
     python benchmarks/peers_tune.py --data DIR [--only TEXT] [--whole] [--split]
 
 Every combination of the values of a learner's `grid` (`peer_learners.py`) learns the first 5,000
-samples of the stream that `peers.py` takes, test-then-train (500 where a sample takes tens of
-milliseconds). The one with the fewest mistakes is to be written into the table, the first of them
-if there are several. ``--whole`` prints instead the mistakes on the whole stream with the library's
-defaults and with the setting that the table has. ``--split`` does it for the learners of `peers.py
---split`, on the training part in its own order.
+samples of the stream that `peers.py` takes, test-then-train. The one with the fewest mistakes is to
+be written into the table, the first of them if there are several. ``--whole`` prints instead the
+mistakes on the whole stream with the library's defaults and with the setting that the table has.
+``--split`` does either for the learners of ``peers.py --split``, on the training part in its order.
 """
 
 import argparse
@@ -19,7 +18,7 @@ from peers import TRAINING_ROWS, read
 from sklearn.model_selection import ParameterGrid
 from threadpoolctl import threadpool_limits
 
-SHOWN = 3
+HEAD, SHOWN = 5_000, 3
 
 
 def error(learner, X, y):
@@ -29,7 +28,7 @@ def error(learner, X, y):
 
 def choose(learner, X, y):
     """Print the best settings on the first samples, and the one that the table has."""
-    X, y = X[: learner.head], y[: learner.head]
+    X, y = X[:HEAD], y[:HEAD]
     settings = list(ParameterGrid(learner.grid))
     errors = [error(learner.with_setting(one), X, y) for one in settings]
     for place, i in enumerate(np.argsort(errors, kind="stable")):
