@@ -26,11 +26,11 @@ SUPPORT_ROWS = {
 }
 SAMPLES = {
     "dense": {"least_compressed": FOREVER},
-    "compressed": {"least_compressed": 0, "most_stored": 1.0},
+    "compressed": {"least_compressed": 0, "stored_cost": 0.0, "packing_cost": -1.0},
 }
 AMONG = {
     "one by one": {"least_asked": 2.0},
-    "all at once": {"least_asked": 0.0},
+    "all at once": {"least_asked": 0.0, "least_multiplied": 0},
 }
 
 
@@ -115,7 +115,7 @@ def main():
         table(
             "Sparse samples: support rows in dense panels, or as they came",
             SUPPORT_ROWS,
-            [(128, 14), (512, 50), (2_000, 50), (2_000, 400), (4_000, 50), (16_000, 50)],
+            [(128, 14), (500, 50), (1_000, 50), (1_000, 200), (2_000, 50), (2_000, 400), (16_000, 50)],
             options,
             as_sparse=True,
             skewed=True,
@@ -123,7 +123,7 @@ def main():
         table(
             "Dense samples with zeros: as they are, or taken for sparse ones",
             SAMPLES,
-            [(16, 4), (32, 8), (64, 16), (128, 14), (128, 40), (128, 60), (784, 150), (784, 250)],
+            [(8, 2), (16, 4), (32, 8), (128, 14), (128, 40), (128, 60), (784, 150), (784, 250)],
             options,
             budgets=(100, 1_000),
             as_sparse=False,
@@ -131,7 +131,7 @@ def main():
         table(
             "Dense samples: products among a block's samples as they are learnt, or all at once",
             AMONG,
-            [(8, 8), (64, 64), (256, 256), (784, 784)],
+            [(16, 16), (64, 64), (256, 256), (784, 784)],
             options,
             budgets=(100, 1_000),
             shares=(0.1, 0.2, 0.4, 0.6, 1.0),

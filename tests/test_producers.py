@@ -17,9 +17,9 @@ SUPPORT_ROWS = {
 }
 SAMPLES = {
     "dense": {"least_compressed": FOREVER},
-    "compressed": {"least_compressed": 0, "most_stored": 1.0},
+    "compressed": {"least_compressed": 0, "stored_cost": 0.0, "packing_cost": -1.0},
 }
-AMONG = {"one by one": {"least_asked": 2.0}, "all at once": {"least_asked": 0.0}}
+AMONG = {"one by one": {"least_asked": 2.0}, "all at once": {"least_asked": 0.0, "least_multiplied": 0}}
 WIDTHS = {"short": {"block_bytes": 0, "least_rows": 3}, "long": {"block_bytes": FOREVER}}
 # Few and many updates, growing and full sets, rows that are blended, averages, regression.
 LEARNERS = [

@@ -10,6 +10,7 @@ cdef class Chunk:
     cdef const ok_vector_ops *ops
     cdef Kernel kernel
     cdef Py_ssize_t capacity, n, d, itemsize
+    cdef Py_ssize_t panels_met        # by the rows that are opened next, about
     cdef bint sparse, any_exact, spread_out, multiply_all
     cdef Py_ssize_t asked             # columns, since the chunk was opened
     cdef char *among                  # products of dense rows with one another

@@ -74,7 +74,7 @@ cdef class Chunk:
         cdef double absolute, term
         cdef bint sparse = is_sparse(rows)
         self.close()
-        self.multiply_all = not sparse and pays_to_multiply_all(self.asked, self.n)
+        self.multiply_all = not sparse and pays_to_multiply_all(self.d, self.n, self.asked)
         self.asked = 0
         self.sparse = sparse
         self.n = n
@@ -107,7 +107,7 @@ cdef class Chunk:
         cdef Py_ssize_t i, count, stored = nonzeros(self.dense, self.n * self.d, self.itemsize)
         cdef int32_t *columns
         cdef char *values
-        if not pays_to_compress(self.d, stored, self.n * self.d):
+        if not pays_to_compress(self.d, self.n, stored, self.panels_met):
             return 0
         # `pack` looks one element ahead.
         if grow(<void **> &self.stored_columns, &self.columns_bytes,

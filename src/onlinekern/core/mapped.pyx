@@ -149,7 +149,11 @@ cdef class NystroemSpace(KernelSpace):
                                    self.n_landmarks, self.n_components, learnt)
 
     cdef int move(self) noexcept nogil:
-        """Go over to features. Returns 0; -1: no memory; -2: the kernel matrix is of no use."""
+        """Go over to features.
+
+        Returns 0; -1: no memory; -2: the kernel matrix is of no use; -3: anything else was raised,
+        by a signal say, and is kept in `interruption`.
+        """
         cdef int status
         with gil:
             status = self.build()
@@ -166,6 +170,9 @@ cdef class NystroemSpace(KernelSpace):
             return -1
         except FloatingPointError:
             return -2
+        except BaseException as error:
+            self.interruption = error
+            return -3
         return 0
 
     cdef MappedSpace new_space(self, projection):

@@ -54,8 +54,10 @@ cdef class FeatureMap:
 
     cdef FeatureWindow new_window(self, Py_ssize_t rows):
         """A window over up to `rows` samples."""
-        return FeatureWindow(FeatureBlock(self, rows),
-                             Chunk(Kernel(), rows, self.d, self.itemsize))
+        cdef Chunk chunk = Chunk(Kernel(), rows, self.d, self.itemsize)
+        # A product gives two features, a cosine and a sine.
+        chunk.panels_met = self.length // (2 * OK_PANEL)
+        return FeatureWindow(FeatureBlock(self, rows), chunk)
 
     def columns(self):
         """Where the n_features features are in a row of the block, ndarray of intp."""

@@ -190,6 +190,7 @@ cdef class NystroemWindow(FeatureWindow):
 
     cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                   Py_ssize_t n) noexcept nogil:
+        self.chunk.panels_met = whole_panels(self.map.landmarks.n) // OK_PANEL
         if self.chunk.open(rows, order, first, n) < 0 \
                 or self.window.fill(self.map.landmarks.n, self.map.landmarks.terms, 0) < 0:
             return -1

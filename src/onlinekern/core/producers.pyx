@@ -14,23 +14,28 @@ from contextlib import contextmanager
 from onlinekern.core.vector cimport OK_PANEL
 
 cdef struct Constants:
-    double most_stored
+    double stored_cost
+    double packing_cost
     Py_ssize_t least_compressed
     Py_ssize_t most_panel_features
     double least_asked
+    Py_ssize_t least_multiplied
     Py_ssize_t block_bytes
     Py_ssize_t least_rows
 
 cdef Constants costs = {
-    # A stored element of a sparse row costs about what 1.5 dense ones do; the rest pays for the
-    # packing, which is not paid back below so many features.
-    "most_stored": 1 / 3.0,
-    "least_compressed": 32,
-    # A panel of float64 rows of so many features is 1 MiB: it stays in the level-2 cache while a
-    # chunk meets it, and the memory of sparse rows is not that of their zeros.
-    "most_panel_features": 2048,
-    # A dense row alone meets the chunk's panels at some 40 % of the rate of six rows together.
-    "least_asked": 0.4,
+    # In elements of a dense row against one panel: a stored element of a sparse row, and to look
+    # for the stored ones among those of a dense row. Short rows are over before that pays.
+    "stored_cost": 1.5,
+    "packing_cost": 1.05,
+    "least_compressed": 16,
+    # To write a row into a panel is to clear a number in each of its lines of memory: above so many
+    # features that costs more than the products of a row do.
+    "most_panel_features": 1024,
+    # A dense row alone meets the chunk's panels at half the rate of six rows together. Of few
+    # features, the products are less than the reading and writing of them.
+    "least_asked": 0.6,
+    "least_multiplied": 64,
     # The kernel block should stay in the level-2 cache between its making and its use.
     "block_bytes": 3 << 19,
     "least_rows": 16,
@@ -42,19 +47,24 @@ cdef bint kept_sparse(Py_ssize_t d) noexcept nogil:
     return d > costs.most_panel_features
 
 
-cdef bint pays_to_compress(Py_ssize_t d, Py_ssize_t stored, Py_ssize_t elements) noexcept nogil:
-    """Whether dense rows of d features are taken for sparse ones: `stored` of `elements` are not 0.
+cdef bint pays_to_compress(Py_ssize_t d, Py_ssize_t n, Py_ssize_t stored,
+                           Py_ssize_t panels) noexcept nogil:
+    """Whether n dense rows of d features, `stored` of them not 0, are taken for sparse ones.
+
+    They will meet so many panels: it saves panels (n d - stored_cost stored), and costs
+    packing_cost n d.
     """
-    return d >= costs.least_compressed and stored <= elements * costs.most_stored
+    cdef double saved = panels * (n * d - costs.stored_cost * stored)
+    return d >= costs.least_compressed and saved > costs.packing_cost * n * d
 
 
-cdef bint pays_to_multiply_all(Py_ssize_t asked, Py_ssize_t n) noexcept nogil:
+cdef bint pays_to_multiply_all(Py_ssize_t d, Py_ssize_t n, Py_ssize_t asked) noexcept nogil:
     """Whether the products among all dense rows of a chunk are made at once.
 
     `asked` of the n rows of the chunk before became support rows, which asks for their products
     with the others. A sparse row alone is as fast as many.
     """
-    return asked >= n * costs.least_asked
+    return d >= costs.least_multiplied and asked >= n * costs.least_asked
 
 
 cdef Py_ssize_t best_width(Py_ssize_t n, Py_ssize_t d, Py_ssize_t itemsize) noexcept nogil:

@@ -9,6 +9,7 @@ cdef class Space:
     cdef Rows rows                   # of the open block
     cdef const Py_ssize_t *order
     cdef Py_ssize_t first
+    cdef object interruption         # what was raised in an update that returned -3
 
     cdef inline Py_ssize_t row_number(self, Py_ssize_t i) noexcept nogil:
         """The row of sample i of the open block."""

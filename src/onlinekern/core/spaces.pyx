@@ -8,6 +8,7 @@ from onlinekern.core.budgets cimport OUT_OF_MEMORY, Budget
 from onlinekern.core.producers cimport best_width
 from onlinekern.core.rows cimport Rows
 from onlinekern.core.support cimport SupportSet
+from onlinekern.core.vector cimport OK_PANEL, whole_panels
 from onlinekern.core.windows cimport Window
 
 # Where the samples of a block share nothing, its length only sets how often signals are looked for.
@@ -160,6 +161,7 @@ cdef class KernelSpace(Space):
         """
         cdef Py_ssize_t i
         cdef double *scores
+        (<Window> window).chunk.panels_met = whole_panels(self.support.n) // OK_PANEL
         if (<Window> window).chunk.open(rows, NULL, first, n) < 0 \
                 or (<Window> window).fill(self.support.n, self.support.terms, 0) < 0:
             return -1

@@ -10,6 +10,7 @@ from onlinekern.core.rules cimport Rule
 from onlinekern.core.spaces cimport Space
 
 
+# What an update returns below 0 is one of these, negated.
 cdef enum Failure:
     NONE = 0
     NO_MEMORY = 1

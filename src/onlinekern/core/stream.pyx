@@ -255,7 +255,8 @@ cdef class Model:
         if failure == NO_MEMORY:
             raise MemoryError(f"no memory to learn sample {reached}")
         if failure == INTERRUPTED:
-            interruption, self.interruption = self.interruption, None
+            interruption = self.interruption or self.space.interruption
+            self.interruption = self.space.interruption = None
             raise interruption
         raise FloatingPointError(
             f"the score or the step of sample {reached} is not finite: the learner diverges; "
@@ -289,7 +290,7 @@ cdef inline Failure step(Model model, Py_ssize_t i, double y, double weight,
         return NOT_FINITE
     model.space.observe(i, y, weight)
     status = model.space.update(i, outcome.shrink, outcome.updates, model.coefficients)
-    return NONE if status >= 0 else NO_MEMORY if status == -1 else NOT_FINITE
+    return NONE if status >= 0 else <Failure> -status
 
 
 def restore(arguments, seen, mistakes, loss):

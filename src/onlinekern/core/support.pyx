@@ -93,6 +93,7 @@ cdef class SupportSet:
     cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                   Py_ssize_t n) noexcept nogil:
         """Open the learning window on the next n samples. Returns 0, or -1: no memory."""
+        self.window.chunk.panels_met = whole_panels(self.n) // OK_PANEL
         if self.reserve(self.n + n) < 0 or self.window.chunk.open(rows, order, first, n) < 0:
             return -1
         return self.window.fill(self.n, self.terms, n)
