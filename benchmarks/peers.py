@@ -227,7 +227,8 @@ def draw(found, path):
         colour = "C0" if learner and not learner.peer else "0.45"
         face = "none" if learner and learner.slow else colour
         axes.scatter(figures["us"], figures["error"], edgecolors=colour, facecolors=face, zorder=2)
-    for name, height in label_heights(found).items():
+    heights = label_heights(found)
+    for name, height in heights.items():
         axes.annotate(
             name.removeprefix("onlinekern "),
             (found[name]["us"], found[name]["error"]),
@@ -237,7 +238,7 @@ def draw(found, path):
         )
     axes.set(xscale="log", xlabel="µs of CPU time per sample", ylabel="mistakes, %")
     axes.set_xlim(right=axes.get_xlim()[1] * 12)
-    axes.margins(y=0.1)
+    axes.set_ylim(bottom=min(heights.values()) - 0.3)
     axes.grid(alpha=0.3, zorder=0)
     title = "one pass, test-then-train, one thread; blue: onlinekern; hollow: first samples only"
     axes.set_title(title, fontsize=9)

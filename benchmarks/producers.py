@@ -11,12 +11,12 @@ tenth, which is chosen does not matter, and is often a matter of the minute.
 import argparse
 
 import numpy as np
+from onlinekern.core.producers import overridden
 from ratio import cpu_us
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from onlinekern import BOGDClassifier
-from onlinekern.core.producers import overridden
 
 FOREVER = 1 << 60
 CLASSES = [-1, 1]
@@ -65,7 +65,9 @@ def drawn(rows, features, stored, *, as_sparse, skewed=False):
 
 def prepared(X, budget):
     """A learner whose budget is full, and the labels of X, which nothing can be learnt from."""
-    y = np.random.default_rng(1).choice(CLASSES, len(X) if isinstance(X, np.ndarray) else X.shape[0])
+    y = np.random.default_rng(1).choice(
+        CLASSES, len(X) if isinstance(X, np.ndarray) else X.shape[0]
+    )
     model = BOGDClassifier(gamma=1e-3, budget=budget, random_state=0)
     model.partial_fit(X[:budget], y[:budget], classes=CLASSES)
     return model, y
@@ -115,7 +117,15 @@ def main():
         table(
             "Sparse samples: support rows in dense panels, or as they came",
             SUPPORT_ROWS,
-            [(128, 14), (500, 50), (1_000, 50), (1_000, 200), (2_000, 50), (2_000, 400), (16_000, 50)],
+            [
+                (128, 14),
+                (500, 50),
+                (1_000, 50),
+                (1_000, 200),
+                (2_000, 50),
+                (2_000, 400),
+                (16_000, 50),
+            ],
             options,
             as_sparse=True,
             skewed=True,

@@ -19,7 +19,10 @@ SAMPLES = {
     "dense": {"least_compressed": FOREVER},
     "compressed": {"least_compressed": 0, "stored_cost": 0.0, "packing_cost": -1.0},
 }
-AMONG = {"one by one": {"least_asked": 2.0}, "all at once": {"least_asked": 0.0, "least_multiplied": 0}}
+AMONG = {
+    "one by one": {"least_asked": 2.0},
+    "all at once": {"least_asked": 0.0, "least_multiplied": 0},
+}
 WIDTHS = {"short": {"block_bytes": 0, "least_rows": 3}, "long": {"block_bytes": FOREVER}}
 # Few and many updates, growing and full sets, rows that are blended, averages, regression.
 LEARNERS = [
@@ -151,13 +154,20 @@ def test_the_form_follows_the_number_of_features(stream):
 
 def test_constants_return():
     before = producers.constants()
-    with pytest.raises(ZeroDivisionError), producers.overridden(least_rows=1, least_asked=0.7):
-        assert producers.constants() == {**before, "least_rows": 1, "least_asked": 0.7}
-        raise ZeroDivisionError
+
+    def fail():
+        with producers.overridden(least_rows=1, least_asked=0.7):
+            assert producers.constants() == {**before, "least_rows": 1, "least_asked": 0.7}
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
     assert producers.constants() == before
 
 
 def test_unknown_constants():
-    with pytest.raises(TypeError, match="no constant least_columns"):
-        with producers.overridden(least_columns=3):
-            pass
+    with (
+        pytest.raises(TypeError, match="no constant least_columns"),
+        producers.overridden(least_columns=3),
+    ):
+        pass

@@ -23,7 +23,6 @@ from onlinekern.core.vector cimport (
 )
 
 
-
 cdef class Chunk:
     """Room for `capacity` rows of `d` features.
 
