@@ -11,27 +11,14 @@ tenth, which is chosen does not matter, and is often a matter of the minute.
 import argparse
 
 import numpy as np
-from onlinekern.core.producers import overridden
+from onlinekern.core.producers import WAYS, overridden
 from ratio import cpu_us
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from onlinekern import BOGDClassifier
 
-FOREVER = 1 << 60
 CLASSES = [-1, 1]
-SUPPORT_ROWS = {
-    "panels": {"most_panel_features": FOREVER},
-    "kept sparse": {"most_panel_features": 0},
-}
-SAMPLES = {
-    "dense": {"least_compressed": FOREVER},
-    "compressed": {"least_compressed": 0, "stored_cost": 0.0, "packing_cost": -1.0},
-}
-AMONG = {
-    "one by one": {"least_asked": 2.0},
-    "all at once": {"least_asked": 0.0, "least_multiplied": 0},
-}
 
 
 def arguments():
@@ -116,7 +103,7 @@ def main():
     with threadpool_limits(1):
         table(
             "Sparse samples: support rows in dense panels, or as they came",
-            SUPPORT_ROWS,
+            WAYS["support rows"],
             [
                 (128, 14),
                 (500, 50),
@@ -132,7 +119,7 @@ def main():
         )
         table(
             "Dense samples with zeros: as they are, or taken for sparse ones",
-            SAMPLES,
+            WAYS["samples"],
             [(8, 2), (16, 4), (32, 8), (128, 14), (128, 40), (128, 60), (784, 150), (784, 250)],
             options,
             budgets=(100, 1_000),
@@ -140,7 +127,7 @@ def main():
         )
         table(
             "Dense samples: products among a block's samples as they are learnt, or all at once",
-            AMONG,
+            WAYS["among"],
             [(16, 16), (64, 64), (256, 256), (784, 784)],
             options,
             budgets=(100, 1_000),

@@ -9,21 +9,9 @@ from scipy import sparse
 
 from onlinekern.core import producers
 
-FOREVER = 1 << 60
-# What the model of costs would say for shapes that are larger or smaller than these tests'.
-SUPPORT_ROWS = {
-    "panels": {"most_panel_features": FOREVER},
-    "kept sparse": {"most_panel_features": 0},
-}
-SAMPLES = {
-    "dense": {"least_compressed": FOREVER},
-    "compressed": {"least_compressed": 0, "stored_cost": 0.0, "packing_cost": -1.0},
-}
-AMONG = {
-    "one by one": {"least_asked": 2.0},
-    "all at once": {"least_asked": 0.0, "least_multiplied": 0},
-}
-WIDTHS = {"short": {"block_bytes": 0, "least_rows": 3}, "long": {"block_bytes": FOREVER}}
+SUPPORT_ROWS, SAMPLES, AMONG, WIDTHS = (
+    producers.WAYS[name] for name in ("support rows", "samples", "among", "width")
+)
 # Few and many updates, growing and full sets, rows that are blended, averages, regression.
 LEARNERS = [
     "SPAClassifier",

@@ -41,6 +41,27 @@ cdef Constants costs = {
     "least_rows": 16,
 }
 
+cdef Py_ssize_t FOREVER = 1 << 60
+# What forces each way, by what is chosen between (for tests and benchmarks).
+WAYS = {
+    "support rows": {
+        "panels": {"most_panel_features": FOREVER},
+        "kept sparse": {"most_panel_features": 0},
+    },
+    "samples": {
+        "dense": {"least_compressed": FOREVER},
+        "compressed": {"least_compressed": 0, "stored_cost": 0.0, "packing_cost": -1.0},
+    },
+    "among": {
+        "one by one": {"least_asked": 2.0},
+        "all at once": {"least_asked": 0.0, "least_multiplied": 0},
+    },
+    "width": {
+        "short": {"block_bytes": 0, "least_rows": 3},
+        "long": {"block_bytes": FOREVER},
+    },
+}
+
 
 cdef bint kept_sparse(Py_ssize_t d) noexcept nogil:
     """Whether support rows of sparse samples of d features are kept sparse, not in panels."""
