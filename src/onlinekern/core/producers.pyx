@@ -54,7 +54,7 @@ WAYS = {
     },
     "among": {
         "one by one": {"least_asked": 2.0},
-        "all at once": {"least_asked": 0.0, "least_multiplied": 0},
+        "all at once": {"least_asked": -1.0, "least_multiplied": 0},
     },
     "width": {
         "short": {"block_bytes": 0, "least_rows": 3},
@@ -85,7 +85,7 @@ cdef bint pays_to_multiply_all(Py_ssize_t d, Py_ssize_t n, Py_ssize_t asked) noe
     `asked` of the n rows of the chunk before became support rows, which asks for their products
     with the others. A sparse row alone is as fast as many.
     """
-    return d >= costs.least_multiplied and asked >= n * costs.least_asked
+    return d >= costs.least_multiplied and asked > n * costs.least_asked
 
 
 cdef Py_ssize_t best_width(Py_ssize_t n, Py_ssize_t d, Py_ssize_t itemsize) noexcept nogil:
