@@ -19,7 +19,7 @@ import statistics
 import numpy as np
 from cases import CASES, Streams, goal_at
 from limits import Limits, gigaflops
-from onlinekern.core.sketches import FrequentDirections
+from onlinekern.core.linalg.frequent_directions import FrequentDirections
 from ratio import cpu_us, naive, spa_naively
 from threadpoolctl import threadpool_limits
 

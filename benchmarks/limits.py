@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from benchmarks import streams
-from onlinekern.core import vector
+from onlinekern.core.base import vector
 
 ROWS = 64
 PANEL = 64  # lanes of a panel, and bytes of a cache line

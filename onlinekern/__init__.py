@@ -7,8 +7,8 @@ from onlinekern._registry import all_estimators
 from onlinekern.bogd import BOGDClassifier, BOGDRegressor
 from onlinekern.bsgd import BSGDClassifier, BSGDRegressor
 from onlinekern.budgeted import BPAClassifier, BPARegressor, ForgetronClassifier, RBPClassifier
-from onlinekern.core.vector import available_levels as _available_levels
-from onlinekern.core.vector import level as _level
+from onlinekern.core.base.vector import available_levels as _available_levels
+from onlinekern.core.base.vector import level as _level
 from onlinekern.dual import DualSGDClassifier, DualSGDRegressor
 from onlinekern.features import FourierFeatures, NystroemFeatures
 from onlinekern.kernel import (

@@ -21,8 +21,8 @@ from sklearn.utils.validation import _check_sample_weight
 
 from onlinekern import _docs
 from onlinekern._validation import validate_data
-from onlinekern.core.gates import Gate
-from onlinekern.core.rng import Generator
+from onlinekern.core.base.random import Generator
+from onlinekern.core.learning.sampling import Gate
 from onlinekern.core.stream import Model
 
 

@@ -12,8 +12,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from onlinekern._base import Learner, OnlineEstimator
 from onlinekern._threads import one_blas_thread
 from onlinekern.core import BUDGETS, KERNEL_ALIASES, KERNELS
-from onlinekern.core.spaces import KernelSpace
-from onlinekern.core.support import SupportSet
+from onlinekern.core.kernels.support_set import SupportSet
+from onlinekern.core.models.space import KernelSpace
 
 
 def kernel_width(gamma, X):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sklearn.base import is_classifier
 
 from onlinekern._base import OnlineEstimator
-from onlinekern.core.linear import LinearSpace
+from onlinekern.core.models.linear import LinearSpace
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

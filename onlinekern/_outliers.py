@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import Interval
 
 from onlinekern._base import OnlineEstimator, all_or_nothing
 from onlinekern._validation import validate_data
-from onlinekern.core.heads import HEADS
+from onlinekern.core.learning.heads import HEADS
 
 
 class RecentQuantile:

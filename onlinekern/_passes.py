@@ -18,7 +18,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from onlinekern._base import all_or_nothing
 from onlinekern._linear import LinearModel
-from onlinekern.core.rng import shuffled
+from onlinekern.core.base.random import shuffled
 from onlinekern.core.stream import restore
 
 MOST = np.iinfo(np.int32).max

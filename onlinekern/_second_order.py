@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import StrOptions
 from onlinekern._linear import LinearEstimator
 from onlinekern._memory import available_memory
 from onlinekern.core import COVARIANCES
-from onlinekern.core.second_order import SecondOrderSpace
+from onlinekern.core.models.linear_second_order import SecondOrderSpace
 
 
 def check_memory(n_outputs, length):

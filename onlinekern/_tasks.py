@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classi
 
 from onlinekern._base import Learner, OnlineEstimator, all_or_nothing
 from onlinekern._validation import same_labels
-from onlinekern.core.heads import HEADS
+from onlinekern.core.learning.heads import HEADS
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -9,9 +9,9 @@ from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
 from onlinekern._kernel import InvertingEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import KERNEL_ALIASES, LOSSES, RULES
-from onlinekern.core.maintenance import Projection, Removal
-from onlinekern.core.merging import Merging
-from onlinekern.core.spaces import InverseTimeSpace
+from onlinekern.core.budgets.merging import Merging
+from onlinekern.core.budgets.removal_projection import Projection, Removal
+from onlinekern.core.models.space import InverseTimeSpace
 
 MAINTENANCE = {"remove": Removal, "project": Projection, "merge": Merging}
 

@@ -6,8 +6,7 @@ from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
 from onlinekern._kernel import BudgetedEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import EVICTIONS, LOSSES, RULES
-from onlinekern.core.exchanges import CheapestEviction
-from onlinekern.core.forgetting import OldestEviction
+from onlinekern.core.budgets.eviction import CheapestEviction, OldestEviction
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -12,10 +12,9 @@ from onlinekern._kernel import SupportVectorEstimator
 from onlinekern._probabilities import LogisticProbabilities
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import KERNEL_ALIASES, KERNELS, LOSSES, RULES
-from onlinekern.core.hybrids import HybridSpace
-from onlinekern.core.maps import RandomFourier
-from onlinekern.core.provisions import Provision
-from onlinekern.core.support import SupportSet
+from onlinekern.core.features.map import RandomFourier
+from onlinekern.core.kernels.support_set import SupportSet
+from onlinekern.core.models.dual_sgd import HybridSpace, Provision
 
 COUNT = [Interval(Integral, 1, None, closed="left")]
 

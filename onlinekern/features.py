@@ -19,8 +19,8 @@ from onlinekern._fourier import FOURIER_CONSTRAINTS, draw_frequencies
 from onlinekern._kernel import KernelEstimator, WidthEstimator, kernel_width
 from onlinekern._threads import one_blas_thread
 from onlinekern.core import KERNEL_ALIASES, KERNELS
-from onlinekern.core.maps import RandomFourier
-from onlinekern.core.nystroem import nystroem
+from onlinekern.core.features.map import RandomFourier
+from onlinekern.core.features.nystroem import nystroem
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -15,7 +15,7 @@ from onlinekern._linear import LinearEstimator
 from onlinekern._mini_batches import MiniBatchEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import LOSSES, RULES
-from onlinekern.core.batches import BatchSpace
+from onlinekern.core.models.linear_batches import BatchSpace
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

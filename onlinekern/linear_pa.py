@@ -13,8 +13,8 @@ from onlinekern._constraints import NOT_NEGATIVE
 from onlinekern._passes import PassesEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import HEADS, LOSSES, RULES
-from onlinekern.core.heads import Weighted
-from onlinekern.core.linear import LinearSpace
+from onlinekern.core.learning.heads import Weighted
+from onlinekern.core.models.linear import LinearSpace
 
 # The steps of the constant, in units of those of the weights, on sparse samples.
 SPARSE_INTERCEPT = 0.01

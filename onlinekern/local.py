@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from onlinekern._constraints import POSITIVE
 from onlinekern._tasks import OnlineClassifier
 from onlinekern.core import LOSSES, RULES
-from onlinekern.core.local import LocalSpace
+from onlinekern.core.models.local import LocalSpace
 from onlinekern.passive_aggressive import VARIANTS, passive_aggressive
 
 # AROW's r in units of the mean squared length of the samples, for r="scale".

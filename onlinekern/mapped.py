@@ -14,8 +14,8 @@ from onlinekern._gradient import LabelGradient, TargetGradient
 from onlinekern._kernel import KernelEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern._threads import ONE_THREAD, one_blas_thread
-from onlinekern.core.mapped import MappedSpace, NystroemSpace
-from onlinekern.core.maps import RandomFourier
+from onlinekern.core.features.map import RandomFourier
+from onlinekern.core.models.mapped import MappedSpace, NystroemSpace
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -14,8 +14,7 @@ from onlinekern._kernel import KernelMachine
 from onlinekern._probabilities import LogisticProbabilities
 from onlinekern._tasks import Classifier, Regressor
 from onlinekern.core import LOSSES, PENALTIES, POINT_RULES, SCHEDULES
-from onlinekern.core.outputs import AllOutputs, SupportOutputs
-from onlinekern.core.violators import WorstFirst
+from onlinekern.core.models.olla import AllOutputs, SupportOutputs, WorstFirst
 
 # The losses whose plain step can run away, and the rule that bounds it.
 SAFE = {

@@ -8,8 +8,8 @@ from onlinekern._constraints import POSITIVE
 from onlinekern._kernel import BudgetedEstimator, InvertingEstimator
 from onlinekern._tasks import OnlineClassifier
 from onlinekern.core import RULES
-from onlinekern.core.least_squares import LeastSquares
-from onlinekern.core.projectrons import MarginPerceptron, Projectron, budget_price
+from onlinekern.core.budgets.bolssvm import LeastSquares
+from onlinekern.core.budgets.projectron import MarginPerceptron, Projectron, budget_price
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

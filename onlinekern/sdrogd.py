@@ -12,9 +12,9 @@ from onlinekern._mini_batches import MiniBatchEstimator
 from onlinekern._tasks import OnlineClassifier
 from onlinekern._threads import ONE_THREAD, one_blas_thread
 from onlinekern.core import DISCRIMINANTS, LOSSES, RULES, SCHEDULES, STEPS
-from onlinekern.core.scatters import Scatter
-from onlinekern.core.sketched import SketchedSpace
-from onlinekern.core.sketches import FrequentDirections
+from onlinekern.core.linalg.frequent_directions import FrequentDirections
+from onlinekern.core.linalg.scatter import Scatter
+from onlinekern.core.models.sdrogd import SketchedSpace
 from onlinekern.sketch import SKETCH_SIZE, sketch_rows
 
 POSITIVE = Interval(Real, 0, None, closed="neither")

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onlinekern._base import all_or_nothing
 from onlinekern._threads import one_blas_thread
-from onlinekern.core import sketches
+from onlinekern.core.linalg import frequent_directions
 
 SKETCH_SIZE = [
     Interval(Integral, 1, None, closed="left"),
@@ -142,7 +142,7 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         X = self._validate(X, reset=start)
         if start:
             size = sketch_rows(self.sketch_size, X.shape[1])
-            self._sketch = sketches.FrequentDirections(size, X.shape[1])
+            self._sketch = frequent_directions.FrequentDirections(size, X.shape[1])
             self._n_features_out = size
         self._sketch.insert(X)
         return self

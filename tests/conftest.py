@@ -9,7 +9,7 @@ import consumers
 import numpy as np
 import pytest
 from consumers.samples import fields_of
-from onlinekern.core.parts import Part
+from onlinekern.core.base.part import Part
 from scipy import sparse
 
 with suppress(ImportError):  # test_minimal.py runs on wheels, where only pytest is installed

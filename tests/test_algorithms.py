@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from onlinekern.core.rng import Generator
+from onlinekern.core.base.random import Generator
 from oracles import algorithms, budgeted
 from sklearn.base import is_classifier
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from budgeted import build, check_twin, check_windows, learn
-from onlinekern.core.inverses import InverseGram
+from onlinekern.core.linalg.inverse_gram import InverseGram
 from oracles import projection
 from oracles.kernels import kernel_matrix
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from budgeted import build, check_twin, check_windows, learn
-from onlinekern.core.mergers import best_merge, tabulated
+from onlinekern.core.budgets.merging import best_merge, tabulated
 from oracles import projection
 from oracles.kernels import kernel_matrix
 

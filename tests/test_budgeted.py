@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from onlinekern.core.forgetting import OldestEviction
+from onlinekern.core.budgets.eviction import OldestEviction
 from oracles.kernels import kernel_matrix
 from sklearn.base import is_classifier
 from test_algorithms import DTYPES, LAYOUTS, SEED, WINDOWS, build, check, naive, weights_of

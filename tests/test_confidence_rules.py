@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from onlinekern.core.losses import LOSSES
-from onlinekern.core.rules import AROW
+from onlinekern.core.learning.losses import LOSSES
+from onlinekern.core.learning.rules import AROW
 from scipy.optimize import minimize
 
 from onlinekern.core import RULES

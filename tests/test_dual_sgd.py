@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from onlinekern.core.vector import available_levels
+from onlinekern.core.base.vector import available_levels
 from oracles.dual_sgd import dual_sgd, random_features
 from oracles.kernels import kernel_matrix
 from scipy import sparse
@@ -386,7 +386,7 @@ def test_fourier_features_are_a_transformer(estimator, check):
 
 ACCURACY = """
 import numpy as np
-from onlinekern.core.vector import cosine_sine
+from onlinekern.core.base.vector import cosine_sine
 for dtype, far in ((np.float32, 2.0**13), (np.float64, 2.0**26)):
     for reach in (1.0, 100.0, far):
         t = np.random.default_rng(0).uniform(-reach, reach, 100_003).astype(dtype)

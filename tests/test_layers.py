@@ -1,4 +1,4 @@
-"""The picture of imports: no arrow from a lower layer to a higher one, and no oversized file."""
+"""The floor plan: a package of the core knows those below it only, and no module is left unused."""
 
 import ast
 import re
@@ -9,100 +9,141 @@ import pytest
 ROOT = Path(__file__).parents[1]
 CORE = ROOT / "src" / "onlinekern" / "core"
 PACKAGE = ROOT / "onlinekern"
-MOST_LINES = 300
-# Siblings of one layer that may meet: (who, whom). A head puts a rule behind a gate.
-SIBLINGS = {("heads", "rules"), ("heads", "gates")}
+MOST_LINES = 450
+# The storeys, from the ground up. Packages of one storey do not know each other.
+STOREYS = [
+    {"base"},
+    {"samples", "learning"},
+    {"linalg", "kernels"},
+    {"budgets", "features"},
+    {"models"},
+    {"stream", "capi"},
+]
 # The C interface is a way into the whole library: it alone imports the Python package.
 ABOVE = {"capi": "_verbs"}
-MODULES = sorted(path.stem for path in CORE.glob("*.pyx"))
-# A module without a .pyx is declarations only.
-DECLARED = sorted({path.stem for path in CORE.glob("*.pxd")} - {"__init__"})
+MODULES = sorted(
+    ".".join(path.relative_to(CORE).with_suffix("").parts) for path in CORE.rglob("*.pyx")
+)
 
 
-def head_of(path):
-    """Return the comment lines that open a .pxd, or the docstring that opens a .pyx."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix == ".pyx":
-        return text.split('"""')[1]
-    lines = text.splitlines()
-    end = next((i for i, line in enumerate(lines) if not line.startswith("#")), len(lines))
-    return " ".join(line.lstrip("# ") for line in lines[:end])
+def package_of(module):
+    """Return the package of a module; a module at the top is a package of its own."""
+    return module.split(".")[0]
 
 
-def layer_of(module):
-    """Return the layer that the head of a .pxd states."""
-    return int(re.search(r"\(layer (\d+)\)", head_of(CORE / f"{module}.pxd"))[1])
+def storey_of(module):
+    """Return the number of the storey of a module."""
+    return next(i for i, packages in enumerate(STOREYS) if package_of(module) in packages)
+
+
+def file_of(module, ending):
+    return CORE.joinpath(*module.split(".")).with_suffix(ending)
 
 
 def imports_of(module):
     """Return the core modules that a module imports, at compile time or at run time."""
     found = set()
-    for path in (CORE / f"{module}.pyx", CORE / f"{module}.pxd"):
-        if not path.exists():
-            continue
+    for path in (file_of(module, ".pyx"), file_of(module, ".pxd")):
         for line in path.read_text(encoding="utf-8").splitlines():
             match = re.match(r"\s*(?:from|cimport|import)\s+onlinekern(\S*)\s*(\S*)\s*(.*)", line)
             if match:
-                found |= names_in(match, path)
+                found |= modules_named(match, module)
     return found - {module}
 
 
-def names_in(match, path):
+def modules_named(match, module):
     """Return the core modules that one import line names."""
     dotted, verb, names = match.groups()
     if dotted.startswith(".core."):
-        return {dotted.split(".")[2]}
-    if dotted == ".core" and verb in ("cimport", "import"):
-        return set(re.findall(r"(\w+)(?:\s+as\s+\w+)?,?", names))
-    if (dotted, verb, names) == ("", "import", ABOVE.get(path.stem)):
+        name = dotted.removeprefix(".core.")
+        assert name in MODULES, f"{module} imports {name}, which is no module of the core"
+        return {name}
+    if (dotted, verb, names) == ("", "import", ABOVE.get(module)):
         return set()
-    raise AssertionError(f"{path.name} imports onlinekern{dotted}: the core knows nothing above it")
+    raise AssertionError(f"{module} imports onlinekern{dotted}: the core knows nothing above it")
 
 
-def modules_in_order():
-    """Return the list of modules in src/meson.build."""
+def in_meson():
+    """Return the modules that src/meson.build compiles."""
     text = (ROOT / "src" / "meson.build").read_text(encoding="utf-8")
-    return re.findall(r"'(\w+)'", re.search(r"^modules = \[(.*?)\]", text, re.M | re.S)[1])
+    table = re.search(r"^packages = \{(.*?)^\}", text, re.M | re.S)[1]
+    found = []
+    for package, modules in re.findall(r"'(\w*)': \[(.*?)\]", table, re.S):
+        prefix = f"{package}." if package else ""
+        found += [prefix + name for name in re.findall(r"'(\w+)'", modules)]
+    return found
 
 
-@pytest.mark.parametrize("module", DECLARED)
-def test_layer_is_stated(module):
-    layer = layer_of(module)
-    head = head_of(CORE / f"{module}.pxd")
-    stable = module in ("capi", "header")
-    promise = "Stable: ONLINEKERN_ABI" if stable else "May change at minor versions."
-    assert promise in head
-    if module in MODULES:
-        stated = re.search(r"^Layer (\d+)\.", head_of(CORE / f"{module}.pyx"), re.M)
-        assert stated, f"{module}.pyx states no layer"
-        assert int(stated[1]) == layer
-
-
-@pytest.mark.parametrize("module", DECLARED)
-def test_imports_lower_layers_only(module):
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_only_what_is_below(module):
     for other in sorted(imports_of(module)):
-        if (module, other) not in SIBLINGS:
-            text = f"{module} (layer {layer_of(module)}) imports {other} ({layer_of(other)})"
-            assert layer_of(other) < layer_of(module), text
+        if package_of(other) != package_of(module):
+            assert storey_of(other) < storey_of(module), f"{module} imports {other}"
+
+
+@pytest.mark.parametrize("package", sorted(set(map(package_of, MODULES))))
+def test_no_circle_within_a_package(package):
+    left = {
+        module: {other for other in imports_of(module) if package_of(other) == package}
+        for module in MODULES
+        if package_of(module) == package
+    }
+    while left:
+        free = {module for module, others in left.items() if not others & left.keys()}
+        assert free, f"a circle among {sorted(left)}"
+        left = {module: others for module, others in left.items() if module not in free}
+
+
+def test_every_module_is_imported():
+    text = "".join(
+        path.read_text(encoding="utf-8")
+        for path in [*PACKAGE.rglob("*.py"), *(ROOT / "tests" / "consumers").glob("*.pyx")]
+    )
+    used = set(re.findall(r"onlinekern\.core\.([\w.]+)", text))
+    used |= {
+        f"{package}.{name}"
+        for package, names in re.findall(r"from onlinekern\.core\.(\w+) import ([\w, ]+)", text)
+        for name in names.split(", ")
+    }
+    used = used.union(*map(imports_of, MODULES))
+    assert set(MODULES) <= used
 
 
 def test_the_parser_sees_imports():
-    assert {"gates", "heads", "rules", "spaces", "rows"} <= imports_of("stream")
-    assert "vector" in imports_of("chunks")  # its names follow in parentheses
-    assert {other for module, other in SIBLINGS} <= imports_of("heads")
-    assert all(layer_of(one) == layer_of(other) for one, other in SIBLINGS)
+    assert {"learning.heads", "learning.rules", "models.space"} <= imports_of("stream")
+    assert "base.vector" in imports_of("kernels.block")  # its names follow in parentheses
+    assert set(map(package_of, MODULES)) == set().union(*STOREYS)
 
 
-def test_modules_are_built_in_the_order_of_layers():
-    modules = modules_in_order()
-    assert sorted(modules) == MODULES
-    assert [layer_of(module) for module in modules] == sorted(map(layer_of, modules))
-    for i, module in enumerate(modules):
-        assert imports_of(module) <= {*modules[:i], *set(DECLARED) - set(MODULES)}, module
+def test_every_module_is_built_and_declared():
+    assert sorted(in_meson()) == MODULES
+    declared = {path.relative_to(CORE) for path in CORE.rglob("*.pxd")} - {Path("__init__.pxd")}
+    modules = {file_of(module, ".pxd").relative_to(CORE) for module in MODULES}
+    assert declared - modules == {Path(name, "__init__.pxd") for name in folders()}
+    assert modules <= declared
+
+
+def folders():
+    """Return the packages that are folders."""
+    return sorted(path.name for path in CORE.iterdir() if path.is_dir())
+
+
+@pytest.mark.parametrize("package", folders())
+def test_a_package_says_what_it_is_for(package):
+    declared = (CORE / package / "__init__.pxd").read_text(encoding="utf-8")
+    said = ast.get_docstring(ast.parse((PACKAGE / "core" / package / "__init__.py").read_text()))
+    assert declared == f"# {said}\n"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_stability_is_stated(module):
+    head = re.match(r"(?:#.*\n)+", file_of(module, ".pxd").read_text(encoding="utf-8"))[0]
+    promise = "Stable: ONLINEKERN_ABI" if module == "capi" else "May change at minor versions."
+    assert promise in re.sub(r"\s*\n# ", " ", head)
 
 
 def test_there_is_one_stream_loop():
-    text = "".join(path.read_text(encoding="utf-8") for path in CORE.glob("*.pyx"))
+    text = "".join(path.read_text(encoding="utf-8") for path in CORE.rglob("*.pyx"))
     assert len(re.findall(r"\.head\.solve\(", text)) == 1
     assert len(re.findall(r"\.space\.update\(", text)) == 1
 
@@ -111,14 +152,9 @@ def test_there_is_one_stream_loop():
 def test_python_files_use_the_core_and_never_define_it(path):
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("onlinekern.core."):
-            assert node.module.split(".")[2] in MODULES
-
-
-def test_core_imports_nothing_above_it():
-    tree = ast.parse((PACKAGE / "core" / "__init__.py").read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            assert node.module.startswith("onlinekern.core.")
+            name = node.module.removeprefix("onlinekern.core.")
+            named = {f"{name}.{alias.name}" for alias in node.names}
+            assert name in MODULES or named <= set(MODULES)
 
 
 FILES = sorted(

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from onlinekern.core.losses import LOSSES
+from onlinekern.core.learning.losses import LOSSES
 from oracles.lol import lol
 
 from onlinekern import LOLClassifier

@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from onlinekern.core.losses import LOSSES
-from onlinekern.core.outputs import AllOutputs, SupportOutputs
-from onlinekern.core.rowcache import RowCache
-from onlinekern.core.schedules import SCHEDULES
+from onlinekern.core.learning.losses import LOSSES
+from onlinekern.core.learning.schedules import SCHEDULES
+from onlinekern.core.models.olla import AllOutputs, RowCache, SupportOutputs
 from oracles import olla
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR

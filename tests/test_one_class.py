@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from onlinekern.core.rng import Generator
+from onlinekern.core.base.random import Generator
 from oracles.algorithms import spa_one_class
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score

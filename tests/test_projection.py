@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from budgeted import build, check_twin, check_windows, learn
-from onlinekern.core.cholesky import Cholesky
+from onlinekern.core.linalg.cholesky import Cholesky
 from oracles import projection
 from oracles.kernels import kernel_matrix
 

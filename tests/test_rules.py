@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from onlinekern.core.linear import LinearSpace
-from onlinekern.core.rng import Generator
-from onlinekern.core.second_order import SecondOrderSpace
-from onlinekern.core.spaces import KernelSpace
+from onlinekern.core.base.random import Generator
+from onlinekern.core.kernels.support_set import SupportSet
+from onlinekern.core.models.linear import LinearSpace
+from onlinekern.core.models.linear_second_order import SecondOrderSpace
+from onlinekern.core.models.space import KernelSpace
 from onlinekern.core.stream import Model
-from onlinekern.core.support import SupportSet
 from oracles import algorithms, second_order
 from oracles import losses as oracle_losses
 from oracles import rules as oracle_rules

@@ -8,7 +8,7 @@ from decimal import Context, Decimal
 
 import numpy as np
 import pytest
-from onlinekern.core.vector import available_levels, cosine_sine, exponential, level, product
+from onlinekern.core.base.vector import available_levels, cosine_sine, exponential, level, product
 from scipy import sparse
 
 # exp of less is below the normal numbers of the dtype, and 0 here.
@@ -21,7 +21,7 @@ import numpy as np
 from scipy import sparse
 from onlinekern import SPAClassifier, SPARegressor
 from onlinekern.core import KERNELS
-from onlinekern.core.vector import level
+from onlinekern.core.base.vector import level
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((150, 9)) * (rng.random((150, 9)) < 0.7)

@@ -7,7 +7,7 @@ from pathlib import Path
 from . import common
 
 try:
-    from onlinekern.core.vector import product  # What the limits are measured with.
+    from onlinekern.core.base.vector import product  # What the limits are measured with.
 except ImportError:
     product = None
 # The script that measures the limits lies beside this package.

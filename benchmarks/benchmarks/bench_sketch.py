@@ -5,7 +5,7 @@ import numpy as np
 from . import common
 
 try:
-    from onlinekern.core.sketches import FrequentDirections
+    from onlinekern.core.linalg.frequent_directions import FrequentDirections
 except ImportError:  # A commit from before there were sketches.
     FrequentDirections = None
 

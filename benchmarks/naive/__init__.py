@@ -45,7 +45,7 @@ def gate_numbers(random_state, n):
     -------
     ndarray of shape (n,)
     """
-    from onlinekern.core.rng import Generator
+    from onlinekern.core.base.random import Generator
 
     seed = check_random_state(random_state).randint(np.iinfo(np.int64).max, dtype=np.int64)
     return Generator(seed).random(n)

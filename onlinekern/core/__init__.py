@@ -1,19 +1,18 @@
 """The compiled core. The name -> class tables that end its modules are collected here."""
 
-from onlinekern.core.budgets import BUDGETS
-from onlinekern.core.confidence_rules import CONFIDENCE_RULES
-from onlinekern.core.covariances import COVARIANCES
-from onlinekern.core.discriminants import DISCRIMINANTS, STEPS
-from onlinekern.core.evictions import EVICTIONS
-from onlinekern.core.gates import GATES
-from onlinekern.core.heads import HEADS
-from onlinekern.core.kernels import KERNEL_ALIASES, KERNELS
-from onlinekern.core.losses import LOSSES
-from onlinekern.core.passive import PASSIVE_RULES
-from onlinekern.core.penalties import PENALTIES
-from onlinekern.core.rules import RULES as OTHER_RULES
-from onlinekern.core.schedules import SCHEDULES
-from onlinekern.core.steps import POINT_RULES
+from onlinekern.core.budgets.eviction import EVICTIONS
+from onlinekern.core.budgets.policy import BUDGETS
+from onlinekern.core.kernels.kernels import KERNEL_ALIASES, KERNELS
+from onlinekern.core.learning.heads import HEADS
+from onlinekern.core.learning.losses import LOSSES
+from onlinekern.core.learning.point_rules import PENALTIES, POINT_RULES
+from onlinekern.core.learning.rules import PASSIVE_RULES
+from onlinekern.core.learning.rules import RULES as OTHER_RULES
+from onlinekern.core.learning.sampling import GATES
+from onlinekern.core.learning.schedules import SCHEDULES
+from onlinekern.core.learning.second_order_rules import CONFIDENCE_RULES
+from onlinekern.core.models.linear_second_order import COVARIANCES
+from onlinekern.core.models.sdrogd import DISCRIMINANTS, STEPS
 
 RULES = {**OTHER_RULES, **PASSIVE_RULES, **CONFIDENCE_RULES}
 

@@ -1,8 +1,8 @@
 """A compiled package with parts of its own: a loss and a rule that the core's loop calls."""
 from libc.stdint cimport int64_t
 
-from onlinekern.core.losses cimport Loss
-from onlinekern.core.rules cimport Rule
+from onlinekern.core.learning.losses cimport Loss
+from onlinekern.core.learning.rules cimport Rule
 
 
 cdef class Tilted(Loss):

@@ -1,22 +1,33 @@
-# The public C interface (layer 11). Stable: ONLINEKERN_ABI rises when a name or signature changes.
+# The public C interface. Stable: ONLINEKERN_ABI rises when a name or signature changes.
 # docs/c_api.md describes the functions; those that work on a model take the GIL themselves.
 from libc.stddef cimport ptrdiff_t
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t
 
-from onlinekern.core.header cimport (
-    OK_DIVERGED,
-    OK_ERROR,
-    OK_FLOAT32,
-    OK_FLOAT64,
-    OK_INTERRUPTED,
-    OK_NO_MEMORY,
-    OK_SUCCESS,
-    ONLINEKERN_ABI,
-    ok_dtype,
-    ok_matrix,
-    ok_model,
-    ok_status,
-)
+cdef extern from "onlinekern/onlinekern.h" nogil:
+    const int ONLINEKERN_ABI
+
+    ctypedef struct ok_model:
+        pass
+
+    enum ok_dtype:
+        OK_FLOAT32
+        OK_FLOAT64
+
+    ctypedef struct ok_matrix:
+        const void *values
+        const int32_t *indices
+        const int32_t *indptr
+        ptrdiff_t n_rows
+        ptrdiff_t n_columns
+        int dtype
+
+    enum ok_status:
+        OK_SUCCESS
+        OK_ERROR
+        OK_DIVERGED
+        OK_NO_MEMORY
+        OK_INTERRUPTED
+
 
 cdef int ok_abi() noexcept nogil
 cdef const char *ok_last_error() noexcept nogil

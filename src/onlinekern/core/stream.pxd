@@ -1,14 +1,13 @@
-# The stream loop (layer 9). May change at minor versions.
+# The stream loop. May change at minor versions.
 from libc.stdint cimport int64_t, uint64_t
 
-from onlinekern.core.gates cimport Gate
-from onlinekern.core.heads cimport Head
-from onlinekern.core.orders cimport Order
-from onlinekern.core.rng cimport Generator
-from onlinekern.core.rows cimport Rows
-from onlinekern.core.rules cimport Rule
-from onlinekern.core.spaces cimport Space
-
+from onlinekern.core.base.random cimport Generator
+from onlinekern.core.learning.heads cimport Head
+from onlinekern.core.learning.order cimport Order
+from onlinekern.core.learning.rules cimport Rule
+from onlinekern.core.learning.sampling cimport Gate
+from onlinekern.core.models.space cimport Space
+from onlinekern.core.samples.rows cimport Rows
 
 # What an update returns below 0 is one of these, negated.
 cdef enum Failure:

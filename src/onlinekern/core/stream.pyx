@@ -1,8 +1,6 @@
 """The stream loop: every learner of the library, online or over several passes, runs through it.
 
-Layer 9.
-
-            order -> open a block -> scores -> head -> gate, rule -> update
+order -> open a block -> scores -> head -> gate, rule -> update
                           ^                                              |
                           +------------- next sample, next block <------+
 
@@ -14,14 +12,14 @@ from libc.stdlib cimport calloc, free
 
 import numpy as np
 
-from onlinekern.core.gates cimport Gate
-from onlinekern.core.heads cimport Head
-from onlinekern.core.orders cimport Order
-from onlinekern.core.rng cimport Generator
-from onlinekern.core.rows cimport Rows, Samples, row_of, samples_of
-from onlinekern.core.rules cimport Rule
-from onlinekern.core.spaces cimport Space
-from onlinekern.core.types cimport Outcome, finite
+from onlinekern.core.base.random cimport Generator
+from onlinekern.core.base.vector cimport finite
+from onlinekern.core.learning.heads cimport Head, Outcome
+from onlinekern.core.learning.order cimport Order
+from onlinekern.core.learning.rules cimport Rule
+from onlinekern.core.learning.sampling cimport Gate
+from onlinekern.core.models.space cimport Space
+from onlinekern.core.samples.rows cimport Rows, Samples, row_of, samples_of
 
 # Signals are looked for about every so many kernel values, some tens of milliseconds: asking needs
 # the GIL, which another thread may hold for its whole switch interval.

@@ -1,0 +1,141 @@
+"""The cost model of the core, checked: each way to make a block's kernel values beside the others.
+
+    python benchmarks/cost_model.py [--repeats N] [--rows N]
+
+Microseconds per sample, each way forced in turn (`onlinekern.core.kernels.cost_model`), and what
+the model chooses left to itself; the last column is how much more its choice takes than the fastest
+way.
+Minima of CPU time over the repeats, one process, one thread. Where the ways differ by less than a
+tenth, which is chosen does not matter, and is often a matter of the minute.
+"""
+
+import argparse
+
+import numpy as np
+from onlinekern.core.kernels.cost_model import WAYS, overridden
+from ratio import cpu_us
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from onlinekern import BOGDClassifier
+
+CLASSES = [-1, 1]
+
+
+def arguments():
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--rows", type=int, default=2_000, help="samples that are timed")
+    return parser.parse_args()
+
+
+def drawn(rows, features, stored, *, as_sparse, skewed=False):
+    """Samples with so many elements of so many features, as float32.
+
+    Text is skewed: few words are in most rows, most words in few.
+    """
+    generator = np.random.default_rng(0)
+    places = generator.random((rows, 2 * stored))
+    columns = (features * places ** (4 if skewed else 1)).astype(np.int64)
+    values = generator.random(columns.shape)
+    matrix = sparse.csr_matrix(
+        (values.ravel(), (np.repeat(np.arange(rows), 2 * stored), columns.ravel())),
+        shape=(rows, features),
+        dtype=np.float32,
+    )
+    for i in range(rows):  # half were drawn too many, for those that fall together
+        row = slice(matrix.indptr[i] + stored, matrix.indptr[i + 1])
+        matrix.data[row] = 0
+    matrix.eliminate_zeros()
+    return matrix if as_sparse else matrix.toarray()
+
+
+def prepared(X, budget):
+    """A learner whose budget is full, and the labels of X, which nothing can be learnt from."""
+    y = np.random.default_rng(1).choice(
+        CLASSES, len(X) if isinstance(X, np.ndarray) else X.shape[0]
+    )
+    model = BOGDClassifier(gamma=1e-3, budget=budget, random_state=0)
+    model.partial_fit(X[:budget], y[:budget], classes=CLASSES)
+    return model, y
+
+
+def learning_time(model, X, y, share):
+    """Microseconds per sample where `share` of the samples has a weight, and is learnt."""
+    weight = (np.random.default_rng(2).random(len(y)) < share).astype(float)
+    return cpu_us(lambda: model.partial_fit(X, y, sample_weight=weight), len(y))[0]
+
+
+def timed(ways, X, budget, shares, options):
+    """Times of all ways and of the model's own choice, for each share of samples that are learnt.
+
+    A sample of weight 0 is predicted only. Returns {share: [time of each way ..., own choice]}.
+    """
+    best = {share: np.full(len(ways) + 1, np.inf) for share in shares}
+    coming = slice(budget, budget + options.rows)
+    for _ in range(options.repeats):
+        for place, changes in enumerate([*ways.values(), {}]):
+            with overridden(**changes):
+                for share in shares:
+                    model, y = prepared(X, budget)
+                    took = learning_time(model, X[coming], y[coming], share)
+                    best[share][place] = min(best[share][place], took)
+    return best
+
+
+def table(title, ways, cases, options, budgets=(1_000,), shares=(0.05, 1.0), **how):
+    """Print a table: a line per case, budget and share of the samples that are learnt."""
+    print(f"\n{title}")
+    names = "".join(f"{name:>13}" for name in [*ways, "the model"])
+    print(f"{'features':>9}{'stored':>8}{'budget':>8}{'learnt':>8}{names}{'lost':>8}")
+    for features, stored in cases:
+        for budget in budgets:
+            X = drawn(budget + options.rows, features, stored, **how)
+            for share, took in timed(ways, X, budget, shares, options).items():
+                lost = took[-1] / took[:-1].min() - 1
+                times = "".join(f"{time:>13.2f}" for time in took)
+                print(f"{features:>9}{stored:>8}{budget:>8}{share:>8.0%}{times}{lost:>8.0%}")
+
+
+def main():
+    """Time every way and print the tables."""
+    options = arguments()
+    with threadpool_limits(1):
+        table(
+            "Sparse samples: support rows in dense panels, or as they came",
+            WAYS["support rows"],
+            [
+                (128, 14),
+                (500, 50),
+                (1_000, 50),
+                (1_000, 200),
+                (2_000, 50),
+                (2_000, 400),
+                (16_000, 50),
+            ],
+            options,
+            as_sparse=True,
+            skewed=True,
+        )
+        table(
+            "Dense samples with zeros: as they are, or taken for sparse ones",
+            WAYS["samples"],
+            [(8, 2), (16, 4), (32, 8), (128, 14), (128, 40), (128, 60), (784, 150), (784, 250)],
+            options,
+            budgets=(100, 1_000),
+            as_sparse=False,
+        )
+        table(
+            "Dense samples: products among a block's samples as they are learnt, or all at once",
+            WAYS["among"],
+            [(16, 16), (64, 64), (256, 256), (784, 784)],
+            options,
+            budgets=(100, 1_000),
+            shares=(0.1, 0.2, 0.4, 0.6, 1.0),
+            as_sparse=False,
+        )
+
+
+if __name__ == "__main__":
+    main()

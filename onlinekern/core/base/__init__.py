@@ -1,0 +1,1 @@
+"""Roots: immutable parts, vector primitives, random numbers, the undo of a call that fails."""

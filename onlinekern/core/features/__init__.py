@@ -1,0 +1,1 @@
+"""Explicit features of a kernel: random Fourier and Nystroem."""

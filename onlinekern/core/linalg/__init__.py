@@ -1,0 +1,1 @@
+"""Factors, inverses, eigenvectors, sketches and scatter matrices."""

@@ -1,0 +1,99 @@
+"""One random generator per model: xoshiro256++ (Blackman and Vigna, 2021), seeded by splitmix64.
+
+NumPy's generators need an object and a lock per draw; this one is 32 bytes of state that
+the stream loop advances without the GIL, and that pickles with the model.
+"""
+from libc.stdint cimport uint32_t
+
+import numpy as np
+
+
+cdef inline uint64_t rotate(uint64_t x, int k) noexcept nogil:
+    return (x << k) | (x >> (64 - k))
+
+
+cdef class Generator:
+    """Uniform random numbers from a seed.
+
+    Parameters
+    ----------
+    seed : int in [0, 2**64)
+    """
+
+    def __init__(self, seed=0):
+        cdef uint64_t z, x = seed
+        cdef int i
+        for i in range(4):
+            x += <uint64_t> 0x9E3779B97F4A7C15
+            z = x
+            z = (z ^ (z >> 30)) * <uint64_t> 0xBF58476D1CE4E5B9
+            z = (z ^ (z >> 27)) * <uint64_t> 0x94D049BB133111EB
+            self.state[i] = z ^ (z >> 31)
+
+    cdef double uniform(self) noexcept nogil:
+        """A number in [0, 1) with 53 random bits."""
+        cdef uint64_t *s = self.state
+        cdef uint64_t result = rotate(s[0] + s[3], 23) + s[0]
+        cdef uint64_t t = s[1] << 17
+        s[2] ^= s[0]
+        s[3] ^= s[1]
+        s[1] ^= s[2]
+        s[0] ^= s[3]
+        s[2] ^= t
+        s[3] = rotate(s[3], 45)
+        return (result >> 11) * (1.0 / 9007199254740992.0)
+
+    def random(self, Py_ssize_t n):
+        """The next `n` uniform numbers, as an ndarray of float64."""
+        out = np.empty(n)
+        cdef double[::1] view = out
+        cdef Py_ssize_t i
+        for i in range(n):
+            view[i] = self.uniform()
+        return out
+
+    def get_state(self):
+        """The state, as a tuple of four integers."""
+        return tuple(self.state[i] for i in range(4))
+
+    def set_state(self, state):
+        """Continue from what `get_state` gave."""
+        for i in range(4):
+            self.state[i] = state[i]
+
+    def __reduce__(self):
+        return _restore, (self.get_state(),)
+
+
+def shuffled(Py_ssize_t n, uint32_t seed):
+    """The order that scikit-learn's linear learners draw for the rows of a pass.
+
+    Fisher-Yates, downwards, with a 32-bit xorshift (Marsaglia 2003). It is kept so that learners
+    that take over from theirs give the same results.
+
+    Parameters
+    ----------
+    n : int
+    seed : int in [0, 2**32)
+
+    Returns
+    -------
+    ndarray of shape (n,), intp
+    """
+    order = np.arange(n, dtype=np.intp)
+    cdef Py_ssize_t[::1] rows = order
+    cdef Py_ssize_t i, j
+    seed = seed if seed != 0 else 1
+    for i in range(n - 1):
+        seed ^= seed << 13
+        seed ^= seed >> 17
+        seed ^= seed << 5
+        j = i + (seed & 0x7FFFFFFF) % (n - i)
+        rows[i], rows[j] = rows[j], rows[i]
+    return order
+
+
+def _restore(state):
+    generator = Generator()
+    generator.set_state(state)
+    return generator

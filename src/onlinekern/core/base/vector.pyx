@@ -1,0 +1,169 @@
+"""The choice of the vector primitives for this processor, and memory that is aligned for them.
+
+The table is chosen once, at import: the best that the processor runs, or a lower one when
+the environment variable ``ONLINEKERN_ISA`` names it (``baseline``, ``x86-64-v3``, ``x86-64-v4``).
+"""
+from libc.stdint cimport int32_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+import numpy as np
+import os
+
+cdef extern from "stdlib.h" nogil:
+    void *aligned_alloc(size_t alignment, size_t size)
+
+cdef const ok_vector_table *table = NULL
+
+
+cdef int choose() except -1:
+    global table
+    wanted = os.environ.get("ONLINEKERN_ISA", "")
+    encoded = wanted.encode()
+    table = ok_vector_select(<const char *> encoded if wanted else NULL)
+    if table == NULL:
+        levels = ", ".join(available_levels())
+        raise ImportError(
+            f"ONLINEKERN_ISA={wanted!r} is none of the instruction sets of this machine: {levels}"
+        )
+    return 0
+
+
+def available_levels():
+    """Names of the instruction sets that this build has and this processor runs, best first."""
+    return [name for name in ("x86-64-v4", "x86-64-v3", "baseline")
+            if ok_vector_select(<bytes> name.encode()) != NULL]
+
+
+def level():
+    """Name of the instruction set in use."""
+    return table.name.decode()
+
+
+cdef const ok_vector_ops *ops_for(Py_ssize_t itemsize) noexcept nogil:
+    """The primitives for float32 (itemsize 4) or float64 (8)."""
+    return &table.float32 if itemsize == 4 else &table.float64
+
+
+cdef void *aligned_resize(void *old, Py_ssize_t old_bytes, Py_ssize_t new_bytes) noexcept nogil:
+    """Memory of `new_bytes`, 64-byte aligned, that begins with the old content, the rest zero.
+
+    Frees `old` on success; on failure returns NULL and leaves `old` alone.
+    """
+    cdef Py_ssize_t rounded = (new_bytes + 63) // 64 * 64
+    cdef char *fresh = <char *> aligned_alloc(64, rounded if rounded > 0 else 64)
+    cdef Py_ssize_t kept = min(old_bytes, new_bytes)
+    if fresh == NULL:
+        return NULL
+    if kept > 0:
+        memcpy(fresh, old, kept)
+    memset(fresh + kept, 0, rounded - kept)
+    free(old)
+    return fresh
+
+
+cdef int grow(void **memory, Py_ssize_t *held, Py_ssize_t bytes) noexcept nogil:
+    """Let `memory`, of which `held` bytes are there, hold `bytes`; what is in it may be lost.
+
+    Returns 1 when the memory is new, and zero; 0 when there was enough; -1 when memory ran out.
+    """
+    cdef void *fresh
+    if bytes <= held[0]:
+        return 0
+    fresh = aligned_resize(memory[0], 0, bytes)
+    if fresh == NULL:
+        return -1
+    memory[0] = fresh
+    held[0] = bytes
+    return 1
+
+
+def exponential(values, out=None):
+    """exp of min(values, 0), element by element, as the kernels compute it (for tests).
+
+    Parameters
+    ----------
+    values : ndarray, float32 or float64
+    out : ndarray, optional
+        `values` itself, in C order, to overwrite it (for benchmarks).
+
+    Returns
+    -------
+    ndarray of the shape and dtype of `values`
+    """
+    if out is None:
+        out = np.array(values, ndmin=1, order="C")
+    cdef const ok_vector_ops *ops = ops_for(out.itemsize)
+    cdef Py_ssize_t address = out.ctypes.data, n = out.size
+    ops.exponential(<void *> address, n, 1, n, 1.0, NULL, NULL)
+    return out
+
+
+def cosine_sine(values, out=None):
+    """cos and sin, element by element, as the random features are computed (for tests).
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,), float32 or float64
+    out : ndarray of shape (2, n), optional
+        Overwritten; if its first row is `values`, nothing is copied (for benchmarks).
+
+    Returns
+    -------
+    ndarray of shape (2, n)
+        The cosines, then the sines, of the dtype of `values`.
+    """
+    values = np.ravel(values)
+    if out is None:
+        out = np.zeros((2, values.size), dtype=values.dtype)
+    if not np.may_share_memory(values, out):
+        out[0] = values
+    cdef const ok_vector_ops *ops = ops_for(out.itemsize)
+    cdef Py_ssize_t address = out.ctypes.data, n = values.size
+    ops.cosine_sine(<void *> address, 2 * n, 1, n, n, 1.0)
+    return out
+
+
+def product(X, panels, out):
+    """Products of rows with the vectors of panels, as the learners compute them (for benchmarks).
+
+    Parameters
+    ----------
+    X : ndarray (C order), or CSR matrix with columns of int32, of shape (n, d)
+    panels : ndarray of shape (m, d, 64), of the dtype of X
+        64 vectors each, feature by feature.
+    out : ndarray of shape (n, 64 m), of that dtype
+        Overwritten.
+    """
+    cdef const ok_vector_ops *ops = ops_for(out.itemsize)
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], m = len(panels), size = out.itemsize
+    cdef Py_ssize_t i, p, block = out.ctypes.data, panel = panels.ctypes.data, values, columns
+    cdef ok_sparse_row *rows = NULL
+    cdef const int32_t[::1] starts
+    cdef bint dense = isinstance(X, np.ndarray)
+    if X.dtype != out.dtype or panels.dtype != out.dtype or panels.shape != (m, d, OK_PANEL) \
+            or out.shape != (n, m * OK_PANEL):
+        raise ValueError("X, panels and out do not fit together")
+    if dense:
+        values = X.ctypes.data
+    else:
+        rows = <ok_sparse_row *> malloc(max(n, 1) * sizeof(ok_sparse_row))
+        if rows == NULL:
+            raise MemoryError(f"no memory for {n} rows")
+        starts = X.indptr
+        values, columns = X.data.ctypes.data, X.indices.ctypes.data
+        for i in range(n):
+            rows[i].values = <char *> values + starts[i] * size
+            rows[i].columns = <const int32_t *> columns + starts[i]
+            rows[i].count = starts[i + 1] - starts[i]
+    for p in range(m):
+        if dense:
+            ops.dense[OK_DOT](<void *> values, d, n, d, <char *> panel + p * d * OK_PANEL * size,
+                              <char *> block + p * OK_PANEL * size, m * OK_PANEL)
+        else:
+            ops.sparse[OK_DOT](rows, n, NULL, <char *> panel + p * d * OK_PANEL * size,
+                               <char *> block + p * OK_PANEL * size, m * OK_PANEL)
+    free(rows)
+
+
+choose()

@@ -1,0 +1,1 @@
+# Budget policies: which support vector leaves, and what replaces it.

@@ -1,0 +1,169 @@
+"""LeastSquares: BOLSSVM, a least-squares support vector machine on a budget of samples.
+
+Its model f_k(x) = sum_i alpha_ki kappa(x_i, x) + b_k solves, for every output k,
+
+    [ 0  1'          ] [ b_k     ]   [ 0   ]
+    [ 1  K + R       ] [ alpha_k ] = [ y_k ],     R_ii = 1 / (C w_i),
+
+on its support vectors (Jian, Shen, Li, Liang and Li 2017; w_i is the weight of a sample). With
+H = (K + R)^-1 and h = H 1,
+
+    b_k = 1'H y_k / 1'h,     alpha_k = H y_k - b_k h,     (A^-1)_ii = H_ii - h_i^2 / 1'h,
+
+so one inverse, of a positive definite matrix, serves all outputs. alpha_i / (A^-1)_ii is the
+residual at x_i of the machine trained without it: the support vector that has the smallest leaves.
+"""
+from libc.math cimport INFINITY
+from libc.stdlib cimport free
+from libc.string cimport memcpy
+
+from onlinekern.core.base.undo cimport Guarded
+from onlinekern.core.base.vector cimport aligned_resize
+from onlinekern.core.budgets.inverse_policy cimport Inverting
+from onlinekern.core.budgets.policy cimport ADDED, OUT_OF_MEMORY, Verdict
+from onlinekern.core.kernels.support_set cimport SupportSet
+
+
+cdef class LeastSquares(Inverting):
+    """Every admitted sample enters; of one more than `max_support`, the least needed one leaves.
+
+    Parameters
+    ----------
+    max_support : int >= 1
+    C : float > 0
+        Weight of the squared residuals against the norm of the model.
+    """
+
+    def __init__(self, Py_ssize_t max_support, double C):
+        super().__init__(max_support)
+        self.C = C
+        self.arguments = (max_support, C)
+
+    def __dealloc__(self):
+        free(self.solutions)
+
+    cdef int attach(self, SupportSet support) except -1:
+        Inverting.attach(self, support)
+        self.n_outputs = support.coefficients.n_outputs
+        self.targets = Guarded(self.n_outputs + 1, self.gram.ld)
+        self.offsets = Guarded(1, self.n_outputs)
+        self.solutions = <double *> aligned_resize(
+            self.solutions, 0, (self.n_outputs + 1) * self.gram.ld * sizeof(double))
+        if self.solutions == NULL:
+            raise MemoryError(f"no memory for {self.n_outputs} least-squares machines")
+        return 0
+
+    cdef void observe(self, double y, double weight) noexcept nogil:
+        self.label = y
+        self.weight = weight
+
+    cdef void shift(self, double *scores) noexcept nogil:
+        cdef Py_ssize_t k
+        for k in range(self.n_outputs):
+            scores[k] += self.offsets.values[k]
+
+    cdef double target(self, Py_ssize_t k) noexcept nogil:
+        """+1 or -1 of the sample that comes in, for output k; behind the last output 1."""
+        if k == self.n_outputs:
+            return 1
+        if self.n_outputs == 1:
+            return 1 if self.label > 0 else -1
+        return 1 if k == <Py_ssize_t> self.label else -1
+
+    cdef double *alpha(self, Py_ssize_t k) noexcept nogil:
+        """Those of output k; behind the last output h."""
+        return self.solutions + k * self.gram.ld
+
+    cdef Verdict admit(self, SupportSet support, Py_ssize_t i,
+                       const double *coefficients) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef Py_ssize_t slot = self.enter(support, i, coefficients, 1 / (self.C * self.weight))
+        if slot < 0:
+            return OUT_OF_MEMORY
+        for k in range(self.n_outputs + 1):
+            self.targets.touch(k)[slot] = self.target(k)
+        self.solve()
+        if support.n - support.slots.n_free > self.max_support:
+            slot = self.least(support)
+            for k in range(self.n_outputs + 1):
+                self.targets.touch(k)[slot] = 0
+            if self.leave(support, slot) < 0:
+                return OUT_OF_MEMORY
+            self.solve()
+        return OUT_OF_MEMORY if self.publish(support) < 0 else ADDED
+
+    cdef void solve(self) noexcept nogil:
+        """Work out alpha, h and the offsets."""
+        cdef Py_ssize_t i, k
+        cdef double *h = self.alpha(self.n_outputs)
+        cdef double *alpha
+        cdef double *offsets = self.offsets.touch(0)
+        cdef double total = 0, offset
+        for i in range(self.gram.size):
+            for k in range(self.n_outputs + 1):
+                self.alpha(k)[i] = self.gram.ops.dot(self.gram.row(i), self.targets.row(k),
+                                                     self.gram.ld)
+            total += h[i]
+        for k in range(self.n_outputs):
+            alpha = self.alpha(k)
+            offset = 0
+            for i in range(self.gram.size):
+                offset += alpha[i]
+            offsets[k] = offset / total
+            for i in range(self.gram.size):
+                alpha[i] -= offsets[k] * h[i]
+
+    cdef Py_ssize_t least(self, SupportSet support) noexcept nogil:
+        """The slot of the row without which it would be predicted best; the older one of a tie."""
+        cdef Py_ssize_t slot, k, found = -1
+        cdef double *h = self.alpha(self.n_outputs)
+        cdef double square, pivot, total = 0, smallest = INFINITY
+        for slot in range(self.gram.size):
+            total += h[slot]
+        for slot in range(support.n):
+            if not self.gram.present(slot):
+                continue
+            pivot = self.gram.row(slot)[slot] - h[slot] * h[slot] / total
+            square = 0
+            for k in range(self.n_outputs):
+                square += (self.alpha(k)[slot] / pivot) * (self.alpha(k)[slot] / pivot)
+            if found < 0 or square < smallest or (
+                    square == smallest and support.slots.ages[slot] < support.slots.ages[found]):
+                found, smallest = slot, square
+        return found
+
+    cdef int publish(self, SupportSet support) noexcept nogil:
+        """Give the support rows their coefficients. Returns 0, or -1 when memory ran out.
+
+        The rule shrinks nothing, so the scale is 1.
+        """
+        cdef Py_ssize_t k
+        if support.coefficients.preserve() < 0:
+            return -1
+        for k in range(self.n_outputs):
+            memcpy(support.coefficients.values + k * support.coefficients.capacity, self.alpha(k),
+                   support.n * sizeof(double))
+        return 0
+
+    cdef void checkpoint(self, SupportSet support) noexcept nogil:
+        Inverting.checkpoint(self, support)
+        self.targets.checkpoint()
+        self.offsets.checkpoint()
+
+    cdef void rollback(self, SupportSet support) noexcept nogil:
+        Inverting.rollback(self, support)
+        self.targets.rollback()
+        self.offsets.rollback()
+
+    def intercept(self):
+        """Offsets of the outputs, ndarray of shape (n_outputs,)."""
+        return self.offsets.to_array()[0]
+
+    def get_state(self):
+        return {**self.gram.get_state(), "targets": self.targets.to_array(),
+                "offsets": self.offsets.to_array()}
+
+    def set_state(self, SupportSet support, state):
+        self.gram.set_state(state)
+        self.targets.from_array(state["targets"])
+        self.offsets.from_array(state["offsets"])

@@ -1,0 +1,1 @@
+# Support vectors: kernel functions, where the rows are stored, and the look-ahead window.

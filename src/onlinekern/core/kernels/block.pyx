@@ -1,0 +1,290 @@
+"""Chunk: the rows of one look-ahead block, with their kernel terms, ready for products.
+
+A chunk is opened on up to `capacity` coming samples. It knows their layout; those above
+see rows by number. When a row becomes a support row in the middle of the chunk, its products with
+the rows still to come are needed (`column`): for that the chunk is spread out, lazily, into
+feature-major panels, and the same primitive that multiplies rows with support panels multiplies the
+new support row with the chunk. The two give the same bits (see vector.h), which makes any chunk
+length give the same results.
+
+The lanes of sparse rows hold only the columns that occur in the chunk (`place` numbers them), so
+their size follows the stored elements, whatever the number of features.
+"""
+from libc.stdint cimport int32_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, memset
+
+from onlinekern.core.base.vector cimport (
+    OK_DOT, OK_PANEL, OK_SQUARED, aligned_resize, grow, ok_sparse_row, ops_for, whole_panels,
+)
+from onlinekern.core.kernels.cost_model cimport pays_to_compress, pays_to_multiply_all
+from onlinekern.core.kernels.kernels cimport Kernel
+from onlinekern.core.samples.rows cimport Rows, dense_row, is_sparse, sparse_row
+from onlinekern.core.samples.sparse_rows cimport nonzeros, pack, scatter, sparse_distance
+
+
+cdef class Chunk:
+    """Room for `capacity` rows of `d` features.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    capacity, d : int
+    itemsize : int
+        4 or 8, the element size of the rows.
+    """
+
+    def __init__(self, Kernel kernel, Py_ssize_t capacity, Py_ssize_t d, Py_ssize_t itemsize):
+        self.kernel = kernel
+        self.capacity = capacity
+        self.d = d
+        self.itemsize = itemsize
+        self.ops = ops_for(itemsize)
+        self.rows = <ok_sparse_row *> calloc(capacity, sizeof(ok_sparse_row))
+        self.squares = <double *> calloc(capacity, sizeof(double))
+        self.terms = <char *> aligned_resize(
+            NULL, 0, whole_panels(capacity) * itemsize)
+        self.scratch_bytes = max(OK_PANEL * OK_PANEL, d) * itemsize
+        self.scratch = <char *> aligned_resize(NULL, 0, self.scratch_bytes)
+        if self.rows == NULL or self.squares == NULL or self.terms == NULL \
+                or self.scratch == NULL:
+            raise MemoryError(f"no memory for a look-ahead window of {capacity} rows")
+
+    def __dealloc__(self):
+        free(self.rows)
+        free(self.squares)
+        free(self.terms)
+        free(self.scratch)
+        free(self.gathered)
+        free(self.stored_values)
+        free(self.stored_columns)
+        free(self.lanes)
+        free(self.among)
+        free(self.place)
+        free(self.vocabulary)
+
+    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                  Py_ssize_t n) noexcept nogil:
+        """Look at rows order[first] ... order[first + n - 1] (order NULL: first + i) of `rows`.
+
+        Returns 0, or -1 when memory ran out.
+        """
+        cdef Py_ssize_t i, row_bytes = self.d * self.itemsize
+        cdef double absolute, term
+        cdef bint sparse = is_sparse(rows)
+        self.close()
+        self.multiply_all = not sparse and pays_to_multiply_all(self.d, self.n, self.asked)
+        self.asked = 0
+        self.sparse = sparse
+        self.n = n
+        self.any_exact = False
+        if not sparse and self.gather(rows, order, first) < 0:
+            return -1
+        for i in range(n):
+            if sparse:
+                self.rows[i] = sparse_row(rows, order[first + i] if order else first + i)
+                self.ops.norms(self.rows[i].values, self.rows[i].count, &self.squares[i],
+                               &absolute)
+            else:
+                self.ops.norms(self.dense + i * row_bytes, self.d, &self.squares[i], &absolute)
+            term = self.kernel.term(self.squares[i], absolute)
+            if self.itemsize == 4:
+                (<float *> self.terms)[i] = <float> term
+            else:
+                (<double *> self.terms)[i] = term
+            self.any_exact |= self.is_exact(i)
+        if not sparse and self.kernel.accumulate == OK_DOT and not self.any_exact:
+            return self.compress()
+        return 0
+
+    cdef int compress(self) noexcept nogil:
+        """Turn dense rows that are mostly zeros (one-hot features) into sparse ones.
+
+        Their products are the same bits, and cost their stored elements only. Products of l1
+        distances are not, so they stay as they are. Returns 0, or -1 when memory ran out.
+        """
+        cdef Py_ssize_t i, count, stored = nonzeros(self.dense, self.n * self.d, self.itemsize)
+        cdef int32_t *columns
+        cdef char *values
+        if not pays_to_compress(self.d, self.n, stored, self.panels_met):
+            return 0
+        # `pack` looks one element ahead.
+        if grow(<void **> &self.stored_columns, &self.columns_bytes,
+                (stored + 1) * <Py_ssize_t> sizeof(int32_t)) < 0 \
+                or grow(<void **> &self.stored_values, &self.values_bytes,
+                        (stored + 1) * self.itemsize) < 0:
+            return -1
+        columns = self.stored_columns
+        values = self.stored_values
+        for i in range(self.n):
+            count = pack(self.dense + i * self.d * self.itemsize, self.d, self.itemsize, values,
+                         columns)
+            self.rows[i].columns = columns
+            self.rows[i].values = values
+            self.rows[i].count = count
+            columns += count
+            values += count * self.itemsize
+        self.sparse = True
+        return 0
+
+    cdef int gather(self, const Rows *rows, const Py_ssize_t *order,
+                    Py_ssize_t first) noexcept nogil:
+        """Point `dense` at the rows where they are, or, out of order, at a copy of them."""
+        cdef Py_ssize_t i, row_bytes = self.d * self.itemsize
+        if order == NULL:
+            self.dense = dense_row(rows, first)
+            return 0
+        if grow(<void **> &self.gathered, &self.gathered_bytes, self.capacity * row_bytes) < 0:
+            return -1
+        for i in range(self.n):
+            memcpy(self.gathered + i * row_bytes, dense_row(rows, order[first + i]), row_bytes)
+        self.dense = self.gathered
+        return 0
+
+    cdef bint is_exact(self, Py_ssize_t i) noexcept nogil:
+        """Whether row i is too long for the expanded distance in its dtype (see kernels)."""
+        return self.itemsize == 4 and self.squares[i] > self.kernel.exact_above
+
+    cdef char *lane_panel(self, Py_ssize_t index) noexcept nogil:
+        return self.lanes + index * self.lane_features * OK_PANEL * self.itemsize
+
+    cdef int number_columns(self) noexcept nogil:
+        """Give the columns that occur in the chunk the numbers 0, 1, ... in `place`."""
+        cdef Py_ssize_t i, j, stored = 0
+        cdef int32_t column
+        if self.place == NULL:
+            self.place = <int32_t *> malloc(max(self.d, 1) * sizeof(int32_t))
+            if self.place == NULL:
+                return -1
+            memset(self.place, 0xff, self.d * sizeof(int32_t))
+        for i in range(self.n):
+            stored += self.rows[i].count
+        if grow(<void **> &self.vocabulary, &self.vocabulary_bytes,
+                stored * <Py_ssize_t> sizeof(int32_t)) < 0:
+            return -1
+        self.lane_features = 0
+        for i in range(self.n):
+            for j in range(self.rows[i].count):
+                column = self.rows[i].columns[j]
+                if self.place[column] < 0:
+                    self.place[column] = <int32_t> self.lane_features
+                    self.vocabulary[self.lane_features] = column
+                    self.lane_features += 1
+        return 0
+
+    cdef int spread(self) noexcept nogil:
+        """Make the lanes (once per chunk). Returns 0, or -1 when memory ran out."""
+        cdef Py_ssize_t i, needed
+        cdef int fresh
+        cdef char *lane
+        if self.spread_out:
+            return 0
+        self.lane_features = self.d
+        if self.sparse and self.number_columns() < 0:
+            return -1
+        needed = whole_panels(self.n) * max(self.lane_features, 1) * self.itemsize
+        fresh = grow(<void **> &self.lanes, &self.lanes_bytes, needed)
+        if fresh < 0:
+            return -1
+        if self.sparse and not fresh:
+            memset(self.lanes, 0, needed)
+        for i in range(self.n):
+            lane = self.lane_panel(i // OK_PANEL) + i % OK_PANEL * self.itemsize
+            self.scatter_row(i, lane)
+        self.spread_out = True
+        return 0
+
+    cdef void scatter_row(self, Py_ssize_t i, char *lane) noexcept nogil:
+        if self.sparse:
+            scatter(lane, <const char *> self.rows[i].values, self.rows[i].columns, self.place,
+                    self.rows[i].count, self.itemsize)
+        else:
+            scatter(lane, self.dense + i * self.d * self.itemsize, NULL, NULL, self.d,
+                    self.itemsize)
+
+    cdef void close(self) noexcept nogil:
+        """Forget the numbers of the columns of a sparse chunk.
+
+        The list of them is the chunk's own: its rows may be gone by now.
+        """
+        cdef Py_ssize_t j
+        if self.spread_out and self.sparse:
+            for j in range(self.lane_features):
+                self.place[self.vocabulary[j]] = -1
+        self.spread_out = False
+
+    cdef const char *as_dense(self, Py_ssize_t i) noexcept nogil:
+        """Row i as d elements; of a sparse row, a copy in the scratch memory."""
+        cdef Py_ssize_t j
+        cdef const ok_sparse_row *row = &self.rows[i]
+        if not self.sparse:
+            return self.dense + i * self.d * self.itemsize
+        memset(self.scratch, 0, self.d * self.itemsize)
+        for j in range(row.count):
+            memcpy(self.scratch + row.columns[j] * self.itemsize,
+                   <const char *> row.values + j * self.itemsize, self.itemsize)
+        return self.scratch
+
+    cdef int multiply(self) noexcept nogil:
+        """The products of all dense rows with one another. Returns 0, or -1 when memory ran out."""
+        cdef Py_ssize_t q, panels = whole_panels(self.n) // OK_PANEL
+        if grow(<void **> &self.among, &self.among_bytes,
+                self.n * whole_panels(self.n) * self.itemsize) < 0:
+            return -1
+        for q in range(panels):
+            self.ops.dense[self.kernel.accumulate](
+                self.dense, self.d, self.n, self.d, self.lane_panel(q),
+                self.among + q * OK_PANEL * self.itemsize, panels * OK_PANEL)
+        return 0
+
+    cdef void products(self, Py_ssize_t i, char *out) noexcept nogil:
+        """The products of row i with the chunk's panels."""
+        cdef Py_ssize_t q, panels = whole_panels(self.n) // OK_PANEL
+        cdef Py_ssize_t width = OK_PANEL * self.itemsize
+        cdef int accumulate = self.kernel.accumulate
+        for q in range(i // OK_PANEL, panels):
+            if self.sparse:
+                self.ops.sparse[accumulate](&self.rows[i], 1, self.place, self.lane_panel(q),
+                                            out + q * width, OK_PANEL)
+            else:
+                self.ops.dense[accumulate](self.dense + i * self.d * self.itemsize, self.d, 1,
+                                           self.d, self.lane_panel(q), out + q * width, OK_PANEL)
+
+    cdef int column(self, Py_ssize_t i, char *out) noexcept nogil:
+        """out[j] = kappa(x_i, x_j) for the rows j > i of the chunk, which has been spread out.
+
+        `out` has room for n rounded up to whole panels; its other entries become anything. Returns
+        0, or -1 when memory ran out.
+        """
+        cdef Py_ssize_t j = i + 1, size = self.itemsize
+        self.asked += 1
+        if self.multiply_all and not self.sparse:
+            if self.asked == 1 and self.multiply() < 0:
+                return -1
+            memcpy(out + j * size, self.among + (i * whole_panels(self.n) + j) * size,
+                   (self.n - j) * size)
+        else:
+            self.products(i, out)
+        self.kernel.transform(self.ops, out + j * size, OK_PANEL, 1, self.n - j,
+                              self.terms + i * size, self.terms + j * size, self.sparse)
+        if self.any_exact:
+            self.correct_column(i, out)
+        return 0
+
+    cdef void correct_column(self, Py_ssize_t i, char *out) noexcept nogil:
+        """Recompute from feature differences the entries j > i whose row asks for it."""
+        cdef Py_ssize_t j
+        cdef char *distance = self.scratch + OK_PANEL * self.itemsize
+        cdef float value
+        for j in range(i + 1, self.n):
+            if not self.is_exact(j):
+                continue
+            if self.sparse:
+                value = <float> sparse_distance(&self.rows[i], &self.rows[j], self.itemsize)
+            else:
+                self.ops.dense[OK_SQUARED](
+                    self.dense + i * self.d * self.itemsize, self.d, 1, self.d,
+                    self.lane_panel(j // OK_PANEL), distance, OK_PANEL)
+                value = (<float *> distance)[j % OK_PANEL]
+            (<float *> out)[j] = value
+            self.kernel.of_distance(self.ops, out + j * self.itemsize, OK_PANEL, 1, 1)

@@ -1,0 +1,41 @@
+# Coefficients of the support rows, and their running average. May change at minor versions.
+from libc.stdint cimport int64_t
+
+from onlinekern.core.base.vector cimport ok_vector_ops
+
+
+cdef class Coefficients:
+    cdef const ok_vector_ops *ops
+    cdef readonly Py_ssize_t n_outputs, n, capacity
+    cdef readonly bint averaged
+    cdef double *values          # n_outputs x capacity, to be multiplied by scale; 0 beyond n
+    cdef double *companions      # the same shape, when averaged
+    cdef double scale, total
+    cdef int64_t steps
+    cdef bint watched            # a checkpoint is set
+    cdef double *saved           # values, then companions, at the checkpoint
+    cdef char *preserved         # by output: whether it has been copied there
+    cdef Py_ssize_t saved_n
+    cdef double saved_scale, saved_total
+    cdef int64_t saved_steps
+
+    cdef int reserve(self, Py_ssize_t capacity) noexcept nogil
+    cdef double *widened(self, double *old, Py_ssize_t capacity) noexcept nogil
+    cdef void scores(self, const char *g, double *current, double *averaged) noexcept nogil
+    cdef int put(self, Py_ssize_t slot, const double *step) noexcept nogil
+    cdef int add(self, Py_ssize_t slot, const double *step) noexcept nogil
+    cdef int span(self, Py_ssize_t length) noexcept nogil
+    cdef int blend(self, const char *z, const double *step) noexcept nogil
+    cdef int clear(self, Py_ssize_t slot) noexcept nogil
+    cdef int combine(self, const double *direction, const double *step) noexcept nogil
+    cdef int add_multiples(self, const ok_vector_ops *ops, const void *z,
+                           const double *step) noexcept nogil
+    cdef double norm(self, Py_ssize_t slot) noexcept nogil
+    cdef void advance(self) noexcept nogil
+    cdef int shrink(self, double factor) noexcept nogil
+    cdef int fold(self, double factor) noexcept nogil
+    cdef void checkpoint(self) noexcept nogil
+    cdef int preserve(self) noexcept nogil
+    cdef int preserve_output(self, Py_ssize_t k) noexcept nogil
+    cdef void rollback(self) noexcept nogil
+    cdef object matrix(self, double *values)

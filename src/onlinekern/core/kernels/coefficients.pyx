@@ -1,0 +1,300 @@
+"""Coefficients: K numbers per support row, under one scale, with the running average.
+
+The model of output k is f_k(x) = scale * sum_r a_kr kappa(s_r, x). Shrinking is a product
+on the scale, which is folded into the numbers before it loses their range.
+
+Averaging. With S_t the sum of the scales in force while samples 1 ... t were scored, a row added at
+step i with coefficient a contributes a (S_t - S_i) kappa to the sum of f_1 ... f_t. Its companion
+c = a S_i therefore gives the average from the same kernel row: (S_t sum a kappa - sum c kappa) / t.
+A fold turns a contribution made so far into -c, and starts S at 0 again.
+
+Weights of explicit features z are the same thing: f_k(x) = scale * w_k . z(x), where z takes the
+place of the kernel values (`span`, `blend`).
+"""
+from libc.math cimport fabs, sqrt
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, ok_vector_ops, ops_for
+
+# Averages subtract numbers 1 / scale times as large as their difference, which makes f-bar wrong by
+# 2^-53 / scale.
+cdef double SMALLEST_SCALE = 1e-3
+# The scale grows where coefficients make good for rows that left.
+cdef double LARGEST_SCALE = 1e3
+
+
+cdef class Coefficients:
+    """Coefficients of rows in numbered slots.
+
+    Parameters
+    ----------
+    n_outputs : int
+    averaged : bool
+        Keep the companions from which the average of f_1 ... f_t is scored.
+    itemsize : int
+        4 or 8, the element size of the kernel values that are scored.
+    """
+
+    def __init__(self, Py_ssize_t n_outputs, bint averaged, Py_ssize_t itemsize):
+        self.n_outputs = n_outputs
+        self.averaged = averaged
+        self.ops = ops_for(itemsize)
+        self.scale = 1
+        self.preserved = <char *> calloc(n_outputs, 1)
+        if self.preserved == NULL:
+            raise MemoryError(f"no memory for {n_outputs} outputs")
+
+    def __dealloc__(self):
+        free(self.preserved)
+        free(self.values)
+        free(self.companions)
+        free(self.saved)
+
+    cdef int reserve(self, Py_ssize_t capacity) noexcept nogil:
+        """Make room for `capacity` rows, in whole panels. Returns 0, or -1 when memory ran out."""
+        cdef double *fresh
+        if capacity <= self.capacity:
+            return 0
+        fresh = self.widened(self.values, capacity)
+        if fresh == NULL:
+            return -1
+        self.values = fresh
+        if self.averaged:
+            fresh = self.widened(self.companions, capacity)
+            if fresh == NULL:
+                return -1
+            self.companions = fresh
+        self.capacity = capacity
+        return 0
+
+    cdef double *widened(self, double *old, Py_ssize_t capacity) noexcept nogil:
+        """A copy of K rows of numbers with room for `capacity`, zero filled; frees `old`."""
+        cdef Py_ssize_t k
+        cdef double *fresh = <double *> aligned_resize(
+            NULL, 0, self.n_outputs * capacity * sizeof(double))
+        if fresh == NULL:
+            return NULL
+        for k in range(self.n_outputs if old != NULL else 0):
+            memcpy(fresh + k * capacity, old + k * self.capacity, self.n * sizeof(double))
+        free(old)
+        return fresh
+
+    cdef void scores(self, const char *g, double *current, double *averaged) noexcept nogil:
+        """Scores from the kernel values g of one sample, a number per row in whole panels.
+
+        f_t goes into `current`, the average of f_1 ... f_t into `averaged` (f_t again when the
+        coefficients are not averaged), n_outputs numbers each; the two may be the same memory,
+        which then holds the average.
+        """
+        cdef Py_ssize_t k, length = (self.n + OK_PANEL - 1) // OK_PANEL * OK_PANEL
+        cdef double[2] sums
+        for k in range(self.n_outputs):
+            if self.averaged:
+                self.ops.dot2(g, self.values + k * self.capacity,
+                              self.companions + k * self.capacity, length, sums)
+                current[k] = self.scale * sums[0]
+                averaged[k] = ((self.total + self.scale) * sums[0] - sums[1]) / (self.steps + 1)
+            else:
+                current[k] = self.scale * self.ops.dot(g, self.values + k * self.capacity, length)
+                averaged[k] = current[k]
+
+    cdef int put(self, Py_ssize_t slot, const double *step) noexcept nogil:
+        """Give the row in a slot its K coefficients; there is room. -1: no memory.
+
+        The slot is a cleared one, or the next.
+        """
+        cdef Py_ssize_t k, j
+        if slot < self.saved_n and self.preserve() < 0:
+            return -1
+        for k in range(self.n_outputs):
+            j = k * self.capacity + slot
+            self.values[j] = step[k] / self.scale
+            if self.averaged:
+                self.companions[j] = self.values[j] * self.total
+        self.n = max(self.n, slot + 1)
+        return 0
+
+    cdef int add(self, Py_ssize_t slot, const double *step) noexcept nogil:
+        """Add K numbers to the coefficients in a slot, from now on. -1: no memory."""
+        cdef Py_ssize_t k, j
+        if slot < self.saved_n and self.preserve() < 0:
+            return -1
+        for k in range(self.n_outputs):
+            j = k * self.capacity + slot
+            self.values[j] += step[k] / self.scale
+            if self.averaged:
+                self.companions[j] += step[k] / self.scale * self.total
+        return 0
+
+    cdef int span(self, Py_ssize_t length) noexcept nogil:
+        """Be a model of `length` features, in whole panels, that has learnt nothing yet.
+
+        Its numbers are the weights of features, and `scores` takes features for kernel values.
+        Returns 0, or -1 when memory ran out.
+        """
+        self.n = length
+        return self.reserve(length)
+
+    cdef int blend(self, const char *z, const double *step) noexcept nogil:
+        """Add step_k z, a kernel value for each row or a feature, to output k. -1: no memory.
+
+        The models averaged so far stay what they were.
+        """
+        return self.add_multiples(self.ops, z, step)
+
+    cdef int combine(self, const double *direction, const double *step) noexcept nogil:
+        """The same with a number in double for each row."""
+        return self.add_multiples(ops_for(sizeof(double)), direction, step)
+
+    cdef int add_multiples(self, const ok_vector_ops *ops, const void *z,
+                           const double *step) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double raw
+        for k in range(self.n_outputs):
+            raw = step[k] / self.scale
+            if raw == 0:
+                continue
+            if self.preserve_output(k) < 0:
+                return -1
+            ops.add(z, raw, self.values + k * self.capacity, self.n)
+            if self.averaged:
+                ops.add(z, raw * self.total, self.companions + k * self.capacity, self.n)
+        return 0
+
+    cdef int clear(self, Py_ssize_t slot) noexcept nogil:
+        """Make the coefficients in a slot 0. Returns 0, or -1 when memory ran out."""
+        cdef Py_ssize_t k
+        if slot < self.saved_n and self.preserve() < 0:
+            return -1
+        for k in range(self.n_outputs):
+            self.values[k * self.capacity + slot] = 0
+            if self.averaged:
+                self.companions[k * self.capacity + slot] = 0
+        return 0
+
+    cdef double norm(self, Py_ssize_t slot) noexcept nogil:
+        """The Euclidean norm of the K coefficients of a row, without the common scale."""
+        cdef Py_ssize_t k
+        cdef double square = 0
+        if self.n_outputs == 1:
+            return fabs(self.values[slot])
+        for k in range(self.n_outputs):
+            square += self.values[k * self.capacity + slot] * self.values[k * self.capacity + slot]
+        return sqrt(square)
+
+    cdef void advance(self) noexcept nogil:
+        """Count one step: f_t has been scored and enters the average. Before `shrink`, `put`."""
+        self.steps += 1
+        self.total += self.scale
+
+    cdef int shrink(self, double factor) noexcept nogil:
+        """f <- factor f, in O(1) but for a rare fold. Returns 0, or -1 when memory ran out."""
+        if not SMALLEST_SCALE <= self.scale * factor <= LARGEST_SCALE:
+            return self.fold(factor)
+        self.scale *= factor
+        return 0
+
+    cdef int fold(self, double factor) noexcept nogil:
+        """Multiply scale * factor into the numbers; the sum of f_1 ... f_t stays what it is."""
+        cdef Py_ssize_t j
+        cdef double product = self.scale * factor
+        if self.preserve() < 0:
+            return -1
+        for j in range(self.n_outputs * self.capacity):
+            if self.averaged:
+                self.companions[j] -= self.values[j] * self.total
+            self.values[j] *= product
+        self.total = 0
+        self.scale = 1
+        return 0
+
+    cdef void checkpoint(self) noexcept nogil:
+        """Remember the present state for `rollback`; costs nothing until a fold."""
+        free(self.saved)
+        self.saved = NULL
+        memset(self.preserved, 0, self.n_outputs)
+        self.watched = True
+        self.saved_n = self.n
+        self.saved_scale = self.scale
+        self.saved_total = self.total
+        self.saved_steps = self.steps
+
+    cdef int preserve(self) noexcept nogil:
+        """Copy the numbers of the checkpoint, once, before they are changed in place."""
+        cdef Py_ssize_t k
+        for k in range(self.n_outputs):
+            if self.preserve_output(k) < 0:
+                return -1
+        return 0
+
+    cdef int preserve_output(self, Py_ssize_t k) noexcept nogil:
+        """The same for the numbers of one output."""
+        cdef Py_ssize_t n = self.saved_n, size = n * sizeof(double)
+        if not self.watched or self.preserved[k] or n == 0:
+            return 0
+        if self.saved == NULL:
+            self.saved = <double *> malloc(2 * self.n_outputs * size)
+            if self.saved == NULL:
+                return -1
+        memcpy(self.saved + k * n, self.values + k * self.capacity, size)
+        if self.averaged:
+            memcpy(self.saved + (self.n_outputs + k) * n, self.companions + k * self.capacity, size)
+        self.preserved[k] = True
+        return 0
+
+    cdef void rollback(self) noexcept nogil:
+        """Return to the state of the checkpoint."""
+        cdef Py_ssize_t k, n = self.saved_n, size = n * sizeof(double)
+        cdef Py_ssize_t added = (self.n - n) * sizeof(double)
+        for k in range(self.n_outputs):
+            memset(self.values + k * self.capacity + n, 0, added)
+            if self.averaged:
+                memset(self.companions + k * self.capacity + n, 0, added)
+            if self.preserved[k]:
+                memcpy(self.values + k * self.capacity, self.saved + k * n, size)
+                if self.averaged:
+                    memcpy(self.companions + k * self.capacity,
+                           self.saved + (self.n_outputs + k) * n, size)
+        self.n = n
+        self.scale = self.saved_scale
+        self.total = self.saved_total
+        self.steps = self.saved_steps
+
+    def effective(self):
+        """Coefficients of the model that predicts, ndarray of shape (n_outputs, n)."""
+        values = self.matrix(self.values)
+        if not self.averaged:
+            return self.scale * values
+        total = self.total + self.scale
+        return (total * values - self.matrix(self.companions)) / (self.steps + 1)
+
+    cdef object matrix(self, double *values):
+        """The first n of each row of `values` as an ndarray of shape (n_outputs, n)."""
+        out = np.zeros((self.n_outputs, self.n))
+        cdef double[:, ::1] view = out
+        cdef Py_ssize_t k
+        for k in range(self.n_outputs if self.n > 0 and values != NULL else 0):
+            memcpy(&view[k, 0], values + k * self.capacity, self.n * sizeof(double))
+        return out
+
+    def get_state(self):
+        """All of it, as a dictionary of arrays and numbers."""
+        return {
+            "values": self.matrix(self.values), "companions": self.matrix(self.companions),
+            "scale": self.scale, "total": self.total, "steps": self.steps,
+        }
+
+    def set_state(self, state):
+        """Take over what `get_state` gave; there must be room."""
+        cdef const double[:, ::1] values = state["values"]
+        cdef const double[:, ::1] companions = state["companions"]
+        cdef Py_ssize_t k, n = values.shape[1]
+        for k in range(self.n_outputs if n > 0 else 0):
+            memcpy(self.values + k * self.capacity, &values[k, 0], n * sizeof(double))
+            if self.averaged:
+                memcpy(self.companions + k * self.capacity, &companions[k, 0], n * sizeof(double))
+        self.n = n
+        self.scale, self.total, self.steps = state["scale"], state["total"], state["steps"]

@@ -1,0 +1,183 @@
+"""Kernels: from a block of accumulated products to a block of kernel values, in place.
+
+A kernel says how two rows are accumulated (`accumulate`: dot product or l1 distance),
+gives each row one number that enters the transform (`term`, from its squared and absolute norm),
+and turns the block g into kernel values with the terms a of its rows and b of its columns. Terms
+are combined symmetrically, so a row against a panel and a panel against a row give the same number.
+
+The Gaussian kernel is exp(-gamma (||x||^2 + ||s||^2 - 2 x.s)). In float32 the difference loses
+gamma ||x||^2 2^-24 times a few of the exponent; samples above `exact_above` are therefore computed
+from the differences of the features instead (`of_distance`).
+"""
+from libc.math cimport INFINITY, pow, sqrt, tanh
+
+from onlinekern.core.base.part cimport Part
+from onlinekern.core.base.vector cimport OK_ABSOLUTE, OK_DOT, ok_vector_ops
+
+# gamma ||x||^2 up to which the expanded float32 distance is used: the exponent is then wrong by
+# about 64 * 2^-24 * 4 = 1.5e-5, hence the kernel value by 1.5e-5 of itself, at the most.
+cdef double EXPANDED_LIMIT = 64
+
+
+cdef class Kernel(Part):
+    """Base of the kernels, and the linear one: kappa(x, z) = <x, z>."""
+
+    def __cinit__(self, *args, **kwargs):
+        self.accumulate = OK_DOT
+        self.exact_above = INFINITY
+
+    cdef double term(self, double square, double absolute) noexcept nogil:
+        """The row's own number in `transform`, from ||x||^2 and ||x||_1."""
+        return 0
+
+    cdef double diagonal(self, double square) noexcept nogil:
+        """kappa(x, x) from ||x||^2."""
+        return square
+
+    cdef void transform(self, const ok_vector_ops *ops, void *g, Py_ssize_t ld, Py_ssize_t n,
+                        Py_ssize_t m, const void *a, const void *b, bint sparse) noexcept nogil:
+        """Turn the n x m block g (leading dimension ld) into kernel values, in place.
+
+        a (n) and b (m) are the terms; `sparse` tells that g was accumulated from sparse rows,
+        where an l1 distance lacks the rows' own absolute norms.
+        """
+
+    cdef void of_distance(self, const ok_vector_ops *ops, void *g, Py_ssize_t ld, Py_ssize_t n,
+                          Py_ssize_t m) noexcept nogil:
+        """The same from squared distances; only asked of kernels with a finite `exact_above`."""
+
+
+cdef class Gaussian(Kernel):
+    """exp(-gamma ||x - z||^2); a bandwidth sigma is gamma = 1 / (2 sigma^2).
+
+    Parameters
+    ----------
+    gamma : float > 0
+    """
+
+    cdef double gamma
+
+    def __init__(self, double gamma):
+        self.gamma = gamma
+        self.exact_above = EXPANDED_LIMIT / gamma
+        self.arguments = (gamma,)
+
+    cdef double term(self, double square, double absolute) noexcept nogil:
+        return self.gamma * square
+
+    cdef double diagonal(self, double square) noexcept nogil:
+        return 1
+
+    cdef void transform(self, const ok_vector_ops *ops, void *g, Py_ssize_t ld, Py_ssize_t n,
+                        Py_ssize_t m, const void *a, const void *b, bint sparse) noexcept nogil:
+        ops.exponential(g, ld, n, m, 2 * self.gamma, a, b)
+
+    cdef void of_distance(self, const ok_vector_ops *ops, void *g, Py_ssize_t ld, Py_ssize_t n,
+                          Py_ssize_t m) noexcept nogil:
+        ops.exponential(g, ld, n, m, -self.gamma, NULL, NULL)
+
+
+cdef class Laplacian(Kernel):
+    """exp(-gamma ||x - z||_1)
+
+    Parameters
+    ----------
+    gamma : float > 0
+    """
+
+    cdef double gamma
+
+    def __init__(self, double gamma):
+        self.gamma = gamma
+        self.accumulate = OK_ABSOLUTE
+        self.arguments = (gamma,)
+
+    cdef double term(self, double square, double absolute) noexcept nogil:
+        return self.gamma * absolute
+
+    cdef double diagonal(self, double square) noexcept nogil:
+        return 1
+
+    cdef void transform(self, const ok_vector_ops *ops, void *g, Py_ssize_t ld, Py_ssize_t n,
+                        Py_ssize_t m, const void *a, const void *b, bint sparse) noexcept nogil:
+        if sparse:
+            ops.exponential(g, ld, n, m, -self.gamma, a, b)
+        else:
+            ops.exponential(g, ld, n, m, -self.gamma, NULL, NULL)
+
+
+cdef class Polynomial(Kernel):
+    """(gamma <x, z> + coef0)^degree
+
+    Parameters
+    ----------
+    gamma : float > 0
+    degree : int >= 1
+    coef0 : float
+    """
+
+    cdef double gamma, coef0
+    cdef long degree
+
+    def __init__(self, double gamma, long degree=3, double coef0=0.0):
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.arguments = (gamma, degree, coef0)
+
+    cdef double diagonal(self, double square) noexcept nogil:
+        return pow(self.gamma * square + self.coef0, <double> self.degree)
+
+    cdef void transform(self, const ok_vector_ops *ops, void *g, Py_ssize_t ld, Py_ssize_t n,
+                        Py_ssize_t m, const void *a, const void *b, bint sparse) noexcept nogil:
+        ops.power(g, ld, n, m, self.gamma, self.coef0, self.degree)
+
+
+cdef class Sigmoid(Kernel):
+    """tanh(gamma <x, z> + coef0); not positive definite in general.
+
+    Parameters
+    ----------
+    gamma : float > 0
+    coef0 : float
+    """
+
+    cdef double gamma, coef0
+
+    def __init__(self, double gamma, double coef0=0.0):
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.arguments = (gamma, coef0)
+
+    cdef double diagonal(self, double square) noexcept nogil:
+        return tanh(self.gamma * square + self.coef0)
+
+    cdef void transform(self, const ok_vector_ops *ops, void *g, Py_ssize_t ld, Py_ssize_t n,
+                        Py_ssize_t m, const void *a, const void *b, bint sparse) noexcept nogil:
+        ops.tanh(g, ld, n, m, self.gamma, self.coef0)
+
+
+cdef class Cosine(Kernel):
+    """<x, z> / (||x|| ||z||), 0 where either row is zero."""
+
+    cdef double term(self, double square, double absolute) noexcept nogil:
+        return 1 / sqrt(square) if square > 0 else 0
+
+    cdef double diagonal(self, double square) noexcept nogil:
+        return 1 if square > 0 else 0
+
+    cdef void transform(self, const ok_vector_ops *ops, void *g, Py_ssize_t ld, Py_ssize_t n,
+                        Py_ssize_t m, const void *a, const void *b, bint sparse) noexcept nogil:
+        ops.scale(g, ld, n, m, a, b)
+
+
+# How each kernel is made from scikit-learn's three kernel parameters.
+KERNELS = {
+    "gaussian": lambda gamma, degree, coef0: Gaussian(gamma),
+    "laplacian": lambda gamma, degree, coef0: Laplacian(gamma),
+    "polynomial": lambda gamma, degree, coef0: Polynomial(gamma, degree, coef0),
+    "linear": lambda gamma, degree, coef0: Kernel(),
+    "sigmoid": lambda gamma, degree, coef0: Sigmoid(gamma, coef0),
+    "cosine": lambda gamma, degree, coef0: Cosine(),
+}
+KERNEL_ALIASES = {"rbf": "gaussian", "poly": "polynomial"}

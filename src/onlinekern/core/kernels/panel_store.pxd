@@ -1,0 +1,29 @@
+# Storage of support rows. May change at minor versions.
+from onlinekern.core.base.undo cimport Journal
+from onlinekern.core.base.vector cimport ok_vector_ops
+from onlinekern.core.kernels.block cimport Chunk
+from onlinekern.core.samples.sparse_rows cimport Point
+
+
+cdef class Store:
+    cdef const ok_vector_ops *ops
+    cdef readonly Py_ssize_t d, itemsize, capacity
+    cdef Journal journal      # of the rows that are overwritten
+    cdef int reserve(self, Py_ssize_t capacity) noexcept nogil
+    cdef int write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil
+    cdef int read(self, Py_ssize_t slot, Point point) noexcept nogil
+    cdef void clear(self, Py_ssize_t slot) noexcept nogil
+    cdef void checkpoint(self, Py_ssize_t n) noexcept nogil
+    cdef int keep(self, Py_ssize_t slot) noexcept nogil
+    cdef void rollback(self) noexcept nogil
+    cdef bint needs_spread(self) noexcept nogil
+    cdef void product(self, Chunk chunk, Py_ssize_t panel, int accumulate, char *g,
+                      Py_ssize_t ld) noexcept nogil
+    cdef void distance(self, Chunk chunk, Py_ssize_t i, Py_ssize_t panel,
+                       char *g) noexcept nogil
+
+
+cdef class PanelStore(Store):
+    cdef char *panels
+    cdef char *panel(self, Py_ssize_t index) noexcept nogil
+    cdef char *lane(self, Py_ssize_t slot) noexcept nogil

@@ -1,0 +1,229 @@
+"""Stores: where the support rows live, and their products with a chunk.
+
+Two forms behind one interface (the second in `sparse_stores`):
+
+PanelStore   dense feature-major panels; takes dense and sparse chunks. A dense chunk costs B d per
+             row at the rate of a matrix product, a sparse one B times its stored elements.
+SparseStore  one allocation per support row, for sparse samples of many features; the chunk is
+             spread out and each support row meets it. Memory follows the stored elements.
+
+A block g has one row per row of the chunk and OK_PANEL columns, one per slot of the panel.
+"""
+from cython cimport floating
+from libc.stdint cimport int32_t
+from libc.stdlib cimport free
+from libc.string cimport memcpy
+
+import numpy as np
+
+from onlinekern.core.base.undo cimport Journal
+from onlinekern.core.base.vector cimport OK_PANEL, OK_SQUARED, aligned_resize, ops_for
+from onlinekern.core.kernels.block cimport Chunk
+from onlinekern.core.samples.sparse_rows cimport Point
+
+
+cdef inline void put_lane(floating *lane, const floating *values, const int32_t *columns,
+                          Py_ssize_t count, Py_ssize_t d) noexcept nogil:
+    """Write one row into a lane of a panel: dense, or (columns not NULL) `count` elements."""
+    cdef Py_ssize_t j
+    if columns == NULL:
+        for j in range(d):
+            lane[j * OK_PANEL] = values[j]
+        return
+    zero_lane(lane, d)
+    for j in range(count):
+        lane[columns[j] * OK_PANEL] = values[j]
+
+
+cdef inline void zero_lane(floating *lane, Py_ssize_t d) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in range(d):
+        lane[j * OK_PANEL] = 0
+
+
+cdef inline void get_lane(const floating *lane, floating *values, Py_ssize_t d) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in range(d):
+        values[j] = lane[j * OK_PANEL]
+
+
+cdef inline void lane_distances(const floating *x, const floating *panel, Py_ssize_t d,
+                                float *g) noexcept nogil:
+    """g[slot] = ||x - s||^2, summed as `sparse_distance` does: ascending, in double."""
+    cdef Py_ssize_t j, slot
+    cdef double total, difference
+    for slot in range(OK_PANEL):
+        total = 0
+        for j in range(d):
+            difference = <double> x[j] - panel[j * OK_PANEL + slot]
+            total += difference * difference
+        g[slot] = <float> total
+
+
+cdef class Store:
+    """Base of the stores.
+
+    Parameters
+    ----------
+    d : int
+        Features of a row.
+    itemsize : int
+        4 or 8.
+    """
+
+    def __init__(self, Py_ssize_t d, Py_ssize_t itemsize):
+        self.d = d
+        self.itemsize = itemsize
+        self.ops = ops_for(itemsize)
+        self.journal = Journal(d * itemsize)
+
+    cdef int reserve(self, Py_ssize_t capacity) noexcept nogil:
+        """Make room for `capacity` rows, a multiple of OK_PANEL. Returns 0, or -1: no memory."""
+        return -1
+
+    cdef int write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil:
+        """Store row i of the chunk in `slot`. Returns 0, or -1 when memory ran out."""
+        return -1
+
+    cdef int read(self, Py_ssize_t slot, Point point) noexcept nogil:
+        """Copy the row of `slot`. Returns 0, or -1 when memory ran out."""
+        return -1
+
+    cdef void clear(self, Py_ssize_t slot) noexcept nogil:
+        """Make the row of `slot` zero."""
+
+    cdef void checkpoint(self, Py_ssize_t n) noexcept nogil:
+        """Remember the first n rows for `rollback`: `keep` is asked before one is overwritten."""
+        self.journal.open(n)
+
+    cdef int keep(self, Py_ssize_t slot) noexcept nogil:
+        """Copy a row that `rollback` will need. Returns 0, or -1 when memory ran out."""
+        return -1
+
+    cdef void rollback(self) noexcept nogil:
+        """Put back the rows of the checkpoint that were overwritten."""
+
+    cdef bint needs_spread(self) noexcept nogil:
+        """Whether `product` needs the chunk to be spread out."""
+        return False
+
+    cdef void product(self, Chunk chunk, Py_ssize_t panel, int accumulate, char *g,
+                      Py_ssize_t ld) noexcept nogil:
+        """g = accumulated products of all rows of the chunk with the slots of one panel."""
+
+    cdef void distance(self, Chunk chunk, Py_ssize_t i, Py_ssize_t panel,
+                       char *g) noexcept nogil:
+        """g[0:OK_PANEL] = squared distances of row i to the slots of one panel (float32)."""
+
+    def nbytes(self, Py_ssize_t n):
+        """Bytes allocated for the first `n` rows and the room kept beside them."""
+        raise NotImplementedError
+
+
+cdef class PanelStore(Store):
+    """Support rows in dense feature-major panels."""
+
+    def __dealloc__(self):
+        free(self.panels)
+
+    cdef char *panel(self, Py_ssize_t index) noexcept nogil:
+        return self.panels + index * self.d * OK_PANEL * self.itemsize
+
+    cdef char *lane(self, Py_ssize_t slot) noexcept nogil:
+        return self.panel(slot // OK_PANEL) + slot % OK_PANEL * self.itemsize
+
+    cdef int reserve(self, Py_ssize_t capacity) noexcept nogil:
+        cdef Py_ssize_t row_bytes = self.d * self.itemsize
+        cdef char *fresh
+        if capacity <= self.capacity:
+            return 0
+        fresh = <char *> aligned_resize(self.panels, self.capacity * row_bytes,
+                                        capacity * row_bytes)
+        if fresh == NULL:
+            return -1
+        self.panels = fresh
+        self.capacity = capacity
+        return 0
+
+    cdef int write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil:
+        cdef char *lane = self.lane(slot)
+        cdef const void *values = chunk.dense + i * self.d * self.itemsize
+        cdef const int32_t *columns = NULL
+        cdef Py_ssize_t count = self.d
+        if chunk.sparse:
+            values = chunk.rows[i].values
+            columns = chunk.rows[i].columns
+            count = chunk.rows[i].count
+        if self.itemsize == 4:
+            put_lane(<float *> lane, <const float *> values, columns, count, self.d)
+        else:
+            put_lane(<double *> lane, <const double *> values, columns, count, self.d)
+        return 0
+
+    cdef int read(self, Py_ssize_t slot, Point point) noexcept nogil:
+        cdef char *values = point.open_dense()
+        if values == NULL:
+            return -1
+        if self.itemsize == 4:
+            get_lane(<float *> self.lane(slot), <float *> values, self.d)
+        else:
+            get_lane(<double *> self.lane(slot), <double *> values, self.d)
+        return point.close_dense()
+
+    cdef void clear(self, Py_ssize_t slot) noexcept nogil:
+        if self.itemsize == 4:
+            zero_lane(<float *> self.lane(slot), self.d)
+        else:
+            zero_lane(<double *> self.lane(slot), self.d)
+
+    cdef int keep(self, Py_ssize_t slot) noexcept nogil:
+        cdef char *row
+        if not self.journal.wants(slot):
+            return 0
+        row = self.journal.record(slot)
+        if row == NULL:
+            return -1
+        if self.itemsize == 4:
+            get_lane(<float *> self.lane(slot), <float *> row, self.d)
+        else:
+            get_lane(<double *> self.lane(slot), <double *> row, self.d)
+        return 0
+
+    cdef void rollback(self) noexcept nogil:
+        cdef Py_ssize_t r
+        cdef char *lane
+        for r in range(self.journal.count):
+            lane = self.lane(self.journal.numbers[r])
+            if self.itemsize == 4:
+                put_lane(<float *> lane, <float *> self.journal.copy(r), NULL, self.d, self.d)
+            else:
+                put_lane(<double *> lane, <double *> self.journal.copy(r), NULL, self.d, self.d)
+
+    cdef void product(self, Chunk chunk, Py_ssize_t panel, int accumulate, char *g,
+                      Py_ssize_t ld) noexcept nogil:
+        if chunk.sparse:
+            self.ops.sparse[accumulate](chunk.rows, chunk.n, NULL, self.panel(panel), g, ld)
+        else:
+            self.ops.dense[accumulate](chunk.dense, self.d, chunk.n, self.d, self.panel(panel), g,
+                                       ld)
+
+    cdef void distance(self, Chunk chunk, Py_ssize_t i, Py_ssize_t panel,
+                       char *g) noexcept nogil:
+        if chunk.sparse:  # as the chunk's own columns are corrected, see Chunk.correct_column
+            lane_distances(<const float *> chunk.as_dense(i), <const float *> self.panel(panel),
+                           self.d, <float *> g)
+        else:
+            self.ops.dense[OK_SQUARED](chunk.as_dense(i), self.d, 1, self.d, self.panel(panel), g,
+                                       OK_PANEL)
+
+    def nbytes(self, Py_ssize_t n):
+        return self.capacity * self.d * self.itemsize
+
+    def get_rows(self, Py_ssize_t n):
+        """The first `n` rows as an ndarray of shape (n, d)."""
+        panels = (n + OK_PANEL - 1) // OK_PANEL
+        out = np.zeros((panels, self.d, OK_PANEL), np.float32 if self.itemsize == 4 else np.float64)
+        cdef Py_ssize_t address = out.ctypes.data
+        if n > 0:
+            memcpy(<void *> address, self.panels, out.nbytes)
+        return np.ascontiguousarray(out.transpose(0, 2, 1).reshape(-1, self.d)[:n])

@@ -1,0 +1,7 @@
+# Storage of sparse support rows. May change at minor versions.
+from onlinekern.core.base.vector cimport ok_sparse_row
+from onlinekern.core.kernels.panel_store cimport Store
+
+
+cdef class SparseStore(Store):
+    cdef ok_sparse_row *rows

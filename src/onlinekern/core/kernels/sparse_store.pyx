@@ -1,0 +1,139 @@
+"""SparseStore: support rows as they came, for sparse samples of many features.
+
+See `stores` for the interface, and for the other form.
+"""
+from libc.stdint cimport int32_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+
+import numpy as np
+import scipy.sparse as sp
+
+from onlinekern.core.base.undo cimport Journal
+from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, ok_sparse_row
+from onlinekern.core.kernels.block cimport Chunk
+from onlinekern.core.kernels.panel_store cimport Store
+from onlinekern.core.samples.sparse_rows cimport Point, sparse_distance
+
+
+cdef class SparseStore(Store):
+    """Support rows as they came, one allocation each: values, then columns.
+
+    The journal owns the rows that it holds.
+    """
+
+    def __init__(self, Py_ssize_t d, Py_ssize_t itemsize):
+        super().__init__(d, itemsize)
+        self.journal = Journal(sizeof(ok_sparse_row))
+
+    def __dealloc__(self):
+        cdef Py_ssize_t slot
+        if self.journal is not None:
+            self.checkpoint(0)
+        for slot in range(self.capacity):
+            free(<void *> self.rows[slot].values)
+        free(self.rows)
+
+    cdef int reserve(self, Py_ssize_t capacity) noexcept nogil:
+        cdef ok_sparse_row *fresh
+        if capacity <= self.capacity:
+            return 0
+        fresh = <ok_sparse_row *> aligned_resize(
+            self.rows, self.capacity * sizeof(ok_sparse_row), capacity * sizeof(ok_sparse_row))
+        if fresh == NULL:
+            return -1
+        self.rows = fresh
+        self.capacity = capacity
+        return 0
+
+    cdef int write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil:
+        cdef const ok_sparse_row *row = &chunk.rows[i]
+        cdef Py_ssize_t value_bytes = row.count * self.itemsize
+        cdef Py_ssize_t column_bytes = row.count * sizeof(int32_t)
+        cdef char *fresh = <char *> malloc(max(value_bytes + column_bytes, 1))
+        if fresh == NULL:
+            return -1
+        memcpy(fresh, row.values, value_bytes)
+        memcpy(fresh + value_bytes, row.columns, column_bytes)
+        free(<void *> self.rows[slot].values)
+        self.rows[slot].values = fresh
+        self.rows[slot].columns = <int32_t *> (fresh + value_bytes)
+        self.rows[slot].count = row.count
+        return 0
+
+    cdef int read(self, Py_ssize_t slot, Point point) noexcept nogil:
+        cdef const ok_sparse_row *row = &self.rows[slot]
+        if point.reserve(row.count) < 0:
+            return -1
+        memcpy(point.values, row.values, row.count * self.itemsize)
+        memcpy(point.columns, row.columns, row.count * sizeof(int32_t))
+        point.finish(row.count)
+        return 0
+
+    cdef void clear(self, Py_ssize_t slot) noexcept nogil:
+        self.rows[slot].count = 0
+
+    cdef void checkpoint(self, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t r
+        for r in range(self.journal.count):
+            free(<void *> (<ok_sparse_row *> self.journal.copy(r)).values)
+        self.journal.open(n)
+
+    cdef int keep(self, Py_ssize_t slot) noexcept nogil:
+        if not self.journal.wants(slot):
+            return 0
+        if self.journal.keep(slot, <char *> self.rows) < 0:
+            return -1
+        self.rows[slot].values = NULL
+        self.rows[slot].count = 0
+        return 0
+
+    cdef void rollback(self) noexcept nogil:
+        cdef Py_ssize_t r
+        for r in range(self.journal.count):
+            free(<void *> self.rows[self.journal.numbers[r]].values)
+        self.journal.put_back(<char *> self.rows)
+        self.journal.open(0)
+
+    cdef bint needs_spread(self) noexcept nogil:
+        return True
+
+    cdef void product(self, Chunk chunk, Py_ssize_t panel, int accumulate, char *g,
+                      Py_ssize_t ld) noexcept nogil:
+        cdef Py_ssize_t q, n
+        for q in range((chunk.n + OK_PANEL - 1) // OK_PANEL):
+            self.ops.sparse[accumulate](self.rows + panel * OK_PANEL, OK_PANEL, chunk.place,
+                                        chunk.lane_panel(q), chunk.scratch, OK_PANEL)
+            n = min(OK_PANEL, chunk.n - q * OK_PANEL)
+            self.ops.transpose(chunk.scratch, n, g + q * OK_PANEL * ld * self.itemsize, ld)
+
+    cdef void distance(self, Chunk chunk, Py_ssize_t i, Py_ssize_t panel,
+                       char *g) noexcept nogil:
+        cdef Py_ssize_t slot
+        for slot in range(OK_PANEL):
+            (<float *> g)[slot] = <float> sparse_distance(
+                &chunk.rows[i], &self.rows[panel * OK_PANEL + slot], self.itemsize)
+
+    def nbytes(self, Py_ssize_t n):
+        cdef Py_ssize_t slot, stored = 0
+        for slot in range(n):
+            stored += self.rows[slot].count
+        return self.capacity * sizeof(ok_sparse_row) + stored * (self.itemsize + sizeof(int32_t))
+
+    def get_rows(self, Py_ssize_t n):
+        """The first `n` rows as a CSR matrix of shape (n, d)."""
+        cdef Py_ssize_t slot, first, address
+        starts = np.zeros(n + 1, dtype=np.int32)
+        starts[1:] = np.cumsum([self.rows[slot].count for slot in range(n)])
+        values = np.zeros(starts[n], np.float32 if self.itemsize == 4 else np.float64)
+        columns = np.zeros(starts[n], np.int32)
+        for slot in range(n):
+            first = starts[slot]
+            address = values.ctypes.data
+            address += first * self.itemsize
+            memcpy(<void *> address, self.rows[slot].values, self.rows[slot].count * self.itemsize)
+            address = columns.ctypes.data
+            address += first * <Py_ssize_t> sizeof(int32_t)
+            memcpy(<void *> address, self.rows[slot].columns,
+                   self.rows[slot].count * sizeof(int32_t))
+        return sp.csr_matrix((values, columns, starts), shape=(n, self.d))

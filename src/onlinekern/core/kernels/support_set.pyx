@@ -1,0 +1,424 @@
+"""SupportSet: support rows with their coefficients, and the window over the coming samples.
+
+Only `add` and `blend` change a support row, and they repair the window's column (see
+windows); so does `drop` followed by `add`, which takes the place that was freed last. `drop` alone
+leaves row and column as they are, under coefficients of 0. What concerns coefficients alone
+(shrinking, averaging) goes to them directly and leaves the window be.
+
+Slots: which places of a support set are occupied, and since when; and a queue of them by size.
+
+A row keeps its place while it is in the set: leaving frees the place for a later row, and
+nothing moves. The age of a row is the number of rows that came in before it.
+"""
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free
+from libc.string cimport memcpy, memset
+
+import numpy as np
+import scipy.sparse as sp
+
+from onlinekern.core.base.undo cimport Journal
+from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, whole_panels
+from onlinekern.core.kernels.block cimport Chunk
+from onlinekern.core.kernels.coefficients cimport Coefficients
+from onlinekern.core.kernels.cost_model cimport kept_sparse
+from onlinekern.core.kernels.kernels cimport Kernel
+from onlinekern.core.kernels.panel_store cimport PanelStore
+from onlinekern.core.kernels.sparse_store cimport SparseStore
+from onlinekern.core.kernels.window cimport Window
+from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
+from onlinekern.core.samples.sparse_rows cimport Point
+
+
+cdef class Slots:
+    """Places 0 ... n - 1, of which the last freed one is taken first."""
+
+    def __init__(self):
+        self.old_ages = Journal(sizeof(int64_t))
+        self.old_free = Journal(sizeof(Py_ssize_t))
+
+    def __dealloc__(self):
+        free(self.ages)
+        free(self.free_slots)
+
+    cdef int reserve(self, Py_ssize_t capacity) noexcept nogil:
+        """Make room for `capacity` places in all. Returns 0, or -1 when memory ran out."""
+        cdef void *fresh
+        if capacity <= self.capacity:
+            return 0
+        fresh = aligned_resize(self.ages, self.capacity * sizeof(int64_t),
+                               capacity * sizeof(int64_t))
+        if fresh == NULL:
+            return -1
+        self.ages = <int64_t *> fresh
+        fresh = aligned_resize(self.free_slots, self.capacity * sizeof(Py_ssize_t),
+                               capacity * sizeof(Py_ssize_t))
+        if fresh == NULL:
+            return -1
+        self.free_slots = <Py_ssize_t *> fresh
+        self.capacity = capacity
+        return 0
+
+    cdef Py_ssize_t take(self) noexcept nogil:
+        """A place for the next row; there is room. -1 when memory ran out."""
+        cdef Py_ssize_t slot = self.n
+        if self.n_free > 0:
+            slot = self.free_slots[self.n_free - 1]
+            if self.old_ages.keep(slot, <char *> self.ages) < 0:
+                return -1
+            self.n_free -= 1
+        else:
+            self.n += 1
+        self.ages[slot] = self.added
+        self.added += 1
+        return slot
+
+    cdef int release(self, Py_ssize_t slot) noexcept nogil:
+        """The row of an occupied place leaves. Returns 0, or -1 when memory ran out."""
+        if self.old_ages.keep(slot, <char *> self.ages) < 0 \
+                or self.old_free.keep(self.n_free, <char *> self.free_slots) < 0:
+            return -1
+        self.ages[slot] = -1
+        self.free_slots[self.n_free] = slot
+        self.n_free += 1
+        return 0
+
+    cdef void checkpoint(self) noexcept nogil:
+        """Remember the present state for `rollback`."""
+        self.old_ages.open(self.n)
+        self.old_free.open(self.n_free)
+        self.saved_n = self.n
+        self.saved_n_free = self.n_free
+        self.saved_added = self.added
+
+    cdef void rollback(self) noexcept nogil:
+        """Return to the state of the checkpoint."""
+        self.old_ages.put_back(<char *> self.ages)
+        self.old_free.put_back(<char *> self.free_slots)
+        self.n = self.saved_n
+        self.n_free = self.saved_n_free
+        self.added = self.saved_added
+
+    def by_age(self):
+        """The occupied places, the oldest row first, as an ndarray of intp."""
+        ages = self.get_state()["ages"]
+        order = np.argsort(ages, kind="stable")
+        return order[np.count_nonzero(ages < 0):]
+
+    def get_state(self):
+        """All of it, as a dictionary of arrays and numbers."""
+        ages, free_slots = np.empty(self.n, np.int64), np.empty(self.n_free, np.intp)
+        cdef Py_ssize_t slot
+        for slot in range(self.n):
+            ages[slot] = self.ages[slot]
+        for slot in range(self.n_free):
+            free_slots[slot] = self.free_slots[slot]
+        return {"ages": ages, "free": free_slots, "added": self.added}
+
+    def set_state(self, state):
+        """Take over what `get_state` gave; there must be room."""
+        cdef Py_ssize_t slot
+        self.n, self.n_free, self.added = len(state["ages"]), len(state["free"]), state["added"]
+        for slot in range(self.n):
+            self.ages[slot] = state["ages"][slot]
+        for slot in range(self.n_free):
+            self.free_slots[slot] = state["free"][slot]
+
+
+cdef inline bint before(const Entry *a, const Entry *b) noexcept nogil:
+    return a.key < b.key or (a.key == b.key and a.age < b.age)
+
+
+cdef class Queue:
+    """A binary heap of places by key, the older row first among equal keys.
+
+    Taking the smallest costs the logarithm of their number, so does adding; adding a row of the
+    same key as all others, as the hinge does, costs one comparison.
+
+    Parameters
+    ----------
+    capacity : int
+    """
+
+    def __init__(self, Py_ssize_t capacity):
+        self.heap = <Entry *> aligned_resize(NULL, 0, capacity * sizeof(Entry))
+        if self.heap == NULL:
+            raise MemoryError(f"no memory for a queue of {capacity} support vectors")
+        self.capacity = capacity
+
+    def __dealloc__(self):
+        free(self.heap)
+
+    cdef void push(self, double key, int64_t age, Py_ssize_t slot) noexcept nogil:
+        """Add a place; there is room."""
+        cdef Py_ssize_t j = self.n
+        cdef Entry fresh
+        fresh.key, fresh.age, fresh.slot = key, age, slot
+        self.n += 1
+        while j > 0 and before(&fresh, &self.heap[(j - 1) // 2]):
+            self.heap[j] = self.heap[(j - 1) // 2]
+            j = (j - 1) // 2
+        self.heap[j] = fresh
+
+    cdef Py_ssize_t pop(self) noexcept nogil:
+        """Take out the place that comes first; there is one."""
+        cdef Py_ssize_t first = self.heap[0].slot, j = 0, child = 1
+        cdef Entry last
+        self.n -= 1
+        last = self.heap[self.n]
+        while child < self.n:
+            if child + 1 < self.n and before(&self.heap[child + 1], &self.heap[child]):
+                child += 1
+            if not before(&self.heap[child], &last):
+                break
+            self.heap[j] = self.heap[child]
+            j = child
+            child = 2 * j + 1
+        self.heap[j] = last
+        return first
+
+
+cdef class SupportSet:
+    """Support rows and their coefficients for every output.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    n_features : int
+    dtype : numpy.float32 or numpy.float64
+        Of the support rows and the kernel values; coefficients and scores are double.
+    n_outputs : int
+    averaged : bool
+        Whether the average of f_1 ... f_t is scored beside f_t.
+    sparse : bool
+        Whether the samples are sparse: rows of many features are then stored sparse.
+    """
+
+    def __init__(self, Kernel kernel, Py_ssize_t n_features, dtype, Py_ssize_t n_outputs,
+                 bint averaged, bint sparse):
+        itemsize = np.dtype(dtype).itemsize
+        self.kernel = kernel
+        self.sparse = sparse
+        self.coefficients = Coefficients(n_outputs, averaged, itemsize)
+        self.slots = Slots()
+        self.old_terms = Journal(itemsize)
+        form = SparseStore if sparse and kept_sparse(n_features) else PanelStore
+        self.store = form(n_features, itemsize)
+        self.window = self.new_window(1)
+        if self.reserve(OK_PANEL) < 0:
+            raise MemoryError(f"no memory for {OK_PANEL} support vectors")
+
+    def __dealloc__(self):
+        free(self.terms)
+
+    def arguments(self):
+        """The constructor's arguments."""
+        return (self.kernel, self.store.d, self.dtype, self.coefficients.n_outputs,
+                self.coefficients.averaged, self.sparse)
+
+    cdef Window new_window(self, Py_ssize_t rows):
+        """A window over up to `rows` samples."""
+        return Window(self.store, self.kernel, rows)
+
+    cdef int make_room(self, Py_ssize_t rows) except -1:
+        """Let the learning window hold at least `rows` samples."""
+        if self.window.chunk.capacity < rows:
+            self.window = self.new_window(rows)
+        return 0
+
+    cdef int reserve(self, Py_ssize_t capacity) noexcept nogil:
+        """Make room for `capacity` support rows in all. Returns 0, or -1 when memory ran out."""
+        cdef Py_ssize_t old = self.capacity, size = self.store.itemsize
+        cdef char *terms
+        if capacity <= old:
+            return 0
+        capacity = whole_panels(max(capacity, old + old // 2))
+        terms = <char *> aligned_resize(self.terms, old * size, capacity * size)
+        if terms == NULL:
+            return -1
+        self.terms = terms
+        if self.store.reserve(capacity) < 0 or self.coefficients.reserve(capacity) < 0 \
+                or self.slots.reserve(capacity) < 0:
+            return -1
+        self.capacity = capacity
+        return 0
+
+    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                  Py_ssize_t n) noexcept nogil:
+        """Open the learning window on the next n samples. Returns 0, or -1: no memory."""
+        self.window.chunk.panels_met = whole_panels(self.n) // OK_PANEL
+        if self.reserve(self.n + n) < 0 or self.window.chunk.open(rows, order, first, n) < 0:
+            return -1
+        return self.window.fill(self.n, self.terms, n)
+
+    cdef int allow_probes(self) except -1:
+        """Prepare for `kernel_row` and `blend`; called before the first of them."""
+        if self.probe is None:
+            self.probe = self.new_window(1)
+            self.point, self.other, self.blended = [
+                Point(self.store.d, self.store.itemsize, self.sparse) for _ in range(3)]
+        return 0
+
+    cdef const char *kernel_row(self, Py_ssize_t slot) noexcept nogil:
+        """Kernel values of a support row with all support rows, in whole panels.
+
+        They are overwritten by the next call. NULL when memory ran out.
+        """
+        if self.store.read(slot, self.point) < 0 \
+                or self.probe.chunk.open(&self.point.rows, NULL, 0, 1) < 0 \
+                or self.probe.fill(self.n, self.terms, 0) < 0:
+            return NULL
+        return self.probe.row(0)
+
+    cdef void as_doubles(self, const char *g, double *out) noexcept nogil:
+        """Copy kernel values with the support rows, a number per slot."""
+        memset(out, 0, self.n * sizeof(double))
+        self.coefficients.ops.add(g, 1, out, self.n)
+
+    cdef double diagonal(self, Py_ssize_t i) noexcept nogil:
+        """kappa(x_i, x_i) of a sample of the open window."""
+        return self.kernel.diagonal(self.window.chunk.squares[i])
+
+    cdef int place(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil:
+        """Store row i of a chunk, and its kernel term, in a slot."""
+        cdef Py_ssize_t size = self.store.itemsize
+        if slot < self.saved_n and (self.store.keep(slot) < 0
+                                    or self.old_terms.keep(slot, self.terms) < 0):
+            return -1
+        memcpy(self.terms + slot * size, chunk.terms + i * size, size)
+        return self.store.write(slot, chunk, i)
+
+    cdef int blend(self, Py_ssize_t i, Py_ssize_t slot, Py_ssize_t other,
+                   double h) noexcept nogil:
+        """s_slot <- (1 - h) s_slot + h s_other, while sample i is learnt.
+
+        The coefficients stay what they are. Returns 0, or -1 when memory ran out.
+        """
+        if self.store.read(slot, self.point) < 0 or self.store.read(other, self.other) < 0 \
+                or self.blended.blend(self.point, self.other, h) < 0 \
+                or self.probe.chunk.open(&self.blended.rows, NULL, 0, 1) < 0 \
+                or self.place(slot, self.probe.chunk, 0) < 0:
+            return -1
+        return self.window.rewrite(i, slot, self.terms)
+
+    cdef Py_ssize_t add(self, Py_ssize_t i, const double *step) noexcept nogil:
+        """Make sample i of the open window a support row with K coefficients.
+
+        Returns its slot, or -1 when memory ran out. There is room: `open` reserved it.
+        """
+        cdef Py_ssize_t slot = self.slots.take()
+        self.n = self.slots.n
+        if slot < 0 or self.place(slot, self.window.chunk, i) < 0 \
+                or self.window.repair(i, slot) < 0 or self.coefficients.put(slot, step) < 0:
+            return -1
+        return slot
+
+    def load(self, X, const double[:, ::1] coefficients, const Py_ssize_t[::1] order=None):
+        """Add rows of X, a row of K coefficients to each, outside of any stream.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d), validated
+        coefficients : ndarray of shape (n_added, n_outputs)
+        order : ndarray of shape (n_added,) of intp, optional
+            The rows to add; default all, as they stand.
+        """
+        cdef Samples samples = samples_of(X, self.dtype)
+        cdef const Py_ssize_t *rows = &order[0] if order is not None and len(order) > 0 else NULL
+        cdef Py_ssize_t i, slot, n = coefficients.shape[0]
+        cdef int status = self.reserve(self.n + n)
+        for i in range(n):
+            if status == 0:
+                status = self.window.chunk.open(&samples.rows, rows, i, 1)
+            slot = self.slots.take() if status == 0 else -1
+            if slot < 0 or self.place(slot, self.window.chunk, 0) < 0 \
+                    or self.coefficients.put(slot, &coefficients[i, 0]) < 0:
+                raise MemoryError(f"no memory for {n} support vectors")
+            self.n = self.slots.n
+
+    cdef int drop(self, Py_ssize_t slot) noexcept nogil:
+        """The support row in a slot leaves. Returns 0, or -1 when memory ran out."""
+        if self.slots.release(slot) < 0:
+            return -1
+        return self.coefficients.clear(slot)
+
+    cdef void checkpoint(self) noexcept nogil:
+        """Remember the present model for `rollback`."""
+        self.saved_n = self.n
+        self.store.checkpoint(self.n)
+        self.old_terms.open(self.n)
+        self.slots.checkpoint()
+        self.coefficients.checkpoint()
+
+    cdef void rollback(self) noexcept nogil:
+        """Return to the model of the checkpoint.
+
+        Rows in slots used since are made zero: free slots take part in products, under 0.
+        """
+        cdef Py_ssize_t slot
+        for slot in range(self.saved_n, self.n):
+            self.store.clear(slot)
+        self.store.rollback()
+        self.old_terms.put_back(self.terms)
+        self.slots.rollback()
+        self.n = self.saved_n
+        self.coefficients.rollback()
+        self.window.discard()
+
+    @property
+    def dtype(self):
+        """Of the support rows, as a numpy dtype."""
+        return np.dtype(np.float32 if self.store.itemsize == 4 else np.float64)
+
+    @property
+    def stored_sparse(self):
+        """Whether the support rows are stored sparse, which sparse samples only can meet."""
+        return self.store.needs_spread()
+
+    def rows(self):
+        """The support rows, the oldest first, ndarray or CSR matrix of shape (n_rows, d)."""
+        return self.store.get_rows(self.n)[self.slots.by_age()]
+
+    def effective(self):
+        """Coefficients of the model that predicts, (n_outputs, n_rows), in the order of `rows`."""
+        return self.coefficients.effective()[:, self.slots.by_age()]
+
+    @property
+    def n_rows(self):
+        """Support rows: the occupied slots."""
+        return self.n - self.slots.n_free
+
+    def get_state(self):
+        """All that was learnt, as a dictionary of arrays and numbers."""
+        cdef Py_ssize_t address, size = self.store.itemsize
+        terms = np.zeros(self.n, self.dtype)
+        address = terms.ctypes.data
+        memcpy(<void *> address, self.terms, self.n * size)
+        return {"rows": self.store.get_rows(self.n), "terms": terms,
+                **self.slots.get_state(), **self.coefficients.get_state()}
+
+    def set_state(self, state):
+        """Take over what `get_state` gave; the set must be new."""
+        # The cost model may be another than that of the process which saved the set.
+        rows = sp.csr_matrix(state["rows"]) if self.stored_sparse else state["rows"]
+        cdef Samples samples = samples_of(rows, self.dtype)
+        cdef Py_ssize_t address, i, n = samples.rows.n
+        if self.reserve(n) < 0:
+            raise MemoryError(f"no memory for {n} support vectors")
+        for i in range(n):
+            if self.window.chunk.open(&samples.rows, NULL, i, 1) < 0 \
+                    or self.place(i, self.window.chunk, 0) < 0:
+                raise MemoryError(f"no memory for {n} support vectors")
+        # A row that came sparse had its norm summed in another order than its dense copy has.
+        terms = np.ascontiguousarray(state["terms"], self.dtype)
+        address = terms.ctypes.data
+        memcpy(self.terms, <void *> address, terms.nbytes)
+        self.n = n
+        self.slots.set_state(state)
+        self.coefficients.set_state(state)
+
+    def nbytes(self):
+        """Bytes held for support rows, coefficients and terms."""
+        numbers = self.coefficients.n_outputs * (1 + self.coefficients.averaged)
+        per_slot = numbers * sizeof(double) + self.store.itemsize + 16  # term, age, free slot
+        return self.store.nbytes(self.n) + self.capacity * per_slot

@@ -1,0 +1,171 @@
+"""Losses: value and negative slope of a score f at a target y.
+
+Scalars are double whatever the dtype of the samples. `slope` is the *negative* derivative
+-dl/df, the direction in which an update moves f. A kink is decided here and nowhere else, so that
+samples learnt one by one and in blocks cannot disagree.
+
+For classification y is -1 or +1; for regression it is the target.
+"""
+from libc.math cimport exp, fabs, log1p
+
+from onlinekern.core.base.part cimport Part
+
+
+cdef class Loss(Part):
+    """Base of the losses; a subclass gives `value` and `slope`."""
+
+    cdef double value(self, double f, double y) noexcept nogil:
+        return 0
+
+    cdef double slope(self, double f, double y) noexcept nogil:
+        return 0
+
+    def evaluate(self, double f, double y):
+        """The pair (value, negative slope) at a score f and a target y."""
+        return self.value(f, y), self.slope(f, y)
+
+
+cdef class PerceptronLoss(Loss):
+    """max(0, -y f): what the Perceptron minimises."""
+
+    cdef double value(self, double f, double y) noexcept nogil:
+        return max(0.0, -y * f)
+
+    cdef double slope(self, double f, double y) noexcept nogil:
+        return y if y * f <= 0 else 0
+
+
+cdef class Hinge(Loss):
+    """max(0, 1 - y f)"""
+
+    cdef double value(self, double f, double y) noexcept nogil:
+        return max(0.0, 1 - y * f)
+
+    cdef double slope(self, double f, double y) noexcept nogil:
+        return y if y * f < 1 else 0
+
+
+cdef class SquaredHinge(Loss):
+    """max(0, 1 - y f)^2 / 2"""
+
+    cdef double value(self, double f, double y) noexcept nogil:
+        cdef double gap = max(0.0, 1 - y * f)
+        return 0.5 * gap * gap
+
+    cdef double slope(self, double f, double y) noexcept nogil:
+        return y * max(0.0, 1 - y * f)
+
+
+cdef class SmoothHinge(Loss):
+    """The hinge with a quadratic piece of width `delta` > 0 below 1 (huberised hinge)."""
+
+    cdef double delta
+
+    def __init__(self, double delta=1.0):
+        self.delta = delta
+        self.arguments = (delta,)
+
+    cdef double value(self, double f, double y) noexcept nogil:
+        cdef double gap = 1 - y * f
+        if gap <= 0:
+            return 0
+        if gap <= self.delta:
+            return gap * gap / (2 * self.delta)
+        return gap - self.delta / 2
+
+    cdef double slope(self, double f, double y) noexcept nogil:
+        cdef double gap = 1 - y * f
+        if gap <= 0:
+            return 0
+        return y * gap / self.delta if gap <= self.delta else y
+
+
+cdef class Logistic(Loss):
+    """ln(1 + exp(-y f)), computed so that no exponential overflows."""
+
+    cdef double value(self, double f, double y) noexcept nogil:
+        cdef double margin = y * f
+        return log1p(exp(-fabs(margin))) + max(0.0, -margin)
+
+    cdef double slope(self, double f, double y) noexcept nogil:
+        cdef double margin = y * f, small = exp(-fabs(margin))
+        return y * (small if margin > 0 else 1.0) / (1 + small)
+
+
+cdef class Exponential(Loss):
+    """exp(-y f), with the exponent held at 700 so that the value stays finite."""
+
+    cdef double value(self, double f, double y) noexcept nogil:
+        return exp(min(-y * f, 700.0))
+
+    cdef double slope(self, double f, double y) noexcept nogil:
+        return y * exp(min(-y * f, 700.0))
+
+
+cdef class Squared(Loss):
+    """(y - f)^2 / 2"""
+
+    cdef double value(self, double f, double y) noexcept nogil:
+        return 0.5 * (y - f) * (y - f)
+
+    cdef double slope(self, double f, double y) noexcept nogil:
+        return y - f
+
+
+cdef class EpsilonInsensitive(Loss):
+    """max(0, |y - f| - epsilon), epsilon >= 0"""
+
+    cdef double epsilon
+
+    def __init__(self, double epsilon=0.1):
+        self.epsilon = epsilon
+        self.arguments = (epsilon,)
+
+    cdef double value(self, double f, double y) noexcept nogil:
+        return max(0.0, fabs(y - f) - self.epsilon)
+
+    cdef double slope(self, double f, double y) noexcept nogil:
+        if fabs(y - f) <= self.epsilon:
+            return 0
+        return 1 if y > f else -1
+
+
+cdef class Absolute(EpsilonInsensitive):
+    """|y - f|: the epsilon-insensitive loss at epsilon = 0."""
+
+    def __init__(self):
+        self.epsilon = 0
+        self.arguments = ()
+
+
+cdef class Huber(Loss):
+    """(y - f)^2 / 2 up to |y - f| = delta, delta (|y - f| - delta / 2) beyond."""
+
+    cdef double delta
+
+    def __init__(self, double delta=1.0):
+        self.delta = delta
+        self.arguments = (delta,)
+
+    cdef double value(self, double f, double y) noexcept nogil:
+        cdef double gap = fabs(y - f)
+        if gap <= self.delta:
+            return 0.5 * gap * gap
+        return self.delta * (gap - 0.5 * self.delta)
+
+    cdef double slope(self, double f, double y) noexcept nogil:
+        return max(-self.delta, min(self.delta, y - f))
+
+
+LOSSES = {
+    "perceptron": PerceptronLoss,
+    "hinge": Hinge,
+    "squared_hinge": SquaredHinge,
+    "smooth_hinge": SmoothHinge,
+    "logistic": Logistic,
+    "exponential": Exponential,
+    "squared": Squared,
+    "absolute": Absolute,
+    "epsilon_insensitive": EpsilonInsensitive,
+    "huber": Huber,
+}

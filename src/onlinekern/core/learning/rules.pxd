@@ -1,0 +1,21 @@
+# Update rules: the scalar mathematics of one step. May change at minor versions.
+from libc.stdint cimport int64_t
+
+from onlinekern.core.base.part cimport Part
+from onlinekern.core.learning.losses cimport Loss
+
+
+cdef class Rule(Part):
+    cdef readonly Loss loss
+    cdef readonly bint second_order
+    cdef readonly bint blind     # no method of it looks at the squared length
+    cdef bint idle(self, double f, double y) noexcept nogil
+    cdef double coefficient(self, double f, double y, double q, int64_t t,
+                            double importance) noexcept nogil
+    cdef double contraction(self, double f, double y, double q, double importance) noexcept nogil
+    cdef double shrink(self, int64_t t) noexcept nogil
+
+
+cdef class PassiveAggressive(Rule):
+    cdef double C
+    cdef double tau(self, double loss, double q, double C) noexcept nogil

@@ -1,0 +1,320 @@
+"""Update rules: from a score to the coefficient of the sample, as pure scalar mathematics.
+
+A rule sees the score f, the target y, the squared length q of the sample in the geometry
+of the space (kappa(x, x) for kernels) and the step number t; it knows nothing of kernels, supports
+or classes. `importance` is the sample's weight over the probability with which the gate let it
+through (SPA and OSKL divide by it); it is > 0.
+
+A rule of second order also says how the geometry contracts along the sample: with S the metric of
+the space (q = x'Sx) and b the contraction, S <- S - b (Sx)(Sx)'. Other rules leave it 0.
+
+`shrink(t)` is the factor on all that was learnt before step t, applied whether or not the sample
+gets a coefficient.
+
+The Passive-Aggressive rules.
+
+Their step is the shortest that suffers no loss on the sample, bounded (PA-I) or softened
+(PA-II) by C.
+"""
+from libc.math cimport INFINITY
+from libc.stdint cimport int64_t
+
+from onlinekern.core.base.part cimport Part
+from onlinekern.core.learning.losses cimport Loss
+from onlinekern.core.learning.schedules cimport Schedule
+
+from onlinekern.core.learning.losses import PerceptronLoss
+
+
+cdef class Rule(Part):
+    """Base of the rules.
+
+    Attributes
+    ----------
+    loss : Loss
+        The loss that is counted, gated and descended.
+    second_order : bool
+        Whether `contraction` is ever other than 0.
+    blind : bool
+        Whether its steps have nothing to do with the squared length, which need not be known then.
+        False is always right; a subclass of a blind rule is not blind unless it says so.
+    """
+
+    cdef bint idle(self, double f, double y) noexcept nogil:
+        """Whether no step is taken at this score, whatever the length: it need not be known then.
+
+        Only a help for spaces whose lengths are dear; False is always right.
+        """
+        return False
+
+    cdef double coefficient(self, double f, double y, double q, int64_t t,
+                            double importance) noexcept nogil:
+        return 0
+
+    cdef double contraction(self, double f, double y, double q, double importance) noexcept nogil:
+        return 0
+
+    cdef double shrink(self, int64_t t) noexcept nogil:
+        return 1
+
+    def evaluate_contraction(self, double f, double y, double q=1.0, double importance=1.0):
+        """The contraction of one step (for tests and exploration)."""
+        return self.contraction(f, y, q, importance)
+
+    def evaluate(self, double f, double y, double q=1.0, int64_t t=1, double importance=1.0):
+        """The pair (coefficient, shrink) of one step (for tests and exploration)."""
+        return self.coefficient(f, y, q, t, importance), self.shrink(t)
+
+
+cdef class Perceptron(Rule):
+    """y where y f <= 0 (Rosenblatt 1958; with kernels Freund and Schapire 1999)."""
+
+    def __init__(self):
+        self.loss = PerceptronLoss()
+        self.blind = type(self) is Perceptron
+
+    cdef double coefficient(self, double f, double y, double q, int64_t t,
+                            double importance) noexcept nogil:
+        return importance * self.loss.slope(f, y)
+
+
+cdef class Gradient(Rule):
+    """f <- (1 - eta_t reg) f - eta_t dl/df kappa(x_t, .) (Kivinen et al. 2004, eq. 8).
+
+    Parameters
+    ----------
+    loss : Loss
+    schedule : Schedule
+    regularisation : float >= 0
+        The factor 1 - eta_t reg is held at 0 from below: a longer step would change the sign of
+        what has been learnt.
+    """
+
+    cdef Schedule schedule
+    cdef double regularisation
+
+    def __init__(self, Loss loss, Schedule schedule, double regularisation=0.0):
+        self.loss = loss
+        self.schedule = schedule
+        self.regularisation = regularisation
+        self.blind = type(self) is Gradient or type(self) is Pegasos
+        self.arguments = (loss, schedule, regularisation)
+
+    cdef double coefficient(self, double f, double y, double q, int64_t t,
+                            double importance) noexcept nogil:
+        cdef double slope = self.loss.slope(f, y)
+        return slope if slope == 0 else importance * self.schedule.at(t) * slope
+
+    cdef double shrink(self, int64_t t) noexcept nogil:
+        if self.regularisation == 0:
+            return 1
+        return max(0.0, 1 - self.schedule.at(t) * self.regularisation)
+
+
+cdef class Pegasos(Gradient):
+    """The gradient step with eta_t = 1 / (lambda t): shrink 1 - 1/t (Shalev-Shwartz et al. 2011).
+
+    The shrink is computed as (t - 1) / t, not as 1 - eta_t lambda: it is exactly 0 at t = 1 and the
+    product over the steps stays 1/t to rounding.
+    """
+
+    cdef double shrink(self, int64_t t) noexcept nogil:
+        return (t - 1.0) / t
+
+
+cdef class BatchPegasos(Rule):
+    """The step of Pegasos in batches: -dl/df / (lambda b n) each, shrink 1 - 1/b once (figure 2).
+
+    b counts the batches of n samples; a batch shrinks with its first sample. For spaces that take
+    the steps of a batch together.
+
+    Parameters
+    ----------
+    loss : Loss
+    regularisation : float > 0
+    batch_size : int >= 1
+    """
+
+    cdef double regularisation
+    cdef int64_t batch_size
+
+    def __init__(self, Loss loss, double regularisation, int64_t batch_size=1):
+        self.loss = loss
+        self.regularisation = regularisation
+        self.batch_size = batch_size
+        self.blind = type(self) is BatchPegasos
+        self.arguments = (loss, regularisation, batch_size)
+
+    cdef double coefficient(self, double f, double y, double q, int64_t t,
+                            double importance) noexcept nogil:
+        cdef int64_t seen = ((t - 1) // self.batch_size + 1) * self.batch_size
+        return importance * self.loss.slope(f, y) / (self.regularisation * seen)
+
+    cdef double shrink(self, int64_t t) noexcept nogil:
+        cdef int64_t before = (t - 1) // self.batch_size
+        return 1 if (t - 1) % self.batch_size else before / (before + 1.0)
+
+
+cdef class InverseTime(Rule):
+    """The step of Pegasos, -dl/df / (lambda t), of a model whose scale is exactly 1/t.
+
+    The coefficient is given in units of that scale: -dl/df / lambda, so that equal steps are equal
+    numbers whenever they are taken.
+
+    Parameters
+    ----------
+    loss : Loss
+    regularisation : float > 0
+    max_step : float > 0, default=inf
+        Cap on the step itself, hence on the coefficient over t.
+    """
+
+    cdef double regularisation, max_step
+
+    def __init__(self, Loss loss, double regularisation, double max_step=INFINITY):
+        self.loss = loss
+        self.regularisation = regularisation
+        self.max_step = max_step
+        self.blind = type(self) is InverseTime
+        self.arguments = (loss, regularisation, max_step)
+
+    cdef double coefficient(self, double f, double y, double q, int64_t t,
+                            double importance) noexcept nogil:
+        cdef double step = importance * self.loss.slope(f, y) / self.regularisation
+        cdef double most = self.max_step * t
+        return max(-most, min(most, step))
+
+    cdef double shrink(self, int64_t t) noexcept nogil:
+        return (t - 1.0) / t
+
+
+cdef class AROW(Rule):
+    """Coefficient l y b, contraction b = 1 / (q + r) where the loss l > 0 (Crammer et al. 2009).
+
+    The step is (8) and (9) of "Adaptive regularization of weight vectors" with the hinge for the
+    loss; r is the noise that a target is trusted with, so a sample of importance w has r / w.
+
+    Parameters
+    ----------
+    loss : Loss
+        Of slope -1, 0 or +1.
+    r : float > 0
+        In the units of q.
+    """
+
+    cdef double r
+
+    def __init__(self, Loss loss, double r=1.0):
+        self.loss = loss
+        self.r = r
+        self.second_order = True
+        self.arguments = (loss, r)
+
+    cdef bint idle(self, double f, double y) noexcept nogil:
+        return self.loss.slope(f, y) == 0
+
+    cdef double coefficient(self, double f, double y, double q, int64_t t,
+                            double importance) noexcept nogil:
+        if q <= 0:
+            return 0
+        return self.loss.slope(f, y) * self.loss.value(f, y) / (q + self.r / importance)
+
+    cdef double contraction(self, double f, double y, double q, double importance) noexcept nogil:
+        if q <= 0 or self.loss.value(f, y) <= 0:
+            return 0
+        return 1 / (q + self.r / importance)
+
+
+RULES = {
+    "perceptron": Perceptron,
+    "gradient": Gradient,
+    "pegasos": Pegasos,
+    "batch_pegasos": BatchPegasos,
+    "inverse_time": InverseTime,
+    "arow": AROW,
+}
+
+
+cdef class PassiveAggressive(Rule):
+    """tau = l / q in the direction of the target (Crammer et al. 2006, eq. 5).
+
+    For losses whose slope is -1, 0 or +1 (hinge, epsilon-insensitive). A sample of length q <= 0
+    (an empty row under the linear kernel) cannot move its own score and is passed over.
+
+    Parameters
+    ----------
+    loss : Loss
+    """
+
+    def __init__(self, Loss loss):
+        self.loss = loss
+        self.arguments = (loss,)
+
+    cdef bint idle(self, double f, double y) noexcept nogil:
+        return self.loss.slope(f, y) == 0
+
+    cdef double coefficient(self, double f, double y, double q, int64_t t,
+                            double importance) noexcept nogil:
+        if q <= 0:
+            return 0
+        return self.loss.slope(f, y) * self.tau(self.loss.value(f, y), q, self.C * importance)
+
+    cdef double tau(self, double loss, double q, double C) noexcept nogil:
+        return loss / q
+
+
+cdef class PassiveAggressive1(PassiveAggressive):
+    """tau = min(C, l / q) (PA-I, eq. 8 there).
+
+    Parameters
+    ----------
+    loss : Loss
+    C : float > 0
+        Aggressiveness, multiplied by the importance of the sample.
+    """
+
+    def __init__(self, Loss loss, double C=1.0):
+        self.loss = loss
+        self.C = C
+        self.arguments = (loss, C)
+
+    cdef double tau(self, double loss, double q, double C) noexcept nogil:
+        return min(C, loss / q)
+
+
+cdef class PassiveAggressive2(PassiveAggressive1):
+    """tau = l / (q + 1 / (2 C)) (PA-II, eq. 9 there)."""
+
+    cdef double tau(self, double loss, double q, double C) noexcept nogil:
+        return loss / (q + 1 / (2 * C))
+
+
+cdef class ScaledPassiveAggressive1(PassiveAggressive1):
+    """PA-I whose importance multiplies the step itself: importance min(C, l / q).
+
+    As scikit-learn weights its samples; C = inf gives plain PA.
+    """
+
+    cdef double coefficient(self, double f, double y, double q, int64_t t,
+                            double importance) noexcept nogil:
+        return importance * PassiveAggressive.coefficient(self, f, y, q, t, 1)
+
+
+cdef class ScaledPassiveAggressive2(PassiveAggressive2):
+    """PA-II whose importance multiplies the step itself: importance l / (q + 1 / (2 C)).
+
+    A sample of length 0 may move a constant that is no part of the length.
+    """
+
+    cdef double coefficient(self, double f, double y, double q, int64_t t,
+                            double importance) noexcept nogil:
+        return importance * self.loss.slope(f, y) * self.tau(self.loss.value(f, y), q, self.C)
+
+
+PASSIVE_RULES = {
+    "pa": PassiveAggressive,
+    "pa1": PassiveAggressive1,
+    "pa2": PassiveAggressive2,
+    "scaled_pa1": ScaledPassiveAggressive1,
+    "scaled_pa2": ScaledPassiveAggressive2,
+}

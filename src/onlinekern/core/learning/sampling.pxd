@@ -1,0 +1,10 @@
+# Gates: which samples may update. May change at minor versions.
+from onlinekern.core.base.part cimport Part
+from onlinekern.core.base.random cimport Generator
+from onlinekern.core.learning.losses cimport Loss
+
+
+cdef class Gate(Part):
+    cdef readonly bint open      # the importance is always 1, and need not be asked for
+    cdef double importance(self, Loss loss, double f, double y, double suffered, Generator rng,
+                           double *uniform) noexcept nogil

@@ -1,0 +1,8 @@
+# Update rules of confidence-weighted learning. May change at minor versions.
+from onlinekern.core.learning.rules cimport Rule
+
+
+cdef class ConfidenceWeighted(Rule):
+    cdef double phi, C
+    cdef double alpha(self, double m, double v, double importance) noexcept nogil
+    cdef double excess(self, double m, double v) noexcept nogil

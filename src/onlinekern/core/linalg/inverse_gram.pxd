@@ -1,0 +1,26 @@
+# The inverse of a Gram matrix of changing rows. May change at minor versions.
+from onlinekern.core.base.undo cimport Guarded
+from onlinekern.core.base.vector cimport ok_vector_ops
+
+
+cdef class InverseGram:
+    cdef const ok_vector_ops *ops
+    cdef readonly Py_ssize_t size, ld
+    cdef readonly Py_ssize_t n_updates   # since the inverse was made afresh
+    cdef Py_ssize_t saved_updates
+    cdef bint broken                     # an update met a pivot that cannot be
+    cdef Guarded inverse                 # size x ld; rows and columns of absent places are 0
+    cdef Guarded diagonal                # 1 x ld: kappa_ii + ridge_i; 0 in absent places
+    cdef double *direction               # ld numbers to work with
+
+    cdef const double *row(self, Py_ssize_t place) noexcept nogil
+    cdef bint present(self, Py_ssize_t place) noexcept nogil
+    cdef void border(self, Py_ssize_t place, const double *k, double kappa,
+                     double ridge) noexcept nogil
+    cdef void deflate(self, Py_ssize_t place) noexcept nogil
+    cdef bint worn(self) noexcept nogil
+    cdef double *fresh_row(self, Py_ssize_t place) noexcept nogil
+    cdef void invert(self) noexcept nogil
+    cdef void mirror(self) noexcept nogil
+    cdef void checkpoint(self) noexcept nogil
+    cdef void rollback(self) noexcept nogil

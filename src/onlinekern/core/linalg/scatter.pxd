@@ -1,0 +1,32 @@
+# Class means and scatter matrices of a stream. May change at minor versions.
+from onlinekern.core.base.undo cimport Guarded
+from onlinekern.core.linalg.frequent_directions cimport FrequentDirections
+from onlinekern.core.samples.rows cimport Rows
+
+
+cdef class Scatter:
+    cdef readonly FrequentDirections sketch
+    cdef readonly bint centred
+    cdef readonly Py_ssize_t n_classes, d
+    cdef Guarded means           # n_classes x d
+    cdef Guarded sums            # one row: weight of each class, then the sum of weight ||x||^2
+    cdef Guarded top             # one row: the direction of the largest singular value of C
+    cdef double *spread          # n_classes x d, made by `refresh`
+    cdef double *overall         # d, made by `refresh`
+    cdef double *scratch         # d
+    cdef double *images          # 2 size numbers for each class, at least for one
+    cdef double total            # weight of all, made by `refresh`
+
+    cdef void begin_direction(self) noexcept nogil
+    cdef int add(self, const Rows *rows, Py_ssize_t i, Py_ssize_t label,
+                 double weight) noexcept nogil
+    cdef void refresh(self) noexcept nogil
+    cdef void within(self, const double *w, Py_ssize_t n, Py_ssize_t stride, double factor,
+                     double *out) noexcept nogil
+    cdef void between(self, const double *w, Py_ssize_t n, Py_ssize_t stride, double factor,
+                      double *out) noexcept nogil
+    cdef void discriminants(self, Py_ssize_t n, double factor, double *out) noexcept nogil
+    cdef double largest_eigenvalue(self) noexcept nogil
+    cdef double mean_square(self) noexcept nogil
+    cdef void checkpoint(self) noexcept nogil
+    cdef void rollback(self) noexcept nogil

@@ -1,0 +1,213 @@
+"""Scatter: class means, and within- and between-class scatter matrices, without any d x d matrix.
+
+With N_c and u_c the weight and the mean of class c, N and u those of all samples,
+
+    S_b = V'V with rows v_c = sqrt(N_c / N) (u_c - u),
+    S_w = C'C / N                  from a centred sketch,
+    S_w = C'C / N - uu' - S_b      from a raw one.
+
+The centred sketch gets sqrt(N_c / (N_c + 1)) (x - u_c), taken before x enters u_c: by Welford's
+identity the squares of these rows sum up to N S_w exactly, though u_c moves, and nothing is ever
+subtracted. Weights count as repeated samples do.
+"""
+from libc.math cimport sqrt
+from libc.stdint cimport uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset
+from scipy.linalg.cython_blas cimport daxpy, ddot, dgemm, dgemv, dnrm2
+
+from onlinekern.core.base.undo cimport Guarded
+from onlinekern.core.base.vector cimport aligned_resize
+from onlinekern.core.linalg.frequent_directions cimport FrequentDirections
+from onlinekern.core.samples.row_arithmetic cimport row_follow, row_square
+from onlinekern.core.samples.rows cimport Rows
+
+# Of the power method, before each step of the learner; the direction found is where the next call
+# begins, and the sketch changes little between two steps.
+cdef int POWER_ITERATIONS = 8
+
+
+cdef class Scatter:
+    """Statistics of a stream of labelled samples.
+
+    Parameters
+    ----------
+    sketch : FrequentDirections
+    n_classes : int >= 2
+    centred : bool
+        Whether the sketch is one of centred rows, or of the samples themselves.
+    """
+
+    def __init__(self, FrequentDirections sketch, Py_ssize_t n_classes, bint centred):
+        cdef Py_ssize_t size
+        self.sketch = sketch
+        self.d = sketch.d
+        self.n_classes = n_classes
+        self.centred = centred
+        self.means = Guarded(n_classes, self.d)
+        self.sums = Guarded(1, n_classes + 1)
+        self.top = Guarded(1, self.d)
+        self.begin_direction()
+        size = n_classes * self.d * sizeof(double)
+        self.spread = <double *> aligned_resize(NULL, 0, size)
+        self.overall = <double *> aligned_resize(NULL, 0, 2 * self.d * sizeof(double))
+        self.images = <double *> calloc(max(2 * sketch.size, n_classes) * n_classes,
+                                        sizeof(double))
+        if self.spread == NULL or self.overall == NULL or self.images == NULL:
+            raise MemoryError(f"no memory for {n_classes} class means of {self.d} features")
+        self.scratch = self.overall + self.d
+
+    def __dealloc__(self):
+        free(self.spread)
+        free(self.overall)
+        free(self.images)
+
+    cdef void begin_direction(self) noexcept nogil:
+        """Begin the power method from signs that look random: orthogonal to nothing that occurs."""
+        cdef Py_ssize_t j
+        cdef uint64_t bits
+        cdef double *top = self.top.row(0)
+        for j in range(self.d):
+            # The first steps of splitmix64.
+            bits = (<uint64_t> j + 1) * <uint64_t> 0x9E3779B97F4A7C15
+            bits = (bits ^ (bits >> 30)) * <uint64_t> 0xBF58476D1CE4E5B9
+            top[j] = (1 if bits >> 63 else -1) / sqrt(<double> self.d)
+
+    cdef int add(self, const Rows *rows, Py_ssize_t i, Py_ssize_t label,
+                 double weight) noexcept nogil:
+        """Take in sample i of class `label`. Returns 0, or the negative code of the sketch."""
+        cdef double *sums = self.sums.touch(0)
+        cdef double *mean = self.means.touch(label)
+        cdef double before = sums[label]
+        sums[label] += weight
+        sums[self.n_classes] += weight * row_square(rows, i)
+        if self.centred:
+            row_follow(rows, i, weight / sums[label], mean, sqrt(weight * before / sums[label]),
+                       self.sketch.slot())
+            return self.sketch.fill()
+        row_follow(rows, i, weight / sums[label], mean, 1, self.scratch)
+        return self.sketch.insert_row(rows, i, sqrt(weight))
+
+    cdef void refresh(self) noexcept nogil:
+        """Make the overall mean and V; to be called before the products below."""
+        cdef Py_ssize_t c
+        cdef int d = <int> self.d, unit = 1
+        cdef double *sums = self.sums.row(0)
+        cdef double share, root
+        self.total = 0
+        memset(self.overall, 0, self.d * sizeof(double))
+        memset(self.spread, 0, self.n_classes * self.d * sizeof(double))
+        for c in range(self.n_classes):
+            self.total += sums[c]
+        for c in range(self.n_classes):
+            share = sums[c] / self.total
+            daxpy(&d, &share, self.means.row(c), &unit, self.overall, &unit)
+        for c in range(self.n_classes):
+            root = sqrt(sums[c] / self.total)
+            daxpy(&d, &root, self.means.row(c), &unit, self.spread + c * self.d, &unit)
+            root = -root
+            daxpy(&d, &root, self.overall, &unit, self.spread + c * self.d, &unit)
+
+    cdef void within(self, const double *w, Py_ssize_t n, Py_ssize_t stride, double factor,
+                     double *out) noexcept nogil:
+        """out += factor S_w w for the n rows of w and out, `stride` numbers apart."""
+        cdef int d = <int> self.d, rows = <int> self.sketch.tally.n, outputs = <int> n
+        cdef int apart = <int> stride, unit = 1
+        cdef double one = 1, zero = 0, scale = factor / self.total
+        cdef Py_ssize_t k
+        if rows > 0:
+            dgemm(b"T", b"N", &rows, &outputs, &d, &one, self.sketch.buffer.values, &d,
+                  <double *> w, &apart, &zero, self.images, &rows)
+            dgemm(b"N", b"N", &d, &outputs, &rows, &scale, self.sketch.buffer.values, &d,
+                  self.images, &rows, &one, out, &apart)
+        if self.centred:
+            return
+        for k in range(n):
+            scale = -factor * ddot(&d, self.overall, &unit, <double *> w + k * stride, &unit)
+            daxpy(&d, &scale, self.overall, &unit, out + k * stride, &unit)
+        self.between(w, n, stride, -factor, out)
+
+    cdef void between(self, const double *w, Py_ssize_t n, Py_ssize_t stride, double factor,
+                      double *out) noexcept nogil:
+        """out += factor S_b w, as `within`."""
+        cdef int d = <int> self.d, classes = <int> self.n_classes, outputs = <int> n
+        cdef int apart = <int> stride
+        cdef double one = 1, zero = 0
+        dgemm(b"T", b"N", &classes, &outputs, &d, &one, self.spread, &d, <double *> w, &apart,
+              &zero, self.images, &classes)
+        dgemm(b"N", b"N", &d, &outputs, &classes, &factor, self.spread, &d, self.images, &classes,
+              &one, out, &apart)
+
+    cdef void discriminants(self, Py_ssize_t n, double factor, double *out) noexcept nogil:
+        """out (n x (d + 1)) += factor m: (N_c / N)(u_c - u) for each class c of several; for the
+        one output of two classes the difference of both, 2 (N_0 N_1 / N^2)(u_1 - u_0)."""
+        cdef int d = <int> self.d, unit = 1
+        cdef double share
+        cdef double *sums = self.sums.row(0)
+        cdef Py_ssize_t c
+        for c in range(self.n_classes):
+            share = factor * sqrt(sums[c] / self.total)
+            if n == 1 and c == 0:
+                share = -share
+            daxpy(&d, &share, self.spread + c * self.d, &unit,
+                  out + (0 if n == 1 else c * (self.d + 1)), &unit)
+
+    cdef double largest_eigenvalue(self) noexcept nogil:
+        """An estimate, from below, of the largest eigenvalue of C'C / N."""
+        cdef int d = <int> self.d, rows = <int> self.sketch.tally.n, unit = 1, _iteration
+        cdef double one = 1, zero = 0, value = 0, length
+        cdef double *top
+        if rows == 0:
+            return 0
+        top = self.top.touch(0)
+        for _iteration in range(POWER_ITERATIONS):
+            dgemv(b"T", &d, &rows, &one, self.sketch.buffer.values, &d, top, &unit, &zero,
+                  self.images, &unit)
+            dgemv(b"N", &d, &rows, &one, self.sketch.buffer.values, &d, self.images, &unit, &zero,
+                  self.scratch, &unit)
+            length = dnrm2(&d, self.scratch, &unit)
+            if not length > 0:
+                break
+            value = length
+            memset(top, 0, self.d * sizeof(double))
+            length = 1 / length
+            daxpy(&d, &length, self.scratch, &unit, top, &unit)
+        return value / self.total
+
+    cdef double mean_square(self) noexcept nogil:
+        """The mean of ||x||^2."""
+        return self.sums.row(0)[self.n_classes] / self.total
+
+    cdef void checkpoint(self) noexcept nogil:
+        self.sketch.checkpoint()
+        self.means.checkpoint()
+        self.sums.checkpoint()
+        self.top.checkpoint()
+
+    cdef void rollback(self) noexcept nogil:
+        self.sketch.rollback()
+        self.means.rollback()
+        self.sums.rollback()
+        self.top.rollback()
+
+    @property
+    def class_weights(self):
+        """N_c, ndarray of shape (n_classes,)."""
+        return self.sums.to_array()[0, :-1]
+
+    @property
+    def class_means(self):
+        """u_c, ndarray of shape (n_classes, d); 0 for a class that has not come."""
+        return self.means.to_array()
+
+    def __reduce__(self):
+        state = (self.means.to_array(), self.sums.to_array(), self.top.to_array())
+        return _restore, (self.sketch, self.n_classes, self.centred, state)
+
+
+def _restore(sketch, n_classes, centred, state):
+    cdef Scatter scatter = Scatter(sketch, n_classes, centred)
+    for matrix, values in zip((scatter.means, scatter.sums, scatter.top), state):
+        (<Guarded> matrix).from_array(values)
+    scatter.checkpoint()
+    return scatter

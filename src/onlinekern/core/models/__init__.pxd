@@ -1,0 +1,1 @@
+# Models as the stream loop sees them: what is scored, measured and updated.

@@ -1,0 +1,53 @@
+# The model in two spaces of DualSGD. May change at minor versions.
+from onlinekern.core.base.undo cimport Journal
+from onlinekern.core.base.vector cimport ok_vector_ops
+from onlinekern.core.budgets.policy cimport Budget, Verdict
+from onlinekern.core.features.map cimport FeatureBlock, FeatureMap
+from onlinekern.core.kernels.block cimport Chunk
+from onlinekern.core.kernels.coefficients cimport Coefficients
+from onlinekern.core.kernels.support_set cimport Queue, SupportSet
+from onlinekern.core.kernels.window cimport Window
+from onlinekern.core.models.space cimport InverseTimeSpace
+
+
+cdef class Weights:
+    cdef const ok_vector_ops *ops
+    cdef Coefficients shared               # scale, total and steps are its
+    cdef readonly Py_ssize_t n_outputs, length
+    cdef readonly bint averaged
+    cdef double *values                    # n_outputs x length, then as many companions
+    cdef double *offsets                   # n_outputs, then as many companions
+    cdef double *saved
+    cdef double *saved_offsets
+    cdef bint watched
+    cdef void scores(self, const char *z, double *current, double *averaged) noexcept nogil
+    cdef void absorb(self, Py_ssize_t slot, const char *z) noexcept nogil
+    cdef void shift(self, const double *step) noexcept nogil
+    cdef void checkpoint(self) noexcept nogil
+    cdef void rollback(self) noexcept nogil
+
+
+cdef class Provision(Budget):
+    cdef readonly FeatureMap map
+    cdef readonly Py_ssize_t max_support, merge_size
+    cdef readonly bint offset
+    cdef Weights weights
+    cdef Queue queue
+    cdef FeatureBlock window           # features of the coming samples
+    cdef FeatureBlock features         # and of the support rows, by slot
+    cdef Journal old_features
+
+    cdef int make_room(self, Py_ssize_t rows) except -1
+    cdef void open(self, Chunk chunk) noexcept nogil
+    cdef void add_scores(self, const char *z, double *current, double *averaged) noexcept nogil
+    cdef Verdict merge(self, SupportSet support) noexcept nogil
+    cdef void requeue(self, SupportSet support) noexcept nogil
+
+
+cdef class HybridWindow:
+    cdef Window window
+    cdef FeatureBlock features
+
+
+cdef class HybridSpace(InverseTimeSpace):
+    cdef readonly Provision provision

@@ -1,0 +1,329 @@
+"""HybridSpace: functions of two parts, the kernel at support vectors and weights over features.
+
+f(x) = s (sum_i a_i kappa(x_i, x) + w . z(x) + b), the model of DualSGD, whose scale s is
+exactly 1/t after t steps (see `InverseTimeSpace`).
+
+Weights: a linear function of explicit features beside the coefficients of support rows.
+
+The two parts are one model: they share scale, averaging and steps (see coefficients), so a
+support row can hand its coefficients over to the features that approximate it: w += a z, and the
+same for the companions. The average of f_1 ... f_t then sees the row through its features in all
+these models, whenever the row was handed over.
+
+Provision: support rows over the budget live on in a linear function of explicit features.
+
+k-merging of DualSGD (Le, Nguyen, Nguyen and Phung 2016, algorithm 2): when a row is one
+too many, the k of smallest coefficients go into w <- w + sum_i a_i z(x_i), and leave.
+
+The features of a row are computed once, with those of the block in which it was a coming sample,
+and kept while it is in the set.
+"""
+from libc.stdlib cimport free
+from libc.string cimport memcpy
+
+import numpy as np
+
+from onlinekern.core.base.undo cimport Journal
+from onlinekern.core.base.vector cimport aligned_resize
+from onlinekern.core.budgets.policy cimport ADDED, Budget, OUT_OF_MEMORY, Verdict
+from onlinekern.core.features.map cimport FeatureBlock, FeatureMap
+from onlinekern.core.kernels.block cimport Chunk
+from onlinekern.core.kernels.coefficients cimport Coefficients
+from onlinekern.core.kernels.support_set cimport Queue, SupportSet
+from onlinekern.core.kernels.window cimport Window
+from onlinekern.core.models.space cimport InverseTimeSpace, KernelSpace
+from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
+
+cdef double *numbers(Py_ssize_t count) except NULL:
+    cdef void *memory = aligned_resize(NULL, 0, count * sizeof(double))
+    if memory == NULL:
+        raise MemoryError(f"no memory for {count} weights")
+    return <double *> memory
+
+
+cdef class Weights:
+    """K weight vectors and K offsets, all zero.
+
+    Parameters
+    ----------
+    coefficients : Coefficients
+        Of the support rows beside them.
+    length : int
+        Of a row of features, in whole panels.
+    """
+
+    def __init__(self, Coefficients coefficients, Py_ssize_t length):
+        self.shared = coefficients
+        self.ops = coefficients.ops
+        self.n_outputs = coefficients.n_outputs
+        self.averaged = coefficients.averaged
+        self.length = length
+        self.values = numbers(2 * self.n_outputs * length)
+        self.saved = numbers(2 * self.n_outputs * length)
+        self.offsets = numbers(4 * self.n_outputs)
+        self.saved_offsets = self.offsets + 2 * self.n_outputs
+
+    def __dealloc__(self):
+        free(self.values)
+        free(self.saved)
+        free(self.offsets)
+
+    cdef void scores(self, const char *z, double *current, double *averaged) noexcept nogil:
+        """Add to the scores what the features z of one sample contribute.
+
+        `current` and `averaged` as in `Coefficients.scores`; they may be the same memory, which
+        then holds the average.
+        """
+        cdef Py_ssize_t k, K = self.n_outputs
+        cdef double[2] sums
+        cdef double scale = self.shared.scale, score, total = self.shared.total + scale
+        for k in range(K):
+            if not self.averaged:
+                sums[0] = self.ops.dot(z, self.values + k * self.length, self.length)
+                averaged[k] += scale * (sums[0] + self.offsets[k])
+                current[k] = averaged[k]
+                continue
+            self.ops.dot2(z, self.values + k * self.length, self.values + (K + k) * self.length,
+                          self.length, sums)
+            score = scale * (sums[0] + self.offsets[k])
+            if current != averaged:
+                current[k] += score
+            averaged[k] += (total * (sums[0] + self.offsets[k])
+                            - (sums[1] + self.offsets[K + k])) / (self.shared.steps + 1)
+
+    cdef void absorb(self, Py_ssize_t slot, const char *z) noexcept nogil:
+        """Take over the coefficients of the support row in a slot, whose features are z."""
+        cdef Py_ssize_t k, j, K = self.n_outputs
+        if self.watched:
+            memcpy(self.saved, self.values, 2 * K * self.length * sizeof(double))
+            self.watched = False
+        for k in range(K):
+            j = k * self.shared.capacity + slot
+            if self.shared.values[j] == 0:
+                continue
+            self.ops.add(z, self.shared.values[j], self.values + k * self.length, self.length)
+            if self.averaged:
+                self.ops.add(z, self.shared.companions[j],
+                             self.values + (K + k) * self.length, self.length)
+
+    cdef void shift(self, const double *step) noexcept nogil:
+        """Add K numbers, in units of the scale, to the offsets."""
+        cdef Py_ssize_t k, K = self.n_outputs
+        for k in range(K):
+            self.offsets[k] += step[k] / self.shared.scale
+            if self.averaged:
+                self.offsets[K + k] += step[k] / self.shared.scale * self.shared.total
+
+    cdef void checkpoint(self) noexcept nogil:
+        """Remember the present state for `rollback`; the weights are copied when they change."""
+        self.watched = True
+        memcpy(self.saved_offsets, self.offsets, 2 * self.n_outputs * sizeof(double))
+
+    cdef void rollback(self) noexcept nogil:
+        """Return to the state of the checkpoint."""
+        if not self.watched:
+            memcpy(self.values, self.saved, 2 * self.n_outputs * self.length * sizeof(double))
+        memcpy(self.offsets, self.saved_offsets, 2 * self.n_outputs * sizeof(double))
+        self.watched = True
+
+    def effective(self):
+        """(weights, offsets) of the model that predicts: (n_outputs, length) and (n_outputs,)."""
+        state = self.get_state()
+        raw = np.column_stack([state["weights"], state["offsets"]]).reshape(2, self.n_outputs, -1)
+        if not self.averaged:
+            result = self.shared.scale * raw[0]
+        else:
+            total = self.shared.total + self.shared.scale
+            result = (total * raw[0] - raw[1]) / (self.shared.steps + 1)
+        return result[:, :-1], result[:, -1]
+
+    def get_state(self):
+        """All of it, as a dictionary of arrays; rows K ... 2 K - 1 are the companions."""
+        cdef Py_ssize_t j, K = self.n_outputs
+        weights, offsets = np.empty((2 * K, self.length)), np.empty(2 * K)
+        cdef double[:, ::1] view = weights
+        memcpy(&view[0, 0], self.values, 2 * K * self.length * sizeof(double))
+        for j in range(2 * K):
+            offsets[j] = self.offsets[j]
+        return {"weights": weights, "offsets": offsets}
+
+    def set_state(self, state):
+        """Take over what `get_state` gave."""
+        cdef const double[:, ::1] view = state["weights"]
+        cdef Py_ssize_t j, K = self.n_outputs
+        memcpy(self.values, &view[0, 0], 2 * K * self.length * sizeof(double))
+        for j in range(2 * K):
+            self.offsets[j] = state["offsets"][j]
+
+
+cdef class Provision(Budget):
+    """At most `max_support` rows; the smallest `merge_size` of one more become weights.
+
+    The size of a row is the Euclidean norm of its K coefficients, equal sizes leave in the order in
+    which they came. The policy belongs to one support set, which it is attached to.
+
+    Parameters
+    ----------
+    map : FeatureMap
+    max_support : int >= 1
+    merge_size : int in [1, max_support]
+    offset : bool
+        Whether each output has an offset that takes the steps of all rows: the features and the
+        kernel are then those of kappa + 1.
+    """
+
+    def __init__(self, FeatureMap map, Py_ssize_t max_support, Py_ssize_t merge_size, bint offset):
+        self.map = map
+        self.max_support = max_support
+        self.merge_size = merge_size
+        self.offset = offset
+        self.arguments = (map, max_support, merge_size, offset)
+        self.queue = Queue(max_support + 1)
+        self.features = FeatureBlock(map, max_support + 1)
+        self.window = FeatureBlock(map, 1)
+        self.old_features = Journal(self.features.row_bytes)
+
+    cdef int attach(self, SupportSet support) except -1:
+        """Make the weights that go with the coefficients of a support set."""
+        self.weights = Weights(support.coefficients, self.map.length)
+        return 0
+
+    cdef int make_room(self, Py_ssize_t rows) except -1:
+        """Let up to `rows` coming samples be opened together."""
+        if self.window.capacity < rows:
+            self.window = FeatureBlock(self.map, rows)
+        return 0
+
+    cdef void open(self, Chunk chunk) noexcept nogil:
+        """Prepare the rows of an open chunk, for which there is room."""
+        self.window.fill(chunk)
+
+    cdef void add_scores(self, const char *z, double *current, double *averaged) noexcept nogil:
+        """Add to the scores of a sample with features z what the weights contribute."""
+        self.weights.scores(z, current, averaged)
+
+    cdef Verdict admit(self, SupportSet support, Py_ssize_t i,
+                       const double *coefficients) noexcept nogil:
+        cdef Py_ssize_t slot = support.add(i, coefficients)
+        if slot < 0 or self.old_features.keep(slot, self.features.block) < 0:
+            return OUT_OF_MEMORY
+        memcpy(self.features.block + slot * self.features.row_bytes, self.window.row(i),
+               self.features.row_bytes)
+        if self.offset:
+            self.weights.shift(coefficients)
+        self.queue.push(support.coefficients.norm(slot), support.slots.ages[slot], slot)
+        return self.merge(support) if self.queue.n > self.max_support else ADDED
+
+    cdef Verdict merge(self, SupportSet support) noexcept nogil:
+        """Turn the smallest rows into weights."""
+        cdef Py_ssize_t _, slot
+        for _ in range(self.merge_size):
+            slot = self.queue.pop()
+            self.weights.absorb(slot, self.features.row(slot))
+            if support.drop(slot) < 0:
+                return OUT_OF_MEMORY
+        return ADDED
+
+    cdef void checkpoint(self, SupportSet support) noexcept nogil:
+        self.old_features.open(support.n)
+        self.weights.checkpoint()
+
+    cdef void rollback(self, SupportSet support) noexcept nogil:
+        self.old_features.put_back(self.features.block)
+        self.weights.rollback()
+        self.requeue(support)
+
+    cdef void requeue(self, SupportSet support) noexcept nogil:
+        """Queue the rows of the support set afresh."""
+        cdef Py_ssize_t slot
+        self.queue.n = 0
+        for slot in range(support.n):
+            if support.slots.ages[slot] >= 0:
+                self.queue.push(support.coefficients.norm(slot), support.slots.ages[slot], slot)
+
+    def coefficients(self):
+        """(weights, offsets) of the model that predicts, (n_outputs, length) and (n_outputs,)."""
+        return self.weights.effective()
+
+    def get_state(self):
+        return self.weights.get_state()
+
+    def set_state(self, SupportSet support, state):
+        cdef Samples samples = samples_of(support.store.get_rows(support.n), support.dtype)
+        cdef Chunk chunk = Chunk(support.kernel, self.max_support + 1, self.map.d,
+                                 self.map.itemsize)
+        if chunk.open(&samples.rows, NULL, 0, support.n) < 0:
+            raise MemoryError(f"no memory for the features of {support.n} support vectors")
+        self.features.fill(chunk)
+        self.weights.set_state(state)
+        self.requeue(support)
+
+
+cdef class HybridWindow:
+    """Kernel values and features of samples that are scored."""
+
+    def __init__(self, Window window, FeatureBlock features):
+        self.window = window
+        self.features = features
+
+
+cdef class HybridSpace(InverseTimeSpace):
+    """A support set, and a provision for the rows that leave it.
+
+    Parameters
+    ----------
+    support : SupportSet
+    provision : Provision
+        A new one: it becomes that of the support set.
+    """
+
+    def __init__(self, SupportSet support, Provision provision):
+        super().__init__(support, provision)
+        self.provision = provision
+
+    def __reduce__(self):
+        return _restore, (self.support.arguments(), self.support.get_state(),
+                          self.provision.arguments, self.provision.get_state())
+
+    cdef Py_ssize_t size(self) noexcept nogil:
+        return self.support.n + self.provision.map.length
+
+    cdef int make_room(self, Py_ssize_t rows) except -1:
+        self.support.make_room(rows)
+        return self.provision.make_room(rows)
+
+    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                  Py_ssize_t n) noexcept nogil:
+        if self.support.open(rows, order, first, n) < 0:
+            return -1
+        self.provision.open(self.support.window.chunk)
+        return 0
+
+    cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
+        self.support.coefficients.scores(self.support.window.row(i), current, averaged)
+        self.provision.add_scores(self.provision.window.row(i), current, averaged)
+
+    cdef object new_window(self, Py_ssize_t rows):
+        return HybridWindow(self.support.new_window(rows),
+                            FeatureBlock(self.provision.map, rows))
+
+    cdef int score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
+                   double *out) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double *scores
+        if KernelSpace.score(self, (<HybridWindow> window).window, rows, first, n, out) < 0:
+            return -1
+        (<HybridWindow> window).features.fill((<HybridWindow> window).window.chunk)
+        for i in range(n):
+            scores = out + i * self.n_outputs
+            self.provision.add_scores((<HybridWindow> window).features.row(i), scores, scores)
+        return 0
+
+
+def _restore(arguments, state, provision_arguments, provided):
+    support = SupportSet(*arguments)
+    support.set_state(state)
+    provision = Provision(*provision_arguments)
+    space = HybridSpace(support, provision)
+    provision.set_state(support, provided)
+    return space

@@ -1,0 +1,81 @@
+# The space of linear learners. May change at minor versions.
+from libc.stdint cimport int64_t
+
+from onlinekern.core.base.undo cimport Blocks
+from onlinekern.core.base.vector cimport ok_vector_ops
+from onlinekern.core.models.space cimport Space
+from onlinekern.core.samples.rows cimport Rows
+
+# Numbers in a block of the weights: a cache line.
+cdef enum:
+    LINE = 8
+
+
+cdef struct Passed:
+    int64_t steps        # samples learnt
+    double scale         # the weights are numbers * scale
+    double total         # sum of the scales of the models that the average has taken in
+
+
+cdef class LinearSpace(Space):
+    cdef const ok_vector_ops *ops
+    cdef readonly Py_ssize_t d, width
+    cdef readonly bint averaged
+    cdef readonly int64_t skipped
+    cdef readonly double intercept
+    cdef public bint counted
+    cdef readonly Blocks blocks  # n_outputs rows of weights, then as many companions, if averaged
+    cdef Passed passed, saved
+
+    cdef inline double *weights(self, Py_ssize_t k) noexcept nogil:
+        """d weights of output k, then its constant, to be multiplied by the scale."""
+        return self.blocks.data + k * self.width
+
+    cdef inline double *companions(self, Py_ssize_t k) noexcept nogil:
+        return self.blocks.data + (self.n_outputs + k) * self.width
+
+    cdef inline void move(self, Py_ssize_t k, Py_ssize_t j, double step) noexcept nogil:
+        """Add a number, in units of the scale, to weight j of output k; not to past models."""
+        cdef size_t place = k * self.width + j
+        cdef double *numbers = self.blocks.data
+        self.blocks.touch(place // LINE)
+        numbers[place] += step
+        if self.averaged:
+            place += self.n_outputs * self.width
+            self.blocks.touch(place // LINE)
+            numbers[place] += step * self.passed.total
+
+    cdef inline double affine(self, Py_ssize_t k, double product) noexcept nogil:
+        """Score of output k from its product with a sample."""
+        return self.passed.scale * (product + self.weights(k)[self.d])
+
+    cdef inline void fill_lengths(self, double square, double *out) noexcept nogil:
+        """Put the length of a sample, and of the constant, in the place of every number but 0."""
+        cdef Py_ssize_t k
+        for k in range(self.n_outputs):
+            if out[k] != 0:
+                out[k] = square + (self.intercept if self.counted else 0)
+
+    cdef inline void touch(self, Py_ssize_t row) noexcept nogil:
+        """Let a whole row of the numbers be changed."""
+        cdef Py_ssize_t b
+        if not self.blocks.settled():
+            for b in range(row * self.width // LINE, (row + 1) * self.width // LINE):
+                self.blocks.touch(b)
+
+    cdef void score_row(self, const Rows *rows, Py_ssize_t i, double *current,
+                        double *averaged) noexcept nogil
+    cdef void score_last(self, const Rows *rows, Py_ssize_t i, double *one,
+                         double *other) noexcept nogil
+    cdef void score_dense(self, const Rows *rows, Py_ssize_t i, double *one,
+                          double *other) noexcept nogil
+    cdef void touch_features(self, Py_ssize_t target, const Rows *rows,
+                             Py_ssize_t row) noexcept nogil
+    cdef void add_sample(self, Py_ssize_t i, const double *coefficients) noexcept nogil
+    cdef void advance(self) noexcept nogil
+    cdef void shrink(self, double factor) noexcept nogil
+    cdef void fold(self, double factor) noexcept nogil
+    cdef void add(self, Py_ssize_t k, const Rows *rows, Py_ssize_t row,
+                  double coefficient) noexcept nogil
+    cdef void add_row(self, Py_ssize_t target, const Rows *rows, Py_ssize_t row,
+                      double step) noexcept nogil

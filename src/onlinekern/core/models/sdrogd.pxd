@@ -1,0 +1,48 @@
+# The space of SDROGD. May change at minor versions.
+from libc.stdint cimport int64_t
+
+from onlinekern.core.base.part cimport Part
+from onlinekern.core.base.undo cimport Guarded
+from onlinekern.core.linalg.scatter cimport Scatter
+from onlinekern.core.models.space cimport Space
+from onlinekern.core.samples.rows cimport Rows
+
+
+cdef class Discriminant(Part):
+    cdef readonly double within_weight, weight, regularisation
+    cdef void gradient(self, Scatter scatter, const double *w, Py_ssize_t n, double unit,
+                       double *out) noexcept nogil
+    cdef void between(self, Scatter scatter, const double *w, Py_ssize_t n, double unit,
+                      double *out) noexcept nogil
+    cdef double curvature(self, Scatter scatter) noexcept nogil
+
+
+cdef class Step(Part):
+    cdef double at(self, int64_t t, double curvature, double mean_square) noexcept nogil
+
+
+cdef struct Progress:
+    int64_t steps            # batches learnt
+    int64_t exponent         # the weights are values * 2^exponent
+    Py_ssize_t pending       # samples of the open batch
+
+
+cdef class SketchedSpace(Space):
+    cdef readonly Scatter scatter
+    cdef public Discriminant discriminant
+    cdef public Step step_size
+    cdef readonly Py_ssize_t batch_size
+    cdef readonly bint intercept, averaged
+    cdef Guarded weights         # n_outputs x (d + 1), the last column the intercepts
+    cdef Guarded average         # the same, if averaged; else the weights themselves
+    cdef Guarded collected       # the same: sum of the coefficients times the samples of the batch
+    cdef Progress progress, saved
+    cdef Py_ssize_t label
+    cdef double weight
+
+    cdef double unit(self) noexcept nogil
+    cdef void score_row(self, const Rows *rows, Py_ssize_t i, double *current,
+                        double *averaged) noexcept nogil
+    cdef int step(self) noexcept nogil
+    cdef void descend(self, double rate) noexcept nogil
+    cdef int settle(self) noexcept nogil

@@ -1,0 +1,357 @@
+"""SketchedSpace: linear functions that step once per batch, regularised by sketched scatters.
+
+The rule gives every sample the coefficient of its loss; the space collects
+coefficient times sample, follows the statistics of the stream, and at the end of a batch steps
+along the mean of the collected and the gradient of the discriminant. A batch ends after
+`batch_size` samples, wherever the calls end.
+
+With the quadratic discriminant the weights may grow without bound. They are numbers times
+2^exponent, and the numbers are halved as often as it takes to keep them small, which rounds
+nothing: only their range is unlimited. The intercepts share the exponent.
+
+Discriminants: regularisers that pull classes together and apart, and the steps that go with it.
+
+With S_w and S_b the scatter matrices of a stream, eta the weight of the first and gamma
+that of the discriminative part,
+
+    quadratic   (lambda/2) ||w||^2 + (gamma/2) (eta w'S_w w - (1 - eta) w'S_b w)
+    linear      (lambda/2) ||w||^2 + gamma ((eta/2) w'S_w w - (1 - eta) m'w)
+
+The quadratic one is published (Xue and Ren 2020, eqs. 10 and 11, gamma = 1). It is unbounded below
+where S_b outweighs the rest. The linear one is convex and bounded: m is the direction of the class
+means.
+"""
+from libc.math cimport fabs, frexp, isfinite, ldexp, sqrt
+from libc.stdint cimport int64_t
+from libc.string cimport memset
+from scipy.linalg.cython_blas cimport daxpy
+
+from onlinekern.core.base.part cimport Part
+from onlinekern.core.base.undo cimport Guarded
+from onlinekern.core.linalg.scatter cimport Scatter
+from onlinekern.core.models.space cimport Space
+from onlinekern.core.samples.row_arithmetic cimport row_add, row_dots
+from onlinekern.core.samples.rows cimport Rows
+
+
+cdef class Discriminant(Part):
+    """Base of the discriminants.
+
+    Parameters
+    ----------
+    within_weight : float in [0, 1]
+        eta
+    weight : float >= 0
+        gamma
+    regularisation : float >= 0
+        lambda
+    """
+
+    def __init__(self, double within_weight, double weight, double regularisation):
+        self.within_weight = within_weight
+        self.weight = weight
+        self.regularisation = regularisation
+        self.arguments = (within_weight, weight, regularisation)
+
+    cdef void gradient(self, Scatter scatter, const double *w, Py_ssize_t n, double unit,
+                       double *out) noexcept nogil:
+        """out += the gradient at unit^-1 w, times `unit`; n rows of d + 1 numbers, the last of
+        each an intercept, which is let alone. `scatter` has been refreshed."""
+        cdef int d = <int> scatter.d, one = 1
+        cdef Py_ssize_t k, stride = scatter.d + 1
+        for k in range(n):
+            daxpy(&d, &self.regularisation, <double *> w + k * stride, &one, out + k * stride,
+                  &one)
+        if self.weight == 0:
+            return
+        scatter.within(w, n, stride, self.weight * self.within_weight, out)
+        self.between(scatter, w, n, unit, out)
+
+    cdef void between(self, Scatter scatter, const double *w, Py_ssize_t n, double unit,
+                      double *out) noexcept nogil:
+        """The part of `gradient` that pulls the classes apart."""
+        pass
+
+    cdef double curvature(self, Scatter scatter) noexcept nogil:
+        """An estimate of the largest curvature of the convex part."""
+        return self.regularisation + \
+            self.weight * self.within_weight * scatter.largest_eigenvalue()
+
+
+cdef class LinearBetween(Discriminant):
+    """The convex one: -(1 - eta) m'w."""
+
+    cdef void between(self, Scatter scatter, const double *w, Py_ssize_t n, double unit,
+                      double *out) noexcept nogil:
+        scatter.discriminants(n, -self.weight * (1 - self.within_weight) * unit, out)
+
+
+cdef class QuadraticBetween(Discriminant):
+    """The published one: -(1 - eta)/2 w'S_b w."""
+
+    cdef void between(self, Scatter scatter, const double *w, Py_ssize_t n, double unit,
+                      double *out) noexcept nogil:
+        scatter.between(w, n, scatter.d + 1, -self.weight * (1 - self.within_weight), out)
+
+
+cdef class Step(Part):
+    """Base of the step sizes, and the published one: alpha_t = 1 / t, t counting batches."""
+
+    cdef double at(self, int64_t t, double curvature, double mean_square) noexcept nogil:
+        return 1.0 / t
+
+
+cdef class SafeStep(Step):
+    """alpha_t = min(1 / t, 1 / L): never beyond the far side of the valley, L its curvature."""
+
+    cdef double at(self, int64_t t, double curvature, double mean_square) noexcept nogil:
+        return 1 / max(<double> t, curvature)
+
+
+cdef class RootStep(Step):
+    """alpha_t = 1 / (L + sqrt(t) / eta0)
+
+    Parameters
+    ----------
+    eta0 : float >= 0
+        0 stands for max(1, 16 / mean ||x||^2): short samples bear, and need, longer steps.
+    """
+
+    cdef double eta0
+
+    def __init__(self, double eta0=0.0):
+        self.eta0 = eta0
+        self.arguments = (eta0,)
+
+    cdef double at(self, int64_t t, double curvature, double mean_square) noexcept nogil:
+        cdef double eta0 = self.eta0
+        if eta0 == 0:
+            eta0 = 16 / mean_square if mean_square < 16 and mean_square > 0 else 1
+        return 1 / (curvature + sqrt(<double> t) / eta0)
+
+
+DISCRIMINANTS = {"linear": LinearBetween, "quadratic": QuadraticBetween}
+STEPS = {"paper": Step, "safe": SafeStep, "sqrt": RootStep}
+
+
+# Weights that give the usual sample a larger score have grown without bound: a margin is 1.
+cdef double LARGEST_SCORE = 2.0 ** 30
+# Scores are given with at most this exponent, so that they are finite: the sign and the order of
+# the outputs are what they would be, the size is not.
+cdef int LARGEST_EXPONENT = 300
+
+
+cdef class SketchedSpace(Space):
+    """Linear functions of the samples.
+
+    Parameters
+    ----------
+    scatter : Scatter
+    discriminant : Discriminant
+    step_size : Step
+    n_outputs : int
+        1 for two classes, else the number of classes.
+    batch_size : int
+    intercept : bool
+        Whether there is a constant, which the loss alone moves.
+    averaged : bool
+        Predict with w_bar <- w_bar + min(1, 4 / (t + 3)) (w - w_bar), t counting batches.
+    """
+
+    def __init__(self, Scatter scatter, discriminant, step_size, Py_ssize_t n_outputs,
+                 Py_ssize_t batch_size, bint intercept, bint averaged):
+        self.scatter = scatter
+        self.discriminant = discriminant
+        self.step_size = step_size
+        self.n_outputs = n_outputs
+        self.batch_size = batch_size
+        self.intercept = intercept
+        self.averaged = averaged
+        self.weights = Guarded(n_outputs, scatter.d + 1)
+        self.average = Guarded(n_outputs, scatter.d + 1) if averaged else self.weights
+        self.collected = Guarded(n_outputs, scatter.d + 1)
+
+    cdef Py_ssize_t size(self) noexcept nogil:
+        """Work per sample, in kernel values of a few numbers each."""
+        return (self.scatter.sketch.size + self.n_outputs) * (self.scatter.d // 64 + 1)
+
+    cdef double unit(self) noexcept nogil:
+        """2^exponent, or the largest power of two that a score is multiplied by."""
+        return ldexp(1, <int> min(self.progress.exponent, <int64_t> LARGEST_EXPONENT))
+
+    cdef void score_row(self, const Rows *rows, Py_ssize_t i, double *current,
+                        double *averaged) noexcept nogil:
+        cdef Py_ssize_t k, d = self.scatter.d
+        cdef double[2] sums
+        cdef double unit = self.unit()
+        for k in range(self.n_outputs):
+            row_dots(rows, i, self.weights.row(k), self.average.row(k), sums)
+            current[k] = unit * (sums[0] + self.weights.row(k)[d])
+            averaged[k] = unit * (sums[1] + self.average.row(k)[d])
+
+    cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
+        self.score_row(&self.rows, self.row_number(i), current, averaged)
+
+    cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil:
+        """Not used by a gradient step, and so not computed."""
+        memset(out, 0, self.n_outputs * sizeof(double))
+
+    cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil:
+        self.label = <Py_ssize_t> y
+        self.weight = weight
+
+    cdef int update(self, Py_ssize_t i, double shrink, bint updates,
+                    const double *coefficients) noexcept nogil:
+        """Take sample i into the statistics and the batch, which may end with it."""
+        cdef Py_ssize_t k, row = self.row_number(i)
+        cdef double *collected
+        cdef int status = self.scatter.add(&self.rows, row, self.label, self.weight)
+        if status < 0:
+            return status
+        for k in range(self.n_outputs if updates else 0):
+            if coefficients[k] != 0:
+                collected = self.collected.touch(k)
+                row_add(&self.rows, row, coefficients[k], collected)
+                collected[self.scatter.d] += coefficients[k]
+        self.progress.pending += 1
+        return self.step() if self.progress.pending == self.batch_size else 0
+
+    cdef int step(self) noexcept nogil:
+        """End the batch: w <- w - alpha_t (gradient - mean of the collected). -2: overflow."""
+        cdef Py_ssize_t j, length = self.n_outputs * (self.scatter.d + 1)
+        cdef double curvature, share
+        cdef double *average = self.average.values
+        cdef const double *weights = self.weights.values
+        self.weights.touch_all()
+        self.average.touch_all()
+        self.collected.touch_all()
+        self.scatter.refresh()
+        self.progress.steps += 1
+        curvature = self.discriminant.curvature(self.scatter)
+        self.descend(self.step_size.at(self.progress.steps, curvature,
+                                       self.scatter.mean_square()))
+        self.progress.pending = 0
+        if self.averaged:
+            share = min(1.0, 4.0 / (self.progress.steps + 3))
+            for j in range(length):
+                average[j] += share * (weights[j] - average[j])
+        return self.settle()
+
+    cdef void descend(self, double rate) noexcept nogil:
+        """Step, and empty the batch."""
+        cdef Py_ssize_t j, k, d = self.scatter.d, length = self.n_outputs * (d + 1)
+        cdef double unit = ldexp(1, -<int> min(self.progress.exponent, <int64_t> 5000))
+        cdef double *move = self.collected.values
+        cdef double *weights = self.weights.values
+        for j in range(length):
+            move[j] *= -unit / self.progress.pending
+        for k in range(0 if self.intercept else self.n_outputs):
+            move[k * (d + 1) + d] = 0
+        self.discriminant.gradient(self.scatter, self.weights.values, self.n_outputs, unit, move)
+        for j in range(length):
+            weights[j] -= rate * move[j]
+            move[j] = 0
+
+    cdef int settle(self) noexcept nogil:
+        """Keep the numbers small. Returns 0, or -2 when they are no longer finite."""
+        cdef Py_ssize_t j, length = self.n_outputs * (self.scatter.d + 1)
+        cdef double largest = 0
+        cdef double *weights = self.weights.values
+        cdef double *average = self.average.values
+        cdef int exponent
+        for j in range(length):
+            # Written so that NaN, too, ends as the largest.
+            if not fabs(weights[j]) <= largest:
+                largest = fabs(weights[j])
+        if not isfinite(largest):
+            return -2
+        if largest * sqrt(self.scatter.mean_square()) <= LARGEST_SCORE:
+            return 0
+        frexp(largest, &exponent)
+        for j in range(length):
+            weights[j] = ldexp(weights[j], -exponent)
+            if self.averaged:
+                average[j] = ldexp(average[j], -exponent)
+        self.progress.exponent += exponent
+        return 0
+
+    cdef void checkpoint(self) noexcept nogil:
+        self.saved = self.progress
+        self.scatter.checkpoint()
+        self.weights.checkpoint()
+        self.average.checkpoint()
+        self.collected.checkpoint()
+
+    cdef void rollback(self) noexcept nogil:
+        self.progress = self.saved
+        self.scatter.rollback()
+        self.weights.rollback()
+        self.average.rollback()
+        self.collected.rollback()
+
+    cdef int score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
+                   double *out) noexcept nogil:
+        """Predicting scores of n samples into out (n x n_outputs); nothing is written elsewhere."""
+        cdef Py_ssize_t i
+        for i in range(n):
+            self.score_row(rows, first + i, out + i * self.n_outputs, out + i * self.n_outputs)
+        return 0
+
+    def end_batch(self):
+        """Step with the samples of the open batch, if there are any, as if they were all of it.
+
+        Raises
+        ------
+        FloatingPointError
+            When the weights overflow; the space is then as it was.
+        """
+        self.checkpoint()
+        if self.progress.pending > 0 and self.step() < 0:
+            self.rollback()
+            raise FloatingPointError("the weights are no longer finite: scale the features")
+
+    def effective(self):
+        """Weights and intercepts of the model that predicts, ndarray (n_outputs, d + 1)."""
+        return self.unit() * self.average.to_array()
+
+    def latest(self):
+        """The same of the last step, whether or not it predicts."""
+        return self.unit() * self.weights.to_array()
+
+    @property
+    def n_steps(self):
+        """Batches learnt."""
+        return self.progress.steps
+
+    @property
+    def n_pending(self):
+        """Samples of the open batch."""
+        return self.progress.pending
+
+    @property
+    def is_busy_next(self):
+        """Whether the next sample ends the batch or fills the sketch."""
+        return self.progress.pending + 1 == self.batch_size \
+            or self.scatter.sketch.tally.n + 1 == 2 * self.scatter.sketch.size
+
+    @property
+    def exponent(self):
+        """The weights are numbers times 2^exponent; > 0 once they have grown without bound."""
+        return self.progress.exponent
+
+    def __reduce__(self):
+        arguments = (self.scatter, self.discriminant, self.step_size, self.n_outputs,
+                     self.batch_size, self.intercept, self.averaged)
+        state = (self.weights.to_array(), self.average.to_array(), self.collected.to_array(),
+                 self.progress.steps, self.progress.exponent, self.progress.pending)
+        return _restore, (arguments, state)
+
+
+def _restore(arguments, state):
+    cdef SketchedSpace space = SketchedSpace(*arguments)
+    space.weights.from_array(state[0])
+    space.average.from_array(state[1])
+    space.collected.from_array(state[2])
+    space.progress.steps, space.progress.exponent, space.progress.pending = state[3:]
+    space.checkpoint()
+    return space

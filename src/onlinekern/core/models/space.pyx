@@ -1,0 +1,202 @@
+"""Spaces: what a model is, as the stream loop sees it.
+
+A space opens a block of coming samples, scores each when its turn comes, tells the squared
+length of a sample in its geometry, and takes the update. `KernelSpace` is a support set under a
+budget policy.
+"""
+from onlinekern.core.base.vector cimport OK_PANEL, whole_panels
+from onlinekern.core.budgets.policy cimport Budget, OUT_OF_MEMORY
+from onlinekern.core.kernels.cost_model cimport best_width
+from onlinekern.core.kernels.support_set cimport SupportSet
+from onlinekern.core.kernels.window cimport Window
+from onlinekern.core.samples.rows cimport Rows
+
+# Where the samples of a block share nothing, its length only sets how often signals are looked for.
+cdef Py_ssize_t ROWS = 64
+
+
+cdef class Space:
+    """Base of the spaces; see `KernelSpace` for what each verb does.
+
+    An open block is remembered as it was given: a space that shares no work between its samples
+    has nothing else to do.
+    """
+
+    cdef Py_ssize_t size(self) noexcept nogil:
+        return 0
+
+    cdef bint stored_sparse(self) noexcept nogil:
+        return False
+
+    cdef int make_room(self, Py_ssize_t rows) except -1:
+        return 0
+
+    cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
+        return min(wanted if wanted > 0 else ROWS, left)
+
+    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                  Py_ssize_t n) noexcept nogil:
+        self.rows = rows[0]
+        self.order = order
+        self.first = first
+        return 0
+
+    cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
+        pass
+
+    cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil:
+        pass
+
+    cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil:
+        """Label and weight of sample i, before its update: for models that follow the stream."""
+        pass
+
+    cdef int update(self, Py_ssize_t i, double shrink, bint updates,
+                    const double *coefficients) noexcept nogil:
+        return -1
+
+    cdef void checkpoint(self) noexcept nogil:
+        pass
+
+    cdef void rollback(self) noexcept nogil:
+        pass
+
+    cdef object new_window(self, Py_ssize_t rows):
+        return None
+
+    cdef int score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
+                   double *out) noexcept nogil:
+        return -1
+
+
+cdef class KernelSpace(Space):
+    """Functions spanned by the kernel at the support vectors, and what the policy adds to them.
+
+    Parameters
+    ----------
+    support : SupportSet
+    budget : Budget
+    """
+
+    def __init__(self, SupportSet support, Budget budget):
+        self.support = support
+        self.budget = budget
+        self.n_outputs = support.coefficients.n_outputs
+        budget.attach(support)
+
+    def __reduce__(self):
+        return _restore, (type(self), self.support.arguments(), self.support.get_state(),
+                          self.budget, self.budget.get_state())
+
+    cdef Py_ssize_t size(self) noexcept nogil:
+        """Kernel values per sample, as a measure of the work."""
+        return self.support.n
+
+    cdef bint stored_sparse(self) noexcept nogil:
+        """Whether sparse samples only can be opened."""
+        return self.support.store.needs_spread()
+
+    cdef int make_room(self, Py_ssize_t rows) except -1:
+        """Let up to `rows` samples be opened together."""
+        return self.support.make_room(rows)
+
+    cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
+        """How many samples to look ahead: `wanted`, or, if that is 0, what the caches favour."""
+        if wanted == 0:
+            wanted = best_width(self.size(), self.support.store.d, self.support.store.itemsize)
+        return min(wanted, left)
+
+    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                  Py_ssize_t n) noexcept nogil:
+        """Prepare samples order[first] ... order[first + n - 1]. Returns 0, or -1: no memory."""
+        return self.support.open(rows, order, first, n)
+
+    cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
+        """Scores of the present model, and of the one that predicts, at sample i of the block."""
+        self.support.coefficients.scores(self.support.window.row(i), current, averaged)
+        self.budget.shift(current)
+        self.budget.shift(averaged)
+
+    cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil:
+        """kappa(x_i, x_i), the same for every output.
+
+        `out` says on entry which lengths will be looked at (not 0); the others may be left at 0.
+        """
+        cdef Py_ssize_t k
+        cdef double length = self.support.kernel.diagonal(self.support.window.chunk.squares[i])
+        for k in range(self.n_outputs):
+            out[k] = length
+
+    cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil:
+        self.budget.observe(y, weight)
+
+    cdef int update(self, Py_ssize_t i, double shrink, bint updates,
+                    const double *coefficients) noexcept nogil:
+        """Count the step, shrink, and give sample i its coefficients. -1: no memory."""
+        self.support.coefficients.advance()
+        if shrink != 1 and self.support.coefficients.shrink(shrink) < 0:
+            return -1
+        if updates and self.budget.admit(self.support, i, coefficients) == OUT_OF_MEMORY:
+            return -1
+        return 0
+
+    cdef void checkpoint(self) noexcept nogil:
+        self.refused_before = self.budget.refused
+        self.budget.checkpoint(self.support)
+        self.support.checkpoint()
+
+    cdef void rollback(self) noexcept nogil:
+        self.budget.refused = self.refused_before
+        self.support.rollback()
+        self.budget.rollback(self.support)
+
+    cdef object new_window(self, Py_ssize_t rows):
+        return self.support.new_window(rows)
+
+    cdef int score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
+                   double *out) noexcept nogil:
+        """Predicting scores of n samples into out (n x n_outputs). -1: no memory.
+
+        Reads the support set only: several threads may score at once, each with its own window.
+        """
+        cdef Py_ssize_t i
+        cdef double *scores
+        (<Window> window).chunk.panels_met = whole_panels(self.support.n) // OK_PANEL
+        if (<Window> window).chunk.open(rows, NULL, first, n) < 0 \
+                or (<Window> window).fill(self.support.n, self.support.terms, 0) < 0:
+            return -1
+        for i in range(n):
+            scores = out + i * self.n_outputs
+            self.support.coefficients.scores((<Window> window).row(i), scores, scores)
+            self.budget.shift(scores)
+        return 0
+
+
+cdef class InverseTimeSpace(KernelSpace):
+    """A kernel space whose model has the scale of exactly 1/t after t steps.
+
+    The rule gives coefficients in units of it (see `InverseTime` in rules). So steps that are equal
+    stay equal, and those who ask for the smallest meet ties as ties.
+    """
+
+    cdef int update(self, Py_ssize_t i, double shrink, bint updates,
+                    const double *coefficients) noexcept nogil:
+        """Count the step and give sample i its coefficients, which are in units of 1/t.
+
+        The shrinking by (t - 1)/t is the step of the scale from 1/(t - 1) to 1/t, without the
+        rounding that a product would leave. Between the two it is 1, for what comes in.
+        """
+        self.support.coefficients.advance()
+        self.support.coefficients.scale = 1
+        if updates and self.budget.admit(self.support, i, coefficients) == OUT_OF_MEMORY:
+            return -1
+        self.support.coefficients.scale = 1.0 / self.support.coefficients.steps
+        return 0
+
+
+def _restore(cls, arguments, state, budget, remembered):
+    support = SupportSet(*arguments)
+    support.set_state(state)
+    space = cls(support, budget)
+    budget.set_state(support, remembered)
+    return space

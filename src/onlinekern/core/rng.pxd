@@ -1,7 +1,0 @@
-# A seeded generator that runs without the GIL (layer 0). May change at minor versions.
-from libc.stdint cimport uint64_t
-
-
-cdef class Generator:
-    cdef uint64_t[4] state
-    cdef double uniform(self) noexcept nogil

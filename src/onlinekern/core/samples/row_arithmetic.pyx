@@ -1,0 +1,218 @@
+"""Arithmetic of one sample, dense or CSR, float32 or float64, with dense vectors of doubles.
+
+Sums are in double, in an order that depends on the row alone: what is computed for a
+sample does not depend on how the stream was cut into calls.
+
+Entries: one sample in double, with the constant that stands for the intercept behind it.
+
+A dense sample is given with all its features, a sparse one with those that it stores.
+"""
+from cython cimport floating
+from libc.stdint cimport int32_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
+
+from onlinekern.core.base.vector cimport (
+    OK_PANEL, aligned_resize, ok_sparse_row, ok_vector_ops, ops_for,
+)
+from onlinekern.core.samples.rows cimport Rows, dense_row, is_sparse, sparse_row
+
+# The dots of all instruction sets take numbers by so many, or by a part of that.
+cdef enum:
+    DOT_STEP = 32
+
+
+cdef inline double lane_sum(const double *lanes) noexcept nogil:
+    return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + \
+        ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
+
+
+cdef inline double dense_dot(const floating *x, Py_ssize_t d, const double *a,
+                             const ok_vector_ops *ops) noexcept nogil:
+    """The vector primitive for as long as it goes, then eight partial sums."""
+    cdef double[8] lanes
+    cdef Py_ssize_t j, v, first = d - d % DOT_STEP
+    memset(lanes, 0, sizeof(lanes))
+    for j in range(first, d - d % 8, 8):
+        for v in range(8):
+            lanes[v] += x[j + v] * a[j + v]
+    for v in range(d % 8):
+        lanes[v] += x[d - d % 8 + v] * a[d - d % 8 + v]
+    return ops.dot(x, a, first) + lane_sum(lanes)
+
+
+cdef double dense_row_dot(const Rows *rows, Py_ssize_t i, const double *a) noexcept nogil:
+    """x_i . a of a dense row"""
+    cdef const ok_vector_ops *ops = ops_for(rows.itemsize)
+    if rows.itemsize == 4:
+        return dense_dot(<const float *> dense_row(rows, i), rows.d, a, ops)
+    return dense_dot(<const double *> dense_row(rows, i), rows.d, a, ops)
+
+
+cdef inline void dense_dots(const floating *x, Py_ssize_t d, const double *a, const double *b,
+                            const ok_vector_ops *ops, double *sums) noexcept nogil:
+    """The vector primitive for as long as it goes, then eight partial sums each."""
+    cdef double[8] one
+    cdef double[8] two
+    cdef Py_ssize_t j, v, first = d - d % DOT_STEP
+    memset(one, 0, sizeof(one))
+    memset(two, 0, sizeof(two))
+    for j in range(first, d - d % 8, 8):
+        for v in range(8):
+            one[v] += x[j + v] * a[j + v]
+            two[v] += x[j + v] * b[j + v]
+    for v in range(d % 8):
+        one[v] += x[d - d % 8 + v] * a[d - d % 8 + v]
+        two[v] += x[d - d % 8 + v] * b[d - d % 8 + v]
+    ops.dot2(x, a, b, first, sums)
+    sums[0] += lane_sum(one)
+    sums[1] += lane_sum(two)
+
+
+cdef inline void sparse_dots(const floating *x, const int32_t *columns, Py_ssize_t count,
+                             const double *a, const double *b, double *sums) noexcept nogil:
+    """Two partial sums each: the additions of one would wait for each other."""
+    cdef double[2] one
+    cdef double[2] two
+    cdef Py_ssize_t j, whole = count - count % 2
+    one[0] = one[1] = two[0] = two[1] = 0
+    for j in range(0, whole, 2):
+        one[0] += x[j] * a[columns[j]]
+        two[0] += x[j] * b[columns[j]]
+        one[1] += x[j + 1] * a[columns[j + 1]]
+        two[1] += x[j + 1] * b[columns[j + 1]]
+    if whole < count:
+        one[0] += x[whole] * a[columns[whole]]
+        two[0] += x[whole] * b[columns[whole]]
+    sums[0] = one[0] + one[1]
+    sums[1] = two[0] + two[1]
+
+
+cdef void row_dots(const Rows *rows, Py_ssize_t i, const double *a, const double *b,
+                   double *sums) noexcept nogil:
+    """sums[0] = x_i . a and sums[1] = x_i . b, in one pass over the row."""
+    cdef const ok_vector_ops *ops
+    cdef ok_sparse_row x
+    if is_sparse(rows):
+        x = sparse_row(rows, i)
+        if rows.itemsize == 4:
+            sparse_dots(<const float *> x.values, x.columns, x.count, a, b, sums)
+        else:
+            sparse_dots(<const double *> x.values, x.columns, x.count, a, b, sums)
+        return
+    ops = ops_for(rows.itemsize)
+    if rows.itemsize == 4:
+        dense_dots(<const float *> dense_row(rows, i), rows.d, a, b, ops, sums)
+    else:
+        dense_dots(<const double *> dense_row(rows, i), rows.d, a, b, ops, sums)
+
+
+cdef double dense_row_square(const Rows *rows, Py_ssize_t i) noexcept nogil:
+    """||x_i||^2 of a dense row"""
+    cdef double square, absolute
+    ops_for(rows.itemsize).norms(dense_row(rows, i), rows.d, &square, &absolute)
+    return square
+
+
+cdef inline void dense_add(const floating *x, Py_ssize_t d, double factor,
+                           double *out) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in range(d):
+        out[j] += factor * x[j]
+
+
+cdef void row_add(const Rows *rows, Py_ssize_t i, double factor, double *out) noexcept nogil:
+    """out += factor x_i"""
+    if is_sparse(rows):
+        sparse_row_add(rows, i, factor, out)
+    elif rows.itemsize == 4:
+        dense_add(<const float *> dense_row(rows, i), rows.d, factor, out)
+    else:
+        dense_add(<const double *> dense_row(rows, i), rows.d, factor, out)
+
+
+cdef inline void dense_follow(const floating *x, Py_ssize_t d, double rate, double *mean,
+                              double factor, double *out) noexcept nogil:
+    cdef Py_ssize_t j
+    cdef double difference
+    for j in range(d):
+        difference = x[j] - mean[j]
+        mean[j] += rate * difference
+        out[j] = factor * difference
+
+
+cdef void row_follow(const Rows *rows, Py_ssize_t i, double rate, double *mean, double factor,
+                     double *out) noexcept nogil:
+    """A mean takes in x_i: out = factor (x_i - mean), then mean += rate (x_i - mean)."""
+    cdef Py_ssize_t j
+    if not is_sparse(rows):
+        if rows.itemsize == 4:
+            dense_follow(<const float *> dense_row(rows, i), rows.d, rate, mean, factor, out)
+        else:
+            dense_follow(<const double *> dense_row(rows, i), rows.d, rate, mean, factor, out)
+        return
+    for j in range(rows.d):
+        out[j] = -mean[j]
+    row_add(rows, i, 1, out)
+    for j in range(rows.d):
+        mean[j] += rate * out[j]
+        out[j] *= factor
+
+
+cdef inline void copy_numbers(const floating *x, Py_ssize_t count, double *out) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in range(count):
+        out[j] = x[j]
+
+
+cdef class Entries:
+    """Room for one sample at a time.
+
+    Parameters
+    ----------
+    d : int
+        Features of a sample.
+    intercept : bool
+        Append the entry 1 at place d.
+    """
+
+    def __init__(self, Py_ssize_t d, bint intercept):
+        self.intercept = intercept
+        self.width = (d + intercept + OK_PANEL - 1) // OK_PANEL * OK_PANEL
+        self.values = <double *> aligned_resize(NULL, 0, self.width * sizeof(double))
+        self.places = <int32_t *> calloc(self.width, sizeof(int32_t))
+        if self.values == NULL or self.places == NULL:
+            raise MemoryError(f"no memory for a sample of {d} features")
+
+    def __dealloc__(self):
+        free(self.values)
+        free(self.places)
+
+    cdef void load(self, const Rows *rows, Py_ssize_t row) noexcept nogil:
+        """Take row `row`; `vector` and `square`, its squared length, are then of it.
+
+        Of a dense sample, the numbers behind the last up to whole panels are 0.
+        """
+        cdef Py_ssize_t count = rows.d
+        cdef const void *numbers
+        cdef ok_sparse_row stored
+        self.vector.values = self.values
+        self.vector.places = NULL
+        if is_sparse(rows):
+            stored = sparse_row(rows, row)
+            count = stored.count
+            numbers = stored.values
+            memcpy(self.places, stored.columns, count * sizeof(int32_t))
+            self.vector.places = self.places
+        else:
+            numbers = dense_row(rows, row)
+        if rows.itemsize == 4:
+            copy_numbers(<const float *> numbers, count, self.values)
+        else:
+            copy_numbers(<const double *> numbers, count, self.values)
+        if self.intercept:
+            self.places[count] = <int32_t> rows.d
+            self.values[count] = 1
+            count += 1
+        self.vector.count = count
+        self.square = short_dot(self.values, self.values, count)

@@ -1,0 +1,220 @@
+"""Rows: a view of samples as plain pointers, dense (C order) or CSR, float32 or float64.
+
+Built at the boundary from arrays that the Python side has validated; read-only and memory-
+mapped arrays are fine, nothing is written. Above this layer nobody asks for the dtype, and only
+`chunks` asks for the layout. A `Samples` object owns the arrays that its `rows` point into.
+"""
+cimport numpy as cnp
+from cython cimport floating
+from libc.math cimport isfinite
+from libc.stdint cimport int32_t
+from libc.stdlib cimport free, malloc
+
+import numpy as np
+import scipy.sparse as sp
+
+from onlinekern.core.base.vector cimport ops_for
+
+cnp.import_array()
+
+
+# Elements that `pack` passes over together when all of them are 0.
+cdef enum: BLOCK = 64
+
+
+cdef class Samples:
+    """Owner of the arrays behind a `Rows`."""
+
+    def __dealloc__(self):
+        free(self.packed)
+
+
+cdef const void *data_of(cnp.ndarray array):
+    return cnp.PyArray_DATA(array)
+
+
+cdef Samples samples_of(object X, object dtype):
+    """Rows of a validated dense array or CSR matrix; copies only what has another dtype or order.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d), or scipy.sparse CSR of that shape
+    dtype : numpy.float32 or numpy.float64
+
+    Raises
+    ------
+    ValueError
+        If a sparse X has more columns or stored elements than a 32-bit index can name.
+    """
+    cdef Samples samples = Samples()
+    samples.rows.n, samples.rows.d = X.shape
+    samples.rows.itemsize = np.dtype(dtype).itemsize
+    if not sp.issparse(X):
+        array = np.ascontiguousarray(X, dtype=dtype)
+        samples.owners = (array,)
+        samples.rows.values = <const char *> data_of(array)
+        samples.rows.columns = NULL
+        samples.rows.starts = NULL
+        return samples
+    limit = np.iinfo(np.int32).max
+    if X.nnz > limit or X.shape[1] > limit:
+        raise ValueError(f"X has {X.nnz} stored elements in {X.shape[1]} columns; "
+                         f"at most {limit} of each can be indexed, pass it in smaller pieces")
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    values = np.ascontiguousarray(X.data, dtype=dtype)
+    columns = np.ascontiguousarray(X.indices, dtype=np.int32)
+    starts = np.ascontiguousarray(X.indptr, dtype=np.int32)
+    samples.owners = (values, columns, starts)
+    samples.rows.values = <const char *> data_of(values)
+    samples.rows.columns = <const int32_t *> data_of(columns)
+    samples.rows.starts = <const int32_t *> data_of(starts)
+    return samples
+
+
+cdef bint point_at(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows) except *:
+    """Point `rows` at x if it is an array that can be read as it is."""
+    cdef cnp.ndarray array
+    if not isinstance(x, cnp.ndarray):
+        return False
+    array = x
+    if cnp.PyArray_TYPE(array) != (cnp.NPY_FLOAT32 if itemsize == 4 else cnp.NPY_FLOAT64):
+        return False
+    if cnp.PyArray_NDIM(array) != 1 or not cnp.PyArray_IS_C_CONTIGUOUS(array) \
+            or not cnp.PyArray_ISALIGNED(array) or not cnp.PyArray_ISNOTSWAPPED(array):
+        return False
+    if cnp.PyArray_DIM(array, 0) != d:
+        raise ValueError(
+            f"x has {cnp.PyArray_DIM(array, 0)} features, but the model was fitted with {d}")
+    rows.values = <const char *> cnp.PyArray_DATA(array)
+    rows.columns = NULL
+    rows.starts = NULL
+    rows.n = 1
+    rows.d = d
+    rows.itemsize = itemsize
+    return True
+
+
+cdef int check_finite(const Rows *rows, Py_ssize_t count) except -1:
+    """Raise ValueError if one of the first `count` elements is no number."""
+    cdef double square, absolute
+    ops_for(rows.itemsize).norms(rows.values, count, &square, &absolute)
+    if not isfinite(absolute):
+        raise ValueError("x contains NaN or infinity")
+    return 0
+
+
+cdef object sparse_row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows):
+    """Point `rows` at one sample that is sparse."""
+    x = x if x.format == "csr" and x.ndim == 2 else sp.csr_matrix(x.reshape(1, -1))
+    if x.shape[0] != 1:
+        raise ValueError(f"x must be one sample of {d} features, got shape {x.shape}")
+    if x.shape[1] != d:
+        raise ValueError(f"x has {x.shape[1]} features, but the model was fitted with {d}")
+    samples = samples_of(x, np.float32 if itemsize == 4 else np.float64)
+    rows[0] = (<Samples> samples).rows
+    check_finite(rows, rows.starts[1])
+    return samples
+
+
+cdef Samples lent_row(Samples x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows):
+    """Point `rows` at one sparse row that is given as pointers, columns ascending."""
+    cdef cnp.npy_intp count = x.rows.starts[1]
+    cdef Samples samples = x
+    if x.rows.d != d:
+        raise ValueError(f"x has {x.rows.d} features, but the model was fitted with {d}")
+    if x.rows.itemsize != itemsize:
+        samples = Samples()
+        kind = cnp.NPY_FLOAT32 if x.rows.itemsize == 4 else cnp.NPY_FLOAT64
+        values = cnp.PyArray_SimpleNewFromData(1, &count, kind, <void *> x.rows.values)
+        values = values.astype(np.float32 if itemsize == 4 else np.float64)
+        samples.owners = (x, values)
+        samples.rows = x.rows
+        samples.rows.values = <const char *> data_of(values)
+        samples.rows.itemsize = itemsize
+    rows[0] = samples.rows
+    check_finite(rows, count)
+    return samples
+
+
+cdef inline Py_ssize_t pack(const floating *x, Py_ssize_t d, floating *values,
+                            int32_t *columns) noexcept nogil:
+    """Write the non-zeros of x and their columns, one more place than they are; their number.
+
+    With NULL for `values` they are counted only.
+    """
+    cdef Py_ssize_t block, first, last, j, count = 0
+    cdef int stored
+    for block in range((d + BLOCK - 1) // BLOCK):
+        first = block * BLOCK
+        last = min(first + BLOCK, d)
+        stored = 0
+        for j in range(first, last):
+            stored += x[j] != 0
+        if values == NULL or stored == 0:
+            count += stored
+            continue
+        for j in range(first, last):
+            values[count] = x[j]
+            columns[count] = <int32_t> j
+            count += x[j] != 0
+    return count
+
+
+cdef Samples packed_row(Rows *rows):
+    """The dense row that `rows` point at, as a sparse one with memory of its own."""
+    cdef Samples samples = Samples()
+    cdef Py_ssize_t count, d = rows.d, size = rows.itemsize
+    cdef const char *x = rows.values
+    cdef char *values
+    cdef int32_t *starts
+    if size == 4:
+        count = pack(<const float *> x, d, NULL, NULL)
+    else:
+        count = pack(<const double *> x, d, NULL, NULL)
+    samples.packed = malloc((count + 1) * (size + sizeof(int32_t)) + 2 * sizeof(int32_t))
+    if samples.packed == NULL:
+        raise MemoryError(f"no memory for a sample of {count} stored elements")
+    values = <char *> samples.packed
+    starts = <int32_t *> (values + (count + 1) * size)
+    starts[0], starts[1] = 0, <int32_t> count
+    if size == 4:
+        pack(<const float *> x, d, <float *> values, starts + 2)
+    else:
+        pack(<const double *> x, d, <double *> values, starts + 2)
+    samples.rows = rows[0]
+    samples.rows.values = values
+    samples.rows.columns = starts + 2
+    samples.rows.starts = starts
+    return samples
+
+
+cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, bint sparse, Rows *rows):
+    """Point `rows` at one sample, made sparse if asked, without scikit-learn's validation.
+
+    Fast for a C-contiguous ndarray of shape (d,) and of the model's dtype; anything else that has
+    d numbers is converted. A sparse row stays one: it costs what it stores. Returns the object that
+    must live as long as `rows` is used.
+
+    Raises
+    ------
+    ValueError
+        If x has not d finite numbers.
+    """
+    cdef Samples samples
+    if not point_at(x, d, itemsize, rows):
+        if isinstance(x, Samples):
+            return lent_row(x, d, itemsize, rows)
+        if sp.issparse(x):
+            return sparse_row_of(x, d, itemsize, rows)
+        x = np.ascontiguousarray(x, dtype=np.float32 if itemsize == 4 else np.float64)
+        if x.ndim != 1:
+            raise ValueError(f"x must be one sample of shape ({d},), got shape {x.shape}")
+        point_at(x, d, itemsize, rows)
+    check_finite(rows, d)
+    if not sparse:
+        return x
+    samples = packed_row(rows)
+    rows[0] = samples.rows
+    return samples

@@ -1,0 +1,30 @@
+# Elementary work on sparse rows. May change at minor versions.
+from libc.stdint cimport int32_t
+
+from onlinekern.core.base.vector cimport ok_sparse_row
+from onlinekern.core.samples.rows cimport Rows
+
+cdef void scatter(char *lane, const char *values, const int32_t *columns, const int32_t *place,
+                  Py_ssize_t count, Py_ssize_t itemsize) noexcept nogil
+cdef Py_ssize_t nonzeros(const char *x, Py_ssize_t n, Py_ssize_t itemsize) noexcept nogil
+cdef Py_ssize_t pack(const char *row, Py_ssize_t d, Py_ssize_t itemsize, char *values,
+                     int32_t *columns) noexcept nogil
+cdef double sparse_distance(const ok_sparse_row *x, const ok_sparse_row *z,
+                            Py_ssize_t itemsize) noexcept nogil
+
+
+cdef class Point:
+    cdef readonly Py_ssize_t d, itemsize
+    cdef readonly bint sparse
+    cdef Rows rows              # the one row, as chunks take it
+    cdef char *values
+    cdef int32_t *columns
+    cdef char *unpacked         # d elements of a row that is to become sparse
+    cdef int32_t[2] starts
+    cdef Py_ssize_t room
+
+    cdef int reserve(self, Py_ssize_t count) noexcept nogil
+    cdef void finish(self, Py_ssize_t count) noexcept nogil
+    cdef char *open_dense(self) noexcept nogil
+    cdef int close_dense(self) noexcept nogil
+    cdef int blend(self, Point a, Point b, double h) noexcept nogil

@@ -1,9 +1,0 @@
-# Step sizes as a function of time (layer 1). May change at minor versions.
-from libc.stdint cimport int64_t
-
-from onlinekern.core.parts cimport Part
-
-
-cdef class Schedule(Part):
-    cdef double eta
-    cdef double at(self, int64_t t) noexcept nogil

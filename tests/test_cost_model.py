@@ -1,0 +1,161 @@
+"""Every way to make a block's kernel values gives what every other gives, bit for bit."""
+
+import pickle
+
+import numpy as np
+import pytest
+from learners import build, data, learn
+from scipy import sparse
+
+from onlinekern.core.kernels import cost_model
+
+SUPPORT_ROWS, SAMPLES, AMONG, WIDTHS = (
+    cost_model.WAYS[name] for name in ("support rows", "samples", "among", "width")
+)
+# Few and many updates, growing and full sets, rows that are blended, averages, regression.
+LEARNERS = [
+    "SPAClassifier",
+    "KernelPAClassifier",
+    "BOGDClassifier",
+    "BPAClassifier",
+    "BSGDClassifier",
+    "ProjectronClassifier",
+    "OSKLClassifier",
+    "DualSGDClassifier",
+    "KernelOGDRegressor",
+]
+DOT_KERNELS = ["rbf", "poly", "linear", "sigmoid", "cosine"]
+
+
+def ways(*tables):
+    """Return every combination of one way out of each table, as keyword arguments."""
+    found = [{}]
+    for table in tables:
+        found = [{**chosen, **way} for chosen in found for way in table.values()]
+    return found
+
+
+def learnt(name, X, y, changes, **parameters):
+    """Return what a learner is after a stream, and what it predicted on the way."""
+    with cost_model.overridden(**changes):
+        model = build(name, **parameters)
+        predictions = learn(model, X, y, [20, 21, 50])[0]
+        scores = model.predict(X)
+    rows = model.support_vectors_
+    return {
+        "predictions": predictions,
+        "scores": scores,
+        "support": rows.toarray() if sparse.issparse(rows) else rows,
+        "coefficients": model.dual_coef_,
+    }
+
+
+@pytest.fixture
+def all_alike(stream, as_layout, equal):
+    """Assert that a learner becomes the same in every one of some ways."""
+
+    def check(name, layout, dtype, changes, **parameters):
+        X, y = data(name, stream, n=150, d=9)
+        X = as_layout(X, layout, dtype)
+        first, *others = (learnt(name, X, y, way, **parameters) for way in changes)
+        for other in others:
+            for what, value in first.items():
+                equal(other[what], value, what)
+
+    return check
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_sparse_samples(name, dtype, all_alike):
+    all_alike(name, "csr", dtype, ways(SUPPORT_ROWS, WIDTHS))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_dense_samples(name, dtype, all_alike):
+    all_alike(name, "dense", dtype, ways(SAMPLES, AMONG, WIDTHS))
+
+
+@pytest.mark.parametrize("kernel", DOT_KERNELS)
+@pytest.mark.parametrize("name", ["BOGDClassifier", "KernelPAClassifier"])
+def test_kernels(name, kernel, all_alike):
+    all_alike(name, "csr", np.float64, ways(SUPPORT_ROWS), kernel=kernel)
+    all_alike(name, "dense", np.float64, ways(SAMPLES, AMONG), kernel=kernel)
+
+
+@pytest.mark.parametrize("name", ["BOGDClassifier", "KernelPAClassifier"])
+def test_absolute_differences(name, all_alike):
+    all_alike(name, "csr", np.float64, ways(SUPPORT_ROWS), kernel="laplacian")
+    all_alike(name, "dense", np.float64, ways(AMONG, WIDTHS), kernel="laplacian")
+
+
+def test_samples_far_from_the_origin(stream, equal):
+    """Float32 distances of these are summed from differences, in every way the same."""
+    X, y = stream("binary", n=150)
+    X = (X + 300 * (np.arange(len(X)) % 3 == 0)[:, None]).astype(np.float32)
+    first, *others = (learnt("BOGDClassifier", X, y, way) for way in ways(AMONG, WIDTHS))
+    for other in others:
+        for what, value in first.items():
+            equal(other[what], value, what)
+
+
+def test_all_layouts_in_all_ways(stream, as_layout, close):
+    """Dense rows against sparse ones: squared norms are summed in another order."""
+    X, y = stream("binary", n=150)
+    dense = [learnt("BOGDClassifier", X, y, way) for way in ways(SAMPLES)]
+    csr = [
+        learnt("BOGDClassifier", as_layout(X, "csr"), y, way) for way in ways(SUPPORT_ROWS, WIDTHS)
+    ]
+    for other in [*dense, *csr]:
+        close(other["coefficients"], dense[0]["coefficients"], np.float64)
+        close(other["support"], dense[0]["support"], np.float64)
+
+
+@pytest.mark.parametrize("saved", SUPPORT_ROWS)
+@pytest.mark.parametrize("resumed", SUPPORT_ROWS)
+def test_a_saved_model_resumes_in_another_form(saved, resumed, stream, as_layout, equal):
+    X, y = stream("binary", n=100)
+    X = as_layout(X, "csr")
+    whole, half = build("BOGDClassifier"), build("BOGDClassifier")
+    learn(whole, X, y)
+    with cost_model.overridden(**SUPPORT_ROWS[saved]):
+        learn(half, X[:50], y[:50])
+        text = pickle.dumps(half)
+    with cost_model.overridden(**SUPPORT_ROWS[resumed]):
+        half = pickle.loads(text)
+        assert half._model.space.support.stored_sparse == (resumed == "kept sparse")
+        half.partial_fit(X[50:], y[50:])
+    equal(half.dual_coef_, whole.dual_coef_)
+    equal(half.decision_function(X), whole.decision_function(X))
+
+
+def test_the_form_follows_the_number_of_features(stream):
+    X, y = stream("binary", n=20)
+    most = cost_model.constants()["most_panel_features"]
+    for features, form in [(most, False), (most + 1, True)]:
+        wide = sparse.csr_matrix((X[X != 0], np.nonzero(X)), shape=(len(X), features))
+        model = build("BOGDClassifier")
+        learn(model, wide, y)
+        assert model._model.space.support.stored_sparse == form
+
+
+def test_constants_return():
+    before = cost_model.constants()
+
+    def fail():
+        with cost_model.overridden(least_rows=1, least_asked=0.7):
+            assert cost_model.constants() == {**before, "least_rows": 1, "least_asked": 0.7}
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert cost_model.constants() == before
+
+
+def test_unknown_constants():
+    with (
+        pytest.raises(TypeError, match="no constant least_columns"),
+        cost_model.overridden(least_columns=3),
+    ):
+        pass
