@@ -8,7 +8,8 @@ cdef class InverseGram:
     cdef readonly Py_ssize_t size, ld
     cdef readonly Py_ssize_t n_updates   # since the inverse was made afresh
     cdef Py_ssize_t saved_updates
-    cdef bint broken                     # an update met a pivot that cannot be
+    cdef bint broken                     # an update met a pivot out of its bounds
+    cdef bint saved_broken
     cdef Guarded inverse                 # size x ld; rows and columns of absent places are 0
     cdef Guarded diagonal                # 1 x ld: kappa_ii + ridge_i; 0 in absent places
     cdef double *direction               # ld numbers to work with

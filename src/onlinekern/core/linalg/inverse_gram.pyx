@@ -148,24 +148,26 @@ cdef class InverseGram:
         self.inverse.checkpoint()
         self.diagonal.checkpoint()
         self.saved_updates = self.n_updates
+        self.saved_broken = self.broken
 
     cdef void rollback(self) noexcept nogil:
         """Return to the state of the checkpoint."""
         self.inverse.rollback()
         self.diagonal.rollback()
         self.n_updates = self.saved_updates
-        self.broken = False
+        self.broken = self.saved_broken
 
     def get_state(self):
         """All of it, as a dictionary of arrays and numbers."""
         return {"inverse": self.inverse.to_array(), "diagonal": self.diagonal.to_array(),
-                "n_updates": self.n_updates}
+                "n_updates": self.n_updates, "broken": self.broken}
 
     def set_state(self, state):
         """Take over what `get_state` gave."""
         self.inverse.from_array(state["inverse"])
         self.diagonal.from_array(state["diagonal"])
         self.n_updates = state["n_updates"]
+        self.broken = state["broken"]
 
     def enter(self, Py_ssize_t place, k, double kappa, double ridge):
         """`border` from Python, for tests and exploration; k has a number per place."""
