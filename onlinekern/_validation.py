@@ -8,7 +8,10 @@ the same tests; everything else, and whatever is wrong, goes to `validate_data`.
 import math
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils import validation
+
+from onlinekern.core.samples.rows import canonical_csr
 
 NUMBERS = "biuf"
 LABELS = NUMBERS + "U"
@@ -44,6 +47,30 @@ def are_plain_targets(y, n_samples, kinds):
     )
 
 
+def checked_sparse(X):
+    """Raise ValueError for a sparse matrix with indices beyond it, before SciPy follows them.
+
+    Parameters
+    ----------
+    X : sparse matrix or array
+
+    Returns
+    -------
+    X, or a copy with ascending columns if it is a CSR matrix without
+    """
+    if X.ndim != 2:
+        return X
+    if X.format == "csr":
+        return canonical_csr(X)
+    if X.format == "coo":
+        for name, indices, size in zip(("row", "column"), (X.row, X.col), X.shape, strict=True):
+            if len(indices) and not 0 <= indices.min() <= indices.max() < size:
+                raise ValueError(f"X is no valid COO matrix: a {name} index is not in [0, {size})")
+    elif X.format in ("csc", "bsr"):
+        X.check_format(full_check=True)
+    return X
+
+
 def validate_data(estimator, X, y="no_validation", *, dtype, reset, y_numeric=False):
     """Validated rows, C-ordered or CSR, and targets: `sklearn.utils.validation.validate_data`.
 
@@ -71,6 +98,8 @@ def validate_data(estimator, X, y="no_validation", *, dtype, reset, y_numeric=Fa
         targets = np.asarray(y) if type(y) is list else y
         if are_plain_targets(targets, len(X), NUMBERS if y_numeric else LABELS):
             return X, targets
+    if sp.issparse(X):
+        X = checked_sparse(X)
     checks = {} if alone else {"y_numeric": y_numeric}
     return validation.validate_data(
         estimator, X, y, accept_sparse="csr", dtype=dtype, order="C", reset=reset, **checks

@@ -13,11 +13,12 @@ from sklearn.base import (
 )
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from onlinekern._fourier import FOURIER_CONSTRAINTS, draw_frequencies
 from onlinekern._kernel import KernelEstimator, WidthEstimator, kernel_width
 from onlinekern._threads import one_blas_thread
+from onlinekern._validation import validate_data
 from onlinekern.core import KERNEL_ALIASES, KERNELS
 from onlinekern.core.features.map import RandomFourier
 from onlinekern.core.features.nystroem import nystroem
@@ -49,7 +50,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         self : object
         """
         dtype = [np.float64, np.float32]
-        X = validate_data(self, X, accept_sparse="csr", dtype=dtype, order="C")
+        X = validate_data(self, X, dtype=dtype, reset=True)
         self.gamma_ = kernel_width(self.gamma, X)
         self._map = self._new_map(X)
         return self
@@ -88,7 +89,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     def _check(self, X):
         dtype = self._dtype
-        return validate_data(self, X, accept_sparse="csr", dtype=dtype, order="C", reset=False)
+        return validate_data(self, X, dtype=dtype, reset=False)
 
     @property
     def _n_features_out(self):

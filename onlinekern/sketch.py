@@ -11,10 +11,11 @@ from sklearn.base import (
     _fit_context,
 )
 from sklearn.utils._param_validation import Interval, RealNotInt
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from onlinekern._base import all_or_nothing
 from onlinekern._threads import one_blas_thread
+from onlinekern._validation import validate_data
 from onlinekern.core.linalg import frequent_directions
 
 SKETCH_SIZE = [
@@ -187,14 +188,7 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return np.asarray(self._validate(X, reset=False) @ self.components_.T)
 
     def _validate(self, X, reset):
-        return validate_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            order="C",
-            reset=reset,
-        )
+        return validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
 
     def _decomposed(self):
         """Singular values and right singular vectors of the sketch, l of each."""

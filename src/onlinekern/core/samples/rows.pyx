@@ -1,13 +1,14 @@
 """Rows: a view of samples as plain pointers, dense (C order) or CSR, float32 or float64.
 
-Built at the boundary from arrays that the Python side has validated; read-only and memory-
-mapped arrays are fine, nothing is written. Above this layer nobody asks for the dtype, and only
-`chunks` asks for the layout. A `Samples` object owns the arrays that its `rows` point into.
+Built at the boundary from arrays whose numbers the Python side has validated; read-only and
+memory-mapped arrays are fine, nothing is written. What pointers rely on is checked here, on every
+way in: alignment, and that the indices of a CSR matrix stay within its arrays and columns. A
+`Samples` object owns the arrays that its `rows` point into.
 """
 cimport numpy as cnp
 from cython cimport floating
 from libc.math cimport isfinite
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
 import numpy as np
@@ -16,6 +17,13 @@ import scipy.sparse as sp
 from onlinekern.core.base.vector cimport ops_for
 
 cnp.import_array()
+
+# A 32-bit index can name so many.
+cdef Py_ssize_t MOST_INDICES = 2147483647
+
+ctypedef fused index:
+    int32_t
+    int64_t
 
 
 # Elements that `pack` passes over together when all of them are 0.
@@ -44,26 +52,20 @@ cdef Samples samples_of(object X, object dtype):
     Raises
     ------
     ValueError
-        If a sparse X has more columns or stored elements than a 32-bit index can name.
+        If a sparse X is no valid CSR matrix, see `canonical_csr`.
     """
     cdef Samples samples = Samples()
     samples.rows.n, samples.rows.d = X.shape
     samples.rows.itemsize = np.dtype(dtype).itemsize
     if not sp.issparse(X):
-        array = np.ascontiguousarray(X, dtype=dtype)
+        array = aligned(X, dtype)
         samples.owners = (array,)
         samples.rows.values = <const char *> data_of(array)
         samples.rows.columns = NULL
         samples.rows.starts = NULL
         return samples
-    limit = np.iinfo(np.int32).max
-    if X.nnz > limit or X.shape[1] > limit:
-        raise ValueError(f"X has {X.nnz} stored elements in {X.shape[1]} columns; "
-                         f"at most {limit} of each can be indexed, pass it in smaller pieces")
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    values = np.ascontiguousarray(X.data, dtype=dtype)
+    X = canonical_csr(X)
+    values = aligned(X.data, dtype)
     columns = np.ascontiguousarray(X.indices, dtype=np.int32)
     starts = np.ascontiguousarray(X.indptr, dtype=np.int32)
     samples.owners = (values, columns, starts)
@@ -71,6 +73,118 @@ cdef Samples samples_of(object X, object dtype):
     samples.rows.columns = <const int32_t *> data_of(columns)
     samples.rows.starts = <const int32_t *> data_of(starts)
     return samples
+
+
+cdef object aligned(object array, object dtype):
+    """An array of a dtype, in C order and aligned: a copy only of one that is not."""
+    return np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED"])
+
+
+cdef Py_ssize_t bad_start(const index *starts, Py_ssize_t n, Py_ssize_t stored) noexcept nogil:
+    """The first of n rows that is not within `stored` elements; -1 if all are."""
+    cdef Py_ssize_t i
+    if starts[0] != 0:
+        return 0
+    for i in range(n):
+        if starts[i + 1] < starts[i] or starts[i + 1] > stored:
+            return i
+    return -1
+
+
+cdef bint within(const index *columns, Py_ssize_t count, index d) noexcept nogil:
+    """Whether all columns are in [0, d)."""
+    # Neither a branch nor a number of another width: the compiler makes vector code of it.
+    cdef Py_ssize_t k
+    cdef index outside = 0
+    for k in range(count):
+        outside |= (columns[k] < 0) | (columns[k] >= d)
+    return outside == 0
+
+
+cdef bint ascending(const index *columns, const index *starts, Py_ssize_t n) noexcept nogil:
+    """Whether the columns of each row ascend, none of them twice.
+
+    All neighbours are compared. Then the pairs that lie in two rows are taken off again; empty rows
+    share a start, which counts once.
+    """
+    cdef Py_ssize_t i, k
+    cdef index descents = 0
+    for k in range(1, starts[n]):
+        descents += columns[k] <= columns[k - 1]
+    for i in range(1, n):
+        k = starts[i]
+        if starts[i - 1] < k and k < starts[n]:
+            descents -= columns[k] <= columns[k - 1]
+    return descents == 0
+
+
+cdef object checked(const index[::1] columns, const index[::1] starts, Py_ssize_t stored,
+                    Py_ssize_t n, Py_ssize_t d):
+    """Raise ValueError for a CSR matrix that reaches beyond its arrays or columns.
+
+    Costs O(n + stored), at the speed of memory. Returns whether its columns ascend.
+    """
+    cdef Py_ssize_t i, k, row
+    cdef bint good, sorted = True
+    if starts.shape[0] != n + 1:
+        raise ValueError(f"X is no valid CSR matrix: indptr has {starts.shape[0]} elements, "
+                         f"{n} rows need {n + 1}")
+    with nogil:
+        row = bad_start(&starts[0], n, stored)
+        good = row >= 0 or starts[n] == 0 or within(&columns[0], starts[n], <index> min(d, MOST_INDICES))
+        if row < 0 and good and starts[n] > 0:
+            sorted = ascending(&columns[0], &starts[0], n)
+    if row >= 0:
+        raise ValueError(
+            f"X is no valid CSR matrix: row {row} is stored at {starts[row]} ... "
+            f"{starts[row + 1]}, which is not within 0 ... {stored} or descends (indptr)")
+    if good:
+        return sorted
+    for i in range(n):
+        for k in range(starts[i], starts[i + 1]):
+            if columns[k] < 0 or columns[k] >= d:
+                raise ValueError(f"X is no valid CSR matrix: row {i} has the column {columns[k]}, "
+                                 f"but there are {d} columns, 0 ... {d - 1} (indices)")
+
+
+def canonical_csr(X):
+    """A CSR matrix whose indices are checked, with ascending columns in each row.
+
+    What the matrix says of itself (`has_canonical_format`) is not relied on.
+
+    Parameters
+    ----------
+    X : CSR matrix of shape (n, d)
+
+    Returns
+    -------
+    X, or a copy with its columns sorted and its duplicates added up
+
+    Raises
+    ------
+    ValueError
+        If an index is outside of the matrix, if the arrays do not agree with each other, or if
+        there are more columns or stored elements than a 32-bit index can name.
+    """
+    columns, starts = np.asarray(X.indices), np.asarray(X.indptr)
+    if columns.dtype.kind != "i" or starts.dtype.kind != "i":
+        raise ValueError("X is no valid CSR matrix: its indices are no integers "
+                         f"({columns.dtype}, {starts.dtype})")
+    wide = np.int32 if columns.dtype.itemsize <= 4 and starts.dtype.itemsize <= 4 else np.int64
+    columns, starts = aligned(columns, wide), aligned(starts, wide)
+    stored = min(X.data.shape[0], columns.shape[0])
+    if wide is np.int32:
+        sorted = checked[int32_t](columns, starts, stored, *X.shape)
+    else:
+        sorted = checked[int64_t](columns, starts, stored, *X.shape)
+    if starts[-1] > MOST_INDICES or X.shape[1] > MOST_INDICES:
+        raise ValueError(f"X has {starts[-1]} stored elements in {X.shape[1]} columns; "
+                         f"at most {MOST_INDICES} of each can be indexed, pass it in smaller pieces")
+    if not sorted:
+        # A new matrix: one that lies about itself would be left as it is.
+        X = sp.csr_matrix((X.data, X.indices, X.indptr), shape=X.shape, copy=True)
+        X.sum_duplicates()
+    return X
 
 
 cdef bint point_at(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows) except *:
@@ -107,7 +221,10 @@ cdef int check_finite(const Rows *rows, Py_ssize_t count) except -1:
 
 cdef object sparse_row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows):
     """Point `rows` at one sample that is sparse."""
-    x = x if x.format == "csr" and x.ndim == 2 else sp.csr_matrix(x.reshape(1, -1))
+    if x.format != "csr" or x.ndim != 2:
+        if hasattr(x, "check_format"):
+            x.check_format(full_check=True)
+        x = sp.csr_matrix(x.reshape(1, -1))
     if x.shape[0] != 1:
         raise ValueError(f"x must be one sample of {d} features, got shape {x.shape}")
     if x.shape[1] != d:
@@ -208,7 +325,10 @@ cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, bint sparse, Row
             return lent_row(x, d, itemsize, rows)
         if sp.issparse(x):
             return sparse_row_of(x, d, itemsize, rows)
-        x = np.ascontiguousarray(x, dtype=np.float32 if itemsize == 4 else np.float64)
+        x = np.asarray(x)
+        if x.dtype.kind == "c":
+            raise ValueError("x must be real, got complex numbers")
+        x = aligned(x, np.float32 if itemsize == 4 else np.float64)
         if x.ndim != 1:
             raise ValueError(f"x must be one sample of shape ({d},), got shape {x.shape}")
         point_at(x, d, itemsize, rows)

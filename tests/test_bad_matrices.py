@@ -1,0 +1,226 @@
+"""Matrices that lie about themselves: every way in refuses them, or reads what is really there."""
+
+import numpy as np
+import pytest
+from onlinekern.core.samples.rows import canonical_csr
+from scipy import sparse
+from sklearn.base import is_classifier
+
+import onlinekern
+from onlinekern import FourierFeatures, FrequentDirections, NystroemFeatures, all_estimators
+
+D = 6
+ESTIMATORS = dict(all_estimators())
+ONLINE = sorted(name for name, cls in ESTIMATORS.items() if hasattr(cls, "partial_fit"))
+
+
+def samples(n=30, d=D, seed=0):
+    """Return sparse rows with ascending columns, and labels."""
+    rng = np.random.default_rng(seed)
+    X = sparse.random(n, d, density=0.5, random_state=seed, format="csr")
+    return X, np.where(rng.random(n) < 0.5, 1, 0)
+
+
+def with_index(value, dtype=np.int32):
+    X, _ = samples(4)
+    indices = X.indices.astype(dtype)
+    indices[-1] = value
+    return raw(X.data, indices, X.indptr.astype(dtype), X.shape)
+
+
+def with_starts(change, dtype=np.int32):
+    X, _ = samples(4)
+    starts = X.indptr.astype(dtype)
+    change(starts)
+    return raw(X.data, X.indices.astype(dtype), starts, X.shape)
+
+
+def raw(data, indices, indptr, shape):
+    """Return a CSR matrix of these very arrays, whatever SciPy would say of them."""
+    X = sparse.csr_matrix(shape, dtype=data.dtype)
+    X.data, X.indices, X.indptr = data, indices, indptr
+    X.has_canonical_format = X.has_sorted_indices = True
+    return X
+
+
+def beyond(starts):
+    starts[-1] = 1 << 20
+
+
+def descending(starts):
+    starts[2] = starts[3] + 1
+
+
+def late(starts):
+    starts[0] = 2
+
+
+def negative(starts):
+    starts[1] = -3
+
+
+def short(starts):
+    starts.resize(len(starts) - 1, refcheck=False)
+
+
+def bad_coo():
+    X, _ = samples(4)
+    X = X.tocoo()
+    X.coords = (X.coords[0], np.where(np.arange(X.nnz) == 1, D, X.coords[1]).astype(np.int32))
+    return X
+
+
+def bad_csc():
+    X, _ = samples(4)
+    X = X.tocsc()
+    X.indices = np.where(np.arange(X.nnz) == 1, 4, X.indices).astype(np.int32)
+    return X
+
+
+BAD = {
+    "one-based": lambda: with_index(D),
+    "far": lambda: with_index(1 << 30),
+    "negative": lambda: with_index(-1),
+    "wraps": lambda: with_index((1 << 32) + 1, np.int64),
+    "starts beyond": lambda: with_starts(beyond),
+    "starts descend": lambda: with_starts(descending),
+    "starts late": lambda: with_starts(late),
+    "starts negative": lambda: with_starts(negative),
+    "starts wide": lambda: with_starts(beyond, np.int64),
+    "starts short": lambda: with_starts(short),
+    "coo": bad_coo,
+    "csc": bad_csc,
+}
+
+
+def learnt(name):
+    """Return an estimator that has learnt a few rows."""
+    model = ESTIMATORS[name]()
+    X, y = samples()
+    if is_classifier(model) and hasattr(model, "partial_fit"):
+        return model.partial_fit(X, y, classes=[0, 1])
+    target = [] if name == "SPAOneClass" else [y.astype(float)]
+    return model.partial_fit(X, *target) if hasattr(model, "partial_fit") else model.fit(X, y)
+
+
+@pytest.mark.parametrize("bad", BAD)
+@pytest.mark.parametrize("name", sorted(ESTIMATORS))
+def test_every_way_in_refuses_it(name, bad):
+    model = learnt(name)
+    X, _ = samples()
+    before = model.predict(X)
+    matrix, y = BAD[bad](), np.array([0, 1, 0, 1])
+    target = [] if name == "SPAOneClass" else [y]
+    ways = [(type(model)().fit, target), (model.predict, [])]
+    if hasattr(model, "partial_fit"):
+        ways.append((model.partial_fit, target))
+    for call, arguments in ways:
+        with pytest.raises(ValueError, match=r"valid|index|indptr|indices"):
+            call(matrix, *arguments)
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+@pytest.mark.parametrize("bad", ["one-based", "far", "negative", "wraps"])
+@pytest.mark.parametrize("name", ONLINE)
+def test_single_rows_are_refused(name, bad):
+    model = learnt(name)
+    row = BAD[bad]()
+    starts = row.indptr[[-2, -1]] - row.indptr[-2]
+    part = slice(row.indptr[-2], row.indptr[-1])
+    row = raw(row.data[part], row.indices[part], starts, (1, D))
+    target = [] if name == "SPAOneClass" else [1]
+    with pytest.raises(ValueError, match="valid"):
+        model.learn_one(row, *target)
+    with pytest.raises(ValueError, match="valid"):
+        model.score_one(row)
+
+
+@pytest.mark.parametrize("bad", BAD)
+@pytest.mark.parametrize(
+    "transformer", [FourierFeatures, NystroemFeatures, FrequentDirections], ids=lambda t: t.__name__
+)
+def test_transformers_refuse_it(transformer, bad):
+    X, _ = samples()
+    fitted = transformer().fit(X)
+    for call in (transformer().fit, fitted.transform):
+        with pytest.raises(ValueError, match=r"valid|index|indptr|indices"):
+            call(BAD[bad]())
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("name", ONLINE)
+def test_what_a_matrix_says_of_its_order_is_not_relied_on(name, index):
+    honest, y = samples()
+    rows = np.repeat(np.arange(honest.shape[0]), np.diff(honest.indptr))
+    order = np.lexsort((-honest.indices, rows))
+    lying = raw(honest.data[order], honest.indices[order].astype(index),
+                honest.indptr.astype(index), honest.shape)  # fmt: skip
+    target = [] if name == "SPAOneClass" else [y]
+    labels = {"classes": [0, 1]} if is_classifier(ESTIMATORS[name]()) else {}
+    first = ESTIMATORS[name](random_state=0).partial_fit(honest, *target, **labels)
+    second = ESTIMATORS[name](random_state=0).partial_fit(lying, *target, **labels)
+    np.testing.assert_array_equal(first.predict(honest), second.predict(lying))
+    np.testing.assert_array_equal(np.ravel(first.score_one(honest[0])),
+                                  np.ravel(second.score_one(lying[0])))  # fmt: skip
+
+
+def test_duplicates_are_added_up():
+    lying = raw(np.array([1.0, 2.0, 3.0]), np.array([1, 1, 0], np.int32),
+                np.array([0, 3], np.int32), (1, 3))  # fmt: skip
+    np.testing.assert_array_equal(canonical_csr(lying).toarray(), [[3.0, 3.0, 0.0]])
+    assert lying.nnz == 3
+
+
+def test_a_good_matrix_is_taken_as_it_is():
+    X = sparse.csr_matrix((5, 4))
+    assert canonical_csr(X) is X
+    X = sparse.csr_matrix(np.array([[0, 0], [1, 2], [0, 0], [0, 3], [4, 0], [0, 0.0]]))
+    assert canonical_csr(X) is X
+
+
+def packed(x, dtype):
+    """Return a row that lies at an odd address, as a field of packed records does."""
+    records = np.zeros(len(x), np.dtype([("flag", "u1"), ("value", dtype)]))
+    whole = np.zeros(x.size * np.dtype(dtype).itemsize + 1, np.uint8)
+    row = whole[1:].view(dtype)
+    row[:] = x
+    assert not row.flags.aligned
+    assert records.dtype.itemsize == 1 + np.dtype(dtype).itemsize
+    return row
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ONLINE)
+def test_unaligned_rows_are_read_as_they_are(name, dtype):
+    X, y = samples()
+    X = X.toarray().astype(dtype)
+    target = [] if name == "SPAOneClass" else [y]
+    labels = {"classes": [0, 1]} if is_classifier(ESTIMATORS[name]()) else {}
+    models = [ESTIMATORS[name](random_state=0).partial_fit(X, *target, **labels) for _ in range(2)]
+    one = [] if name == "SPAOneClass" else [1]
+    models[0].learn_one(X[1], *one)
+    models[1].learn_one(packed(X[1], dtype), *one)
+    scores = [
+        np.ravel(models[0].score_one(X[2])),
+        np.ravel(models[1].score_one(packed(X[2], dtype))),
+    ]
+    np.testing.assert_array_equal(*scores)
+    rows = np.stack([packed(row, dtype) for row in X])
+    flat = packed(X.ravel(), dtype).reshape(X.shape)
+    assert not flat.flags.aligned
+    np.testing.assert_array_equal(models[0].predict(rows), models[1].predict(flat))
+
+
+@pytest.mark.parametrize("name", ONLINE)
+def test_complex_rows_are_refused(name):
+    model = learnt(name)
+    x = np.ones(D, complex)
+    target = [] if name == "SPAOneClass" else [1]
+    with pytest.raises(ValueError, match=r"[Cc]omplex"):
+        model.learn_one(x, *target)
+    with pytest.raises(ValueError, match=r"[Cc]omplex"):
+        model.score_one(x)
+
+
+def test_there_is_a_way_for_every_estimator():
+    assert set(ESTIMATORS) <= set(onlinekern.__all__)
