@@ -131,7 +131,8 @@ cdef object checked(const index[::1] columns, const index[::1] starts, Py_ssize_
                          f"{n} rows need {n + 1}")
     with nogil:
         row = bad_start(&starts[0], n, stored)
-        good = row >= 0 or starts[n] == 0 or within(&columns[0], starts[n], <index> min(d, MOST_INDICES))
+        good = row >= 0 or starts[n] == 0 \
+            or within(&columns[0], starts[n], <index> min(d, MOST_INDICES))
         if row < 0 and good and starts[n] > 0:
             sorted = ascending(&columns[0], &starts[0], n)
     if row >= 0:
@@ -178,8 +179,9 @@ def canonical_csr(X):
     else:
         sorted = checked[int64_t](columns, starts, stored, *X.shape)
     if starts[-1] > MOST_INDICES or X.shape[1] > MOST_INDICES:
-        raise ValueError(f"X has {starts[-1]} stored elements in {X.shape[1]} columns; "
-                         f"at most {MOST_INDICES} of each can be indexed, pass it in smaller pieces")
+        raise ValueError(
+            f"X has {starts[-1]} stored elements in {X.shape[1]} columns; at most {MOST_INDICES} of "
+            "each can be indexed, pass it in smaller pieces")
     if not sorted:
         # A new matrix: one that lies about itself would be left as it is.
         X = sp.csr_matrix((X.data, X.indices, X.indptr), shape=X.shape, copy=True)
