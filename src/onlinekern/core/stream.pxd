@@ -1,6 +1,7 @@
 # The stream loop. May change at minor versions.
 from libc.stdint cimport int64_t, uint64_t
 
+from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.random cimport Generator
 from onlinekern.core.learning.heads cimport Head
 from onlinekern.core.learning.order cimport Order
@@ -8,13 +9,6 @@ from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.learning.sampling cimport Gate
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.rows cimport Rows
-
-# What an update returns below 0 is one of these, negated.
-cdef enum Failure:
-    NONE = 0
-    NO_MEMORY = 1
-    NOT_FINITE = 2
-    INTERRUPTED = 3
 
 
 cdef struct Counters:
@@ -41,9 +35,9 @@ cdef class Model:
     cdef uint64_t[4] saved_rng
     cdef object interruption
 
-    cdef Failure run(self, const Rows *rows, Order order, const double *y,
-                     const double *weight, Py_ssize_t n, Py_ssize_t look_ahead,
-                     double *predictions, Py_ssize_t *reached) noexcept nogil
+    cdef Status run(self, const Rows *rows, Order order, const double *y,
+                    const double *weight, Py_ssize_t n, Py_ssize_t look_ahead,
+                    double *predictions, Py_ssize_t *reached) noexcept nogil
     cdef bint interrupted(self) noexcept nogil
     cdef void checkpoint(self)
-    cdef int fail(self, Failure failure, Py_ssize_t reached) except -1
+    cdef int fail(self, Status status, Py_ssize_t reached) except -1

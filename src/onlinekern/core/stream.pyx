@@ -12,6 +12,7 @@ from libc.stdlib cimport calloc, free
 
 import numpy as np
 
+from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, RAISED, Status
 from onlinekern.core.base.random cimport Generator
 from onlinekern.core.base.vector cimport finite
 from onlinekern.core.learning.heads cimport Head, Outcome
@@ -90,13 +91,13 @@ cdef class Model:
         """Sum of weight times loss of the samples, each before it was learnt."""
         return self.counters.loss
 
-    cdef Failure run(self, const Rows *rows, Order order, const double *y,
-                     const double *weight, Py_ssize_t n, Py_ssize_t look_ahead,
-                     double *predictions, Py_ssize_t *reached) noexcept nogil:
-        """THE loop. Returns why it stopped; `reached` is the sample at which it did."""
+    cdef Status run(self, const Rows *rows, Order order, const double *y,
+                    const double *weight, Py_ssize_t n, Py_ssize_t look_ahead,
+                    double *predictions, Py_ssize_t *reached) noexcept nogil:
+        """THE loop. Returns a status; `reached` is the sample at which it stopped."""
         cdef Py_ssize_t first = 0, i, row, width, work = 0
         cdef double prediction
-        cdef Failure failure
+        cdef Status status
         while first < n:
             reached[0] = first
             width = min(order.most, self.space.look_ahead(look_ahead, n - first))
@@ -105,9 +106,9 @@ cdef class Model:
                 return NO_MEMORY
             for i in range(width):
                 row = reached[0] = order.rows[first + i] if order.rows else first + i
-                failure = step(self, i, y[row], weight[row] if weight else 1, &prediction)
-                if failure != NONE:
-                    return failure
+                status = step(self, i, y[row], weight[row] if weight else 1, &prediction)
+                if status != OK:
+                    return status
                 if predictions:
                     predictions[row] = prediction
             first += width
@@ -115,8 +116,8 @@ cdef class Model:
             if work > VALUES_BETWEEN_SIGNALS:
                 work = 0
                 if self.interrupted():
-                    return INTERRUPTED
-        return NONE
+                    return RAISED
+        return OK
 
     cdef bint interrupted(self) noexcept nogil:
         """Whether a signal handler raised; its exception is kept for `fail`."""
@@ -161,16 +162,16 @@ cdef class Model:
         cdef Py_ssize_t n = samples.rows.n if sequence.n < 0 else sequence.n, reached = 0
         cdef double[::1] predictions = np.full(samples.rows.n, np.nan)
         cdef const double *weights = &weight[0] if weight is not None and n > 0 else NULL
-        cdef Failure failure
+        cdef Status status
         if n == 0:
             return np.asarray(predictions)
         self.space.make_room(min(n, window if window > 0 else MOST_ROWS))
         self.checkpoint()
         with nogil:
-            failure = self.run(&samples.rows, sequence, &y[0], weights, n, window,
-                               &predictions[0], &reached)
-        if failure != NONE:
-            self.fail(failure, reached)
+            status = self.run(&samples.rows, sequence, &y[0], weights, n, window,
+                              &predictions[0], &reached)
+        if status != OK:
+            self.fail(status, reached)
         return np.asarray(predictions)
 
     def learn_one(self, x, double y):
@@ -193,9 +194,9 @@ cdef class Model:
         cdef Py_ssize_t reached
         _alive = row_of(x, self.d, self.itemsize, self.space.stored_sparse(), &rows)
         self.checkpoint()
-        failure = self.run(&rows, AS_THEY_STAND, &y, NULL, 1, 1, &prediction, &reached)
-        if failure != NONE:
-            self.fail(failure, 0)
+        status = self.run(&rows, AS_THEY_STAND, &y, NULL, 1, 1, &prediction, &reached)
+        if status != OK:
+            self.fail(status, 0)
         return prediction
 
     def score_one(self, x):
@@ -223,10 +224,10 @@ cdef class Model:
         """
         cdef Samples samples = samples_of(X, self.dtype)
         cdef Py_ssize_t first = 0, width, n = samples.rows.n
-        cdef int status = 0
+        cdef Status status = OK
         window = self.space.new_window(min(max(n, 1), MOST_ROWS))
         with nogil:
-            while first < n and status == 0:
+            while first < n and status == OK:
                 width = self.space.look_ahead(0, n - first)
                 status = self.space.score(window, &samples.rows, first, width,
                                           &out[first, 0])
@@ -247,12 +248,12 @@ cdef class Model:
         self.rng.state = self.saved_rng
         self.space.rollback()
 
-    cdef int fail(self, Failure failure, Py_ssize_t reached) except -1:
+    cdef int fail(self, Status status, Py_ssize_t reached) except -1:
         """Undo the call and say why."""
         self.undo()
-        if failure == NO_MEMORY:
+        if status == NO_MEMORY:
             raise MemoryError(f"no memory to learn sample {reached}")
-        if failure == INTERRUPTED:
+        if status == RAISED:
             interruption = self.interruption or self.space.interruption
             self.interruption = self.space.interruption = None
             raise interruption
@@ -266,17 +267,16 @@ cdef class Model:
         return restore, (arguments, self.counters.seen, self.counters.mistakes, self.counters.loss)
 
 
-cdef inline Failure step(Model model, Py_ssize_t i, double y, double weight,
-                         double *prediction) noexcept nogil:
+cdef inline Status step(Model model, Py_ssize_t i, double y, double weight,
+                        double *prediction) noexcept nogil:
     """Test on sample i of the open block, then train on it."""
-    cdef int status
     cdef Outcome outcome
     model.space.scores(i, model.current, model.averaged)
     if not finite(model.current, 2 * model.head.n_outputs):
         return NOT_FINITE
     prediction[0] = model.head.predict(model.averaged)
     if weight == 0:
-        return NONE
+        return OK
     model.head.wanted(model.current, y, model.rule, model.lengths)
     model.space.lengths(i, model.lengths)
     outcome = model.head.solve(model.current, model.lengths, y, weight, model.counters.seen + 1,
@@ -287,8 +287,7 @@ cdef inline Failure step(Model model, Py_ssize_t i, double y, double weight,
     if outcome.updates and not finite(model.coefficients, model.head.n_outputs):
         return NOT_FINITE
     model.space.observe(i, y, weight)
-    status = model.space.update(i, outcome.shrink, outcome.updates, model.coefficients)
-    return NONE if status >= 0 else <Failure> -status
+    return model.space.update(i, outcome.shrink, outcome.updates, model.coefficients)
 
 
 def restore(arguments, seen, mistakes, loss):

@@ -1,4 +1,13 @@
 # The root of everything that a model is composed of. May change at minor versions.
 
+# How a method of the core that cannot raise ended. Below 0: the call fails and is taken back.
+cdef enum Status:
+    OK = 0
+    NO_MEMORY = -1
+    NOT_FINITE = -2      # a score, a step or a matrix is no longer finite
+    RAISED = -3          # an exception is kept for the end of the call
+    NOT_GIVEN = -4       # a subclass lacks a method that it must define
+
+
 cdef class Part:
     cdef readonly tuple arguments

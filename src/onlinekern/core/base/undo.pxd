@@ -2,6 +2,8 @@
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
+from onlinekern.core.base.part cimport Status
+
 
 cdef class Journal:
     cdef readonly Py_ssize_t size      # bytes of a record
@@ -15,7 +17,7 @@ cdef class Journal:
     cdef bint wants(self, Py_ssize_t number) noexcept nogil
     cdef char *record(self, Py_ssize_t number) noexcept nogil
     cdef char *copy(self, Py_ssize_t index) noexcept nogil
-    cdef int keep(self, Py_ssize_t number, const char *base) noexcept nogil
+    cdef Status keep(self, Py_ssize_t number, const char *base) noexcept nogil
     cdef void put_back(self, char *base) noexcept nogil
 
 

@@ -22,6 +22,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport aligned_resize
 
 
@@ -84,16 +85,16 @@ cdef class Journal:
         """The copy made as number `index` since the checkpoint."""
         return self.copies + index * self.size
 
-    cdef int keep(self, Py_ssize_t number, const char *base) noexcept nogil:
-        """Copy a record of the array at `base`, if it is wanted. -1: no memory."""
+    cdef Status keep(self, Py_ssize_t number, const char *base) noexcept nogil:
+        """Copy a record of the array at `base`, if it is wanted. Returns a status."""
         cdef char *memory
         if not self.wants(number):
-            return 0
+            return OK
         memory = self.record(number)
         if memory == NULL:
-            return -1
+            return NO_MEMORY
         memcpy(memory, base + number * self.size, self.size)
-        return 0
+        return OK
 
     cdef void put_back(self, char *base) noexcept nogil:
         """Write the copies back into the array at `base`."""

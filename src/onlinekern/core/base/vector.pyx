@@ -10,6 +10,8 @@ from libc.string cimport memcpy, memset
 import numpy as np
 import os
 
+from onlinekern.core.base.part cimport NO_MEMORY
+
 cdef extern from "stdlib.h" nogil:
     void *aligned_alloc(size_t alignment, size_t size)
 
@@ -65,14 +67,14 @@ cdef void *aligned_resize(void *old, Py_ssize_t old_bytes, Py_ssize_t new_bytes)
 cdef int grow(void **memory, Py_ssize_t *held, Py_ssize_t bytes) noexcept nogil:
     """Let `memory`, of which `held` bytes are there, hold `bytes`; what is in it may be lost.
 
-    Returns 1 when the memory is new, and zero; 0 when there was enough; -1 when memory ran out.
+    Returns 1 when the memory is new, and zero; 0 when there was enough; NO_MEMORY otherwise.
     """
     cdef void *fresh
     if bytes <= held[0]:
         return 0
     fresh = aligned_resize(memory[0], 0, bytes)
     if fresh == NULL:
-        return -1
+        return NO_MEMORY
     memory[0] = fresh
     held[0] = bytes
     return 1

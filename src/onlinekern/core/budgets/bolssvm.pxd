@@ -1,4 +1,5 @@
 # The least-squares support vector machine on a budget. May change at minor versions.
+from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.undo cimport Guarded
 from onlinekern.core.budgets.inverse_policy cimport Inverting
 from onlinekern.core.kernels.support_set cimport SupportSet
@@ -16,4 +17,4 @@ cdef class LeastSquares(Inverting):
     cdef double *alpha(self, Py_ssize_t k) noexcept nogil
     cdef void solve(self) noexcept nogil
     cdef Py_ssize_t least(self, SupportSet support) noexcept nogil
-    cdef int publish(self, SupportSet support) noexcept nogil
+    cdef Status publish(self, SupportSet support) noexcept nogil

@@ -17,10 +17,10 @@ from libc.math cimport INFINITY
 from libc.stdlib cimport free
 from libc.string cimport memcpy
 
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.undo cimport Guarded
 from onlinekern.core.base.vector cimport aligned_resize
 from onlinekern.core.budgets.inverse_policy cimport Inverting
-from onlinekern.core.budgets.policy cimport ADDED, OUT_OF_MEMORY, Verdict
 from onlinekern.core.kernels.support_set cimport SupportSet
 
 
@@ -74,12 +74,12 @@ cdef class LeastSquares(Inverting):
         """Those of output k; behind the last output h."""
         return self.solutions + k * self.gram.ld
 
-    cdef Verdict admit(self, SupportSet support, Py_ssize_t i,
-                       const double *coefficients) noexcept nogil:
+    cdef Status admit(self, SupportSet support, Py_ssize_t i,
+                      const double *coefficients) noexcept nogil:
         cdef Py_ssize_t k
         cdef Py_ssize_t slot = self.enter(support, i, coefficients, 1 / (self.C * self.weight))
         if slot < 0:
-            return OUT_OF_MEMORY
+            return NO_MEMORY
         for k in range(self.n_outputs + 1):
             self.targets.touch(k)[slot] = self.target(k)
         self.solve()
@@ -88,9 +88,9 @@ cdef class LeastSquares(Inverting):
             for k in range(self.n_outputs + 1):
                 self.targets.touch(k)[slot] = 0
             if self.leave(support, slot) < 0:
-                return OUT_OF_MEMORY
+                return NO_MEMORY
             self.solve()
-        return OUT_OF_MEMORY if self.publish(support) < 0 else ADDED
+        return self.publish(support)
 
     cdef void solve(self) noexcept nogil:
         """Work out alpha, h and the offsets."""
@@ -132,18 +132,18 @@ cdef class LeastSquares(Inverting):
                 found, smallest = slot, square
         return found
 
-    cdef int publish(self, SupportSet support) noexcept nogil:
-        """Give the support rows their coefficients. Returns 0, or -1 when memory ran out.
+    cdef Status publish(self, SupportSet support) noexcept nogil:
+        """Give the support rows their coefficients. Returns a status.
 
         The rule shrinks nothing, so the scale is 1.
         """
         cdef Py_ssize_t k
         if support.coefficients.preserve() < 0:
-            return -1
+            return NO_MEMORY
         for k in range(self.n_outputs):
             memcpy(support.coefficients.values + k * support.coefficients.capacity, self.alpha(k),
                    support.n * sizeof(double))
-        return 0
+        return OK
 
     cdef void checkpoint(self, SupportSet support) noexcept nogil:
         Inverting.checkpoint(self, support)

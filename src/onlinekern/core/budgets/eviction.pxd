@@ -1,8 +1,9 @@
 # Budgets kept by drawing a row that leaves. May change at minor versions.
 from libc.stdint cimport int64_t
 
+from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.random cimport Generator
-from onlinekern.core.budgets.policy cimport Eviction, Verdict
+from onlinekern.core.budgets.policy cimport Eviction
 from onlinekern.core.kernels.coefficients cimport Coefficients
 from onlinekern.core.kernels.support_set cimport SupportSet
 
@@ -14,7 +15,7 @@ cdef class RandomEviction(Eviction):
 
 cdef class UniformEviction(RandomEviction):
     cdef double max_coefficient
-    cdef int rescale(self, SupportSet support) noexcept nogil
+    cdef Status rescale(self, SupportSet support) noexcept nogil
 
 
 cdef class NonuniformEviction(UniformEviction):
@@ -25,8 +26,8 @@ cdef class NonuniformEviction(UniformEviction):
 cdef class CheapestEviction(Eviction):
     cdef Coefficients lengths    # kappa(s, s) of each support row: one number a slot
 
-    cdef Verdict exchange(self, SupportSet support, Py_ssize_t slot, Py_ssize_t i, double share,
-                          const double *coefficients) noexcept nogil
+    cdef Status exchange(self, SupportSet support, Py_ssize_t slot, Py_ssize_t i, double share,
+                         const double *coefficients) noexcept nogil
 
 
 cdef class OldestEviction(Eviction):

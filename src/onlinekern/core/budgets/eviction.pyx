@@ -7,40 +7,41 @@ Forgetting: the budget policy of the Forgetron.
 from libc.math cimport INFINITY, fabs, sqrt
 from libc.stdint cimport int64_t
 
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.random cimport Generator
 from onlinekern.core.base.vector cimport ops_for
-from onlinekern.core.budgets.policy cimport ADDED, Budget, Eviction, OUT_OF_MEMORY, Verdict
+from onlinekern.core.budgets.policy cimport Budget, Eviction
 from onlinekern.core.kernels.coefficients cimport Coefficients
 from onlinekern.core.kernels.support_set cimport SupportSet
 
-cdef int multiply(Coefficients coefficients, const double *factors) noexcept nogil:
-    """Multiply the coefficients of each row by its own factor. -1: no memory.
+cdef Status multiply(Coefficients coefficients, const double *factors) noexcept nogil:
+    """Multiply the coefficients of each row by its own factor. Returns a status.
 
     This and `clip` leave companions alone: a model whose rows leave it is not averaged.
     """
     cdef Py_ssize_t k, r
     cdef double *values
     if coefficients.preserve() < 0:
-        return -1
+        return NO_MEMORY
     for k in range(coefficients.n_outputs):
         values = coefficients.values + k * coefficients.capacity
         for r in range(coefficients.n):
             values[r] *= factors[r]
-    return 0
+    return OK
 
 
-cdef int clip(Coefficients coefficients, double limit) noexcept nogil:
-    """Hold every coefficient within -limit ... limit. Returns 0, or -1 when memory ran out."""
+cdef Status clip(Coefficients coefficients, double limit) noexcept nogil:
+    """Hold every coefficient within -limit ... limit. Returns a status."""
     cdef Py_ssize_t k
     if limit == INFINITY:
-        return 0
+        return OK
     if coefficients.preserve() < 0:
-        return -1
+        return NO_MEMORY
     limit /= coefficients.scale
     for k in range(coefficients.n_outputs):
         coefficients.ops.clip(coefficients.values + k * coefficients.capacity, limit,
                               coefficients.n)
-    return 0
+    return OK
 
 
 cdef class RandomEviction(Eviction):
@@ -59,11 +60,11 @@ cdef class RandomEviction(Eviction):
         self.arguments = (max_support, rng)
 
     cdef Py_ssize_t draw(self, SupportSet support) noexcept nogil:
-        """The place of the row that leaves a full set. -1: no memory."""
+        """The place of the row that leaves a full set. Returns a status."""
         return <Py_ssize_t> (self.rng.uniform() * support.n)
 
-    cdef Verdict admit(self, SupportSet support, Py_ssize_t i,
-                       const double *coefficients) noexcept nogil:
+    cdef Status admit(self, SupportSet support, Py_ssize_t i,
+                      const double *coefficients) noexcept nogil:
         if not self.full(support):
             return Budget.admit(self, support, i, coefficients)
         return self.swap(support, self.draw(support), i, coefficients)
@@ -89,23 +90,23 @@ cdef class UniformEviction(RandomEviction):
         self.max_coefficient = max_coefficient
         self.arguments = (max_support, rng, max_coefficient)
 
-    cdef int rescale(self, SupportSet support) noexcept nogil:
-        """Divide the coefficients by 1 - p_j. Returns 0, or -1 when memory ran out."""
+    cdef Status rescale(self, SupportSet support) noexcept nogil:
+        """Divide the coefficients by 1 - p_j. Returns a status."""
         return support.coefficients.shrink(support.n / (support.n - 1.0))
 
-    cdef Verdict admit(self, SupportSet support, Py_ssize_t i,
-                       const double *coefficients) noexcept nogil:
+    cdef Status admit(self, SupportSet support, Py_ssize_t i,
+                      const double *coefficients) noexcept nogil:
         cdef Py_ssize_t slot
         if not self.full(support):
             return Budget.admit(self, support, i, coefficients)
         slot = self.draw(support)
         if slot < 0:
-            return OUT_OF_MEMORY
+            return NO_MEMORY
         # What leaves is cleared with the swap, so it may be rescaled with the others.
         if support.n > 1 and self.rescale(support) < 0:
-            return OUT_OF_MEMORY
+            return NO_MEMORY
         if clip(support.coefficients, self.max_coefficient) < 0:
-            return OUT_OF_MEMORY
+            return NO_MEMORY
         return self.swap(support, slot, i, coefficients)
 
 
@@ -120,7 +121,7 @@ cdef class NonuniformEviction(UniformEviction):
         cdef Py_ssize_t r, n = support.n
         cdef double square
         if self.make_room(n) < 0:
-            return -1
+            return NO_MEMORY
         self.row_sizes(support)
         ops_for(sizeof(double)).norms(self.work, n, &square, &self.total)
         while True:
@@ -142,12 +143,12 @@ cdef class NonuniformEviction(UniformEviction):
         for r in range(n):
             sizes[r] = sqrt(sizes[r])
 
-    cdef int rescale(self, SupportSet support) noexcept nogil:
+    cdef Status rescale(self, SupportSet support) noexcept nogil:
         cdef Py_ssize_t r, n = support.n
         cdef double others = n - 1, unit = 1 / self.total
         cdef double *factors = self.work
         if self.total == 0:
-            return 0
+            return OK
         # 1 / (1 - p_j). Of two rows, one whose share is 0 is the one that leaves.
         for r in range(n):
             factors[r] = others / (others - 1 + factors[r] * unit)
@@ -183,16 +184,16 @@ cdef class CheapestEviction(Eviction):
         self.lengths = Coefficients(1, False, support.store.itemsize)
         return 0
 
-    cdef Verdict admit(self, SupportSet support, Py_ssize_t i,
-                       const double *coefficients) noexcept nogil:
+    cdef Status admit(self, SupportSet support, Py_ssize_t i,
+                      const double *coefficients) noexcept nogil:
         cdef Py_ssize_t slot = support.n
         cdef double length = support.kernel.diagonal(support.window.chunk.squares[i]), share
         cdef const char *g = support.window.row(i)
-        cdef Verdict verdict
+        cdef Status status
         if self.lengths.reserve(support.capacity) < 0:
-            return OUT_OF_MEMORY
+            return NO_MEMORY
         if not self.full(support):
-            verdict = Budget.admit(self, support, i, coefficients)
+            status = Budget.admit(self, support, i, coefficients)
         else:
             slot = support.coefficients.ops.cheapest(
                 g, 1 / length, support.coefficients.values, support.coefficients.capacity,
@@ -201,13 +202,13 @@ cdef class CheapestEviction(Eviction):
                 share = (<const float *> g)[slot] / length
             else:
                 share = (<const double *> g)[slot] / length
-            verdict = self.exchange(support, slot, i, share, coefficients)
+            status = self.exchange(support, slot, i, share, coefficients)
         if self.lengths.put(slot, &length) < 0:
-            return OUT_OF_MEMORY
-        return verdict
+            return NO_MEMORY
+        return status
 
-    cdef Verdict exchange(self, SupportSet support, Py_ssize_t slot, Py_ssize_t i, double share,
-                          const double *coefficients) noexcept nogil:
+    cdef Status exchange(self, SupportSet support, Py_ssize_t slot, Py_ssize_t i, double share,
+                         const double *coefficients) noexcept nogil:
         """Put sample i in the place of a row, with its step and a share of what leaves."""
         cdef Py_ssize_t k, capacity = support.coefficients.capacity
         share *= support.coefficients.scale
@@ -254,29 +255,29 @@ cdef class OldestEviction(Eviction):
         self.margins = Coefficients(support.coefficients.n_outputs, False, support.store.itemsize)
         return 0
 
-    cdef Verdict admit(self, SupportSet support, Py_ssize_t i,
-                       const double *coefficients) noexcept nogil:
+    cdef Status admit(self, SupportSet support, Py_ssize_t i,
+                      const double *coefficients) noexcept nogil:
         cdef Py_ssize_t k, oldest, slot
         cdef double length = support.kernel.diagonal(support.window.chunk.squares[i]), factor = 1
         cdef bint full = self.full(support)
         self.n_steps += 1
         if self.margins.reserve(support.capacity) < 0 \
                 or self.margins.blend(support.window.row(i), coefficients) < 0:
-            return OUT_OF_MEMORY
+            return NO_MEMORY
         if full:
             # Rows come to the places in turn.
             oldest = support.slots.added % self.max_support
             factor = self.factor(support, oldest)
             if support.drop(oldest) < 0 or self.margins.clear(oldest) < 0:
-                return OUT_OF_MEMORY
+                return NO_MEMORY
         slot = support.add(i, coefficients)
         for k in range(support.coefficients.n_outputs):
             self.step[k] = coefficients[k] * length
         if slot < 0 or self.margins.put(slot, self.step) < 0:
-            return OUT_OF_MEMORY
+            return NO_MEMORY
         if full and (support.coefficients.shrink(factor) < 0 or self.margins.shrink(factor) < 0):
-            return OUT_OF_MEMORY
-        return ADDED
+            return NO_MEMORY
+        return OK
 
     cdef double factor(self, SupportSet support, Py_ssize_t oldest) noexcept nogil:
         """phi for the removal of a row; counts the damage."""

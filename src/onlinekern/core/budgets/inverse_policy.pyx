@@ -5,6 +5,7 @@ the window when a row enters; when the inverse is worn, it is made afresh from t
 """
 from libc.stdlib cimport free
 
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport aligned_resize
 from onlinekern.core.budgets.policy cimport Budget
 from onlinekern.core.kernels.support_set cimport SupportSet
@@ -36,7 +37,7 @@ cdef class Inverting(Budget):
 
     cdef Py_ssize_t enter(self, SupportSet support, Py_ssize_t i, const double *coefficients,
                           double ridge) noexcept nogil:
-        """Sample i becomes a support row. Returns its slot, or -1 when memory ran out."""
+        """Sample i becomes a support row. Returns its slot, or NO_MEMORY."""
         cdef Py_ssize_t slot
         support.as_doubles(support.window.row(i), self.kernel)
         slot = support.add(i, coefficients)
@@ -44,25 +45,25 @@ cdef class Inverting(Budget):
             self.gram.border(slot, self.kernel, support.diagonal(i), ridge)
         return slot
 
-    cdef int leave(self, SupportSet support, Py_ssize_t slot) noexcept nogil:
-        """The support row in a slot leaves. Returns 0, or -1 when memory ran out."""
+    cdef Status leave(self, SupportSet support, Py_ssize_t slot) noexcept nogil:
+        """The support row in a slot leaves. Returns a status."""
         self.gram.deflate(slot)
         if support.drop(slot) < 0:
-            return -1
-        return self.renew(support) if self.gram.worn() else 0
+            return NO_MEMORY
+        return self.renew(support) if self.gram.worn() else OK
 
-    cdef int renew(self, SupportSet support) noexcept nogil:
-        """Make the inverse afresh. Returns 0, or -1 when memory ran out."""
+    cdef Status renew(self, SupportSet support) noexcept nogil:
+        """Make the inverse afresh. Returns a status."""
         cdef Py_ssize_t slot
         cdef const char *g
         for slot in range(support.n):
             if self.gram.present(slot):
                 g = support.kernel_row(slot)
                 if g == NULL:
-                    return -1
+                    return NO_MEMORY
                 support.as_doubles(g, self.gram.fresh_row(slot))
         self.gram.invert()
-        return 0
+        return OK
 
     cdef void checkpoint(self, SupportSet support) noexcept nogil:
         self.gram.checkpoint()

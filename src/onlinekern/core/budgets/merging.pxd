@@ -1,5 +1,6 @@
 # Budget maintenance of BSGD by merging. May change at minor versions.
-from onlinekern.core.budgets.policy cimport Budget, Verdict
+from onlinekern.core.base.part cimport Status
+from onlinekern.core.budgets.policy cimport Budget
 from onlinekern.core.kernels.support_set cimport SupportSet
 
 cdef double merge_point(double A, double C, double D, double kappa) noexcept nogil
@@ -25,5 +26,5 @@ cdef class Merging(Budget):
     cdef Pair search(self, SupportSet support, Py_ssize_t least, Py_ssize_t slot) noexcept nogil
     cdef Pair partner(self, SupportSet support, Py_ssize_t least) noexcept nogil
     cdef Pair pair(self, SupportSet support, Py_ssize_t least, Py_ssize_t slot) noexcept nogil
-    cdef int merge(self, SupportSet support, Py_ssize_t i, Py_ssize_t least,
-                   Pair best) noexcept nogil
+    cdef Status merge(self, SupportSet support, Py_ssize_t i, Py_ssize_t least,
+                      Pair best) noexcept nogil

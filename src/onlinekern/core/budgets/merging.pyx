@@ -25,8 +25,9 @@ error, of which the table is then a lower bound.
 from libc.math cimport INFINITY, exp, expm1, log, sqrt
 from libc.stdlib cimport free
 
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport aligned_resize, whole_panels
-from onlinekern.core.budgets.policy cimport ADDED, Budget, OUT_OF_MEMORY, Verdict
+from onlinekern.core.budgets.policy cimport Budget
 from onlinekern.core.kernels.support_set cimport SupportSet
 
 # Cells of the table either way; linear interpolation is then wrong by less than TABLE_ERROR of q
@@ -175,24 +176,24 @@ cdef class Merging(Budget):
         make_table()
         return support.allow_probes()
 
-    cdef Verdict admit(self, SupportSet support, Py_ssize_t i,
-                       const double *coefficients) noexcept nogil:
+    cdef Status admit(self, SupportSet support, Py_ssize_t i,
+                      const double *coefficients) noexcept nogil:
         cdef Py_ssize_t slot
         cdef const char *g
         cdef Pair best
         if support.add(i, coefficients) < 0:
-            return OUT_OF_MEMORY
+            return NO_MEMORY
         if support.n - support.slots.n_free <= self.max_support:
-            return ADDED
+            return OK
         slot = self.least(support)
         g = support.kernel_row(slot)
         if g == NULL:
-            return OUT_OF_MEMORY
+            return NO_MEMORY
         support.as_doubles(g, self.kernel)
         best = self.partner(support, slot)
         if best.slot >= 0 and self.merge(support, i, slot, best) < 0:
-            return OUT_OF_MEMORY
-        return OUT_OF_MEMORY if support.drop(slot) < 0 else ADDED
+            return NO_MEMORY
+        return support.drop(slot)
 
     cdef Py_ssize_t least(self, SupportSet support) noexcept nogil:
         """The slot of the smallest row, the oldest of a tie."""
@@ -269,9 +270,9 @@ cdef class Merging(Budget):
         found.error = degradation(found.A, found.C, found.D, self.kernel[slot], found.h)
         return found
 
-    cdef int merge(self, SupportSet support, Py_ssize_t i, Py_ssize_t least,
-                   Pair best) noexcept nogil:
-        """The partner becomes the merged point. Returns 0, or -1 when memory ran out."""
+    cdef Status merge(self, SupportSet support, Py_ssize_t i, Py_ssize_t least,
+                      Pair best) noexcept nogil:
+        """The partner becomes the merged point. Returns a status."""
         cdef Py_ssize_t k, j
         cdef double L = log(min(max(self.kernel[best.slot], 1e-300), 1.0))
         cdef double nearness = exp((1 - best.h) * (1 - best.h) * L), own = exp(best.h * best.h * L)
@@ -282,5 +283,5 @@ cdef class Merging(Budget):
                 + own * support.coefficients.values[j + best.slot])
         if support.coefficients.clear(best.slot) < 0 \
                 or support.coefficients.put(best.slot, self.step) < 0:
-            return -1
+            return NO_MEMORY
         return support.blend(i, best.slot, least, best.h)

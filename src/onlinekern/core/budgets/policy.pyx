@@ -7,7 +7,7 @@ is copied.
 """
 from libc.stdlib cimport free
 
-from onlinekern.core.base.part cimport Part
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Part, Status
 from onlinekern.core.base.vector cimport aligned_resize
 from onlinekern.core.kernels.support_set cimport SupportSet
 
@@ -25,10 +25,10 @@ cdef class Budget(Part):
         """Prepare for a support set, the only one that the policy will have; called once."""
         return 0
 
-    cdef Verdict admit(self, SupportSet support, Py_ssize_t i,
-                       const double *coefficients) noexcept nogil:
+    cdef Status admit(self, SupportSet support, Py_ssize_t i,
+                      const double *coefficients) noexcept nogil:
         """Take sample i of the open window with K coefficients, or not."""
-        return OUT_OF_MEMORY if support.add(i, coefficients) < 0 else ADDED
+        return NO_MEMORY if support.add(i, coefficients) < 0 else OK
 
     cdef void observe(self, double y, double weight) noexcept nogil:
         """Label (or target) and weight of the sample that may be admitted next."""
@@ -78,11 +78,11 @@ cdef class Cap(Bounded):
     max_support : int >= 1
     """
 
-    cdef Verdict admit(self, SupportSet support, Py_ssize_t i,
-                       const double *coefficients) noexcept nogil:
+    cdef Status admit(self, SupportSet support, Py_ssize_t i,
+                      const double *coefficients) noexcept nogil:
         if self.full(support):
             self.refused += 1
-            return SKIPPED
+            return OK
         return Budget.admit(self, support, i, coefficients)
 
 
@@ -109,17 +109,17 @@ cdef class Eviction(Bounded):
             raise MemoryError(f"no memory for {support.coefficients.n_outputs} coefficients")
         return 0
 
-    cdef int make_room(self, Py_ssize_t rows) noexcept nogil:
-        """Let `work` hold a number for each of so many rows. Returns 0, or -1: no memory."""
+    cdef Status make_room(self, Py_ssize_t rows) noexcept nogil:
+        """Let `work` hold a number for each of so many rows. Returns a status."""
         cdef double *fresh
         if rows <= self.room:
-            return 0
+            return OK
         fresh = <double *> aligned_resize(self.work, 0, rows * sizeof(double))
         if fresh == NULL:
-            return -1
+            return NO_MEMORY
         self.work = fresh
         self.room = rows
-        return 0
+        return OK
 
     cdef void row_squares(self, SupportSet support) noexcept nogil:
         """work[r] = the sum of the K squared coefficients of row r, without the common scale."""
@@ -133,11 +133,11 @@ cdef class Eviction(Bounded):
             for r in range(n):
                 work[r] += values[r] * values[r]
 
-    cdef Verdict swap(self, SupportSet support, Py_ssize_t slot, Py_ssize_t i,
-                      const double *coefficients) noexcept nogil:
+    cdef Status swap(self, SupportSet support, Py_ssize_t slot, Py_ssize_t i,
+                     const double *coefficients) noexcept nogil:
         """Put sample i in the place of a row."""
         if support.drop(slot) < 0:
-            return OUT_OF_MEMORY
+            return NO_MEMORY
         return Budget.admit(self, support, i, coefficients)
 
 

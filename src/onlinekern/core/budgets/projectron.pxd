@@ -1,4 +1,5 @@
 # The policy of the Projectron, and the rule of Projectron++. May change at minor versions.
+from onlinekern.core.base.part cimport Status
 from onlinekern.core.budgets.policy cimport Budget
 from onlinekern.core.kernels.support_set cimport SupportSet
 from onlinekern.core.learning.rules cimport Rule
@@ -19,7 +20,7 @@ cdef class Projectron(Budget):
     cdef double *kernel
     cdef Py_ssize_t room
 
-    cdef int reserve(self, Py_ssize_t n) noexcept nogil
+    cdef Status reserve(self, Py_ssize_t n) noexcept nogil
     cdef void choose(self, const double *coefficients, Py_ssize_t n_outputs, double covered,
                      double kappa, bint full) noexcept nogil
     cdef double margin_step(self, double loss, double covered, double distance) noexcept nogil

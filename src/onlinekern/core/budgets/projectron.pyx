@@ -7,8 +7,9 @@ from libc.math cimport fabs, log, sqrt
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free
 
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport aligned_resize, whole_panels
-from onlinekern.core.budgets.policy cimport ADDED, Budget, OUT_OF_MEMORY, SKIPPED, Verdict
+from onlinekern.core.budgets.policy cimport Budget
 from onlinekern.core.kernels.support_set cimport SupportSet
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.linalg.cholesky cimport Cholesky
@@ -84,30 +85,30 @@ cdef class Projectron(Budget):
             raise MemoryError(f"no memory for {support.coefficients.n_outputs} steps")
         return 0
 
-    cdef int reserve(self, Py_ssize_t n) noexcept nogil:
-        """Make room for n rows. Returns 0, or -1 when memory ran out."""
+    cdef Status reserve(self, Py_ssize_t n) noexcept nogil:
+        """Make room for n rows. Returns a status."""
         cdef double *fresh
         if n <= self.room:
-            return 0
+            return OK
         n = whole_panels(2 * n)
         fresh = <double *> aligned_resize(self.kernel, 0, n * sizeof(double))
         if fresh == NULL:
-            return -1
+            return NO_MEMORY
         self.kernel = fresh
         self.room = n
-        return 0
+        return OK
 
     cdef void observe(self, double y, double weight) noexcept nogil:
         self.weight = weight
 
-    cdef Verdict admit(self, SupportSet support, Py_ssize_t i,
-                       const double *coefficients) noexcept nogil:
+    cdef Status admit(self, SupportSet support, Py_ssize_t i,
+                      const double *coefficients) noexcept nogil:
         cdef Py_ssize_t k, n_outputs = support.coefficients.n_outputs
         cdef double *projected = self.added + n_outputs
         cdef double covered, kappa = support.diagonal(i)
         cdef bint adds = False, projects = False
         if self.reserve(support.n + 1) < 0 or self.factor.reserve(support.n + 1) < 0:
-            return OUT_OF_MEMORY
+            return NO_MEMORY
         support.as_doubles(support.window.row(i), self.kernel)
         covered = self.factor.halve(self.kernel)
         self.choose(coefficients, n_outputs, covered, kappa, support.n == self.max_support > 0)
@@ -115,12 +116,12 @@ cdef class Projectron(Budget):
             adds |= self.added[k] != 0
             projects |= projected[k] != 0
         if projects and support.coefficients.combine(self.factor.finish(), projected) < 0:
-            return OUT_OF_MEMORY
+            return NO_MEMORY
         if not adds:
-            return SKIPPED
+            return OK
         if support.add(i, self.added) < 0 or self.factor.append(kappa) < 0:
-            return OUT_OF_MEMORY
-        return ADDED
+            return NO_MEMORY
+        return OK
 
     cdef void choose(self, const double *coefficients, Py_ssize_t n_outputs, double covered,
                      double kappa, bint full) noexcept nogil:

@@ -1,4 +1,5 @@
 # Budget maintenance of BSGD by removal and by projection. May change at minor versions.
+from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.budgets.inverse_policy cimport Inverting
 from onlinekern.core.budgets.policy cimport Budget
@@ -16,4 +17,4 @@ cdef class Projection(Inverting):
     cdef double *step            # K coefficients
     cdef double *direction
     cdef Py_ssize_t least(self, SupportSet support) noexcept nogil
-    cdef int project(self, SupportSet support, Py_ssize_t slot) noexcept nogil
+    cdef Status project(self, SupportSet support, Py_ssize_t slot) noexcept nogil

@@ -9,10 +9,11 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport aligned_resize
 from onlinekern.core.budgets.inverse_policy cimport Inverting
-from onlinekern.core.budgets.policy cimport ADDED, Budget, OUT_OF_MEMORY, Verdict
+from onlinekern.core.budgets.policy cimport Budget
 from onlinekern.core.kernels.support_set cimport Queue, SupportSet
 
 # Kernel values of float32 samples are off by about 1e-7, so less tells no sample from a duplicate;
@@ -41,17 +42,17 @@ cdef class Removal(Budget):
     def __dealloc__(self):
         free(self.lengths)
 
-    cdef Verdict admit(self, SupportSet support, Py_ssize_t i,
-                       const double *coefficients) noexcept nogil:
+    cdef Status admit(self, SupportSet support, Py_ssize_t i,
+                      const double *coefficients) noexcept nogil:
         cdef Py_ssize_t slot = support.add(i, coefficients)
         if slot < 0 or self.old_lengths.keep(slot, <char *> self.lengths) < 0:
-            return OUT_OF_MEMORY
+            return NO_MEMORY
         self.lengths[slot] = sqrt(support.diagonal(i))
         self.queue.push(support.coefficients.norm(slot) * self.lengths[slot],
                         support.slots.ages[slot], slot)
         if self.queue.n > self.max_support and support.drop(self.queue.pop()) < 0:
-            return OUT_OF_MEMORY
-        return ADDED
+            return NO_MEMORY
+        return OK
 
     cdef void checkpoint(self, SupportSet support) noexcept nogil:
         self.old_lengths.open(support.n)
@@ -101,14 +102,14 @@ cdef class Projection(Inverting):
             raise MemoryError(f"no memory for {self.max_support} support vectors")
         return 0
 
-    cdef Verdict admit(self, SupportSet support, Py_ssize_t i,
-                       const double *coefficients) noexcept nogil:
+    cdef Status admit(self, SupportSet support, Py_ssize_t i,
+                      const double *coefficients) noexcept nogil:
         if self.enter(support, i, coefficients, RIDGE) < 0:
-            return OUT_OF_MEMORY
+            return NO_MEMORY
         if support.n - support.slots.n_free > self.max_support \
                 and self.project(support, self.least(support)) < 0:
-            return OUT_OF_MEMORY
-        return ADDED
+            return NO_MEMORY
+        return OK
 
     cdef Py_ssize_t least(self, SupportSet support) noexcept nogil:
         cdef Py_ssize_t slot, found = -1
@@ -123,8 +124,8 @@ cdef class Projection(Inverting):
                 found, smallest = slot, size
         return found
 
-    cdef int project(self, SupportSet support, Py_ssize_t slot) noexcept nogil:
-        """Give the coefficients of a row to the others. Returns 0, or -1 when memory ran out."""
+    cdef Status project(self, SupportSet support, Py_ssize_t slot) noexcept nogil:
+        """Give the coefficients of a row to the others. Returns a status."""
         cdef Py_ssize_t j, k
         cdef const double *row = self.gram.row(slot)
         for k in range(support.coefficients.n_outputs):
@@ -134,5 +135,5 @@ cdef class Projection(Inverting):
             self.direction[j] = -row[j] / row[slot]
         self.direction[slot] = 0
         if support.coefficients.combine(self.direction, self.step) < 0:
-            return -1
+            return NO_MEMORY
         return self.leave(support, slot)

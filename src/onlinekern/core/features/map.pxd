@@ -1,4 +1,5 @@
 # Feature maps: a block of explicit features. May change at minor versions.
+from onlinekern.core.base.part cimport Status
 from onlinekern.core.kernels.block cimport Chunk
 from onlinekern.core.kernels.panel_store cimport PanelStore
 from onlinekern.core.samples.rows cimport Rows
@@ -38,8 +39,8 @@ cdef class FeatureBlock:
 cdef class FeatureWindow:
     cdef Chunk chunk
     cdef FeatureBlock features
-    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
-                  Py_ssize_t n) noexcept nogil
+    cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                     Py_ssize_t n) noexcept nogil
 
 
 cdef PanelStore panels_of(object rows, object dtype)

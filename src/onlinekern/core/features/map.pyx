@@ -10,6 +10,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport OK_DOT, OK_PANEL, aligned_resize, whole_panels
 from onlinekern.core.kernels.block cimport Chunk
 from onlinekern.core.kernels.kernels cimport Kernel
@@ -80,12 +81,12 @@ cdef class FeatureMap:
         found = np.empty((n, self.n_features), dtype)
         cdef Py_ssize_t address = found.ctypes.data, row_bytes = self.n_features * self.itemsize
         cdef char *out = <char *> address
-        cdef int status = 0
+        cdef Status status = OK
         with nogil:
-            while first < n and status == 0:
+            while first < n and status == OK:
                 width = min(room, n - first)
                 status = window.open(&samples.rows, NULL, first, width)
-                for i in range(width if status == 0 else 0):
+                for i in range(width if status == OK else 0):
                     self.copy(window.features.row(i), out + (first + i) * row_bytes)
                 first += width
         if status < 0:
@@ -207,10 +208,10 @@ cdef class FeatureWindow:
         self.features = features
         self.chunk = chunk
 
-    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
-                  Py_ssize_t n) noexcept nogil:
-        """Look at samples order[first] ... order[first + n - 1]. Returns 0, or -1: no memory."""
+    cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                     Py_ssize_t n) noexcept nogil:
+        """Look at samples order[first] ... order[first + n - 1]. Returns a status."""
         if self.chunk.open(rows, order, first, n) < 0:
-            return -1
+            return NO_MEMORY
         self.features.fill(self.chunk)
-        return 0
+        return OK

@@ -11,6 +11,7 @@ from libc.math cimport sqrt
 
 import numpy as np
 
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport OK_DOT, OK_PANEL, finite, ops_for, whole_panels
 from onlinekern.core.features.map cimport FeatureBlock, FeatureMap, FeatureWindow, panels_of
 from onlinekern.core.kernels.support_set cimport SupportSet
@@ -187,14 +188,14 @@ cdef class NystroemWindow(FeatureWindow):
         if window.block != NULL:
             map.project(window, self.features.block)
 
-    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
-                  Py_ssize_t n) noexcept nogil:
+    cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                     Py_ssize_t n) noexcept nogil:
         self.chunk.panels_met = whole_panels(self.map.landmarks.n) // OK_PANEL
         if self.chunk.open(rows, order, first, n) < 0 \
                 or self.window.fill(self.map.landmarks.n, self.map.landmarks.terms, 0) < 0:
-            return -1
+            return NO_MEMORY
         self.map.project(self.window, self.features.block)
-        return 0
+        return OK
 
 
 def nystroem(kernel, rows, n_components):

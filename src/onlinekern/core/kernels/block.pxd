@@ -1,6 +1,7 @@
 # The rows of one look-ahead block. May change at minor versions.
 from libc.stdint cimport int32_t
 
+from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.vector cimport ok_sparse_row, ok_vector_ops
 from onlinekern.core.kernels.kernels cimport Kernel
 from onlinekern.core.samples.rows cimport Rows
@@ -29,19 +30,19 @@ cdef class Chunk:
     cdef int32_t *vocabulary          # the columns that have a feature
     cdef Py_ssize_t vocabulary_bytes, lane_features, lanes_bytes, gathered_bytes, scratch_bytes
 
-    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
-                  Py_ssize_t n) noexcept nogil
-    cdef int spread(self) noexcept nogil
+    cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                     Py_ssize_t n) noexcept nogil
+    cdef Status spread(self) noexcept nogil
     cdef char *lane_panel(self, Py_ssize_t index) noexcept nogil
     cdef bint is_exact(self, Py_ssize_t i) noexcept nogil
     cdef const char *as_dense(self, Py_ssize_t i) noexcept nogil
-    cdef int gather(self, const Rows *rows, const Py_ssize_t *order,
-                    Py_ssize_t first) noexcept nogil
-    cdef int compress(self) noexcept nogil
-    cdef int number_columns(self) noexcept nogil
+    cdef Status gather(self, const Rows *rows, const Py_ssize_t *order,
+                       Py_ssize_t first) noexcept nogil
+    cdef Status compress(self) noexcept nogil
+    cdef Status number_columns(self) noexcept nogil
     cdef void scatter_row(self, Py_ssize_t i, char *lane) noexcept nogil
     cdef void close(self) noexcept nogil
     cdef void correct_column(self, Py_ssize_t i, char *out) noexcept nogil
-    cdef int multiply(self) noexcept nogil
+    cdef Status multiply(self) noexcept nogil
     cdef void products(self, Py_ssize_t i, char *out) noexcept nogil
-    cdef int column(self, Py_ssize_t i, char *out) noexcept nogil
+    cdef Status column(self, Py_ssize_t i, char *out) noexcept nogil

@@ -14,6 +14,7 @@ from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport (
     OK_DOT, OK_PANEL, OK_SQUARED, aligned_resize, grow, ok_sparse_row, ops_for, whole_panels,
 )
@@ -63,11 +64,11 @@ cdef class Chunk:
         free(self.place)
         free(self.vocabulary)
 
-    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
-                  Py_ssize_t n) noexcept nogil:
+    cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                     Py_ssize_t n) noexcept nogil:
         """Look at rows order[first] ... order[first + n - 1] (order NULL: first + i) of `rows`.
 
-        Returns 0, or -1 when memory ran out.
+        Returns a status.
         """
         cdef Py_ssize_t i, row_bytes = self.d * self.itemsize
         cdef double absolute, term
@@ -79,7 +80,7 @@ cdef class Chunk:
         self.n = n
         self.any_exact = False
         if not sparse and self.gather(rows, order, first) < 0:
-            return -1
+            return NO_MEMORY
         for i in range(n):
             if sparse:
                 self.rows[i] = sparse_row(rows, order[first + i] if order else first + i)
@@ -95,25 +96,25 @@ cdef class Chunk:
             self.any_exact |= self.is_exact(i)
         if not sparse and self.kernel.accumulate == OK_DOT and not self.any_exact:
             return self.compress()
-        return 0
+        return OK
 
-    cdef int compress(self) noexcept nogil:
+    cdef Status compress(self) noexcept nogil:
         """Turn dense rows that are mostly zeros (one-hot features) into sparse ones.
 
         Their products are the same bits, and cost their stored elements only. Products of l1
-        distances are not, so they stay as they are. Returns 0, or -1 when memory ran out.
+        distances are not, so they stay as they are. Returns a status.
         """
         cdef Py_ssize_t i, count, stored = nonzeros(self.dense, self.n * self.d, self.itemsize)
         cdef int32_t *columns
         cdef char *values
         if not pays_to_compress(self.d, self.n, stored, self.panels_met):
-            return 0
+            return OK
         # `pack` looks one element ahead.
         if grow(<void **> &self.stored_columns, &self.columns_bytes,
                 (stored + 1) * <Py_ssize_t> sizeof(int32_t)) < 0 \
                 or grow(<void **> &self.stored_values, &self.values_bytes,
                         (stored + 1) * self.itemsize) < 0:
-            return -1
+            return NO_MEMORY
         columns = self.stored_columns
         values = self.stored_values
         for i in range(self.n):
@@ -125,21 +126,21 @@ cdef class Chunk:
             columns += count
             values += count * self.itemsize
         self.sparse = True
-        return 0
+        return OK
 
-    cdef int gather(self, const Rows *rows, const Py_ssize_t *order,
-                    Py_ssize_t first) noexcept nogil:
+    cdef Status gather(self, const Rows *rows, const Py_ssize_t *order,
+                       Py_ssize_t first) noexcept nogil:
         """Point `dense` at the rows where they are, or, out of order, at a copy of them."""
         cdef Py_ssize_t i, row_bytes = self.d * self.itemsize
         if order == NULL:
             self.dense = dense_row(rows, first)
-            return 0
+            return OK
         if grow(<void **> &self.gathered, &self.gathered_bytes, self.capacity * row_bytes) < 0:
-            return -1
+            return NO_MEMORY
         for i in range(self.n):
             memcpy(self.gathered + i * row_bytes, dense_row(rows, order[first + i]), row_bytes)
         self.dense = self.gathered
-        return 0
+        return OK
 
     cdef bint is_exact(self, Py_ssize_t i) noexcept nogil:
         """Whether row i is too long for the expanded distance in its dtype (see kernels)."""
@@ -148,20 +149,20 @@ cdef class Chunk:
     cdef char *lane_panel(self, Py_ssize_t index) noexcept nogil:
         return self.lanes + index * self.lane_features * OK_PANEL * self.itemsize
 
-    cdef int number_columns(self) noexcept nogil:
+    cdef Status number_columns(self) noexcept nogil:
         """Give the columns that occur in the chunk the numbers 0, 1, ... in `place`."""
         cdef Py_ssize_t i, j, stored = 0
         cdef int32_t column
         if self.place == NULL:
             self.place = <int32_t *> malloc(max(self.d, 1) * sizeof(int32_t))
             if self.place == NULL:
-                return -1
+                return NO_MEMORY
             memset(self.place, 0xff, self.d * sizeof(int32_t))
         for i in range(self.n):
             stored += self.rows[i].count
         if grow(<void **> &self.vocabulary, &self.vocabulary_bytes,
                 stored * <Py_ssize_t> sizeof(int32_t)) < 0:
-            return -1
+            return NO_MEMORY
         self.lane_features = 0
         for i in range(self.n):
             for j in range(self.rows[i].count):
@@ -170,29 +171,29 @@ cdef class Chunk:
                     self.place[column] = <int32_t> self.lane_features
                     self.vocabulary[self.lane_features] = column
                     self.lane_features += 1
-        return 0
+        return OK
 
-    cdef int spread(self) noexcept nogil:
-        """Make the lanes (once per chunk). Returns 0, or -1 when memory ran out."""
+    cdef Status spread(self) noexcept nogil:
+        """Make the lanes (once per chunk). Returns a status."""
         cdef Py_ssize_t i, needed
         cdef int fresh
         cdef char *lane
         if self.spread_out:
-            return 0
+            return OK
         self.lane_features = self.d
         if self.sparse and self.number_columns() < 0:
-            return -1
+            return NO_MEMORY
         needed = whole_panels(self.n) * max(self.lane_features, 1) * self.itemsize
         fresh = grow(<void **> &self.lanes, &self.lanes_bytes, needed)
         if fresh < 0:
-            return -1
+            return NO_MEMORY
         if self.sparse and not fresh:
             memset(self.lanes, 0, needed)
         for i in range(self.n):
             lane = self.lane_panel(i // OK_PANEL) + i % OK_PANEL * self.itemsize
             self.scatter_row(i, lane)
         self.spread_out = True
-        return 0
+        return OK
 
     cdef void scatter_row(self, Py_ssize_t i, char *lane) noexcept nogil:
         if self.sparse:
@@ -225,17 +226,17 @@ cdef class Chunk:
                    <const char *> row.values + j * self.itemsize, self.itemsize)
         return self.scratch
 
-    cdef int multiply(self) noexcept nogil:
-        """The products of all dense rows with one another. Returns 0, or -1 when memory ran out."""
+    cdef Status multiply(self) noexcept nogil:
+        """The products of all dense rows with one another. Returns a status."""
         cdef Py_ssize_t q, panels = whole_panels(self.n) // OK_PANEL
         if grow(<void **> &self.among, &self.among_bytes,
                 self.n * whole_panels(self.n) * self.itemsize) < 0:
-            return -1
+            return NO_MEMORY
         for q in range(panels):
             self.ops.dense[self.kernel.accumulate](
                 self.dense, self.d, self.n, self.d, self.lane_panel(q),
                 self.among + q * OK_PANEL * self.itemsize, panels * OK_PANEL)
-        return 0
+        return OK
 
     cdef void products(self, Py_ssize_t i, char *out) noexcept nogil:
         """The products of row i with the chunk's panels."""
@@ -250,17 +251,17 @@ cdef class Chunk:
                 self.ops.dense[accumulate](self.dense + i * self.d * self.itemsize, self.d, 1,
                                            self.d, self.lane_panel(q), out + q * width, OK_PANEL)
 
-    cdef int column(self, Py_ssize_t i, char *out) noexcept nogil:
+    cdef Status column(self, Py_ssize_t i, char *out) noexcept nogil:
         """out[j] = kappa(x_i, x_j) for the rows j > i of the chunk, which has been spread out.
 
         `out` has room for n rounded up to whole panels; its other entries become anything. Returns
-        0, or -1 when memory ran out.
+        a status.
         """
         cdef Py_ssize_t j = i + 1, size = self.itemsize
         self.asked += 1
         if self.multiply_all and not self.sparse:
             if self.asked == 1 and self.multiply() < 0:
-                return -1
+                return NO_MEMORY
             memcpy(out + j * size, self.among + (i * whole_panels(self.n) + j) * size,
                    (self.n - j) * size)
         else:
@@ -269,7 +270,7 @@ cdef class Chunk:
                               self.terms + i * size, self.terms + j * size, self.sparse)
         if self.any_exact:
             self.correct_column(i, out)
-        return 0
+        return OK
 
     cdef void correct_column(self, Py_ssize_t i, char *out) noexcept nogil:
         """Recompute from feature differences the entries j > i whose row asks for it."""

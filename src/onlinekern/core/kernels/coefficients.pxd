@@ -1,6 +1,7 @@
 # Coefficients of the support rows, and their running average. May change at minor versions.
 from libc.stdint cimport int64_t
 
+from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.vector cimport ok_vector_ops
 
 
@@ -19,23 +20,23 @@ cdef class Coefficients:
     cdef double saved_scale, saved_total
     cdef int64_t saved_steps
 
-    cdef int reserve(self, Py_ssize_t capacity) noexcept nogil
+    cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil
     cdef double *widened(self, double *old, Py_ssize_t capacity) noexcept nogil
     cdef void scores(self, const char *g, double *current, double *averaged) noexcept nogil
-    cdef int put(self, Py_ssize_t slot, const double *step) noexcept nogil
-    cdef int add(self, Py_ssize_t slot, const double *step) noexcept nogil
-    cdef int span(self, Py_ssize_t length) noexcept nogil
-    cdef int blend(self, const char *z, const double *step) noexcept nogil
-    cdef int clear(self, Py_ssize_t slot) noexcept nogil
-    cdef int combine(self, const double *direction, const double *step) noexcept nogil
-    cdef int add_multiples(self, const ok_vector_ops *ops, const void *z,
-                           const double *step) noexcept nogil
+    cdef Status put(self, Py_ssize_t slot, const double *step) noexcept nogil
+    cdef Status add(self, Py_ssize_t slot, const double *step) noexcept nogil
+    cdef Status span(self, Py_ssize_t length) noexcept nogil
+    cdef Status blend(self, const char *z, const double *step) noexcept nogil
+    cdef Status clear(self, Py_ssize_t slot) noexcept nogil
+    cdef Status combine(self, const double *direction, const double *step) noexcept nogil
+    cdef Status add_multiples(self, const ok_vector_ops *ops, const void *z,
+                              const double *step) noexcept nogil
     cdef double norm(self, Py_ssize_t slot) noexcept nogil
     cdef void advance(self) noexcept nogil
-    cdef int shrink(self, double factor) noexcept nogil
-    cdef int fold(self, double factor) noexcept nogil
+    cdef Status shrink(self, double factor) noexcept nogil
+    cdef Status fold(self, double factor) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
-    cdef int preserve(self) noexcept nogil
-    cdef int preserve_output(self, Py_ssize_t k) noexcept nogil
+    cdef Status preserve(self) noexcept nogil
+    cdef Status preserve_output(self, Py_ssize_t k) noexcept nogil
     cdef void rollback(self) noexcept nogil
     cdef object matrix(self, double *values)

@@ -17,6 +17,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, ok_vector_ops, ops_for
 
 # Averages subtract numbers 1 / scale times as large as their difference, which makes f-bar wrong by
@@ -53,22 +54,22 @@ cdef class Coefficients:
         free(self.companions)
         free(self.saved)
 
-    cdef int reserve(self, Py_ssize_t capacity) noexcept nogil:
-        """Make room for `capacity` rows, in whole panels. Returns 0, or -1 when memory ran out."""
+    cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil:
+        """Make room for `capacity` rows, in whole panels. Returns a status."""
         cdef double *fresh
         if capacity <= self.capacity:
-            return 0
+            return OK
         fresh = self.widened(self.values, capacity)
         if fresh == NULL:
-            return -1
+            return NO_MEMORY
         self.values = fresh
         if self.averaged:
             fresh = self.widened(self.companions, capacity)
             if fresh == NULL:
-                return -1
+                return NO_MEMORY
             self.companions = fresh
         self.capacity = capacity
-        return 0
+        return OK
 
     cdef double *widened(self, double *old, Py_ssize_t capacity) noexcept nogil:
         """A copy of K rows of numbers with room for `capacity`, zero filled; frees `old`."""
@@ -101,56 +102,56 @@ cdef class Coefficients:
                 current[k] = self.scale * self.ops.dot(g, self.values + k * self.capacity, length)
                 averaged[k] = current[k]
 
-    cdef int put(self, Py_ssize_t slot, const double *step) noexcept nogil:
-        """Give the row in a slot its K coefficients; there is room. -1: no memory.
+    cdef Status put(self, Py_ssize_t slot, const double *step) noexcept nogil:
+        """Give the row in a slot its K coefficients; there is room. Returns a status.
 
         The slot is a cleared one, or the next.
         """
         cdef Py_ssize_t k, j
         if slot < self.saved_n and self.preserve() < 0:
-            return -1
+            return NO_MEMORY
         for k in range(self.n_outputs):
             j = k * self.capacity + slot
             self.values[j] = step[k] / self.scale
             if self.averaged:
                 self.companions[j] = self.values[j] * self.total
         self.n = max(self.n, slot + 1)
-        return 0
+        return OK
 
-    cdef int add(self, Py_ssize_t slot, const double *step) noexcept nogil:
-        """Add K numbers to the coefficients in a slot, from now on. -1: no memory."""
+    cdef Status add(self, Py_ssize_t slot, const double *step) noexcept nogil:
+        """Add K numbers to the coefficients in a slot, from now on. Returns a status."""
         cdef Py_ssize_t k, j
         if slot < self.saved_n and self.preserve() < 0:
-            return -1
+            return NO_MEMORY
         for k in range(self.n_outputs):
             j = k * self.capacity + slot
             self.values[j] += step[k] / self.scale
             if self.averaged:
                 self.companions[j] += step[k] / self.scale * self.total
-        return 0
+        return OK
 
-    cdef int span(self, Py_ssize_t length) noexcept nogil:
+    cdef Status span(self, Py_ssize_t length) noexcept nogil:
         """Be a model of `length` features, in whole panels, that has learnt nothing yet.
 
         Its numbers are the weights of features, and `scores` takes features for kernel values.
-        Returns 0, or -1 when memory ran out.
+        Returns a status.
         """
         self.n = length
         return self.reserve(length)
 
-    cdef int blend(self, const char *z, const double *step) noexcept nogil:
-        """Add step_k z, a kernel value for each row or a feature, to output k. -1: no memory.
+    cdef Status blend(self, const char *z, const double *step) noexcept nogil:
+        """Add step_k z, a kernel value for each row or a feature, to output k. Returns a status.
 
         The models averaged so far stay what they were.
         """
         return self.add_multiples(self.ops, z, step)
 
-    cdef int combine(self, const double *direction, const double *step) noexcept nogil:
+    cdef Status combine(self, const double *direction, const double *step) noexcept nogil:
         """The same with a number in double for each row."""
         return self.add_multiples(ops_for(sizeof(double)), direction, step)
 
-    cdef int add_multiples(self, const ok_vector_ops *ops, const void *z,
-                           const double *step) noexcept nogil:
+    cdef Status add_multiples(self, const ok_vector_ops *ops, const void *z,
+                              const double *step) noexcept nogil:
         cdef Py_ssize_t k
         cdef double raw
         for k in range(self.n_outputs):
@@ -158,22 +159,22 @@ cdef class Coefficients:
             if raw == 0:
                 continue
             if self.preserve_output(k) < 0:
-                return -1
+                return NO_MEMORY
             ops.add(z, raw, self.values + k * self.capacity, self.n)
             if self.averaged:
                 ops.add(z, raw * self.total, self.companions + k * self.capacity, self.n)
-        return 0
+        return OK
 
-    cdef int clear(self, Py_ssize_t slot) noexcept nogil:
-        """Make the coefficients in a slot 0. Returns 0, or -1 when memory ran out."""
+    cdef Status clear(self, Py_ssize_t slot) noexcept nogil:
+        """Make the coefficients in a slot 0. Returns a status."""
         cdef Py_ssize_t k
         if slot < self.saved_n and self.preserve() < 0:
-            return -1
+            return NO_MEMORY
         for k in range(self.n_outputs):
             self.values[k * self.capacity + slot] = 0
             if self.averaged:
                 self.companions[k * self.capacity + slot] = 0
-        return 0
+        return OK
 
     cdef double norm(self, Py_ssize_t slot) noexcept nogil:
         """The Euclidean norm of the K coefficients of a row, without the common scale."""
@@ -190,26 +191,26 @@ cdef class Coefficients:
         self.steps += 1
         self.total += self.scale
 
-    cdef int shrink(self, double factor) noexcept nogil:
-        """f <- factor f, in O(1) but for a rare fold. Returns 0, or -1 when memory ran out."""
+    cdef Status shrink(self, double factor) noexcept nogil:
+        """f <- factor f, in O(1) but for a rare fold. Returns a status."""
         if not SMALLEST_SCALE <= self.scale * factor <= LARGEST_SCALE:
             return self.fold(factor)
         self.scale *= factor
-        return 0
+        return OK
 
-    cdef int fold(self, double factor) noexcept nogil:
+    cdef Status fold(self, double factor) noexcept nogil:
         """Multiply scale * factor into the numbers; the sum of f_1 ... f_t stays what it is."""
         cdef Py_ssize_t j
         cdef double product = self.scale * factor
         if self.preserve() < 0:
-            return -1
+            return NO_MEMORY
         for j in range(self.n_outputs * self.capacity):
             if self.averaged:
                 self.companions[j] -= self.values[j] * self.total
             self.values[j] *= product
         self.total = 0
         self.scale = 1
-        return 0
+        return OK
 
     cdef void checkpoint(self) noexcept nogil:
         """Remember the present state for `rollback`; costs nothing until a fold."""
@@ -222,28 +223,28 @@ cdef class Coefficients:
         self.saved_total = self.total
         self.saved_steps = self.steps
 
-    cdef int preserve(self) noexcept nogil:
+    cdef Status preserve(self) noexcept nogil:
         """Copy the numbers of the checkpoint, once, before they are changed in place."""
         cdef Py_ssize_t k
         for k in range(self.n_outputs):
             if self.preserve_output(k) < 0:
-                return -1
-        return 0
+                return NO_MEMORY
+        return OK
 
-    cdef int preserve_output(self, Py_ssize_t k) noexcept nogil:
+    cdef Status preserve_output(self, Py_ssize_t k) noexcept nogil:
         """The same for the numbers of one output."""
         cdef Py_ssize_t n = self.saved_n, size = n * sizeof(double)
         if not self.watched or self.preserved[k] or n == 0:
-            return 0
+            return OK
         if self.saved == NULL:
             self.saved = <double *> malloc(2 * self.n_outputs * size)
             if self.saved == NULL:
-                return -1
+                return NO_MEMORY
         memcpy(self.saved + k * n, self.values + k * self.capacity, size)
         if self.averaged:
             memcpy(self.saved + (self.n_outputs + k) * n, self.companions + k * self.capacity, size)
         self.preserved[k] = True
-        return 0
+        return OK
 
     cdef void rollback(self) noexcept nogil:
         """Return to the state of the checkpoint."""

@@ -1,4 +1,5 @@
 # Storage of support rows. May change at minor versions.
+from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport ok_vector_ops
 from onlinekern.core.kernels.block cimport Chunk
@@ -9,12 +10,12 @@ cdef class Store:
     cdef const ok_vector_ops *ops
     cdef readonly Py_ssize_t d, itemsize, capacity
     cdef Journal journal      # of the rows that are overwritten
-    cdef int reserve(self, Py_ssize_t capacity) noexcept nogil
-    cdef int write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil
-    cdef int read(self, Py_ssize_t slot, Point point) noexcept nogil
+    cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil
+    cdef Status write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil
+    cdef Status read(self, Py_ssize_t slot, Point point) noexcept nogil
     cdef void clear(self, Py_ssize_t slot) noexcept nogil
     cdef void checkpoint(self, Py_ssize_t n) noexcept nogil
-    cdef int keep(self, Py_ssize_t slot) noexcept nogil
+    cdef Status keep(self, Py_ssize_t slot) noexcept nogil
     cdef void rollback(self) noexcept nogil
     cdef bint needs_spread(self) noexcept nogil
     cdef void product(self, Chunk chunk, Py_ssize_t panel, int accumulate, char *g,

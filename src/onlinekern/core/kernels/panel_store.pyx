@@ -16,6 +16,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport OK_PANEL, OK_SQUARED, aligned_resize, ops_for
 from onlinekern.core.kernels.block cimport Chunk
@@ -77,17 +78,17 @@ cdef class Store:
         self.ops = ops_for(itemsize)
         self.journal = Journal(d * itemsize)
 
-    cdef int reserve(self, Py_ssize_t capacity) noexcept nogil:
-        """Make room for `capacity` rows, a multiple of OK_PANEL. Returns 0, or -1: no memory."""
-        return -1
+    cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil:
+        """Make room for `capacity` rows, a multiple of OK_PANEL. Returns a status."""
+        return NO_MEMORY
 
-    cdef int write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil:
-        """Store row i of the chunk in `slot`. Returns 0, or -1 when memory ran out."""
-        return -1
+    cdef Status write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil:
+        """Store row i of the chunk in `slot`. Returns a status."""
+        return NO_MEMORY
 
-    cdef int read(self, Py_ssize_t slot, Point point) noexcept nogil:
-        """Copy the row of `slot`. Returns 0, or -1 when memory ran out."""
-        return -1
+    cdef Status read(self, Py_ssize_t slot, Point point) noexcept nogil:
+        """Copy the row of `slot`. Returns a status."""
+        return NO_MEMORY
 
     cdef void clear(self, Py_ssize_t slot) noexcept nogil:
         """Make the row of `slot` zero."""
@@ -96,9 +97,9 @@ cdef class Store:
         """Remember the first n rows for `rollback`: `keep` is asked before one is overwritten."""
         self.journal.open(n)
 
-    cdef int keep(self, Py_ssize_t slot) noexcept nogil:
-        """Copy a row that `rollback` will need. Returns 0, or -1 when memory ran out."""
-        return -1
+    cdef Status keep(self, Py_ssize_t slot) noexcept nogil:
+        """Copy a row that `rollback` will need. Returns a status."""
+        return NO_MEMORY
 
     cdef void rollback(self) noexcept nogil:
         """Put back the rows of the checkpoint that were overwritten."""
@@ -132,20 +133,20 @@ cdef class PanelStore(Store):
     cdef char *lane(self, Py_ssize_t slot) noexcept nogil:
         return self.panel(slot // OK_PANEL) + slot % OK_PANEL * self.itemsize
 
-    cdef int reserve(self, Py_ssize_t capacity) noexcept nogil:
+    cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil:
         cdef Py_ssize_t row_bytes = self.d * self.itemsize
         cdef char *fresh
         if capacity <= self.capacity:
-            return 0
+            return OK
         fresh = <char *> aligned_resize(self.panels, self.capacity * row_bytes,
                                         capacity * row_bytes)
         if fresh == NULL:
-            return -1
+            return NO_MEMORY
         self.panels = fresh
         self.capacity = capacity
-        return 0
+        return OK
 
-    cdef int write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil:
+    cdef Status write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil:
         cdef char *lane = self.lane(slot)
         cdef const void *values = chunk.dense + i * self.d * self.itemsize
         cdef const int32_t *columns = NULL
@@ -158,12 +159,12 @@ cdef class PanelStore(Store):
             put_lane(<float *> lane, <const float *> values, columns, count, self.d)
         else:
             put_lane(<double *> lane, <const double *> values, columns, count, self.d)
-        return 0
+        return OK
 
-    cdef int read(self, Py_ssize_t slot, Point point) noexcept nogil:
+    cdef Status read(self, Py_ssize_t slot, Point point) noexcept nogil:
         cdef char *values = point.open_dense()
         if values == NULL:
-            return -1
+            return NO_MEMORY
         if self.itemsize == 4:
             get_lane(<float *> self.lane(slot), <float *> values, self.d)
         else:
@@ -176,18 +177,18 @@ cdef class PanelStore(Store):
         else:
             zero_lane(<double *> self.lane(slot), self.d)
 
-    cdef int keep(self, Py_ssize_t slot) noexcept nogil:
+    cdef Status keep(self, Py_ssize_t slot) noexcept nogil:
         cdef char *row
         if not self.journal.wants(slot):
-            return 0
+            return OK
         row = self.journal.record(slot)
         if row == NULL:
-            return -1
+            return NO_MEMORY
         if self.itemsize == 4:
             get_lane(<float *> self.lane(slot), <float *> row, self.d)
         else:
             get_lane(<double *> self.lane(slot), <double *> row, self.d)
-        return 0
+        return OK
 
     cdef void rollback(self) noexcept nogil:
         cdef Py_ssize_t r

@@ -9,6 +9,7 @@ from libc.string cimport memcpy
 import numpy as np
 import scipy.sparse as sp
 
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, ok_sparse_row
 from onlinekern.core.kernels.block cimport Chunk
@@ -34,41 +35,41 @@ cdef class SparseStore(Store):
             free(<void *> self.rows[slot].values)
         free(self.rows)
 
-    cdef int reserve(self, Py_ssize_t capacity) noexcept nogil:
+    cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil:
         cdef ok_sparse_row *fresh
         if capacity <= self.capacity:
-            return 0
+            return OK
         fresh = <ok_sparse_row *> aligned_resize(
             self.rows, self.capacity * sizeof(ok_sparse_row), capacity * sizeof(ok_sparse_row))
         if fresh == NULL:
-            return -1
+            return NO_MEMORY
         self.rows = fresh
         self.capacity = capacity
-        return 0
+        return OK
 
-    cdef int write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil:
+    cdef Status write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil:
         cdef const ok_sparse_row *row = &chunk.rows[i]
         cdef Py_ssize_t value_bytes = row.count * self.itemsize
         cdef Py_ssize_t column_bytes = row.count * sizeof(int32_t)
         cdef char *fresh = <char *> malloc(max(value_bytes + column_bytes, 1))
         if fresh == NULL:
-            return -1
+            return NO_MEMORY
         memcpy(fresh, row.values, value_bytes)
         memcpy(fresh + value_bytes, row.columns, column_bytes)
         free(<void *> self.rows[slot].values)
         self.rows[slot].values = fresh
         self.rows[slot].columns = <int32_t *> (fresh + value_bytes)
         self.rows[slot].count = row.count
-        return 0
+        return OK
 
-    cdef int read(self, Py_ssize_t slot, Point point) noexcept nogil:
+    cdef Status read(self, Py_ssize_t slot, Point point) noexcept nogil:
         cdef const ok_sparse_row *row = &self.rows[slot]
         if point.reserve(row.count) < 0:
-            return -1
+            return NO_MEMORY
         memcpy(point.values, row.values, row.count * self.itemsize)
         memcpy(point.columns, row.columns, row.count * sizeof(int32_t))
         point.finish(row.count)
-        return 0
+        return OK
 
     cdef void clear(self, Py_ssize_t slot) noexcept nogil:
         self.rows[slot].count = 0
@@ -79,14 +80,14 @@ cdef class SparseStore(Store):
             free(<void *> (<ok_sparse_row *> self.journal.copy(r)).values)
         self.journal.open(n)
 
-    cdef int keep(self, Py_ssize_t slot) noexcept nogil:
+    cdef Status keep(self, Py_ssize_t slot) noexcept nogil:
         if not self.journal.wants(slot):
-            return 0
+            return OK
         if self.journal.keep(slot, <char *> self.rows) < 0:
-            return -1
+            return NO_MEMORY
         self.rows[slot].values = NULL
         self.rows[slot].count = 0
-        return 0
+        return OK
 
     cdef void rollback(self) noexcept nogil:
         cdef Py_ssize_t r

@@ -1,6 +1,7 @@
 # The support set and its look-ahead window. May change at minor versions.
 from libc.stdint cimport int64_t
 
+from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.kernels.block cimport Chunk
 from onlinekern.core.kernels.coefficients cimport Coefficients
@@ -22,9 +23,9 @@ cdef class Slots:
     cdef Py_ssize_t saved_n, saved_n_free
     cdef int64_t saved_added
 
-    cdef int reserve(self, Py_ssize_t capacity) noexcept nogil
+    cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil
     cdef Py_ssize_t take(self) noexcept nogil
-    cdef int release(self, Py_ssize_t slot) noexcept nogil
+    cdef Status release(self, Py_ssize_t slot) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil
 
@@ -58,17 +59,17 @@ cdef class SupportSet:
 
     cdef Window new_window(self, Py_ssize_t rows)
     cdef int make_room(self, Py_ssize_t rows) except -1
-    cdef int reserve(self, Py_ssize_t capacity) noexcept nogil
-    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
-                  Py_ssize_t n) noexcept nogil
+    cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil
+    cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                     Py_ssize_t n) noexcept nogil
     cdef int allow_probes(self) except -1
     cdef const char *kernel_row(self, Py_ssize_t slot) noexcept nogil
     cdef void as_doubles(self, const char *g, double *out) noexcept nogil
     cdef double diagonal(self, Py_ssize_t i) noexcept nogil
-    cdef int place(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil
-    cdef int blend(self, Py_ssize_t i, Py_ssize_t slot, Py_ssize_t other,
-                   double h) noexcept nogil
+    cdef Status place(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil
+    cdef Status blend(self, Py_ssize_t i, Py_ssize_t slot, Py_ssize_t other,
+                      double h) noexcept nogil
     cdef Py_ssize_t add(self, Py_ssize_t i, const double *step) noexcept nogil
-    cdef int drop(self, Py_ssize_t slot) noexcept nogil
+    cdef Status drop(self, Py_ssize_t slot) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil

@@ -17,6 +17,7 @@ from libc.string cimport memcpy, memset
 import numpy as np
 import scipy.sparse as sp
 
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, whole_panels
 from onlinekern.core.kernels.block cimport Chunk
@@ -41,31 +42,31 @@ cdef class Slots:
         free(self.ages)
         free(self.free_slots)
 
-    cdef int reserve(self, Py_ssize_t capacity) noexcept nogil:
-        """Make room for `capacity` places in all. Returns 0, or -1 when memory ran out."""
+    cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil:
+        """Make room for `capacity` places in all. Returns a status."""
         cdef void *fresh
         if capacity <= self.capacity:
-            return 0
+            return OK
         fresh = aligned_resize(self.ages, self.capacity * sizeof(int64_t),
                                capacity * sizeof(int64_t))
         if fresh == NULL:
-            return -1
+            return NO_MEMORY
         self.ages = <int64_t *> fresh
         fresh = aligned_resize(self.free_slots, self.capacity * sizeof(Py_ssize_t),
                                capacity * sizeof(Py_ssize_t))
         if fresh == NULL:
-            return -1
+            return NO_MEMORY
         self.free_slots = <Py_ssize_t *> fresh
         self.capacity = capacity
-        return 0
+        return OK
 
     cdef Py_ssize_t take(self) noexcept nogil:
-        """A place for the next row; there is room. -1 when memory ran out."""
+        """A place for the next row; there is room. NO_MEMORY when memory ran out."""
         cdef Py_ssize_t slot = self.n
         if self.n_free > 0:
             slot = self.free_slots[self.n_free - 1]
             if self.old_ages.keep(slot, <char *> self.ages) < 0:
-                return -1
+                return NO_MEMORY
             self.n_free -= 1
         else:
             self.n += 1
@@ -73,15 +74,15 @@ cdef class Slots:
         self.added += 1
         return slot
 
-    cdef int release(self, Py_ssize_t slot) noexcept nogil:
-        """The row of an occupied place leaves. Returns 0, or -1 when memory ran out."""
+    cdef Status release(self, Py_ssize_t slot) noexcept nogil:
+        """The row of an occupied place leaves. Returns a status."""
         if self.old_ages.keep(slot, <char *> self.ages) < 0 \
                 or self.old_free.keep(self.n_free, <char *> self.free_slots) < 0:
-            return -1
+            return NO_MEMORY
         self.ages[slot] = -1
         self.free_slots[self.n_free] = slot
         self.n_free += 1
-        return 0
+        return OK
 
     cdef void checkpoint(self) noexcept nogil:
         """Remember the present state for `rollback`."""
@@ -226,29 +227,29 @@ cdef class SupportSet:
             self.window = self.new_window(rows)
         return 0
 
-    cdef int reserve(self, Py_ssize_t capacity) noexcept nogil:
-        """Make room for `capacity` support rows in all. Returns 0, or -1 when memory ran out."""
+    cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil:
+        """Make room for `capacity` support rows in all. Returns a status."""
         cdef Py_ssize_t old = self.capacity, size = self.store.itemsize
         cdef char *terms
         if capacity <= old:
-            return 0
+            return OK
         capacity = whole_panels(max(capacity, old + old // 2))
         terms = <char *> aligned_resize(self.terms, old * size, capacity * size)
         if terms == NULL:
-            return -1
+            return NO_MEMORY
         self.terms = terms
         if self.store.reserve(capacity) < 0 or self.coefficients.reserve(capacity) < 0 \
                 or self.slots.reserve(capacity) < 0:
-            return -1
+            return NO_MEMORY
         self.capacity = capacity
-        return 0
+        return OK
 
-    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
-                  Py_ssize_t n) noexcept nogil:
-        """Open the learning window on the next n samples. Returns 0, or -1: no memory."""
+    cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                     Py_ssize_t n) noexcept nogil:
+        """Open the learning window on the next n samples. Returns a status."""
         self.window.chunk.panels_met = whole_panels(self.n) // OK_PANEL
         if self.reserve(self.n + n) < 0 or self.window.chunk.open(rows, order, first, n) < 0:
-            return -1
+            return NO_MEMORY
         return self.window.fill(self.n, self.terms, n)
 
     cdef int allow_probes(self) except -1:
@@ -279,38 +280,38 @@ cdef class SupportSet:
         """kappa(x_i, x_i) of a sample of the open window."""
         return self.kernel.diagonal(self.window.chunk.squares[i])
 
-    cdef int place(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil:
+    cdef Status place(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil:
         """Store row i of a chunk, and its kernel term, in a slot."""
         cdef Py_ssize_t size = self.store.itemsize
         if slot < self.saved_n and (self.store.keep(slot) < 0
                                     or self.old_terms.keep(slot, self.terms) < 0):
-            return -1
+            return NO_MEMORY
         memcpy(self.terms + slot * size, chunk.terms + i * size, size)
         return self.store.write(slot, chunk, i)
 
-    cdef int blend(self, Py_ssize_t i, Py_ssize_t slot, Py_ssize_t other,
-                   double h) noexcept nogil:
+    cdef Status blend(self, Py_ssize_t i, Py_ssize_t slot, Py_ssize_t other,
+                      double h) noexcept nogil:
         """s_slot <- (1 - h) s_slot + h s_other, while sample i is learnt.
 
-        The coefficients stay what they are. Returns 0, or -1 when memory ran out.
+        The coefficients stay what they are. Returns a status.
         """
         if self.store.read(slot, self.point) < 0 or self.store.read(other, self.other) < 0 \
                 or self.blended.blend(self.point, self.other, h) < 0 \
                 or self.probe.chunk.open(&self.blended.rows, NULL, 0, 1) < 0 \
                 or self.place(slot, self.probe.chunk, 0) < 0:
-            return -1
+            return NO_MEMORY
         return self.window.rewrite(i, slot, self.terms)
 
     cdef Py_ssize_t add(self, Py_ssize_t i, const double *step) noexcept nogil:
         """Make sample i of the open window a support row with K coefficients.
 
-        Returns its slot, or -1 when memory ran out. There is room: `open` reserved it.
+        Returns its slot, or NO_MEMORY. There is room: `open` reserved it.
         """
         cdef Py_ssize_t slot = self.slots.take()
         self.n = self.slots.n
         if slot < 0 or self.place(slot, self.window.chunk, i) < 0 \
                 or self.window.repair(i, slot) < 0 or self.coefficients.put(slot, step) < 0:
-            return -1
+            return NO_MEMORY
         return slot
 
     def load(self, X, const double[:, ::1] coefficients, const Py_ssize_t[::1] order=None):
@@ -326,20 +327,20 @@ cdef class SupportSet:
         cdef Samples samples = samples_of(X, self.dtype)
         cdef const Py_ssize_t *rows = &order[0] if order is not None and len(order) > 0 else NULL
         cdef Py_ssize_t i, slot, n = coefficients.shape[0]
-        cdef int status = self.reserve(self.n + n)
+        cdef Status status = self.reserve(self.n + n)
         for i in range(n):
-            if status == 0:
+            if status == OK:
                 status = self.window.chunk.open(&samples.rows, rows, i, 1)
-            slot = self.slots.take() if status == 0 else -1
+            slot = self.slots.take() if status == OK else -1
             if slot < 0 or self.place(slot, self.window.chunk, 0) < 0 \
                     or self.coefficients.put(slot, &coefficients[i, 0]) < 0:
                 raise MemoryError(f"no memory for {n} support vectors")
             self.n = self.slots.n
 
-    cdef int drop(self, Py_ssize_t slot) noexcept nogil:
-        """The support row in a slot leaves. Returns 0, or -1 when memory ran out."""
+    cdef Status drop(self, Py_ssize_t slot) noexcept nogil:
+        """The support row in a slot leaves. Returns a status."""
         if self.slots.release(slot) < 0:
-            return -1
+            return NO_MEMORY
         return self.coefficients.clear(slot)
 
     cdef void checkpoint(self) noexcept nogil:

@@ -1,4 +1,5 @@
 # The look-ahead window: kernel values of coming samples. May change at minor versions.
+from onlinekern.core.base.part cimport Status
 from onlinekern.core.kernels.block cimport Chunk
 from onlinekern.core.kernels.kernels cimport Kernel
 from onlinekern.core.kernels.panel_store cimport Store
@@ -13,10 +14,10 @@ cdef class Window:
     cdef Py_ssize_t ld, itemsize
 
     cdef const char *row(self, Py_ssize_t i) noexcept nogil
-    cdef int fill(self, Py_ssize_t n, const char *terms, Py_ssize_t room) noexcept nogil
+    cdef Status fill(self, Py_ssize_t n, const char *terms, Py_ssize_t room) noexcept nogil
     cdef void fill_panel(self, Py_ssize_t panel, const char *terms) noexcept nogil
     cdef void fill_exact(self, Py_ssize_t panel) noexcept nogil
-    cdef int rewrite(self, Py_ssize_t i, Py_ssize_t slot, const char *terms) noexcept nogil
-    cdef int repair(self, Py_ssize_t i, Py_ssize_t slot) noexcept nogil
-    cdef int widen(self, Py_ssize_t columns) noexcept nogil
+    cdef Status rewrite(self, Py_ssize_t i, Py_ssize_t slot, const char *terms) noexcept nogil
+    cdef Status repair(self, Py_ssize_t i, Py_ssize_t slot) noexcept nogil
+    cdef Status widen(self, Py_ssize_t columns) noexcept nogil
     cdef void discard(self) noexcept nogil

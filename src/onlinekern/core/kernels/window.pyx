@@ -10,6 +10,7 @@ Invariants (what makes look-ahead exact):
 """
 from libc.stdlib cimport free
 
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, whole_panels
 from onlinekern.core.kernels.block cimport Chunk
 from onlinekern.core.kernels.kernels cimport Kernel
@@ -44,20 +45,20 @@ cdef class Window:
         """The kernel values of sample i, a number per slot in whole panels."""
         return self.block + i * self.ld * self.itemsize
 
-    cdef int fill(self, Py_ssize_t n, const char *terms, Py_ssize_t room) noexcept nogil:
+    cdef Status fill(self, Py_ssize_t n, const char *terms, Py_ssize_t room) noexcept nogil:
         """Fill the block with the open chunk's values against n support rows.
 
-        `terms` are the support rows' kernel terms; `room` columns are left for new rows. Returns 0,
-        or -1 when memory ran out.
+        `terms` are the support rows' kernel terms; `room` columns are left for new rows. Returns a
+        status.
         """
         cdef Py_ssize_t p
         if self.widen(whole_panels(n + room)) < 0:
-            return -1
+            return NO_MEMORY
         if n > 0 and self.store.needs_spread() and self.chunk.spread() < 0:
-            return -1
+            return NO_MEMORY
         for p in range(whole_panels(n) // OK_PANEL):
             self.fill_panel(p, terms)
-        return 0
+        return OK
 
     cdef void fill_panel(self, Py_ssize_t panel, const char *terms) noexcept nogil:
         """Fill the columns of one panel of support rows."""
@@ -79,38 +80,38 @@ cdef class Window:
                 self.store.distance(self.chunk, i, panel, g)
                 self.kernel.of_distance(self.chunk.ops, g, self.ld, 1, OK_PANEL)
 
-    cdef int repair(self, Py_ssize_t i, Py_ssize_t slot) noexcept nogil:
+    cdef Status repair(self, Py_ssize_t i, Py_ssize_t slot) noexcept nogil:
         """Sample i is now the support row of `slot`: write its column for the samples after i.
 
-        Returns 0, or -1 when memory ran out.
+        Returns a status.
         """
         cdef Py_ssize_t j
         if i + 1 == self.chunk.n:
-            return 0
+            return OK
         if self.chunk.spread() < 0 or self.chunk.column(i, self.column) < 0:
-            return -1
+            return NO_MEMORY
         for j in range(i + 1, self.chunk.n):
             if self.itemsize == 4:
                 (<float *> self.block)[j * self.ld + slot] = (<float *> self.column)[j]
             else:
                 (<double *> self.block)[j * self.ld + slot] = (<double *> self.column)[j]
-        return 0
+        return OK
 
-    cdef int rewrite(self, Py_ssize_t i, Py_ssize_t slot, const char *terms) noexcept nogil:
+    cdef Status rewrite(self, Py_ssize_t i, Py_ssize_t slot, const char *terms) noexcept nogil:
         """The support row of `slot` is now a point that is no sample: write its column.
 
         Its whole panel is filled as a fresh window would be, which makes the bits the same.
-        Returns 0, or -1 when memory ran out; nothing is done when no sample comes after i.
+        Returns a status; nothing is done when no sample comes after i.
         """
         if i + 1 == self.chunk.n:
-            return 0
+            return OK
         if self.store.needs_spread() and self.chunk.spread() < 0:
-            return -1
+            return NO_MEMORY
         self.fill_panel(slot // OK_PANEL, terms)
-        return 0
+        return OK
 
-    cdef int widen(self, Py_ssize_t columns) noexcept nogil:
-        """Make each row of the block hold at least `columns` values (-1: no memory).
+    cdef Status widen(self, Py_ssize_t columns) noexcept nogil:
+        """Make each row of the block hold at least `columns` values. Returns a status.
 
         The odd multiple of a cache line as leading dimension keeps the rows of one column from
         competing for the same cache sets.
@@ -118,16 +119,16 @@ cdef class Window:
         cdef char *fresh
         cdef Py_ssize_t ld, rows
         if columns <= self.ld:
-            return 0
+            return OK
         ld = whole_panels(columns + columns // 4) + 16
         # Transposed products come in squares, see vector.h.
         rows = (self.chunk.capacity + 3) // 4 * 4
         fresh = <char *> aligned_resize(self.block, 0, rows * ld * self.itemsize)
         if fresh == NULL:
-            return -1
+            return NO_MEMORY
         self.block = fresh
         self.ld = ld
-        return 0
+        return OK
 
     cdef void discard(self) noexcept nogil:
         """Throw the block away, so that no value that overflowed is ever multiplied by 0."""

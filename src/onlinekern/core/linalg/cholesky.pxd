@@ -1,4 +1,5 @@
 # A growing Cholesky factor. May change at minor versions.
+from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.vector cimport ok_vector_ops
 
 
@@ -11,10 +12,10 @@ cdef class Cholesky:
     cdef double *solution
     cdef Py_ssize_t saved_n
 
-    cdef int reserve(self, Py_ssize_t capacity) noexcept nogil
+    cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil
     cdef double halve(self, const double *k) noexcept nogil
     cdef const double *finish(self) noexcept nogil
-    cdef int append(self, double diagonal) noexcept nogil
+    cdef Status append(self, double diagonal) noexcept nogil
     cdef void truncate(self, Py_ssize_t n) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil

@@ -11,6 +11,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport aligned_resize, ops_for, whole_panels
 
 
@@ -33,26 +34,26 @@ cdef class Cholesky:
         free(self.half)
         free(self.solution)
 
-    cdef int reserve(self, Py_ssize_t capacity) noexcept nogil:
-        """Make room for `capacity` rows in all. Returns 0, or -1 when memory ran out."""
+    cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil:
+        """Make room for `capacity` rows in all. Returns a status."""
         cdef void *fresh
         if capacity <= self.capacity:
-            return 0
+            return OK
         capacity = whole_panels(max(capacity, 2 * self.capacity))
         fresh = aligned_resize(self.rows, self.n * sizeof(double *), capacity * sizeof(double *))
         if fresh == NULL:
-            return -1
+            return NO_MEMORY
         self.rows = <double **> fresh
         fresh = aligned_resize(self.half, self.n * sizeof(double), capacity * sizeof(double))
         if fresh == NULL:
-            return -1
+            return NO_MEMORY
         self.half = <double *> fresh
         fresh = aligned_resize(self.solution, 0, capacity * sizeof(double))
         if fresh == NULL:
-            return -1
+            return NO_MEMORY
         self.solution = <double *> fresh
         self.capacity = capacity
-        return 0
+        return OK
 
     cdef double halve(self, const double *k) noexcept nogil:
         """Work out L^-1 k; returns its squared length k'(K + jitter I)^-1 k."""
@@ -75,8 +76,8 @@ cdef class Cholesky:
             self.ops.add(self.rows[i], -self.solution[i], self.solution, i)
         return self.solution
 
-    cdef int append(self, double diagonal) noexcept nogil:
-        """Append the row of the last `halve`, with kappa = `diagonal`. -1: no memory.
+    cdef Status append(self, double diagonal) noexcept nogil:
+        """Append the row of the last `halve`, with kappa = `diagonal`. Returns a status.
 
         There must be room for one more.
         """
@@ -85,14 +86,14 @@ cdef class Cholesky:
         cdef double *row = <double *> aligned_resize(NULL, 0,
                                                      whole_panels(self.n + 1) * sizeof(double))
         if row == NULL:
-            return -1
+            return NO_MEMORY
         for i in range(self.n):
             row[i] = self.half[i]
             pivot -= row[i] * row[i]
         row[self.n] = sqrt(max(pivot, self.jitter))
         self.rows[self.n] = row
         self.n += 1
-        return 0
+        return OK
 
     cdef void truncate(self, Py_ssize_t n) noexcept nogil:
         """Forget all but the first n rows."""

@@ -1,12 +1,8 @@
 # Matrix sketches. May change at minor versions.
+from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.undo cimport Guarded
 from onlinekern.core.linalg.symmetric_eigen cimport LeadingEigenvectors
 from onlinekern.core.samples.rows cimport Rows
-
-
-cdef enum:
-    SKETCH_NO_MEMORY = -1
-    SKETCH_NOT_FINITE = -2
 
 
 cdef struct Tally:
@@ -26,14 +22,14 @@ cdef class FrequentDirections:
     cdef readonly Py_ssize_t n_fallbacks
 
     cdef double *slot(self) noexcept nogil
-    cdef int fill(self) noexcept nogil
-    cdef int insert_row(self, const Rows *rows, Py_ssize_t i, double factor) noexcept nogil
-    cdef int shrink(self) noexcept nogil
+    cdef Status fill(self) noexcept nogil
+    cdef Status insert_row(self, const Rows *rows, Py_ssize_t i, double factor) noexcept nogil
+    cdef Status shrink(self) noexcept nogil
     cdef bint by_eigenvectors(self) noexcept nogil
     cdef bint decompose(self) noexcept nogil
     cdef bint vanishes(self, Py_ssize_t i, double largest) noexcept nogil
     cdef void keep(self, double removed, double floor) noexcept nogil
-    cdef int by_scaled_values(self) noexcept nogil
-    cdef int by_singular_values(self, double *removed) noexcept nogil
+    cdef Status by_scaled_values(self) noexcept nogil
+    cdef Status by_singular_values(self, double *removed) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil

@@ -19,6 +19,7 @@ from scipy.linalg.cython_lapack cimport dgesdd
 
 import numpy as np
 
+from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, Status
 from onlinekern.core.base.undo cimport Guarded
 from onlinekern.core.base.vector cimport aligned_resize
 from onlinekern.core.linalg.symmetric_eigen cimport LeadingEigenvectors
@@ -72,10 +73,10 @@ cdef class FrequentDirections:
         """The next free row, to be written in full before `fill`."""
         return self.buffer.touch(self.tally.n)
 
-    cdef int fill(self) noexcept nogil:
+    cdef Status fill(self) noexcept nogil:
         """The row at `slot` has been written: count it, and shrink when the buffer is full.
 
-        A row of zeros leaves its place free. Returns 0, or a negative code.
+        A row of zeros leaves its place free. Returns a status.
         """
         cdef Py_ssize_t j
         cdef double square = 0
@@ -83,23 +84,23 @@ cdef class FrequentDirections:
         for j in range(self.d):
             square += row[j] * row[j]
         if square == 0:
-            return 0
+            return OK
         self.tally.n += 1
         self.tally.squared_norm += square
-        return self.shrink() if self.tally.n == 2 * self.size else 0
+        return self.shrink() if self.tally.n == 2 * self.size else OK
 
-    cdef int insert_row(self, const Rows *rows, Py_ssize_t i, double factor) noexcept nogil:
-        """Insert factor x_i. Returns 0, or a negative code."""
+    cdef Status insert_row(self, const Rows *rows, Py_ssize_t i, double factor) noexcept nogil:
+        """Insert factor x_i. Returns a status."""
         cdef double *row = self.slot()
         memset(row, 0, self.d * sizeof(double))
         row_add(rows, i, factor, row)
         return self.fill()
 
-    cdef int shrink(self) noexcept nogil:
-        """Shrink the full buffer to at most l rows. Returns 0, or a negative code."""
+    cdef Status shrink(self) noexcept nogil:
+        """Shrink the full buffer to at most l rows. Returns a status."""
         self.buffer.touch_all()
         if self.by_eigenvectors():
-            return 0
+            return OK
         self.n_fallbacks += 1
         return self.by_scaled_values()
 
@@ -173,18 +174,19 @@ cdef class FrequentDirections:
             kept += 1
         self.tally.n = kept
 
-    cdef int by_scaled_values(self) noexcept nogil:
+    cdef Status by_scaled_values(self) noexcept nogil:
         """Shrink through the singular values, of numbers scaled by a power of two to 1."""
         cdef Py_ssize_t k, count = self.tally.n * self.d
         cdef double largest = 0, removed = 0
         cdef double *values = self.buffer.values
-        cdef int exponent, status
+        cdef int exponent
+        cdef Status status
         for k in range(count):
             # Written so that NaN, too, ends as the largest.
             if not fabs(values[k]) <= largest:
                 largest = fabs(values[k])
         if not isfinite(largest):
-            return SKETCH_NOT_FINITE
+            return NOT_FINITE
         frexp(largest, &exponent)
         for k in range(count):
             values[k] = ldexp(values[k], -exponent)
@@ -194,8 +196,8 @@ cdef class FrequentDirections:
         self.tally.shrinkage += ldexp(removed, 2 * exponent)
         return status
 
-    cdef int by_singular_values(self, double *removed) noexcept nogil:
-        """Shrink through the singular values of the buffer. Returns 0, or a negative code."""
+    cdef Status by_singular_values(self, double *removed) noexcept nogil:
+        """Shrink through the singular values of the buffer. Returns a status."""
         cdef int n = <int> self.tally.n, d = <int> self.d, m = min(n, d), info = 0, ask = -1, room
         cdef Py_ssize_t i, j, kept = 0, size = <Py_ssize_t> d * n + m + <Py_ssize_t> d * m + m * n
         cdef double needed
@@ -207,7 +209,7 @@ cdef class FrequentDirections:
         if copy == NULL or integers == NULL:
             free(copy)
             free(integers)
-            return SKETCH_NO_MEMORY
+            return NO_MEMORY
         cdef double *values = copy + <Py_ssize_t> d * n
         cdef double *left = values + m
         cdef double *right = left + <Py_ssize_t> d * m
@@ -226,7 +228,7 @@ cdef class FrequentDirections:
             self.tally.n = kept
         free(copy)
         free(integers)
-        return 0 if info == 0 else SKETCH_NOT_FINITE
+        return OK if info == 0 else NOT_FINITE
 
     cdef void checkpoint(self) noexcept nogil:
         self.saved = self.tally
@@ -240,15 +242,15 @@ cdef class FrequentDirections:
         """Insert the rows of X, dense or CSR, validated; when that fails, none of them."""
         cdef Samples samples = samples_of(X, X.dtype)
         cdef Py_ssize_t i = 0
-        cdef int status = 0
+        cdef Status status = OK
         self.checkpoint()
         with nogil:
-            while i < samples.rows.n and status == 0:
+            while i < samples.rows.n and status == OK:
                 status = self.insert_row(&samples.rows, i, 1)
                 i += 1
         if status < 0:
             self.rollback()
-            if status == SKETCH_NO_MEMORY:
+            if status == NO_MEMORY:
                 raise MemoryError(f"no memory to shrink a sketch of {2 * self.size} rows")
             raise FloatingPointError(f"row {i - 1} makes the sketch overflow; scale the features")
 

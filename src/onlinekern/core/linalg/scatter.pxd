@@ -1,4 +1,5 @@
 # Class means and scatter matrices of a stream. May change at minor versions.
+from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.undo cimport Guarded
 from onlinekern.core.linalg.frequent_directions cimport FrequentDirections
 from onlinekern.core.samples.rows cimport Rows
@@ -18,8 +19,8 @@ cdef class Scatter:
     cdef double total            # weight of all, made by `refresh`
 
     cdef void begin_direction(self) noexcept nogil
-    cdef int add(self, const Rows *rows, Py_ssize_t i, Py_ssize_t label,
-                 double weight) noexcept nogil
+    cdef Status add(self, const Rows *rows, Py_ssize_t i, Py_ssize_t label,
+                    double weight) noexcept nogil
     cdef void refresh(self) noexcept nogil
     cdef void within(self, const double *w, Py_ssize_t n, Py_ssize_t stride, double factor,
                      double *out) noexcept nogil

@@ -16,6 +16,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 from scipy.linalg.cython_blas cimport daxpy, ddot, dgemm, dgemv, dnrm2
 
+from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.undo cimport Guarded
 from onlinekern.core.base.vector cimport aligned_resize
 from onlinekern.core.linalg.frequent_directions cimport FrequentDirections
@@ -73,9 +74,9 @@ cdef class Scatter:
             bits = (bits ^ (bits >> 30)) * <uint64_t> 0xBF58476D1CE4E5B9
             top[j] = (1 if bits >> 63 else -1) / sqrt(<double> self.d)
 
-    cdef int add(self, const Rows *rows, Py_ssize_t i, Py_ssize_t label,
-                 double weight) noexcept nogil:
-        """Take in sample i of class `label`. Returns 0, or the negative code of the sketch."""
+    cdef Status add(self, const Rows *rows, Py_ssize_t i, Py_ssize_t label,
+                    double weight) noexcept nogil:
+        """Take in sample i of class `label`. Returns a status."""
         cdef double *sums = self.sums.touch(0)
         cdef double *mean = self.means.touch(label)
         cdef double before = sums[label]

@@ -1,7 +1,8 @@
 # The model in two spaces of DualSGD. May change at minor versions.
+from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport ok_vector_ops
-from onlinekern.core.budgets.policy cimport Budget, Verdict
+from onlinekern.core.budgets.policy cimport Budget
 from onlinekern.core.features.map cimport FeatureBlock, FeatureMap
 from onlinekern.core.kernels.block cimport Chunk
 from onlinekern.core.kernels.coefficients cimport Coefficients
@@ -40,7 +41,7 @@ cdef class Provision(Budget):
     cdef int make_room(self, Py_ssize_t rows) except -1
     cdef void open(self, Chunk chunk) noexcept nogil
     cdef void add_scores(self, const char *z, double *current, double *averaged) noexcept nogil
-    cdef Verdict merge(self, SupportSet support) noexcept nogil
+    cdef Status merge(self, SupportSet support) noexcept nogil
     cdef void requeue(self, SupportSet support) noexcept nogil
 
 

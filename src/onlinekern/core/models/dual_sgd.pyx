@@ -23,9 +23,10 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport aligned_resize
-from onlinekern.core.budgets.policy cimport ADDED, Budget, OUT_OF_MEMORY, Verdict
+from onlinekern.core.budgets.policy cimport Budget
 from onlinekern.core.features.map cimport FeatureBlock, FeatureMap
 from onlinekern.core.kernels.block cimport Chunk
 from onlinekern.core.kernels.coefficients cimport Coefficients
@@ -202,27 +203,27 @@ cdef class Provision(Budget):
         """Add to the scores of a sample with features z what the weights contribute."""
         self.weights.scores(z, current, averaged)
 
-    cdef Verdict admit(self, SupportSet support, Py_ssize_t i,
-                       const double *coefficients) noexcept nogil:
+    cdef Status admit(self, SupportSet support, Py_ssize_t i,
+                      const double *coefficients) noexcept nogil:
         cdef Py_ssize_t slot = support.add(i, coefficients)
         if slot < 0 or self.old_features.keep(slot, self.features.block) < 0:
-            return OUT_OF_MEMORY
+            return NO_MEMORY
         memcpy(self.features.block + slot * self.features.row_bytes, self.window.row(i),
                self.features.row_bytes)
         if self.offset:
             self.weights.shift(coefficients)
         self.queue.push(support.coefficients.norm(slot), support.slots.ages[slot], slot)
-        return self.merge(support) if self.queue.n > self.max_support else ADDED
+        return self.merge(support) if self.queue.n > self.max_support else OK
 
-    cdef Verdict merge(self, SupportSet support) noexcept nogil:
+    cdef Status merge(self, SupportSet support) noexcept nogil:
         """Turn the smallest rows into weights."""
         cdef Py_ssize_t _, slot
         for _ in range(self.merge_size):
             slot = self.queue.pop()
             self.weights.absorb(slot, self.features.row(slot))
             if support.drop(slot) < 0:
-                return OUT_OF_MEMORY
-        return ADDED
+                return NO_MEMORY
+        return OK
 
     cdef void checkpoint(self, SupportSet support) noexcept nogil:
         self.old_features.open(support.n)
@@ -292,12 +293,12 @@ cdef class HybridSpace(InverseTimeSpace):
         self.support.make_room(rows)
         return self.provision.make_room(rows)
 
-    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
-                  Py_ssize_t n) noexcept nogil:
+    cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                     Py_ssize_t n) noexcept nogil:
         if self.support.open(rows, order, first, n) < 0:
-            return -1
+            return NO_MEMORY
         self.provision.open(self.support.window.chunk)
-        return 0
+        return OK
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
         self.support.coefficients.scores(self.support.window.row(i), current, averaged)
@@ -307,17 +308,17 @@ cdef class HybridSpace(InverseTimeSpace):
         return HybridWindow(self.support.new_window(rows),
                             FeatureBlock(self.provision.map, rows))
 
-    cdef int score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
-                   double *out) noexcept nogil:
+    cdef Status score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
+                      double *out) noexcept nogil:
         cdef Py_ssize_t i
         cdef double *scores
         if KernelSpace.score(self, (<HybridWindow> window).window, rows, first, n, out) < 0:
-            return -1
+            return NO_MEMORY
         (<HybridWindow> window).features.fill((<HybridWindow> window).window.chunk)
         for i in range(n):
             scores = out + i * self.n_outputs
             self.provision.add_scores((<HybridWindow> window).features.row(i), scores, scores)
-        return 0
+        return OK
 
 
 def _restore(arguments, state, provision_arguments, provided):

@@ -13,6 +13,7 @@ from libc.stdint cimport int64_t
 
 import numpy as np
 
+from onlinekern.core.base.part cimport OK, Status
 from onlinekern.core.base.undo cimport Blocks
 from onlinekern.core.base.vector cimport ok_sparse_row, ops_for
 from onlinekern.core.models.space cimport Space
@@ -117,14 +118,14 @@ cdef class LinearSpace(Space):
                 self.fill_lengths(row_square(&self.rows, self.row_number(i)), out)
                 return
 
-    cdef int update(self, Py_ssize_t i, double shrink, bint updates,
-                    const double *coefficients) noexcept nogil:
+    cdef Status update(self, Py_ssize_t i, double shrink, bint updates,
+                       const double *coefficients) noexcept nogil:
         self.advance()
         if shrink != 1:
             self.shrink(shrink)
         if updates:
             self.add_sample(i, coefficients)
-        return 0
+        return OK
 
     @final
     cdef void add_sample(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
@@ -213,13 +214,13 @@ cdef class LinearSpace(Space):
         self.passed = self.saved
         self.blocks.rollback()
 
-    cdef int score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
-                   double *out) noexcept nogil:
+    cdef Status score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
+                      double *out) noexcept nogil:
         """Predicting scores of n samples into out (n x n_outputs); nothing is written elsewhere."""
         cdef Py_ssize_t i
         for i in range(n):
             self.score_row(rows, first + i, out + i * self.n_outputs, out + i * self.n_outputs)
-        return 0
+        return OK
 
     def latest(self):
         """Weights and constants of the last model, ndarray of shape (n_outputs, d + 1)."""

@@ -7,6 +7,7 @@ the blocks that are not 0: the end of a batch costs what its samples have stored
 from libc.math cimport sqrt
 from libc.stdlib cimport calloc, free
 
+from onlinekern.core.base.part cimport OK, Status
 from onlinekern.core.base.vector cimport ok_sparse_row
 from onlinekern.core.models.linear cimport LINE, LinearSpace
 from onlinekern.core.samples.rows cimport is_sparse, sparse_row
@@ -42,8 +43,8 @@ cdef class BatchSpace(LinearSpace):
         free(self.marked)
         free(self.listed)
 
-    cdef int update(self, Py_ssize_t i, double shrink, bint updates,
-                    const double *coefficients) noexcept nogil:
+    cdef Status update(self, Py_ssize_t i, double shrink, bint updates,
+                       const double *coefficients) noexcept nogil:
         cdef Py_ssize_t k, row
         if self.batch_size == 1 and self.radius == 0:
             # Nothing waits for the end of the batch.
@@ -58,7 +59,7 @@ cdef class BatchSpace(LinearSpace):
         self.pending.count += 1
         if self.pending.count == self.batch_size:
             self.step()
-        return 0
+        return OK
 
     cdef void mark(self, Py_ssize_t block) noexcept nogil:
         if not self.marked[block]:

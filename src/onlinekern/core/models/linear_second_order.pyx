@@ -19,6 +19,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
+from onlinekern.core.base.part cimport NOT_FINITE, OK, Status
 from onlinekern.core.base.undo cimport Blocks
 from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, ops_for
 from onlinekern.core.models.linear cimport LINE, LinearSpace
@@ -332,11 +333,11 @@ cdef class SecondOrderSpace(LinearSpace):
                 self.spent += self.sample.square > 0
                 out[k] = 0
 
-    cdef int update(self, Py_ssize_t i, double shrink, bint updates,
-                    const double *coefficients) noexcept nogil:
+    cdef Status update(self, Py_ssize_t i, double shrink, bint updates,
+                       const double *coefficients) noexcept nogil:
         """Take the steps of the sample that was scored last; the rules do not shrink.
 
-        -2: a length or a contraction is not finite; nothing of this sample has been learnt.
+        Returns NOT_FINITE, and learns nothing, if a length or a contraction is not finite.
         """
         cdef Py_ssize_t k
         cdef Vector direction
@@ -345,7 +346,7 @@ cdef class SecondOrderSpace(LinearSpace):
             if coefficients[k] != 0 and not isfinite(coefficients[self.n_outputs + k]):
                 self.overflow = True
         if self.overflow:
-            return -2
+            return NOT_FINITE
         if updates and not self.loaded:
             self.measure_all(i)
         for k in range(self.n_outputs if updates else 0):
@@ -354,7 +355,7 @@ cdef class SecondOrderSpace(LinearSpace):
                 self.step(k, &direction, coefficients[k])
                 self.covariance.contract(k, &self.sample.vector,
                                          coefficients[self.n_outputs + k])
-        return 0
+        return OK
 
     cdef void measure_all(self, Py_ssize_t i) noexcept nogil:
         """What `lengths` does, for the steps of a rule that looks at none."""

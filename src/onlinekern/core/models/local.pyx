@@ -22,6 +22,7 @@ from libc.string cimport memset
 
 import numpy as np
 
+from onlinekern.core.base.part cimport OK, Status
 from onlinekern.core.base.undo cimport Blocks
 from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, ok_sparse_row, ops_for
 from onlinekern.core.models.hyperplanes cimport LiftedWeights, Term
@@ -293,13 +294,13 @@ cdef class LocalSpace(Space):
         for k in range(self.n_outputs):
             out[k] /= self.unit()
 
-    cdef int update(self, Py_ssize_t i, double shrink, bint updates,
-                    const double *coefficients) noexcept nogil:
+    cdef Status update(self, Py_ssize_t i, double shrink, bint updates,
+                       const double *coefficients) noexcept nogil:
         """Learn the sample that was scored last; the rules of this space do not shrink."""
         self.weights.update(self.lift.terms + self.skipped, self.lift.n_terms - self.skipped,
                             coefficients if updates else NULL, self.unit())
         self.follow(self.row_number(i))
-        return 0
+        return OK
 
     cdef void follow(self, Py_ssize_t row) noexcept nogil:
         """Take the sample into the prototypes and the running means."""
@@ -339,8 +340,8 @@ cdef class LocalSpace(Space):
         return Lift(self.n_outputs, self.n_assign + 1, self.prototypes.room() + OK_PANEL,
                     self.weights.width, self.weights.second_order)
 
-    cdef int score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
-                   double *out) noexcept nogil:
+    cdef Status score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
+                      double *out) noexcept nogil:
         """Predicting scores of n samples into out (n x n_outputs).
 
         Reads the model only: several threads may score at once, each with its own Lift.
@@ -352,7 +353,7 @@ cdef class LocalSpace(Space):
             self.load(<Lift> window, rows, first + i)
             self.raise_local(<Lift> window, False)
             self.score_terms(<Lift> window, scores, scores)
-        return 0
+        return OK
 
     def shared(self):
         """Weights of the shared hyperplane, ndarray of shape (n_outputs, d + intercept)."""

@@ -1,4 +1,5 @@
 # Linear models of explicit features. May change at minor versions.
+from onlinekern.core.base.part cimport Status
 from onlinekern.core.features.map cimport FeatureMap, FeatureWindow
 from onlinekern.core.features.nystroem cimport NystroemWindow, Spectrum
 from onlinekern.core.kernels.coefficients cimport Coefficients
@@ -22,8 +23,8 @@ cdef class NystroemSpace(KernelSpace):
     cdef readonly bint moved               # from kernel values to features
     cdef MappedSpace mapped                # what is learnt since then
     cdef bint saved_moved
-    cdef int move(self) noexcept nogil
-    cdef int build(self) noexcept
+    cdef Status move(self) noexcept nogil
+    cdef Status build(self) noexcept
     cdef MappedSpace new_space(self, object projection)
     cdef int carry_over(self, Spectrum spectrum) except -1
-    cdef int fit_window(self, NystroemScoring window) noexcept nogil
+    cdef Status fit_window(self, NystroemScoring window) noexcept nogil

@@ -7,6 +7,7 @@ their average over all steps costs a second weight vector.
 """
 import numpy as np
 
+from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, RAISED, Status
 from onlinekern.core.budgets.policy cimport Budget
 from onlinekern.core.features.map cimport FeatureMap, FeatureWindow
 from onlinekern.core.features.nystroem cimport Nystroem, NystroemWindow, Spectrum
@@ -54,8 +55,8 @@ cdef class MappedSpace(Space):
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
         return min(wanted if wanted > 0 else ROWS, left)
 
-    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
-                  Py_ssize_t n) noexcept nogil:
+    cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                     Py_ssize_t n) noexcept nogil:
         return self.window.open(rows, order, first, n)
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
@@ -68,13 +69,13 @@ cdef class MappedSpace(Space):
         for k in range(self.n_outputs):
             out[k] = square
 
-    cdef int update(self, Py_ssize_t i, double shrink, bint updates,
-                    const double *coefficients) noexcept nogil:
-        """Count the step, shrink, and add the features of sample i. -1: no memory."""
+    cdef Status update(self, Py_ssize_t i, double shrink, bint updates,
+                       const double *coefficients) noexcept nogil:
+        """Count the step, shrink, and add the features of sample i. Returns a status."""
         self.weights.advance()
         if shrink != 1 and self.weights.shrink(shrink) < 0:
-            return -1
-        return self.weights.blend(self.window.features.row(i), coefficients) if updates else 0
+            return NO_MEMORY
+        return self.weights.blend(self.window.features.row(i), coefficients) if updates else OK
 
     cdef void checkpoint(self) noexcept nogil:
         self.weights.checkpoint()
@@ -85,16 +86,16 @@ cdef class MappedSpace(Space):
     cdef object new_window(self, Py_ssize_t rows):
         return self.map.new_window(rows)
 
-    cdef int score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
-                   double *out) noexcept nogil:
+    cdef Status score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
+                      double *out) noexcept nogil:
         cdef Py_ssize_t i
         cdef double *scores
         if (<FeatureWindow> window).open(rows, NULL, first, n) < 0:
-            return -1
+            return NO_MEMORY
         for i in range(n):
             scores = out + i * self.n_outputs
             self.weights.scores((<FeatureWindow> window).features.row(i), scores, scores)
-        return 0
+        return OK
 
     def effective(self):
         """Weights of the features of the model that predicts, (n_outputs, n_features)."""
@@ -148,32 +149,32 @@ cdef class NystroemSpace(KernelSpace):
         return _restore_nystroem, (self.support.arguments(), self.support.get_state(),
                                    self.n_landmarks, self.n_components, learnt)
 
-    cdef int move(self) noexcept nogil:
+    cdef Status move(self) noexcept nogil:
         """Go over to features.
 
-        Returns 0; -1: no memory; -2: the kernel matrix is of no use; -3: anything else was raised,
-        by a signal say, and is kept in `interruption`.
+        Returns a status: NOT_FINITE for a kernel matrix that is of no use, RAISED for any other
+        exception, a signal's say, which is kept in `interruption`.
         """
-        cdef int status
+        cdef Status status
         with gil:
             status = self.build()
-        self.moved = status == 0
+        self.moved = status == OK
         return status
 
-    cdef int build(self) noexcept:
+    cdef Status build(self) noexcept:
         """Make the mapped space; once in the life of a model. Returns what `move` does."""
         try:
             spectrum = Spectrum(self.support, self.n_components)
             self.mapped = self.new_space(spectrum.projection())
             self.carry_over(spectrum)
         except MemoryError:
-            return -1
+            return NO_MEMORY
         except FloatingPointError:
-            return -2
+            return NOT_FINITE
         except BaseException as error:
             self.interruption = error
-            return -3
-        return 0
+            return RAISED
+        return OK
 
     cdef MappedSpace new_space(self, projection):
         """The space of the features of this projection, with the open window of this one."""
@@ -205,8 +206,8 @@ cdef class NystroemSpace(KernelSpace):
             return self.mapped.look_ahead(wanted, left)
         return KernelSpace.look_ahead(self, wanted, left)
 
-    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
-                  Py_ssize_t n) noexcept nogil:
+    cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                     Py_ssize_t n) noexcept nogil:
         if self.moved:
             return self.mapped.open(rows, order, first, n)
         return KernelSpace.open(self, rows, order, first, n)
@@ -223,13 +224,13 @@ cdef class NystroemSpace(KernelSpace):
         else:
             KernelSpace.lengths(self, i, out)
 
-    cdef int update(self, Py_ssize_t i, double shrink, bint updates,
-                    const double *coefficients) noexcept nogil:
-        cdef int status
+    cdef Status update(self, Py_ssize_t i, double shrink, bint updates,
+                       const double *coefficients) noexcept nogil:
+        cdef Status status
         if self.moved:
             return self.mapped.update(i, shrink, updates, coefficients)
         status = KernelSpace.update(self, i, shrink, updates, coefficients)
-        if status == 0 and self.support.n == self.n_landmarks:
+        if status == OK and self.support.n == self.n_landmarks:
             return self.move()
         return status
 
@@ -251,24 +252,24 @@ cdef class NystroemSpace(KernelSpace):
     cdef object new_window(self, Py_ssize_t rows):
         return NystroemScoring(self.support.new_window(rows))
 
-    cdef int fit_window(self, NystroemScoring window) noexcept nogil:
-        """Let a window made at any time score features of the present map. -1: no memory."""
+    cdef Status fit_window(self, NystroemScoring window) noexcept nogil:
+        """Let a window made at any time score features of the present map. Returns a status."""
         if window.features is not None and window.features.map is self.mapped.map:
-            return 0
+            return OK
         with gil:
             try:
                 window.features = NystroemWindow(<Nystroem> self.mapped.map, window.kernel_values)
             except MemoryError:
-                return -1
-        return 0
+                return NO_MEMORY
+        return OK
 
-    cdef int score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
-                   double *out) noexcept nogil:
+    cdef Status score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
+                      double *out) noexcept nogil:
         if not self.moved:
             return KernelSpace.score(self, (<NystroemScoring> window).kernel_values, rows, first,
                                      n, out)
         if self.fit_window(<NystroemScoring> window) < 0:
-            return -1
+            return NO_MEMORY
         return self.mapped.score((<NystroemScoring> window).features, rows, first, n, out)
 
     def effective(self):

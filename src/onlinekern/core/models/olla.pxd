@@ -1,4 +1,5 @@
 # Training points with coefficients of their own, and their outputs. May change at minor versions.
+from onlinekern.core.base.part cimport Status
 from onlinekern.core.kernels.support_set cimport SupportSet
 from onlinekern.core.learning.heads cimport Head
 from onlinekern.core.learning.order cimport Order
@@ -37,7 +38,7 @@ cdef class PointSpace(KernelSpace):
     cdef Py_ssize_t first
 
     cdef Py_ssize_t point(self, Py_ssize_t i) noexcept nogil
-    cdef int move(self, Py_ssize_t i) noexcept nogil
+    cdef Status move(self, Py_ssize_t i) noexcept nogil
 
 
 cdef class AllOutputs(PointSpace):

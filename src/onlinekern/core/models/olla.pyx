@@ -29,6 +29,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport whole_panels
 from onlinekern.core.budgets.policy cimport Budget
 from onlinekern.core.kernels.support_set cimport SupportSet
@@ -216,12 +217,12 @@ cdef class PointSpace(KernelSpace):
         """The number of sample i of the open block."""
         return self.order[self.first + i] if self.order else self.first + i
 
-    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
-                  Py_ssize_t n) noexcept nogil:
+    cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                     Py_ssize_t n) noexcept nogil:
         self.rows = rows
         self.order = order
         self.first = first
-        return 0
+        return OK
 
     cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil:
         """What a step of 1 moves the output of its own point by."""
@@ -230,9 +231,9 @@ cdef class PointSpace(KernelSpace):
         for k in range(self.n_outputs):
             out[k] = length
 
-    cdef int update(self, Py_ssize_t i, double shrink, bint updates,
-                    const double *coefficients) noexcept nogil:
-        """Move the coefficients of a point, and the offset. -1: no memory, -2: they overflow.
+    cdef Status update(self, Py_ssize_t i, double shrink, bint updates,
+                       const double *coefficients) noexcept nogil:
+        """Move the coefficients of a point, and the offset. Returns a status.
 
         The regulariser takes 1 - shrink and, of rules of second order, the contraction; the one is
         0 where the other is not.
@@ -246,26 +247,26 @@ cdef class PointSpace(KernelSpace):
             moves |= self.change[k] != 0
             if not fabs(self.alpha[p, k] + self.change[k]) <= LARGEST \
                     or not fabs(self.offset[k] + coefficients[k]) <= LARGEST:
-                return -2
+                return NOT_FINITE
         if moves and self.move(i) < 0:
-            return -1
+            return NO_MEMORY
         for k in range(self.n_outputs if self.fit_intercept else 0):
             self.offset[k] += coefficients[k]
-        return 0
+        return OK
 
-    cdef int move(self, Py_ssize_t i) noexcept nogil:
-        """Add `change` to the coefficients of the point of sample i. -1: no memory."""
-        return -1
+    cdef Status move(self, Py_ssize_t i) noexcept nogil:
+        """Add `change` to the coefficients of the point of sample i. Returns a status."""
+        return NO_MEMORY
 
-    cdef int score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
-                   double *out) noexcept nogil:
+    cdef Status score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
+                      double *out) noexcept nogil:
         cdef Py_ssize_t i, k
         if KernelSpace.score(self, window, rows, first, n, out) < 0:
-            return -1
+            return NO_MEMORY
         for i in range(n):
             for k in range(self.n_outputs):
                 out[i * self.n_outputs + k] += self.offset[k]
-        return 0
+        return OK
 
 
 def _restore(arguments, state, penalty, fit_intercept, offset):
@@ -329,17 +330,17 @@ cdef class AllOutputs(PointSpace):
             memcpy(row, self.held.window.row(0), self.cache.row_bytes)
         return row
 
-    cdef int move(self, Py_ssize_t i) noexcept nogil:
+    cdef Status move(self, Py_ssize_t i) noexcept nogil:
         cdef Py_ssize_t k, p = self.point(i)
         cdef const char *row = self.kernel_row(p)
         if row == NULL:
-            return -1
+            return NO_MEMORY
         for k in range(self.n_outputs):
             self.alpha[p, k] += self.change[k]
             if self.change[k] != 0:
                 self.held.store.ops.add(row, self.change[k], &self.values[k, 0],
                                         self.values.shape[1])
-        return 0
+        return OK
 
 
 cdef class SupportOutputs(PointSpace):
@@ -369,8 +370,8 @@ cdef class SupportOutputs(PointSpace):
     cdef int make_room(self, Py_ssize_t rows) except -1:
         return self.held.make_room(rows)
 
-    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
-                  Py_ssize_t n) noexcept nogil:
+    cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                     Py_ssize_t n) noexcept nogil:
         PointSpace.open(self, rows, order, first, n)
         return self.held.open(rows, order, first, n)
 
@@ -381,7 +382,7 @@ cdef class SupportOutputs(PointSpace):
             current[k] += self.offset[k]
             averaged[k] = self.seen[p, k] = current[k]
 
-    cdef int move(self, Py_ssize_t i) noexcept nogil:
+    cdef Status move(self, Py_ssize_t i) noexcept nogil:
         cdef Py_ssize_t k, p = self.point(i), slot = self.slot_of[p]
         cdef bint matters = False
         for k in range(self.n_outputs):
@@ -391,11 +392,11 @@ cdef class SupportOutputs(PointSpace):
             return self.held.coefficients.add(slot, &self.change[0])
         if matters:
             self.slot_of[p] = self.held.add(i, &self.alpha[p, 0])
-            return 0 if self.slot_of[p] >= 0 else -1
+            return OK if self.slot_of[p] >= 0 else NO_MEMORY
         if slot >= 0:
             self.slot_of[p] = -1
             return self.held.drop(slot)
-        return 0
+        return OK
 
 
 cdef class WorstFirst(Order):

@@ -1,7 +1,7 @@
 # The space of SDROGD. May change at minor versions.
 from libc.stdint cimport int64_t
 
-from onlinekern.core.base.part cimport Part
+from onlinekern.core.base.part cimport Part, Status
 from onlinekern.core.base.undo cimport Guarded
 from onlinekern.core.linalg.scatter cimport Scatter
 from onlinekern.core.models.space cimport Space
@@ -43,6 +43,6 @@ cdef class SketchedSpace(Space):
     cdef double unit(self) noexcept nogil
     cdef void score_row(self, const Rows *rows, Py_ssize_t i, double *current,
                         double *averaged) noexcept nogil
-    cdef int step(self) noexcept nogil
+    cdef Status step(self) noexcept nogil
     cdef void descend(self, double rate) noexcept nogil
-    cdef int settle(self) noexcept nogil
+    cdef Status settle(self) noexcept nogil

@@ -26,7 +26,7 @@ from libc.stdint cimport int64_t
 from libc.string cimport memset
 from scipy.linalg.cython_blas cimport daxpy
 
-from onlinekern.core.base.part cimport Part
+from onlinekern.core.base.part cimport NOT_FINITE, OK, Part, Status
 from onlinekern.core.base.undo cimport Guarded
 from onlinekern.core.linalg.scatter cimport Scatter
 from onlinekern.core.models.space cimport Space
@@ -200,12 +200,12 @@ cdef class SketchedSpace(Space):
         self.label = <Py_ssize_t> y
         self.weight = weight
 
-    cdef int update(self, Py_ssize_t i, double shrink, bint updates,
-                    const double *coefficients) noexcept nogil:
+    cdef Status update(self, Py_ssize_t i, double shrink, bint updates,
+                       const double *coefficients) noexcept nogil:
         """Take sample i into the statistics and the batch, which may end with it."""
         cdef Py_ssize_t k, row = self.row_number(i)
         cdef double *collected
-        cdef int status = self.scatter.add(&self.rows, row, self.label, self.weight)
+        cdef Status status = self.scatter.add(&self.rows, row, self.label, self.weight)
         if status < 0:
             return status
         for k in range(self.n_outputs if updates else 0):
@@ -214,10 +214,10 @@ cdef class SketchedSpace(Space):
                 row_add(&self.rows, row, coefficients[k], collected)
                 collected[self.scatter.d] += coefficients[k]
         self.progress.pending += 1
-        return self.step() if self.progress.pending == self.batch_size else 0
+        return self.step() if self.progress.pending == self.batch_size else OK
 
-    cdef int step(self) noexcept nogil:
-        """End the batch: w <- w - alpha_t (gradient - mean of the collected). -2: overflow."""
+    cdef Status step(self) noexcept nogil:
+        """End the batch: w <- w - alpha_t (gradient - mean of the collected). Returns a status."""
         cdef Py_ssize_t j, length = self.n_outputs * (self.scatter.d + 1)
         cdef double curvature, share
         cdef double *average = self.average.values
@@ -252,8 +252,8 @@ cdef class SketchedSpace(Space):
             weights[j] -= rate * move[j]
             move[j] = 0
 
-    cdef int settle(self) noexcept nogil:
-        """Keep the numbers small. Returns 0, or -2 when they are no longer finite."""
+    cdef Status settle(self) noexcept nogil:
+        """Keep the numbers small. Returns a status."""
         cdef Py_ssize_t j, length = self.n_outputs * (self.scatter.d + 1)
         cdef double largest = 0
         cdef double *weights = self.weights.values
@@ -264,16 +264,16 @@ cdef class SketchedSpace(Space):
             if not fabs(weights[j]) <= largest:
                 largest = fabs(weights[j])
         if not isfinite(largest):
-            return -2
+            return NOT_FINITE
         if largest * sqrt(self.scatter.mean_square()) <= LARGEST_SCORE:
-            return 0
+            return OK
         frexp(largest, &exponent)
         for j in range(length):
             weights[j] = ldexp(weights[j], -exponent)
             if self.averaged:
                 average[j] = ldexp(average[j], -exponent)
         self.progress.exponent += exponent
-        return 0
+        return OK
 
     cdef void checkpoint(self) noexcept nogil:
         self.saved = self.progress
@@ -289,13 +289,13 @@ cdef class SketchedSpace(Space):
         self.average.rollback()
         self.collected.rollback()
 
-    cdef int score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
-                   double *out) noexcept nogil:
+    cdef Status score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
+                      double *out) noexcept nogil:
         """Predicting scores of n samples into out (n x n_outputs); nothing is written elsewhere."""
         cdef Py_ssize_t i
         for i in range(n):
             self.score_row(rows, first + i, out + i * self.n_outputs, out + i * self.n_outputs)
-        return 0
+        return OK
 
     def end_batch(self):
         """Step with the samples of the open batch, if there are any, as if they were all of it.

@@ -1,4 +1,5 @@
 # Spaces: what a model is. May change at minor versions.
+from onlinekern.core.base.part cimport Status
 from onlinekern.core.budgets.policy cimport Budget
 from onlinekern.core.kernels.support_set cimport SupportSet
 from onlinekern.core.samples.rows cimport Rows
@@ -9,7 +10,7 @@ cdef class Space:
     cdef Rows rows                   # of the open block
     cdef const Py_ssize_t *order
     cdef Py_ssize_t first
-    cdef object interruption         # what was raised in an update that returned -3
+    cdef object interruption         # what was raised in an update that returned RAISED
 
     cdef inline Py_ssize_t row_number(self, Py_ssize_t i) noexcept nogil:
         """The row of sample i of the open block."""
@@ -19,18 +20,18 @@ cdef class Space:
     cdef bint stored_sparse(self) noexcept nogil
     cdef int make_room(self, Py_ssize_t rows) except -1
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil
-    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
-                  Py_ssize_t n) noexcept nogil
+    cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                     Py_ssize_t n) noexcept nogil
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil
     cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil
     cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil
-    cdef int update(self, Py_ssize_t i, double shrink, bint updates,
-                    const double *coefficients) noexcept nogil
+    cdef Status update(self, Py_ssize_t i, double shrink, bint updates,
+                       const double *coefficients) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil
     cdef object new_window(self, Py_ssize_t rows)
-    cdef int score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
-                   double *out) noexcept nogil
+    cdef Status score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
+                      double *out) noexcept nogil
 
 
 cdef class KernelSpace(Space):

@@ -4,8 +4,9 @@ A space opens a block of coming samples, scores each when its turn comes, tells 
 length of a sample in its geometry, and takes the update. `KernelSpace` is a support set under a
 budget policy.
 """
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport OK_PANEL, whole_panels
-from onlinekern.core.budgets.policy cimport Budget, OUT_OF_MEMORY
+from onlinekern.core.budgets.policy cimport Budget
 from onlinekern.core.kernels.cost_model cimport best_width
 from onlinekern.core.kernels.support_set cimport SupportSet
 from onlinekern.core.kernels.window cimport Window
@@ -34,12 +35,12 @@ cdef class Space:
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
         return min(wanted if wanted > 0 else ROWS, left)
 
-    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
-                  Py_ssize_t n) noexcept nogil:
+    cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                     Py_ssize_t n) noexcept nogil:
         self.rows = rows[0]
         self.order = order
         self.first = first
-        return 0
+        return OK
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
         pass
@@ -51,9 +52,9 @@ cdef class Space:
         """Label and weight of sample i, before its update: for models that follow the stream."""
         pass
 
-    cdef int update(self, Py_ssize_t i, double shrink, bint updates,
-                    const double *coefficients) noexcept nogil:
-        return -1
+    cdef Status update(self, Py_ssize_t i, double shrink, bint updates,
+                       const double *coefficients) noexcept nogil:
+        return NO_MEMORY
 
     cdef void checkpoint(self) noexcept nogil:
         pass
@@ -64,9 +65,9 @@ cdef class Space:
     cdef object new_window(self, Py_ssize_t rows):
         return None
 
-    cdef int score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
-                   double *out) noexcept nogil:
-        return -1
+    cdef Status score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
+                      double *out) noexcept nogil:
+        return NO_MEMORY
 
 
 cdef class KernelSpace(Space):
@@ -106,9 +107,9 @@ cdef class KernelSpace(Space):
             wanted = best_width(self.size(), self.support.store.d, self.support.store.itemsize)
         return min(wanted, left)
 
-    cdef int open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
-                  Py_ssize_t n) noexcept nogil:
-        """Prepare samples order[first] ... order[first + n - 1]. Returns 0, or -1: no memory."""
+    cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                     Py_ssize_t n) noexcept nogil:
+        """Prepare samples order[first] ... order[first + n - 1]. Returns a status."""
         return self.support.open(rows, order, first, n)
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
@@ -130,15 +131,15 @@ cdef class KernelSpace(Space):
     cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil:
         self.budget.observe(y, weight)
 
-    cdef int update(self, Py_ssize_t i, double shrink, bint updates,
-                    const double *coefficients) noexcept nogil:
-        """Count the step, shrink, and give sample i its coefficients. -1: no memory."""
+    cdef Status update(self, Py_ssize_t i, double shrink, bint updates,
+                       const double *coefficients) noexcept nogil:
+        """Count the step, shrink, and give sample i its coefficients. Returns a status."""
         self.support.coefficients.advance()
         if shrink != 1 and self.support.coefficients.shrink(shrink) < 0:
-            return -1
-        if updates and self.budget.admit(self.support, i, coefficients) == OUT_OF_MEMORY:
-            return -1
-        return 0
+            return NO_MEMORY
+        if updates and self.budget.admit(self.support, i, coefficients) == NO_MEMORY:
+            return NO_MEMORY
+        return OK
 
     cdef void checkpoint(self) noexcept nogil:
         self.refused_before = self.budget.refused
@@ -153,9 +154,9 @@ cdef class KernelSpace(Space):
     cdef object new_window(self, Py_ssize_t rows):
         return self.support.new_window(rows)
 
-    cdef int score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
-                   double *out) noexcept nogil:
-        """Predicting scores of n samples into out (n x n_outputs). -1: no memory.
+    cdef Status score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
+                      double *out) noexcept nogil:
+        """Predicting scores of n samples into out (n x n_outputs). Returns a status.
 
         Reads the support set only: several threads may score at once, each with its own window.
         """
@@ -164,12 +165,12 @@ cdef class KernelSpace(Space):
         (<Window> window).chunk.panels_met = whole_panels(self.support.n) // OK_PANEL
         if (<Window> window).chunk.open(rows, NULL, first, n) < 0 \
                 or (<Window> window).fill(self.support.n, self.support.terms, 0) < 0:
-            return -1
+            return NO_MEMORY
         for i in range(n):
             scores = out + i * self.n_outputs
             self.support.coefficients.scores((<Window> window).row(i), scores, scores)
             self.budget.shift(scores)
-        return 0
+        return OK
 
 
 cdef class InverseTimeSpace(KernelSpace):
@@ -179,8 +180,8 @@ cdef class InverseTimeSpace(KernelSpace):
     stay equal, and those who ask for the smallest meet ties as ties.
     """
 
-    cdef int update(self, Py_ssize_t i, double shrink, bint updates,
-                    const double *coefficients) noexcept nogil:
+    cdef Status update(self, Py_ssize_t i, double shrink, bint updates,
+                       const double *coefficients) noexcept nogil:
         """Count the step and give sample i its coefficients, which are in units of 1/t.
 
         The shrinking by (t - 1)/t is the step of the scale from 1/(t - 1) to 1/t, without the
@@ -188,10 +189,10 @@ cdef class InverseTimeSpace(KernelSpace):
         """
         self.support.coefficients.advance()
         self.support.coefficients.scale = 1
-        if updates and self.budget.admit(self.support, i, coefficients) == OUT_OF_MEMORY:
-            return -1
+        if updates and self.budget.admit(self.support, i, coefficients) == NO_MEMORY:
+            return NO_MEMORY
         self.support.coefficients.scale = 1.0 / self.support.coefficients.steps
-        return 0
+        return OK
 
 
 def _restore(cls, arguments, state, budget, remembered):

@@ -1,6 +1,7 @@
 # Elementary work on sparse rows. May change at minor versions.
 from libc.stdint cimport int32_t
 
+from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.vector cimport ok_sparse_row
 from onlinekern.core.samples.rows cimport Rows
 
@@ -23,8 +24,8 @@ cdef class Point:
     cdef int32_t[2] starts
     cdef Py_ssize_t room
 
-    cdef int reserve(self, Py_ssize_t count) noexcept nogil
+    cdef Status reserve(self, Py_ssize_t count) noexcept nogil
     cdef void finish(self, Py_ssize_t count) noexcept nogil
     cdef char *open_dense(self) noexcept nogil
-    cdef int close_dense(self) noexcept nogil
-    cdef int blend(self, Point a, Point b, double h) noexcept nogil
+    cdef Status close_dense(self) noexcept nogil
+    cdef Status blend(self, Point a, Point b, double h) noexcept nogil

@@ -12,6 +12,7 @@ from cython cimport floating
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free
 
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, ok_sparse_row
 
 
@@ -155,22 +156,22 @@ cdef class Point:
         free(self.columns)
         free(self.unpacked)
 
-    cdef int reserve(self, Py_ssize_t count) noexcept nogil:
-        """Make room for `count` elements, whose old values go. -1: no memory."""
+    cdef Status reserve(self, Py_ssize_t count) noexcept nogil:
+        """Make room for `count` elements, whose old values go. Returns a status."""
         cdef void *fresh
         if count <= self.room:
-            return 0
+            return OK
         fresh = aligned_resize(self.values, 0, count * self.itemsize)
         if fresh == NULL:
-            return -1
+            return NO_MEMORY
         self.values = <char *> fresh
         fresh = aligned_resize(self.columns, 0, count * sizeof(int32_t))
         if fresh == NULL:
-            return -1
+            return NO_MEMORY
         self.columns = <int32_t *> fresh
         self.room = count
         self.finish(0)
-        return 0
+        return OK
 
     cdef void finish(self, Py_ssize_t count) noexcept nogil:
         """The first `count` elements have been written."""
@@ -188,16 +189,16 @@ cdef class Point:
             self.unpacked = <char *> aligned_resize(NULL, 0, self.d * self.itemsize)
         return self.unpacked
 
-    cdef int close_dense(self) noexcept nogil:
-        """The d elements have been written. Returns 0, or -1 when memory ran out."""
+    cdef Status close_dense(self) noexcept nogil:
+        """The d elements have been written. Returns a status."""
         if self.sparse:
             if self.reserve(nonzeros(self.unpacked, self.d, self.itemsize) + 1) < 0:
-                return -1
+                return NO_MEMORY
             self.finish(pack(self.unpacked, self.d, self.itemsize, self.values, self.columns))
-        return 0
+        return OK
 
-    cdef int blend(self, Point a, Point b, double h) noexcept nogil:
-        """Become (1 - h) a + h b, two others of the same form. -1: no memory."""
+    cdef Status blend(self, Point a, Point b, double h) noexcept nogil:
+        """Become (1 - h) a + h b, two others of the same form. Returns a status."""
         cdef Py_ssize_t n = a.starts[1], m = b.starts[1]
         if not self.sparse:
             if self.itemsize == 4:
@@ -206,9 +207,9 @@ cdef class Point:
             else:
                 blend_dense(<double *> a.values, <double *> b.values, <double *> self.values,
                             self.d, h)
-            return 0
+            return OK
         if self.reserve(n + m + 1) < 0:
-            return -1
+            return NO_MEMORY
         if self.itemsize == 4:
             n = blend_sparse(<float *> a.values, a.columns, n, <float *> b.values, b.columns, m,
                              <float *> self.values, self.columns, h)
@@ -216,4 +217,4 @@ cdef class Point:
             n = blend_sparse(<double *> a.values, a.columns, n, <double *> b.values, b.columns, m,
                              <double *> self.values, self.columns, h)
         self.finish(n)
-        return 0
+        return OK
