@@ -1,16 +1,16 @@
 """Mistakes, speed and memory beside other libraries, on the same stream in the same order.
 
     python benchmarks/peers.py [--data DIR] [--rows N] [--one-row N] [--only TEXT] [--plot FILE]
-                               [--split] [--program COMMAND] [--mistakes REGEX]
+                               [--json FILE] [--split] [--program COMMAND] [--mistakes REGEX]
 
 Every learner runs in a process of its own, on one thread, test-then-train over a9a (without
-``--data`` a stream like it). Times are CPU time in the loop that learns and predicts, after a short
-rehearsal that loads what is loaded when first used; memory is the most resident memory during the
-loop (Linux), and how much of it came with the loop. What takes a millisecond per sample sees the
-first samples only: `--one-row` of them. Peers that are not installed are passed over. ``--split``
-compares a support vector machine, trained on the training part and scored on the test part, with
-learners of one pass. ``--program`` adds any program that reads LIBSVM text and prints its mistakes.
-All learners run with the settings that `peers_tune.py` has chosen for them in one and the same way.
+``--data`` a synthetic stream of the same size). Times are CPU time of the loop that learns and
+predicts, after a short rehearsal. Memory is the peak resident memory during the loop (Linux), and
+how much it grew. Learners that take a millisecond per sample see only the first `--one-row`
+samples. Peers that are not installed are skipped. ``--split`` trains a support vector machine on
+the training part, scores it on the test part, and compares it with learners of one pass.
+``--program`` adds any program that reads LIBSVM text and prints its mistakes. `peers_tune.py` chose
+the settings of all learners in the same way.
 """
 
 import argparse
@@ -27,6 +27,7 @@ from pathlib import Path
 import numpy as np
 from peer_binary import NUMBER, run_program
 from peer_learners import LEARNERS, SPLIT
+from peer_picture import draw
 
 from benchmarks import streams
 
@@ -46,23 +47,24 @@ def arguments():
     parser.add_argument("--rows", type=int, default=48_842)
     parser.add_argument("--one-row", type=int, default=2_000)
     parser.add_argument("--only", default="", help="learners whose name contains this")
-    parser.add_argument("--plot", metavar="FILE", help="draw error against time")
+    parser.add_argument("--plot", metavar="FILE", help="draw time and mistakes")
+    parser.add_argument("--json", metavar="FILE", help="write the figures, for peer_picture.py")
     parser.add_argument("--split", action="store_true", help="training part and test part")
     parser.add_argument(
-        "--program", metavar="COMMAND", help="another peer; {file} in it is the stream's path"
+        "--program", metavar="COMMAND", help="another peer; {file} stands for the stream's path"
     )
     parser.add_argument(
         "--mistakes",
         metavar="REGEX",
         default=rf"(?i)mistakes\D*?({NUMBER})",
-        help="finds the number of mistakes, or their per cent, in what COMMAND prints",
+        help="finds the number or the percentage of mistakes in the output of COMMAND",
     )
     parser.add_argument("--run", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
 def read(options, shuffled):
-    """The stream, or the two parts one after the other in their own order."""
+    """Return the shuffled stream, or the training part followed by the test part."""
     if not options.data:
         return streams.sparse_binary(48_842)[:2]
     if shuffled:
@@ -74,7 +76,7 @@ class Meter:
     """CPU time and memory of what is done inside."""
 
     def __enter__(self):
-        # Makes the resident memory of now the most so far.
+        # Reset the peak of the resident memory.
         Path("/proc/self/clear_refs").write_text("5")
         self.before = self.resident("VmRSS")
         self.start = time.process_time()
@@ -92,7 +94,7 @@ class Meter:
 
 
 def run_one(options):
-    """In the child: learn and print what came out as JSON."""
+    """In the child process: learn, and print the figures as JSON."""
     warnings.simplefilter("ignore")
     X, y = read(options, shuffled=not options.split)
     if options.split:
@@ -129,12 +131,12 @@ def run_split(learner, X, y):
 
 
 def measure(name, learner):
-    """Run a learner in a process of its own; returns its figures, or None and prints why."""
+    """Run a learner in its own process; return its figures, or print why not and return None."""
     missing = [module for module in learner.needs if importlib.util.find_spec(module) is None]
     absent = learner.absent()
     if missing or absent:
         reason = f"{', '.join(missing)} is not installed" if missing else absent
-        print(f"{name:38} passed over: {reason}", flush=True)
+        print(f"{name:38} skipped: {reason}", flush=True)
         return None
     child = subprocess.run(
         [sys.executable, __file__, *sys.argv[1:], "--run", name],
@@ -180,9 +182,9 @@ def print_figures(name, figures):
 
 
 def print_ratios(found):
-    """How many times faster than a peer each learner is that makes no more mistakes.
+    """Print how many times faster than a peer each learner is that makes no more mistakes.
 
-    One row at a time is slow: its mistakes are those of the same learner in batches.
+    A peer that learns one row at a time is compared by the mistakes it makes in batches.
     """
     programs = [(name, name, 1) for name in found if name not in LEARNERS]
     for peer, error_of, goal in (
@@ -204,7 +206,7 @@ def print_ratios(found):
 
 
 def print_matches(found):
-    """Beside each peer that saw the whole stream, the fastest learner with no more mistakes."""
+    """Print, for each peer that saw the whole stream, our fastest learner with no more mistakes."""
     rows = max(figures["rows"] for figures in found.values())
     ours = [name for name in found if name in LEARNERS and not LEARNERS[name].peer]
     print("\nno more mistakes than, and the fastest of them")
@@ -212,52 +214,6 @@ def print_matches(found):
         able = [name for name in ours if found[name]["error"] <= found[peer]["error"]]
         best = min(able, key=lambda name: found[name]["us"], default="none")
         print(f"  {peer[:37]:38}{best}")
-
-
-def draw(found, path):
-    """Error against time per sample, one point per learner."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(8, 5))
-    for name, figures in found.items():
-        learner = LEARNERS.get(name)
-        colour = "C0" if learner and not learner.peer else "0.45"
-        face = "none" if learner and learner.slow else colour
-        axes.scatter(figures["us"], figures["error"], edgecolors=colour, facecolors=face, zorder=2)
-    heights = label_heights(found)
-    for name, height in heights.items():
-        axes.annotate(
-            name.removeprefix("onlinekern "),
-            (found[name]["us"], found[name]["error"]),
-            xytext=(found[name]["us"] * 1.2, height),
-            fontsize=6.5,
-            va="center",
-        )
-    axes.set(xscale="log", xlabel="µs of CPU time per sample", ylabel="mistakes, %")
-    axes.set_xlim(right=axes.get_xlim()[1] * 12)
-    axes.set_ylim(bottom=min(heights.values()) - 0.3)
-    axes.grid(alpha=0.3, zorder=0)
-    title = "one pass, test-then-train, one thread; blue: onlinekern; hollow: first samples only"
-    axes.set_title(title, fontsize=9)
-    figure.tight_layout()
-    figure.savefig(path, dpi=110)
-
-
-def label_heights(found):
-    """Where to write each name: beside its point, lower if another's name is there."""
-    errors = [figures["error"] for figures in found.values()]
-    gap = max((max(errors) - min(errors)) / 35, 1e-6)
-    heights = {}
-    for name in sorted(found, key=lambda name: -found[name]["error"]):
-        us, height = found[name]["us"], found[name]["error"]
-        for other, taken in heights.items():
-            if abs(np.log10(us / found[other]["us"])) < 1 and taken - gap < height:
-                height = taken - gap
-        heights[name] = height
-    return heights
 
 
 def compare_split(options):
@@ -292,6 +248,8 @@ def main():
         print_matches(found)
         if options.plot:
             draw(found, options.plot)
+        if options.json:
+            Path(options.json).write_text(json.dumps(found, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":
