@@ -1,0 +1,138 @@
+"""The pages are true: links lead somewhere, examples run, and what is named exists."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import onlinekern
+
+ROOT = Path(__file__).parents[1]
+CORE = ROOT / "src" / "onlinekern" / "core"
+MOST_LINES = {"README.md": 120, "docs/architecture.md": 120}
+PAGES = sorted(
+    str(path.relative_to(ROOT))
+    for folder in (".", ".github", "docs")
+    for path in (ROOT / folder).glob("*.md")
+)
+# Pages whose Python examples run by themselves; test_consumers.py builds those of docs/c_api.md.
+WITH_EXAMPLES = ["README.md", "docs/passive_aggressive.md"]
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+FENCED = re.compile(r"^```.*?^```$", re.M | re.S)
+
+
+def read(page):
+    """Return the text of a page."""
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+def anchors_of(text):
+    """Return the anchors that GitHub gives to the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", FENCED.sub("", text), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def broken_links(page, text):
+    """Return the links of a page to files and headings of this repository that do not exist."""
+    broken = []
+    for link in LINK.findall(FENCED.sub("", text)):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (ROOT / page).parent / path if path else ROOT / page
+        anchors = anchors_of(target.read_text("utf-8")) if anchor and target.exists() else set()
+        if not target.exists() or (anchor and anchor not in anchors):
+            broken.append(link)
+    return broken
+
+
+def names_of_core():
+    """Return the modules of the core, as package.module, and the classes that they define."""
+    modules = {
+        ".".join(path.relative_to(CORE).with_suffix("").parts): path for path in CORE.rglob("*.pyx")
+    }
+    texts = [path.read_text(encoding="utf-8") for path in modules.values()]
+    classes = {name for text in texts for name in re.findall(r"^(?:cdef )?class (\w+)", text, re.M)}
+    return set(modules), classes
+
+
+def unknown_names(text):
+    """Return the quoted module paths, files and classes that neither package nor core has."""
+    modules, classes = names_of_core()
+    packages = {name.split(".")[0] for name in modules if "." in name}
+    folders = (ROOT / name for name in ("src", "onlinekern", "tests", "benchmarks"))
+    files = {path.name for folder in folders for path in folder.rglob("*.*")}
+    unknown = []
+    for quoted in re.findall(r"`([^`\n]+)`", FENCED.sub("", text)):
+        first, *rest = quoted.split(".")
+        if re.fullmatch(r"[\w.\-]+/[\w./\-]*", quoted):
+            exists = any((folder / quoted).exists() for folder in (ROOT, ROOT / "src", CORE))
+        elif re.fullmatch(r"\w+\.(py|pyx|pxd|h)", quoted):
+            exists = quoted in files
+        elif rest and first in packages and re.fullmatch(r"\w+\.\w+", quoted):
+            exists = quoted in modules
+        elif re.fullmatch(r"[A-Z][a-z]+\w*(\.\w+)?", quoted):
+            exists = first in classes or hasattr(onlinekern, first)
+        else:
+            continue
+        if not exists:
+            unknown.append(quoted)
+    return unknown
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    assert not broken_links(page, read(page))
+
+
+def test_a_broken_link_is_found():
+    good = "[x](docs/speed.md#goals) [x](docs) [x](#two-commands)"
+    assert broken_links("README.md", good) == []
+    text = "[x](gone.md) [x](docs/speed.md#gone) [x](#gone)"
+    assert broken_links("README.md", text) == ["gone.md", "docs/speed.md#gone", "#gone"]
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_what_is_named_exists(page):
+    assert not unknown_names(read(page))
+
+
+def test_an_unknown_name_is_found():
+    text = "`kernels.window` `Window.repair` `SPAClassifier` `src/c` `losses.pyx` `onlinekern.h`"
+    assert unknown_names(text) == []
+    text = "`kernels.gone` `Gone` `Gone.repair` `src/gone` `gone.pyx`"
+    assert unknown_names(text) == ["kernels.gone", "Gone", "Gone.repair", "src/gone", "gone.pyx"]
+
+
+@pytest.mark.parametrize("page", sorted(MOST_LINES))
+def test_a_page_stays_short(page):
+    assert len(read(page).splitlines()) <= MOST_LINES[page]
+
+
+def test_readme_lists_every_estimator():
+    quoted = set(re.findall(r"`(\w+)`", read("README.md")))
+    assert {name for name, _ in onlinekern.all_estimators()} <= quoted
+
+
+@pytest.mark.parametrize("page", WITH_EXAMPLES)
+def test_examples_run(page):
+    examples = re.findall(r"^```python\n(.*?)^```$", read(page), re.M | re.S)
+    assert examples
+    for example in examples:
+        exec(compile(example, page, "exec"), {})
+
+
+def test_readme_tells_what_its_example_prints(capsys):
+    example = re.search(r"^```python\n(.*?)^```$", read("README.md"), re.M | re.S)[1]
+    exec(compile(example, "README.md", "exec"), {})
+    mistakes, support = map(float, capsys.readouterr().out.split())
+    said = re.search(r"# ([\d.]+) mistakes, some (\d+) support vectors", example)
+    assert mistakes == pytest.approx(float(said[1]), abs=0.005)
+    assert support == pytest.approx(float(said[2]), rel=0.1)
+
+
+def test_pages_have_no_python_that_does_not_parse():
+    for page in PAGES:
+        for example in re.findall(r"^```python\n(.*?)^```$", read(page), re.M | re.S):
+            ast.parse(example)
