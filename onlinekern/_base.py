@@ -16,10 +16,10 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state, gen_even_slices
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_sample_weight
 
 from onlinekern import _docs
+from onlinekern._constraints import COUNT
 from onlinekern._validation import validate_data
 from onlinekern.core.base.random import Generator
 from onlinekern.core.learning.sampling import Gate
@@ -47,6 +47,11 @@ def all_or_nothing(method):
     return guarded
 
 
+def new_generator(draws):
+    """A random generator of the core, whose seed is drawn from a RandomState."""
+    return Generator(draws.randint(np.iinfo(np.int64).max, dtype=np.int64))
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class Learner(BaseEstimator):
     """Base of the estimators: a task (classifier, regressor) and a space complete it."""
@@ -57,9 +62,9 @@ class Learner(BaseEstimator):
     n_jobs: int | None = None
 
     _constraints: ClassVar[dict] = {
-        "n_epochs": [Interval(Integral, 1, None, closed="left")],
+        "n_epochs": COUNT,
         "random_state": ["random_state"],
-        "window": [Interval(Integral, 1, None, closed="left"), None],
+        "window": [*COUNT, None],
         "n_jobs": [Integral, None],
     }
 
@@ -160,10 +165,12 @@ class Learner(BaseEstimator):
         """X in a layout that the model takes."""
         return X
 
-    def _new_model(self, X, draws, head=None):
-        seed = draws.randint(np.iinfo(np.int64).max, dtype=np.int64)
-        head, rng = head or self._head(), Generator(seed)
-        space = self._space(X, head.n_outputs, rng)
+    def _new_model(self, X, draws):
+        """An untrained model for samples like X."""
+        head, rng = self._head(), new_generator(draws)
+        return self._compose(X, self._space(X, head.n_outputs, rng), head, rng)
+
+    def _compose(self, X, space, head, rng):
         return Model(space, head, self._rule(), self._gate(), rng, X.shape[1], X.dtype)
 
     def _finish(self):

@@ -1,8 +1,10 @@
-"""What several parameters may be, in scikit-learn's terms."""
+"""Constraints that several parameters share, in the terms of scikit-learn."""
 
-from numbers import Real
+from numbers import Integral, Real
 
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
+COUNT = [Interval(Integral, 1, None, closed="left")]
 POSITIVE = [Interval(Real, 0, None, closed="neither")]
 NOT_NEGATIVE = [Interval(Real, 0, None, closed="left")]
+KERNEL_WIDTH = [StrOptions({"scale", "auto"}), *POSITIVE]

@@ -1,17 +1,18 @@
 """Random frequencies, and the estimators whose model has random Fourier features."""
 
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
-from onlinekern._kernel import WidthEstimator
+from onlinekern._base import OnlineEstimator, new_generator
+from onlinekern._constraints import COUNT, KERNEL_WIDTH
+from onlinekern._kernel import kernel_width
 from onlinekern.core import KERNEL_ALIASES
 
-# What those that have these parameters allow.
 FOURIER_CONSTRAINTS = {
-    "n_components": [Interval(Integral, 1, None, closed="left")],
+    "gamma": KERNEL_WIDTH,
+    "n_components": COUNT,
     "kernel": [StrOptions({"gaussian", "rbf", "laplacian"})],
     "frequencies": [StrOptions({"plain", "orthogonal"})],
 }
@@ -71,19 +72,23 @@ def orthogonal_normal(shape, draws):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class FourierEstimator(WidthEstimator):
+class FourierEstimator(OnlineEstimator):
     """Mixin for learners with random Fourier features.
 
-    The frequencies are drawn before all else; `_space` finds them in `_drawn`, which it takes away.
+    A subclass makes its space in `_fourier_space(X, n_outputs, frequencies)`.
     """
 
     kernel: str = "gaussian"
+    gamma: float | str = "scale"
     n_components: int = 200
     frequencies: str = "plain"
 
     _constraints = FOURIER_CONSTRAINTS
 
     def _new_model(self, X, draws):
-        self.gamma_ = self._kernel_width(X)
-        self._drawn = draw_frequencies(self, self.gamma_, X.shape[1], draws)
-        return super()._new_model(X, draws)
+        self.gamma_ = kernel_width(self.gamma, X)
+        # The frequencies are drawn before the seed of the model's generator.
+        frequencies = draw_frequencies(self, self.gamma_, X.shape[1], draws)
+        head, rng = self._head(), new_generator(draws)
+        space = self._fourier_space(X, head.n_outputs, frequencies)
+        return self._compose(X, space, head, rng)

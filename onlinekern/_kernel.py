@@ -1,8 +1,8 @@
-"""Estimators whose model is a set of support vectors: the parameters of the kernel and the set."""
+"""Estimators whose model holds support vectors, and the parameters of their kernel."""
 
 import warnings
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,14 +10,21 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from onlinekern._base import Learner, OnlineEstimator
-from onlinekern._threads import one_blas_thread
+from onlinekern._constraints import COUNT, KERNEL_WIDTH
 from onlinekern.core import BUDGETS, KERNEL_ALIASES, KERNELS
 from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.models.space import KernelSpace
 
+KERNEL_CONSTRAINTS = {
+    "kernel": [StrOptions({*KERNELS, *KERNEL_ALIASES})],
+    "gamma": KERNEL_WIDTH,
+    "degree": COUNT,
+    "coef0": [Interval(Real, None, None, closed="neither")],
+}
+
 
 def kernel_width(gamma, X):
-    """gamma as a number: 'scale' and 'auto' are worked out from the samples X."""
+    """The kernel width as a number; 'scale' and 'auto' are computed from the samples X."""
     if gamma == "auto":
         return 1.0 / X.shape[1]
     if gamma != "scale":
@@ -30,23 +37,20 @@ def kernel_width(gamma, X):
     return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class WidthEstimator(Learner):
-    """Mixin for models whose kernel has a width gamma."""
-
-    gamma: float | str = "scale"
-
-    _constraints = {
-        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
-    }
-
-    def _kernel_width(self, X):
-        return kernel_width(self.gamma, X)
+def new_kernel(name, gamma, degree=None, coef0=None):
+    """The kernel of the core with this name or alias."""
+    return KERNELS[KERNEL_ALIASES.get(name, name)](gamma, degree, coef0)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SupportVectors(WidthEstimator):
-    """Mixin for models that hold support vectors under a kernel of width gamma."""
+class SupportVectors(Learner):
+    """Mixin: the model's space holds a support set, whose rows and coefficients are attributes."""
+
+    def _new_support(self, kernel, X, n_outputs):
+        """An empty support set for samples like X."""
+        self._sparse = sp.issparse(X)
+        averaged = bool(getattr(self, "average", False))
+        return SupportSet(kernel, X.shape[1], X.dtype, n_outputs, averaged, self._sparse)
 
     def _layout(self, X):
         """Dense samples become CSR where the support vectors are stored sparse."""
@@ -67,60 +71,44 @@ class SupportVectors(WidthEstimator):
 
     @property
     def n_support_(self):
-        """Support vectors in all."""
+        """Number of support vectors."""
         return self._fitted_model.space.support.n_rows
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SupportVectorEstimator(SupportVectors, OnlineEstimator):
-    """Mixin for learners of streams that hold support vectors."""
+class KernelEstimator(SupportVectors):
+    """Mixin: support vectors under any kernel, within the budget that a subclass chooses.
 
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class KernelMachine(SupportVectors):
-    """Mixin for models that are a set of support vectors under any kernel."""
+    A subclass returns the budget policy from `_budget(rng)`, `rng` being the model's generator, or
+    makes a space of its own in `_space`.
+    """
 
     kernel: str = "gaussian"
+    gamma: float | str = "scale"
     degree: int = 3
     coef0: float = 0.0
 
-    _constraints = {
-        "kernel": [StrOptions({*KERNELS, *KERNEL_ALIASES})],
-        "degree": [Interval(Integral, 1, None, closed="left")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
-    }
-
-    def _new_support(self, X, n_outputs):
-        """An empty support set for samples like X."""
-        self.gamma_ = self._kernel_width(X)
-        name = KERNEL_ALIASES.get(self.kernel, self.kernel)
-        kernel = KERNELS[name](self.gamma_, self.degree, self.coef0)
-        self._sparse = sp.issparse(X)
-        averaged = bool(getattr(self, "average", False))
-        return SupportSet(kernel, X.shape[1], X.dtype, n_outputs, averaged, self._sparse)
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class KernelEstimator(KernelMachine, SupportVectorEstimator):
-    """Mixin for kernel learners; a subclass says what bounds the set of support vectors."""
-
     _space_type = KernelSpace
+    _constraints = KERNEL_CONSTRAINTS
+
+    def _kernel_support(self, X, n_outputs):
+        """An empty support set under the kernel of the parameters."""
+        self.gamma_ = kernel_width(self.gamma, X)
+        kernel = new_kernel(self.kernel, self.gamma_, self.degree, self.coef0)
+        return self._new_support(kernel, X, n_outputs)
 
     def _space(self, X, n_outputs, rng):
-        return self._space_type(self._new_support(X, n_outputs), self._budget(rng))
+        return self._space_type(self._kernel_support(X, n_outputs), self._budget(rng))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class GrowingEstimator(KernelEstimator):
-    """Mixin for kernel learners whose support vectors stay, up to a cap on memory."""
+class GrowingEstimator(KernelEstimator, OnlineEstimator):
+    """Mixin for kernel learners that keep every support vector, up to a cap on memory."""
 
     average: bool = False
     max_support: int | None = None
 
-    _constraints = {
-        "average": ["boolean"],
-        "max_support": [Interval(Integral, 1, None, closed="left"), None],
-    }
+    _constraints = {"average": ["boolean"], "max_support": [*COUNT, None]}
 
     def _budget(self, rng):
         self._warned = False
@@ -141,21 +129,9 @@ class GrowingEstimator(KernelEstimator):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class BudgetedEstimator(KernelEstimator):
-    """Mixin for kernel learners of at most `budget` support vectors.
-
-    A subclass gives the policy in `_budget(rng)`, `rng` being the model's generator.
-    """
+class BudgetedEstimator(KernelEstimator, OnlineEstimator):
+    """Mixin for kernel learners of at most `budget` support vectors."""
 
     budget: int = 500
 
-    _constraints = {"budget": [Interval(Integral, 1, None, closed="left")]}
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class InvertingEstimator(BudgetedEstimator):
-    """Mixin for budgeted learners whose policy may make an inverse afresh, by LAPACK."""
-
-    fit = one_blas_thread(OnlineEstimator.fit)
-    _partial_fit = one_blas_thread(OnlineEstimator._partial_fit)
-    _learn_one = one_blas_thread(OnlineEstimator._learn_one)
+    _constraints = {"budget": COUNT}

@@ -3,7 +3,7 @@
 import math
 import warnings
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +16,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.extmath import safe_sparse_dot
 
-from onlinekern._base import all_or_nothing
+from onlinekern._base import all_or_nothing, new_generator
+from onlinekern._constraints import COUNT
 from onlinekern._linear import LinearModel
 from onlinekern.core.base.random import shuffled
 from onlinekern.core.stream import restore
@@ -58,11 +59,11 @@ class PassesEstimator(LinearModel):
     _constraints: ClassVar[dict] = {
         "n_epochs": None,
         "fit_intercept": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": COUNT,
         "tol": [Interval(Real, 0, None, closed="left"), None],
         "early_stopping": ["boolean"],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+        "n_iter_no_change": COUNT,
         "verbose": ["verbose"],
         "warm_start": ["boolean"],
     }
@@ -125,8 +126,9 @@ class PassesEstimator(LinearModel):
         return self
 
     def _begin(self, X, head, first):
-        # The core draws nothing here: the user's generator is for the order alone.
-        model = self._new_model(X, np.random.RandomState(0), head)
+        # The core draws nothing here: the user's generator only draws the order.
+        rng = new_generator(np.random.RandomState(0))
+        model = self._compose(X, self._space(X, head.n_outputs, rng), head, rng)
         model.space.resume(first)
         return model
 

@@ -1,15 +1,18 @@
-"""One BLAS thread while a model is learnt whose core calls BLAS.
+"""Learners whose model calls BLAS or LAPACK: they learn with one BLAS thread.
 
-The blocks are small: more threads cost more than they bring, several times more on a busy machine,
-and a model should not depend on their number. threadpoolctl's own context would do, but takes
-longer than learning one sample.
+The matrices are small: with more threads, a call takes longer, several times longer on a busy
+machine, and the model would depend on their number. threadpoolctl's own context manager is not used
+because it takes longer than learning one sample.
 """
 
 import functools
 import os
 import threading
+from dataclasses import dataclass
 
 from threadpoolctl import ThreadpoolController
+
+from onlinekern._base import OnlineEstimator
 
 
 class OneThread:
@@ -72,7 +75,7 @@ ONE_THREAD = OneThread()
 
 
 def one_blas_thread(method):
-    """A method that runs with one BLAS thread."""
+    """Decorator: run a method with one BLAS thread."""
 
     @functools.wraps(method)
     def limited(self, *args, **kwargs):
@@ -80,3 +83,26 @@ def one_blas_thread(method):
             return method(self, *args, **kwargs)
 
     return limited
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SingleThreadedBlas(OnlineEstimator):
+    """Mixin, in front of the others: learn with one BLAS thread."""
+
+    @one_blas_thread
+    def _train(self, model, X, y, weight, draws):
+        super()._train(model, X, y, weight, draws)
+
+    @one_blas_thread
+    def _partial_fit(self, X, y, labels, sample_weight):
+        return super()._partial_fit(X, y, labels, sample_weight)
+
+    def _learn_one(self, x, y):
+        if not self._next_calls_blas():
+            return super()._learn_one(x, y)
+        with ONE_THREAD:
+            return super()._learn_one(x, y)
+
+    def _next_calls_blas(self):
+        """Whether the next sample may call BLAS; setting the threads takes microseconds."""
+        return True

@@ -6,8 +6,9 @@ from numbers import Real
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
-from onlinekern._kernel import InvertingEstimator
+from onlinekern._kernel import BudgetedEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
+from onlinekern._threads import SingleThreadedBlas
 from onlinekern.core import KERNEL_ALIASES, LOSSES, RULES
 from onlinekern.core.budgets.merging import Merging
 from onlinekern.core.budgets.removal_projection import Projection, Removal
@@ -17,7 +18,7 @@ MAINTENANCE = {"remove": Removal, "project": Projection, "merge": Merging}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class BSGD(InvertingEstimator):
+class BSGD(SingleThreadedBlas, BudgetedEstimator):
     """Mixin: gradient steps of 1 / (reg t), and what keeps the support vectors within a budget."""
 
     reg: float = 1e-4

@@ -1,26 +1,22 @@
 """DualSGD: a budget of support vectors, and random features for those who leave it."""
 
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 
-import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
+from onlinekern._constraints import COUNT, NOT_NEGATIVE, POSITIVE
 from onlinekern._fourier import FourierEstimator
-from onlinekern._kernel import SupportVectorEstimator
+from onlinekern._kernel import SupportVectors, new_kernel
 from onlinekern._probabilities import LogisticProbabilities
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
-from onlinekern.core import KERNEL_ALIASES, KERNELS, LOSSES, RULES
+from onlinekern.core import LOSSES, RULES
 from onlinekern.core.features.map import RandomFourier
-from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.models.dual_sgd import HybridSpace, Provision
-
-COUNT = [Interval(Integral, 1, None, closed="left")]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DualSGD(FourierEstimator, SupportVectorEstimator):
+class DualSGD(FourierEstimator, SupportVectors):
     """Mixin: gradient steps of 1 / (reg t) on support vectors, k-merging into random features."""
 
     reg: float = 1e-4
@@ -39,24 +35,15 @@ class DualSGD(FourierEstimator, SupportVectorEstimator):
         "average": ["boolean"],
     }
 
-    def _space(self, X, n_outputs, rng):
+    def _fourier_space(self, X, n_outputs, frequencies):
         if self.merge_size > self.budget:
             raise ValueError(
                 f"merge_size must be at most budget, got merge_size={self.merge_size} "
                 f"and budget={self.budget}"
             )
-        self._sparse = sp.issparse(X)
-        kernel = KERNELS[KERNEL_ALIASES.get(self.kernel, self.kernel)](self.gamma_, None, None)
-        support = SupportSet(
-            kernel, X.shape[1], X.dtype, n_outputs, bool(self.average), self._sparse
-        )
-        fit_intercept = bool(self.fit_intercept)
-        provision = Provision(
-            RandomFourier(self.__dict__.pop("_drawn"), X.dtype),
-            self.budget,
-            self.merge_size,
-            fit_intercept,
-        )
+        support = self._new_support(new_kernel(self.kernel, self.gamma_), X, n_outputs)
+        features = RandomFourier(frequencies, X.dtype)
+        provision = Provision(features, self.budget, self.merge_size, bool(self.fit_intercept))
         return HybridSpace(support, provision)
 
     def _rule(self):

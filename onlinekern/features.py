@@ -1,7 +1,6 @@
 """Features whose inner products are, or approximate, a kernel: transformers."""
 
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,14 +11,14 @@ from sklearn.base import (
     _fit_context,
 )
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from onlinekern._constraints import COUNT
 from onlinekern._fourier import FOURIER_CONSTRAINTS, draw_frequencies
-from onlinekern._kernel import KernelEstimator, WidthEstimator, kernel_width
+from onlinekern._kernel import KERNEL_CONSTRAINTS, kernel_width, new_kernel
 from onlinekern._threads import one_blas_thread
 from onlinekern._validation import validate_data
-from onlinekern.core import KERNEL_ALIASES, KERNELS
 from onlinekern.core.features.map import RandomFourier
 from onlinekern.core.features.nystroem import nystroem
 
@@ -171,7 +170,6 @@ class FourierFeatures(FeatureTransformer):
 
     _parameter_constraints = {
         **FOURIER_CONSTRAINTS,
-        **WidthEstimator._constraints,
         "random_state": ["random_state"],
     }
 
@@ -249,11 +247,10 @@ default='gaussian'
     coef0: float = 0.0
 
     _parameter_constraints = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
+        "n_components": COUNT,
+        "n_landmarks": [*COUNT, None],
         "selection": [StrOptions({"random", "first"})],
-        **KernelEstimator._constraints,
-        **WidthEstimator._constraints,
+        **KERNEL_CONSTRAINTS,
         "random_state": ["random_state"],
     }
 
@@ -266,8 +263,7 @@ default='gaussian'
             chosen = np.sort(draws.permutation(X.shape[0])[:count])
         self.landmark_indices_ = chosen
         self.landmarks_ = X[chosen]
-        kernel = KERNELS[KERNEL_ALIASES.get(self.kernel, self.kernel)]
-        kernel = kernel(self.gamma_, self.degree, self.coef0)
+        kernel = new_kernel(self.kernel, self.gamma_, self.degree, self.coef0)
         return nystroem(kernel, self.landmarks_, self.n_components)
 
     def _check(self, X):

@@ -5,11 +5,8 @@ A class is its documentation, its parameters and the parts of the core that it i
 
 import math
 from dataclasses import dataclass
-from numbers import Integral
 
-from sklearn.utils._param_validation import Interval
-
-from onlinekern._constraints import POSITIVE
+from onlinekern._constraints import COUNT, POSITIVE
 from onlinekern._gradient import LabelGradient, TargetGradient
 from onlinekern._linear import LinearEstimator
 from onlinekern._mini_batches import MiniBatchEstimator
@@ -211,7 +208,7 @@ class PegasosClassifier(MiniBatchEstimator, OnlineClassifier, LinearEstimator):
 
     _constraints = {
         "reg": POSITIVE,
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "batch_size": COUNT,
         "projection": ["boolean"],
     }
 

@@ -4,13 +4,12 @@ A class is its documentation, its parameters and the parts of the core that it i
 """
 
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
-from onlinekern._constraints import POSITIVE
+from onlinekern._constraints import COUNT, POSITIVE
 from onlinekern._tasks import OnlineClassifier
 from onlinekern.core import LOSSES, RULES
 from onlinekern.core.models.local import LocalSpace
@@ -164,14 +163,14 @@ class LOLClassifier(OnlineClassifier):
     average: bool = False
 
     _constraints = {
-        "n_prototypes": [Interval(Integral, 1, None, closed="left")],
+        "n_prototypes": COUNT,
         "joint": ["boolean"],
         "sharing": POSITIVE,
         "step": [StrOptions({"pa", "arow"})],
         "C": POSITIVE,
         "variant": VARIANTS,
         "r": [StrOptions({"scale"}), *POSITIVE],
-        "n_assign": [Interval(Integral, 1, None, closed="left")],
+        "n_assign": COUNT,
         "center": ["boolean"],
         "local_features": [StrOptions({"sample", "offset"})],
         "fit_intercept": ["boolean"],

@@ -4,16 +4,13 @@ A class is its documentation, its parameters and the parts of the core that it i
 """
 
 from dataclasses import dataclass
-from numbers import Integral
 
-from sklearn.utils._param_validation import Interval
-
-from onlinekern._base import OnlineEstimator
+from onlinekern._constraints import COUNT
 from onlinekern._fourier import FourierEstimator
 from onlinekern._gradient import LabelGradient, TargetGradient
 from onlinekern._kernel import KernelEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
-from onlinekern._threads import ONE_THREAD, one_blas_thread
+from onlinekern._threads import SingleThreadedBlas
 from onlinekern.core.features.map import RandomFourier
 from onlinekern.core.models.mapped import MappedSpace, NystroemSpace
 
@@ -28,8 +25,8 @@ class FOGD(FourierEstimator):
 
     _constraints = {"fit_intercept": ["boolean"], "average": ["boolean"]}
 
-    def _space(self, X, n_outputs, rng):
-        features = RandomFourier(self.__dict__.pop("_drawn"), X.dtype, bool(self.fit_intercept))
+    def _fourier_space(self, X, n_outputs, frequencies):
+        features = RandomFourier(frequencies, X.dtype, bool(self.fit_intercept))
         return MappedSpace(features, n_outputs, bool(self.average))
 
     @property
@@ -132,7 +129,7 @@ class FOGDRegressor(OnlineRegressor, TargetGradient, FOGD):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NOGD(KernelEstimator):
+class NOGD(SingleThreadedBlas, KernelEstimator):
     """Mixin: kernel gradient descent, then a linear model of its support vectors' features."""
 
     budget: int = 500
@@ -140,8 +137,8 @@ class NOGD(KernelEstimator):
     average: bool = False
 
     _constraints = {
-        "budget": [Interval(Integral, 1, None, closed="left")],
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "budget": COUNT,
+        "n_components": [*COUNT, None],
         "average": ["boolean"],
     }
 
@@ -152,19 +149,12 @@ class NOGD(KernelEstimator):
                 f"n_components must be at most budget, got n_components={self.n_components} and "
                 f"budget={self.budget}"
             )
-        return NystroemSpace(self._new_support(X, n_outputs), self.budget, rank)
+        return NystroemSpace(self._kernel_support(X, n_outputs), self.budget, rank)
 
-    # The eigenvectors of the landmarks' kernel matrix should not depend on the number of threads.
-    fit = one_blas_thread(OnlineEstimator.fit)
-    _partial_fit = one_blas_thread(OnlineEstimator._partial_fit)
-
-    def _learn_one(self, x, y):
-        # Only the last landmark calls LAPACK.
+    def _next_calls_blas(self):
+        # Only the last landmark does: the eigenvectors of the kernel matrix follow it.
         space = self._model.space
-        if space.moved or space.support.n + 1 < space.n_landmarks:
-            return super()._learn_one(x, y)
-        with ONE_THREAD:
-            return super()._learn_one(x, y)
+        return not space.moved and space.support.n + 1 >= space.n_landmarks
 
     @property
     def dual_coef_(self):

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
-from onlinekern._kernel import KernelMachine
+from onlinekern._kernel import KernelEstimator
 from onlinekern._probabilities import LogisticProbabilities
 from onlinekern._tasks import Classifier, Regressor
 from onlinekern.core import LOSSES, PENALTIES, POINT_RULES, SCHEDULES
@@ -28,7 +28,7 @@ OWN_PARAMETER = {"smooth_hinge": "delta", "huber": "delta", "epsilon_insensitive
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class OLLA(KernelMachine):
+class OLLA(KernelEstimator):
     """Mixin: a coefficient of its own for every training point, met in `n_epochs` passes."""
 
     n_epochs: int = 10
@@ -97,7 +97,7 @@ class OLLA(KernelMachine):
         self._check_combination()
         name = self.penalty or "none"
         penalty = PENALTIES["l1_sign" if name == "l1" and not self.prox else name]()
-        parts = self._new_support(X, n_outputs), penalty, bool(self.fit_intercept)
+        parts = self._kernel_support(X, n_outputs), penalty, bool(self.fit_intercept)
         cache_bytes = 1e6 * self.cache_size
         if self._keeps_outputs(X, cache_bytes):
             return AllOutputs(*parts, cache_bytes)

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onlinekern._constraints import POSITIVE
-from onlinekern._kernel import BudgetedEstimator, InvertingEstimator
+from onlinekern._constraints import COUNT, POSITIVE
+from onlinekern._kernel import BudgetedEstimator
 from onlinekern._tasks import OnlineClassifier
+from onlinekern._threads import SingleThreadedBlas
 from onlinekern.core import RULES
 from onlinekern.core.budgets.bolssvm import LeastSquares
 from onlinekern.core.budgets.projectron import MarginPerceptron, Projectron, budget_price
@@ -80,7 +81,7 @@ class ProjectronClassifier(OnlineClassifier, BudgetedEstimator):
     _constraints = {
         "plus_plus": ["boolean"],
         "eta": POSITIVE,
-        "budget": [*BudgetedEstimator._constraints["budget"], None],
+        "budget": [*COUNT, None],
     }
 
     def _rule(self):
@@ -93,7 +94,7 @@ class ProjectronClassifier(OnlineClassifier, BudgetedEstimator):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class BOLSSVMClassifier(OnlineClassifier, InvertingEstimator):
+class BOLSSVMClassifier(SingleThreadedBlas, OnlineClassifier, BudgetedEstimator):
     """Budget online learning of a least-squares support vector machine (BOLSSVM).
 
     The model ``f(x) = sum_i alpha_i kappa(x_i, x) + b`` is the least-squares machine of its support

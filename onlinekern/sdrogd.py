@@ -2,15 +2,16 @@
 
 import warnings
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from onlinekern._constraints import COUNT
 from onlinekern._linear import LinearModel
 from onlinekern._mini_batches import MiniBatchEstimator
 from onlinekern._tasks import OnlineClassifier
-from onlinekern._threads import ONE_THREAD, one_blas_thread
+from onlinekern._threads import SingleThreadedBlas
 from onlinekern.core import DISCRIMINANTS, LOSSES, RULES, SCHEDULES, STEPS
 from onlinekern.core.linalg.frequent_directions import FrequentDirections
 from onlinekern.core.linalg.scatter import Scatter
@@ -22,7 +23,7 @@ NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SDROGDClassifier(MiniBatchEstimator, OnlineClassifier, LinearModel):
+class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier, LinearModel):
     """Sketch discriminatively regularised online gradient descent (SDROGD).
 
     A linear classifier f(x) = w'x + b that follows the class means and, by a frequent-directions
@@ -155,7 +156,7 @@ class SDROGDClassifier(MiniBatchEstimator, OnlineClassifier, LinearModel):
         "within_weight": [Interval(Real, 0, 1, closed="both"), None],
         "discriminative": [NOT_NEGATIVE, None],
         "reg": [NOT_NEGATIVE],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "batch_size": COUNT,
         "between": [StrOptions(set(DISCRIMINANTS))],
         "sketch": [StrOptions({"centred", "raw"})],
         "schedule": [StrOptions(set(STEPS)), None],
@@ -203,18 +204,9 @@ class SDROGDClassifier(MiniBatchEstimator, OnlineClassifier, LinearModel):
             self._validate_params()
             model.space.discriminant, model.space.step_size = discriminant, step_size
 
-    fit = one_blas_thread(MiniBatchEstimator.fit)
-
-    @one_blas_thread
-    def _partial_fit(self, X, y, labels, sample_weight):
-        return super()._partial_fit(X, y, labels, sample_weight)
-
-    def _learn_one(self, x, y):
-        # Most samples end neither a batch nor the room of the sketch, and call no BLAS.
-        if not self._model.space.is_busy_next:
-            return super()._learn_one(x, y)
-        with ONE_THREAD:
-            return super()._learn_one(x, y)
+    def _next_calls_blas(self):
+        # Only the last sample of a batch does, and one that fills the sketch.
+        return self._model.space.is_busy_next
 
     def _finish(self):
         if self._model.space.exponent > 0 and not self._warned:
