@@ -26,16 +26,21 @@ from onlinekern.core.learning.sampling import Gate
 from onlinekern.core.stream import Model
 
 
-def all_or_nothing(method):
-    """A method that, when it fails, leaves the estimator as it was."""
+def fit_method(method):
+    """Decorator of fit methods: check the parameters, and undo the call if it fails.
+
+    The undo is outermost: a signal may also arrive while the parameter check ends, when the model
+    has already learnt.
+    """
+    checked = _fit_context(prefer_skip_nested_validation=True)(method)
 
     @functools.wraps(method)
-    def guarded(self, *args, **kwargs):
+    def all_or_nothing(self, *args, **kwargs):
         before = self.__dict__.copy()
         model = before.get("_model")
         calls = model.calls if model is not None else 0
         try:
-            return method(self, *args, **kwargs)
+            return checked(self, *args, **kwargs)
         except BaseException:
             # A signal, or a warning made an error, may come after the model has learnt.
             if model is not None and model.calls != calls:
@@ -44,7 +49,7 @@ def all_or_nothing(method):
             self.__dict__.update(before)
             raise
 
-    return guarded
+    return all_or_nothing
 
 
 def new_generator(draws):
@@ -82,8 +87,7 @@ class Learner(BaseEstimator):
         """The gate in front of the rule; an open one unless a subclass says otherwise."""
         return Gate()
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    @all_or_nothing
+    @fit_method
     def fit(self, X, y, sample_weight=None):
         """Learn from scratch, in `n_epochs` passes.
 

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
-from sklearn.base import OutlierMixin, _fit_context
+from sklearn.base import OutlierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import Interval
 
-from onlinekern._base import OnlineEstimator, all_or_nothing
+from onlinekern._base import OnlineEstimator, fit_method
 from onlinekern._validation import validate_data
 from onlinekern.core.learning.heads import HEADS
 
@@ -72,8 +72,7 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
 
     _constraints = {"contamination": [Interval(Real, 0, 0.5, closed="right")]}
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    @all_or_nothing
+    @fit_method
     def fit(self, X, y=None, sample_weight=None):
         """Learn from scratch, in `n_epochs` passes.
 
@@ -96,8 +95,7 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         self._recent.quantile = float(np.quantile(scores, self.contamination))
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    @all_or_nothing
+    @fit_method
     def partial_fit(self, X, y=None, sample_weight=None):
         """Learn one pass over a batch, in its order.
 
@@ -116,8 +114,7 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         self._follow(X, sample_weight)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    @all_or_nothing
+    @fit_method
     def partial_fit_predict(self, X, y=None, sample_weight=None):
         """`partial_fit` that tests first.
 

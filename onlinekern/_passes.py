@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import _fit_context, is_classifier
+from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.extmath import safe_sparse_dot
 
-from onlinekern._base import all_or_nothing, new_generator
+from onlinekern._base import fit_method, new_generator
 from onlinekern._constraints import COUNT
 from onlinekern._linear import LinearModel
 from onlinekern.core.base.random import shuffled
@@ -70,8 +70,7 @@ class PassesEstimator(LinearModel):
     # Rows that passes counted but did not learn.
     _passed_over: ClassVar[int] = 0
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    @all_or_nothing
+    @fit_method
     def fit(self, X, y, coef_init=None, intercept_init=None, sample_weight=None):
         """Learn from scratch, or from given weights, in passes.
 

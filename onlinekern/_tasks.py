@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 
-from onlinekern._base import Learner, OnlineEstimator, all_or_nothing
+from onlinekern._base import Learner, OnlineEstimator, fit_method
 from onlinekern._validation import same_labels
 from onlinekern.core.learning.heads import HEADS
 
@@ -97,8 +97,7 @@ class Classifier(ClassifierMixin, Learner):
 class OnlineClassifier(Classifier, OnlineEstimator):
     """Classes of a stream."""
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    @all_or_nothing
+    @fit_method
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Learn one pass over a batch, in its order.
 
@@ -117,8 +116,7 @@ class OnlineClassifier(Classifier, OnlineEstimator):
         self._partial_fit(X, y, self._classes(classes), sample_weight)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    @all_or_nothing
+    @fit_method
     def partial_fit_predict(self, X, y, classes=None, sample_weight=None):
         """`partial_fit` that tests first: returns what was predicted for each sample before it was
         learnt.
@@ -211,8 +209,7 @@ class Regressor(RegressorMixin, Learner):
 class OnlineRegressor(Regressor, OnlineEstimator):
     """The target of a stream."""
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    @all_or_nothing
+    @fit_method
     def partial_fit(self, X, y, sample_weight=None):
         """Learn one pass over a batch, in its order.
 
@@ -229,8 +226,7 @@ class OnlineRegressor(Regressor, OnlineEstimator):
         self._partial_fit(X, y, None, sample_weight)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    @all_or_nothing
+    @fit_method
     def partial_fit_predict(self, X, y, sample_weight=None):
         """`partial_fit` that tests first: returns what was predicted for each sample before it was
         learnt.

@@ -8,12 +8,12 @@ from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
-    _fit_context,
 )
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from onlinekern._base import fit_method
 from onlinekern._constraints import COUNT
 from onlinekern._fourier import FOURIER_CONSTRAINTS, draw_frequencies
 from onlinekern._kernel import KERNEL_CONSTRAINTS, kernel_width, new_kernel
@@ -33,7 +33,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     gamma: float | str = "scale"
     random_state: object = None
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_method
     def fit(self, X, y=None):
         """Make the map of these samples.
 

@@ -8,12 +8,11 @@ from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
-    _fit_context,
 )
 from sklearn.utils._param_validation import Interval, RealNotInt
 from sklearn.utils.validation import check_is_fitted
 
-from onlinekern._base import all_or_nothing
+from onlinekern._base import fit_method
 from onlinekern._threads import one_blas_thread
 from onlinekern._validation import validate_data
 from onlinekern.core.linalg import frequent_directions
@@ -136,8 +135,7 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         """
         return self._insert(X, start=not self.__sklearn_is_fitted__())
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    @all_or_nothing
+    @fit_method
     @one_blas_thread
     def _insert(self, X, start):
         X = self._validate(X, reset=start)

@@ -4,6 +4,7 @@ import copy
 import signal
 import threading
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -210,6 +211,25 @@ def alarm():
     yield lambda seconds: signal.setitimer(signal.ITIMER_REAL, seconds)
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, old)
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit", "partial_fit_predict"])
+def test_interruption_after_learning(method, monkeypatch, stream, state_of, same_state):
+    """A signal that arrives as scikit-learn's own wrapper of the method ends."""
+
+    @contextmanager
+    def interrupted(**_):
+        yield
+        raise Stop
+
+    X, y = stream("binary", n=100)
+    model = KernelPerceptronClassifier(gamma=0.5)
+    model.partial_fit(X[:50], y[:50], classes=["no", "yes"])
+    before = state_of(model)
+    monkeypatch.setattr("sklearn.base.config_context", interrupted)
+    with pytest.raises(Stop):
+        getattr(model, method)(X[50:], y[50:])
+    same_state(model, before)
 
 
 # The short stream ends before the loop looks for signals, and must not count as learnt either.
