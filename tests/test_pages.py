@@ -105,6 +105,19 @@ def test_an_unknown_name_is_found():
     assert unknown_names(text) == ["kernels.gone", "Gone", "Gone.repair", "src/gone", "gone.pyx"]
 
 
+def names_drawn(text):
+    """Return the module paths and the class names in the drawings of a page, in quotes."""
+    drawings = "".join(re.findall(r"^```\n(.*?)^```$", text, re.M | re.S))
+    found = re.findall(r"\b[a-z]+\.[a-z]\w+|\b(?:[A-Z][a-z]+){2,}\w*", drawings)
+    return "".join(f"`{name}`" for name in found)
+
+
+def test_what_is_drawn_exists():
+    drawn = names_drawn(read("docs/architecture.md"))
+    assert {"`kernels.window`", "`KernelSpace`"} <= set(re.findall(r"`\S+?`", drawn))
+    assert not unknown_names(drawn)
+
+
 @pytest.mark.parametrize("page", sorted(MOST_LINES))
 def test_a_page_stays_short(page):
     assert len(read(page).splitlines()) <= MOST_LINES[page]
