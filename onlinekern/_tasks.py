@@ -1,5 +1,6 @@
 """The two tasks: what labels are, what is predicted, and which head of the core does it."""
 
+import datetime
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -156,9 +157,27 @@ class OnlineClassifier(Classifier, OnlineEstimator):
         if "_model" not in self.__dict__:
             return self.partial_fit(np.reshape(x, (1, -1)), [y], classes)
         try:
-            return self._learn_one(x, self._numbers[y])
-        except KeyError:
-            raise ValueError(f"y is {y!r}, which is none of the classes {self.classes_}") from None
+            number = self._numbers[y]
+        except (KeyError, TypeError):
+            number = self._number_of_date(y)
+        return self._learn_one(x, number)
+
+    def _number_of_date(self, y):
+        """Class number of a label that the dictionary does not hold: a date, or no class at all.
+
+        Equal dates of different units may have different hashes.
+        """
+        kinds = {
+            "M": (np.datetime64, datetime.date),
+            "m": (np.timedelta64, datetime.timedelta),
+        }
+        if isinstance(y, kinds.get(self.classes_.dtype.kind, ())):
+            same = np.flatnonzero(
+                self.classes_ == np.array(y, dtype=self.classes_.dtype.kind + "8")
+            )
+            if len(same):
+                return float(same[0])
+        raise ValueError(f"y is {y!r}, which is none of the classes {self.classes_}")
 
     def _classes(self, classes):
         """The labels, at the first call from `classes`."""

@@ -101,9 +101,25 @@ def validate_data(estimator, X, y="no_validation", *, dtype, reset, y_numeric=Fa
     if sp.issparse(X):
         X = checked_sparse(X)
     checks = {} if alone else {"y_numeric": y_numeric}
-    return validation.validate_data(
+    validated = validation.validate_data(
         estimator, X, y, accept_sparse="csr", dtype=dtype, order="C", reset=reset, **checks
     )
+    if y_numeric:
+        check_targets(validated[1])
+    return validated
+
+
+def check_targets(y):
+    """Raise ValueError unless y holds finite numbers.
+
+    scikit-learn makes NaN of None after its own check, and lets dates and text pass.
+    """
+    if y.dtype.kind not in NUMBERS:
+        raise ValueError(f"y must hold numbers, got an array of dtype {y.dtype}")
+    finite = np.isfinite(y)
+    if not finite.all():
+        row = int(np.argmin(finite))
+        raise ValueError(f"y must hold finite numbers; y[{row}] is missing or {y[row]}")
 
 
 def same_labels(labels, known):
