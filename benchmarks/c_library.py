@@ -1,4 +1,4 @@
-"""C sources of the benchmarks, compiled when they are needed."""
+"""Compile the C sources of the benchmarks when they are needed."""
 
 import ctypes
 import os

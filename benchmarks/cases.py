@@ -1,6 +1,6 @@
-"""The learners whose speed is shown, where, and the goals: a new learner is one line of `CASES`.
+"""The learners of the speed tables, their streams and goals: a new learner is one line of `CASES`.
 
-A learner that the library does not have (yet) is passed over.
+Learners that the installed library lacks are skipped.
 """
 
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ class Case:
         (layout, dtype) -> how many times faster than the naive loop on x86-64-v4, or by
         instruction set.
     parts : tuple of str
-        What the limit is made of: "kernel", "frequencies", "prototypes", "linear".
+        Parts of the limit: "kernel", "frequencies", "prototypes", "linear".
     """
 
     estimator: str
@@ -45,7 +45,7 @@ class Case:
     parts: tuple = ("kernel",)
 
     def new(self, samples):
-        """Make the estimator; a `reg` of so many per stream is divided by its length."""
+        """Make the estimator; divide `reg_per_stream` by the length of the stream."""
         parameters = {"random_state": 0, **self.parameters}
         if "reg_per_stream" in parameters:
             parameters["reg"] = parameters.pop("reg_per_stream") / samples
@@ -53,7 +53,7 @@ class Case:
 
     @property
     def available(self):
-        """Whether the library has it, and this case's parameters."""
+        """Return whether the library has the estimator and its parameters."""
         estimator = getattr(onlinekern, self.estimator, None)
         if estimator is None:
             return False
@@ -70,7 +70,7 @@ def levels(v4, v3, baseline):
 
 
 def goal_at(goals, key, level):
-    """(Goal, the instruction set that it is for), or None."""
+    """Return (goal, its instruction set), or None."""
     goal = goals.get(key)
     if isinstance(goal, dict):
         return (goal[level], level) if level in goal else None
@@ -121,12 +121,12 @@ CASES = [
 
 
 class Streams:
-    """The streams by name, drawn or read once.
+    """The streams by name, generated or read once.
 
     Parameters
     ----------
     folder : path or None
-        Holds a9a and ijcnn1; without it they are drawn like them.
+        Holds a9a and ijcnn1; None: synthetic streams of the same sizes.
     rows : int or None
         Most samples of a stream.
     """
@@ -137,7 +137,7 @@ class Streams:
         self.drawn = {}
 
     def get(self, name):
-        """(X, y) in float64; X of a9a is CSR."""
+        """Return (X, y) in float64; X of a9a is CSR."""
         if name not in self.drawn:
             X, y = getattr(self, f"_{name}")()
             self.drawn[name] = X[: self.rows], y[: self.rows]

@@ -1,14 +1,14 @@
-"""How near the machine's limit each learner is, and whether it meets its goal.
+"""Each learner's time beside the limit of the machine and beside its goal.
 
     python benchmarks/ceiling.py [--data DIR] [--rows N] [--repeats N] [--only TEXT]
 
-One process, one thread, everything taking turns; medians of CPU time. The limit of a learner is the
-sum of what it cannot do without, each measured alone on blocks of its size: the products of the
-samples with the support vectors (mean number over the stream) or random frequencies, and one
-exponential, or sine and cosine, of each. Dense rows that are mostly zeros have the lower limit of
-sparse ones, since the library packs them. A linear learner's limit is reading its samples twice.
-The environment variable ONLINEKERN_ISA forces an instruction set. A goal in brackets is stated for
-x86-64-v4 and another instruction set is in use. DIR holds a9a and ijcnn1
+One process, one thread, all runs in turns; medians of CPU time. The limit of a learner is the work
+it cannot do without, each part measured alone on blocks of the learner's size: the products of the
+samples with the support vectors (their mean number over the stream) or the random frequencies, and
+one exponential, or one sine and cosine, of each product. Dense rows that are mostly zeros have the
+lower limit of sparse rows, because the library packs them. The limit of a linear learner is to read
+its samples twice. The environment variable ONLINEKERN_ISA forces an instruction set. A goal in
+brackets is stated for x86-64-v4 while another instruction set is in use. DIR holds a9a and ijcnn1
 as NAME.{train,test}.libsvm.xz.
 """
 
@@ -58,7 +58,7 @@ class Run:
         self.groups()
 
     def mean_size(self, pieces=40):
-        """Mean number of support vectors over the stream."""
+        """Return the mean number of support vectors over the stream."""
         model, sizes = self.case.new(len(self.y)), []
         for part in np.array_split(np.arange(len(self.y)), pieces):
             common.learn(model, self.X[part[0] : part[-1] + 1], self.y[part])
@@ -67,7 +67,7 @@ class Run:
         return statistics.mean(sizes)
 
     def groups(self):
-        """Keys of the parts, and their sizes; of a group, the cheapest alternative counts."""
+        """Return the parts and their sizes in groups; the cheapest part of a group counts."""
         product = ["product"]
         if self.layout == "dense" and np.count_nonzero(self.X[:64]) < 64 * self.X.shape[1] / 3:
             product.append("packed")
@@ -90,14 +90,14 @@ class Run:
         )
 
     def limit(self):
-        """The limit in microseconds per sample."""
+        """Return the limit in microseconds per sample."""
         return sum(
             min(self.limits.us(key, size) for key, size in group.items()) for group in self.groups()
         )
 
 
 def judged(value, goal, level, better=np.less_equal):
-    """A goal, and whether it is met."""
+    """Return a goal, and whether it is met."""
     if goal is None:
         return f"{'-':>8} {'':4}"
     wanted, of = goal
@@ -106,7 +106,7 @@ def judged(value, goal, level, better=np.less_equal):
 
 
 def print_rates(drawn, repeats):
-    """The matrix product alone, the library's and BLAS', at the shapes of a9a and ijcnn1."""
+    """Print the rates of the library's and BLAS's product at the shapes of a9a and ijcnn1."""
     print("\nmatrix product alone, GFlop/s: the library's panels / BLAS")
     print(f"{'':22}{'64 rows':>18}{'256 rows':>18}")
     for name in ("ijcnn1", "a9a"):
@@ -118,7 +118,7 @@ def print_rates(drawn, repeats):
 
 
 def print_elements(repeats):
-    """The exponential and the sines alone."""
+    """Print the time of the exponential and of the sines alone."""
     print("\nnanoseconds per element: exp, sine and cosine")
     for dtype in common.DTYPES:
         limits = Limits(np.zeros((64, 1), dtype))
@@ -130,7 +130,7 @@ def print_elements(repeats):
 
 
 def print_learners(options, drawn, level):
-    """Every learner beside its limit and its goal."""
+    """Print every learner beside its limit and its goal."""
     print(
         f"\n{'learner':22}{'stream':>9}{'layout':>7} {'dtype':8}{'B':>6}{'us':>9}{'limit':>8}"
         f"{'of it':>7}{'goal':>9}     {'x naive':>9}{'goal':>9}"
@@ -160,7 +160,7 @@ def naive_us(case, X, y):
 
 
 def print_run(run, level, slow):
-    """A line of the table."""
+    """Print a line of the table."""
     us, limit, key = statistics.median(run.times), run.limit(), (run.layout, run.dtype)
     reached = f"{limit:8.3f}{limit / us:7.0%}" if limit else f"{'-':>8}{'-':>7}"
     ratio = f"{'':>9}"
@@ -176,7 +176,7 @@ def print_run(run, level, slow):
 
 
 def print_shrinks(repeats):
-    """SDROGD's shrink of a sketch beside a singular value decomposition of the same rows."""
+    """Print SDROGD's shrink of a sketch beside a singular value decomposition of the same rows."""
     print("\nshrink of 2 l rows of d features, times faster than LAPACK's gesdd")
     for (d, size), goal in SHRINKS:
         rows = np.random.default_rng(0).normal(size=(2 * size, d)) * np.linspace(0.1, 3, d)

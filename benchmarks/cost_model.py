@@ -1,12 +1,10 @@
-"""The cost model of the core, checked: each way to make a block's kernel values beside the others.
+"""Measure the cost model of the core: each way to compute the kernel values of a block.
 
     python benchmarks/cost_model.py [--repeats N] [--rows N]
 
-Microseconds per sample, each way forced in turn (`onlinekern.core.kernels.cost_model`), and what
-the model chooses left to itself; the last column is how much more its choice takes than the fastest
-way.
-Minima of CPU time over the repeats, one process, one thread. Where the ways differ by less than a
-tenth, which is chosen does not matter, and is often a matter of the minute.
+Prints microseconds per sample of each way, forced in turn (`onlinekern.core.kernels.cost_model`),
+and of the model's choice. The last column is how much slower the choice is than the fastest way.
+Minima of CPU time over the repeats, one process, one thread. Differences below a tenth are noise.
 """
 
 import argparse
@@ -31,9 +29,9 @@ def arguments():
 
 
 def drawn(rows, features, stored, *, as_sparse, skewed=False):
-    """Samples with so many elements of so many features, as float32.
+    """Generate samples with so many stored elements of so many features, as float32.
 
-    Text is skewed: few words are in most rows, most words in few.
+    The features of text are skewed: a few words occur in most rows, most words in few rows.
     """
     generator = np.random.default_rng(0)
     places = generator.random((rows, 2 * stored))
@@ -44,7 +42,7 @@ def drawn(rows, features, stored, *, as_sparse, skewed=False):
         shape=(rows, features),
         dtype=np.float32,
     )
-    for i in range(rows):  # half were drawn too many, for those that fall together
+    for i in range(rows):  # half more than needed: duplicates are dropped
         row = slice(matrix.indptr[i] + stored, matrix.indptr[i + 1])
         matrix.data[row] = 0
     matrix.eliminate_zeros()
@@ -52,7 +50,7 @@ def drawn(rows, features, stored, *, as_sparse, skewed=False):
 
 
 def prepared(X, budget):
-    """A learner whose budget is full, and the labels of X, which nothing can be learnt from."""
+    """Return a learner whose budget is full, and random labels of X."""
     y = np.random.default_rng(1).choice(
         CLASSES, len(X) if isinstance(X, np.ndarray) else X.shape[0]
     )
@@ -62,15 +60,15 @@ def prepared(X, budget):
 
 
 def learning_time(model, X, y, share):
-    """Microseconds per sample where `share` of the samples has a weight, and is learnt."""
+    """Return microseconds per sample when `share` of the samples is learnt."""
     weight = (np.random.default_rng(2).random(len(y)) < share).astype(float)
     return cpu_us(lambda: model.partial_fit(X, y, sample_weight=weight), len(y))[0]
 
 
 def timed(ways, X, budget, shares, options):
-    """Times of all ways and of the model's own choice, for each share of samples that are learnt.
+    """Time all ways and the model's choice, for each share of samples that are learnt.
 
-    A sample of weight 0 is predicted only. Returns {share: [time of each way ..., own choice]}.
+    A sample of weight 0 is only predicted. Returns {share: [time of each way ..., of the choice]}.
     """
     best = {share: np.full(len(ways) + 1, np.inf) for share in shares}
     coming = slice(budget, budget + options.rows)
@@ -85,7 +83,7 @@ def timed(ways, X, budget, shares, options):
 
 
 def table(title, ways, cases, options, budgets=(1_000,), shares=(0.05, 1.0), **how):
-    """Print a table: a line per case, budget and share of the samples that are learnt."""
+    """Print a line per case, budget and share of the samples that are learnt."""
     print(f"\n{title}")
     names = "".join(f"{name:>13}" for name in [*ways, "the model"])
     print(f"{'features':>9}{'stored':>8}{'budget':>8}{'learnt':>8}{names}{'lost':>8}")

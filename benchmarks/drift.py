@@ -1,8 +1,8 @@
 """How far the inverse Gram matrix of the budgeted learners drifts in a million updates.
 
-Rows enter and leave at random, half of them near-duplicates of the others; now and then the inverse
-is compared with the matrix that it should invert, max |(K + ridge I) H - I|, and with what one
-inverse made by LAPACK leaves. Prints a line per ridge; takes minutes.
+Rows are added and removed at random; half of them are near-duplicates of others. From time to time
+the error of the inverse H is measured, max |(K + ridge I) H - I|, and the error of an inverse by
+LAPACK. Prints a line per ridge; takes minutes.
 
     python benchmarks/drift.py [updates] [budget]
 """

@@ -2,11 +2,11 @@
 
     python benchmarks/dual_vs_fogd.py --data DIR [--sets NAME ...] [--repeats N] [--rows N]
 
-Features are brought to [0, 1], and the targets of a regression too. The kernel's width and the step
-are chosen on an order of their own, by the error of predictions made before each sample is learnt,
-on 10,000 samples at the most. DualSGD has the sizes of its paper (B = 100, k = 20, D = 200); FOGD
-gets as many frequencies as take the same time on that set. Then come `--repeats` random orders of
-all samples. Times are CPU times of one thread: set OMP_NUM_THREADS and OPENBLAS_NUM_THREADS to 1.
+Features and regression targets are scaled to [0, 1]. The kernel's width and the step are the ones
+with the least error, test-then-train, on a separate order of at most 10,000 samples. DualSGD has
+the sizes of its paper (B = 100, k = 20, D = 200). FOGD gets the number of frequencies that takes
+the same time on that set. Then both learn `--repeats` random orders of all samples. Times are CPU
+times of one thread: set OMP_NUM_THREADS and OPENBLAS_NUM_THREADS to 1.
 """
 
 import argparse
@@ -31,7 +31,7 @@ SETS = {
 }
 WIDTHS = [2.0**k for k in range(-8, 7, 2)]
 STEPS = [0.01, 0.03, 0.1, 0.3, 1.0, 3.0]
-REGULARISATIONS = [2.0, 16.0, 128.0, 512.0, 1024.0]  # over the number of samples
+REGULARISATIONS = [2.0, 16.0, 128.0, 512.0, 1024.0]  # divided by the number of samples
 ROWS_OF_THE_SEARCH = 10_000
 DUAL_SIZES = {"budget": 100, "merge_size": 20, "n_components": 200}
 FREQUENCIES = 200
@@ -59,7 +59,7 @@ def read(folder, name, rows):
 
 
 def methods(task):
-    """Return (name, class, fixed parameters, name of the step's parameter) of each contender."""
+    """Return (name, class, fixed parameters, name of the step parameter) of each learner."""
     if task == "classification":
         dual, fogd = onlinekern.DualSGDClassifier, onlinekern.FOGDClassifier
         losses = [("hinge", "hinge"), ("logistic", "logistic")]
@@ -90,7 +90,7 @@ def learn(cls, parameters, X, y, seed):
 
 
 def search(cls, fixed, step, X, y):
-    """Return the width and the step of the least error on an order of its own."""
+    """Return the width and the step of the least error on a separate order."""
     X, y = X[:ROWS_OF_THE_SEARCH], y[:ROWS_OF_THE_SEARCH]
     sizes = {"n_components": FREQUENCIES} if step == "eta" else {}
     found = []

@@ -1,9 +1,9 @@
-"""Fingerprints of what every estimator learns, to show that a change of the code changed no bit.
+"""Hash what every estimator learns, to show that a change of the code changes no bit.
 
 ``python benchmarks/fingerprints.py --save before.json`` learns small streams with every estimator,
-in dense and CSR samples of both dtypes, with each choice of each parameter, and keeps a hash of the
-predictions, scores, fitted attributes and counters of each. ``--compare before.json`` learns them
-again and names what differs. Hashes belong to one machine and one instruction set.
+dense and CSR, in both dtypes, with each choice of each parameter, and writes a hash of the
+predictions, scores, fitted attributes and counters. ``--compare before.json`` does it again and
+names what differs. Hashes are comparable on one machine and one instruction set only.
 """
 
 import argparse
@@ -28,7 +28,7 @@ SIZES = {
     "n_prototypes": 4,
     "sketch_size": 4,
 }
-# Parameters whose choices change what is learnt; numbers are tried beside what SIZES says.
+# Parameters with choices that change what is learnt; SIZES adds values of numeric parameters.
 NUMBERS = {"max_support": 15, "window": 3, "n_epochs": 2, "eta": 0.2, "reg": 0.1, "C": 0.3}
 
 
@@ -65,7 +65,7 @@ def choices(cls):
 
 
 def update(digest, value):
-    """Take a value into a hash, whatever it is made of."""
+    """Add a value of any type to a hash."""
     if sp.issparse(value):
         value = value.toarray()
     if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
@@ -79,7 +79,7 @@ def update(digest, value):
 
 
 def describe(model, X, digest):
-    """Take everything public that a fitted model says into a hash."""
+    """Add all public results of a fitted model to a hash."""
     for name in sorted(dir(model)):
         if name.endswith("_") and not name.startswith("_"):
             try:
@@ -96,7 +96,7 @@ def describe(model, X, digest):
 
 
 def learn(cls, parameters, X, y):
-    """Hash of a model that learns a stream in parts, is pickled in the middle, and is fitted."""
+    """Hash a model that learns a stream in parts, is pickled in the middle, and is fitted."""
     digest = hashlib.sha256()
     model = cls(**parameters)
     labels = {"classes": np.unique(y)} if is_classifier(model) else {}
@@ -126,7 +126,7 @@ def learn(cls, parameters, X, y):
 
 
 def fingerprints(seeds, names):
-    """The hash of each estimator, setting, task, layout, dtype and seed."""
+    """Return the hash of each estimator, setting, task, layout, dtype and seed."""
     found = {}
     for name, cls in all_estimators():
         if names and name not in names:

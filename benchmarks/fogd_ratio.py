@@ -1,10 +1,10 @@
-"""FOGD against the matrix product and the sines that its features consist of.
+"""FOGD against NumPy's matrix product, sine and cosine of the same features.
 
     python benchmarks/fogd_ratio.py [--data DIR] [--rows N] [--components D] [--repeats N]
 
-One process, the runs taking turns; medians of CPU time, for one thread (set OMP_NUM_THREADS and
-OPENBLAS_NUM_THREADS to 1). The product is NumPy's over blocks of 64 dense rows, and so are cosine
-and sine. 'normal' rows have no zeros, which a9a's rows mostly are: FOGD takes them for sparse.
+One process, the runs in turns; medians of CPU time, for one thread (set OMP_NUM_THREADS and
+OPENBLAS_NUM_THREADS to 1). NumPy computes product, cosine and sine over blocks of 64 dense rows.
+'normal' rows have no zeros. The rows of a9a are mostly zeros, and FOGD takes them as sparse rows.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def arguments():
 
 
 def fogd(X, y, n_components):
-    """Learn a stream."""
+    """Learn the stream with FOGD."""
     model = onlinekern.FOGDClassifier(
         n_components=n_components, gamma=bench_mapped.WIDTH**2 / 2, eta=0.1, random_state=0
     )

@@ -1,12 +1,12 @@
-"""Instructions per sample, and where: what bounds a learner, whatever else the machine is doing.
+"""Count the instructions per sample of each learner, and name the functions that take most.
 
     python benchmarks/instructions.py [--data DIR] [--rows N] [--only TEXT] [--layouts csr,dense]
                                       [--functions N]
 
-Runs the learners of `cases.py` under valgrind's callgrind, which counts the instructions executed
-in the stream loop: the same number at every run. Python starts some fifty times slower there, so it
-takes minutes. valgrind knows no AVX-512: what is counted is at most x86-64-v3; and it counts every
-byte that memset clears by a repeated store. "vector" is the share of the vector primitives
+Runs the learners of `cases.py` under valgrind's callgrind, which counts the instructions of the
+stream loop: the same number in every run, on a busy machine too. It takes minutes, because Python
+starts some fifty times slower there. valgrind knows no AVX-512, so the counts are for x86-64-v3 at
+most; it counts every byte that memset clears. "vector" is the share of the vector primitives
 (products, exponentials, sines, dots); the rest is bookkeeping. Float32.
 """
 
@@ -35,7 +35,7 @@ def arguments():
 
 
 def run_cases(options):
-    """Under valgrind: learn each case in a process of its own, which writes its own profile."""
+    """Under valgrind: learn each case in its own process, which writes its own profile."""
     from cases import CASES, Streams
 
     import onlinekern
@@ -64,7 +64,7 @@ def run_cases(options):
 
 
 def readable(symbol):
-    """Name of a compiled function: its module's last part, class and method."""
+    """Return the name of a compiled function: last part of its module, class and method."""
     rest = symbol.removeprefix("__pyx_f_")
     parts = []
     while found := re.match(r"(\d+)", rest):
@@ -75,7 +75,7 @@ def readable(symbol):
 
 
 def profile(path):
-    """Instructions by (function, its library) in a callgrind file."""
+    """Return the instructions by (function, library) in a callgrind file."""
     text = subprocess.run(
         ["callgrind_annotate", "--threshold=100", "--auto=no", str(path)],
         capture_output=True,
@@ -91,7 +91,7 @@ def profile(path):
 
 
 def print_case(words, folder, functions):
-    """A line of the table."""
+    """Print a line of the table."""
     process, rows, estimator, stream, layout, *budget = words
     counts = profile(folder / f"profile.{process}")
     total = sum(counts.values())
@@ -106,7 +106,7 @@ def print_case(words, folder, functions):
 
 
 def main():
-    """Start itself under valgrind and print what was counted."""
+    """Run this file under valgrind and print the counts."""
     options = arguments()
     if options.run:
         run_cases(options)

@@ -1,8 +1,8 @@
-"""What the machine can do: the parts that a learner cannot do without, each alone.
+"""The limit of the machine: the parts that a learner cannot do without, each measured alone.
 
 A `Limits` measures, in microseconds per sample, the products with the support vectors or the random
-frequencies, the exponential and the sines of a block of 64 samples, as the library computes them,
-in memory that is in the cache; and what the matrix product of BLAS takes for the same.
+frequencies, the exponential and the sines of a block of 64 samples. The library's own functions
+compute them, in memory that is in the cache. BLAS's matrix product is measured beside them.
 """
 
 import functools
@@ -16,12 +16,12 @@ from benchmarks import streams
 from onlinekern.core.base import vector
 
 ROWS = 64
-PANEL = 64  # lanes of a panel, and bytes of a cache line
+PANEL = 64  # rows of a panel, and bytes of a cache line
 SECONDS = 0.02
 
 
 def cpu_us(call, seconds=SECONDS):
-    """CPU time of a call in microseconds, the mean over about so many seconds."""
+    """Return the mean CPU time of a call in microseconds, measured for about so many seconds."""
     start = time.process_time()
     count = 0
     while (elapsed := time.process_time() - start) < seconds or count == 0:
@@ -31,7 +31,7 @@ def cpu_us(call, seconds=SECONDS):
 
 
 def drawn_panels(random, size, d, dtype):
-    """Panels of vectors, on a cache line as the library's are."""
+    """Return random panels of vectors, aligned to cache lines as in the library."""
     itemsize = np.dtype(dtype).itemsize
     memory = np.empty(size * d * itemsize + PANEL, np.uint8)
     start = -memory.ctypes.data % PANEL
@@ -46,7 +46,7 @@ class Limits:
     Parameters
     ----------
     X : ndarray or CSR matrix
-        The stream, as it is learnt.
+        The stream, in the layout in which it is learnt.
     """
 
     def __init__(self, X):
@@ -59,9 +59,9 @@ class Limits:
         self.times = {}
 
     def add(self, part, size):
-        """Ask for a part ("product", "packed", "exp", "waves", "linear") at a size.
+        """Add a part to measure ("product", "packed", "exp", "waves", "linear") at a size.
 
-        The size is that of the support set, or of the frequencies.
+        The size is the number of support vectors, or of frequencies.
         """
         key = (part, max(PANEL, round(size / PANEL) * PANEL))
         if key not in self.calls:
@@ -80,13 +80,13 @@ class Limits:
         return statistics.median(self.times[key]) * (size / key[1] if key[0] != "linear" else 1)
 
     def _product(self, size):
-        """The rows as they are, dense or sparse, with all vectors."""
+        """Multiply the rows in their layout, dense or sparse, with all vectors."""
         panels = drawn_panels(self.random, size, self.d, self.dtype)
         out = np.empty((ROWS, size), self.dtype)
         return functools.partial(vector.product, self.rows, panels, out)
 
     def _packed(self, size):
-        """The same of dense rows as sparse ones, the packing not counted."""
+        """Multiply dense rows as sparse rows; the packing is not counted."""
         self_of_sparse = Limits(sparse.csr_matrix(self.rows))
         return self_of_sparse._product(size)
 
@@ -99,7 +99,7 @@ class Limits:
         return functools.partial(vector.cosine_sine, block[0], out=block)
 
     def _linear(self, size):
-        """A product of rows and weights, twice: the score, and as much for the step."""
+        """Multiply rows and weights twice: once for the score, once for the step."""
         weights = self.random.random(self.d).astype(self.dtype)
 
         def call():
@@ -110,7 +110,7 @@ class Limits:
 
 
 def gigaflops(X, size, block, repeats):
-    """Rates of the library's product and of BLAS' at a block of rows, taking turns; medians."""
+    """Return the median rates of the library's and BLAS's product of a block of rows, in turns."""
     rows = np.ascontiguousarray(streams.laid_out(X[:block], X.dtype, "dense"))
     panels = drawn_panels(np.random.default_rng(0), size, rows.shape[1], rows.dtype)
     vectors = np.ascontiguousarray(panels.transpose(0, 2, 1).reshape(size, -1))

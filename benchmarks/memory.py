@@ -2,8 +2,8 @@
 
     python benchmarks/memory.py [--samples N] [--max-support N] [--estimator NAME] [--tolerance MB]
 
-Learns the gaussian mixture block by block, prints the resident memory every million samples
-(Linux), and ends with exit code 1 if it grew after the first million.
+Learns the gaussian mixture block by block and prints the resident memory every million samples
+(Linux). Exits with code 1 if the memory grew after the first million.
 """
 
 import argparse
@@ -31,19 +31,19 @@ def arguments():
 
 
 def resident_mb():
-    """Resident memory of this process in MB."""
+    """Return the resident memory of this process in MB."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def main():
-    """Learn, print, and compare the memory after the first million with the most seen later."""
+    """Learn, print, and compare the memory after the first million with the later maximum."""
     options = arguments()
     estimator = dict(onlinekern.all_estimators("classifier"))[options.estimator]
     model = estimator(gamma=0.4, max_support=options.max_support, random_state=0)
     warnings.filterwarnings("ignore", message="max_support")
     first, most, learning, seen = None, 0.0, 0.0, 0
-    # Speed is that of the last million.
+    # The speed of the last million samples.
     print(f"{'samples':>12} {'SVs':>7} {'memory MB':>10} {'samples/s':>11}")
     for X, y in gaussian_mixture_blocks(random_state=0, block_size=BLOCK):
         start = time.perf_counter()

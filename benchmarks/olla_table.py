@@ -2,11 +2,11 @@
 
     python benchmarks/olla_table.py [--data DIR] [--repeats N]
 
-Two normal classes (15,000 samples, distance 2.8), a chess board (8,000), two noisy spirals (5,000),
-each with a test set of its own of the same size; and, with --data, sonar in five folds. Samples are
-float32. The width and C are the same for all on one set. Times are medians of CPU time, the
-learners taking turns; the ratio is SVC's time over the learner's. The soft threshold of |w|_1 is as
-large as a logistic step of C = 2, so that nothing is learnt at C = 1.
+The sets are two normal classes (15,000 samples, distance 2.8), a chess board (8,000) and two noisy
+spirals (5,000), each with a separate test set of the same size, and, with --data, sonar in five
+folds. Samples are float32. On one set all learners have the same width and C. Times are medians of
+CPU time, the learners in turns; the ratio is SVC's time over the learner's. The soft threshold of
+|w|_1 equals a logistic step of C = 2, so nothing is learnt at C = 1.
 """
 
 import argparse
@@ -41,7 +41,7 @@ LEARNERS = {
 
 
 def folds(data):
-    """Yield (name, divisions into training and test rows, gamma, C)."""
+    """Yield (name, splits into training and test rows, gamma, C)."""
     for name, (draw, gamma, C) in SETS.items():
         (X, y), (X_test, y_test) = draw(0), draw(1)
         yield name, [(X.astype(np.float32), y, X_test.astype(np.float32), y_test)], gamma, C
@@ -60,7 +60,7 @@ def build(settings, gamma, C):
 
 
 def measure(divisions, gamma, C, repeats):
-    """Return name -> (error in %, support vectors, CPU seconds), means over the divisions."""
+    """Return name -> (error in %, support vectors, CPU seconds), means over the splits."""
     found = {}
     seconds = {name: [] for name in LEARNERS}
     for _ in range(repeats):

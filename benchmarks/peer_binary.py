@@ -1,4 +1,4 @@
-"""A program of any kind as a peer: it reads the stream as LIBSVM text and prints its mistakes."""
+"""Run any program as a peer: it reads the stream as LIBSVM text and prints its mistakes."""
 
 import re
 import shlex
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sklearn.datasets import dump_svmlight_file
 
-# The most memory of a process counts that of the one that started it: this one is small.
+# The peak memory of a process includes that of its parent at the start: this parent is small.
 LAUNCH = """
 import os, sys
 child = os.spawnvp(os.P_NOWAIT, sys.argv[1], sys.argv[1:])
@@ -27,7 +27,7 @@ def run_program(command, pattern, X, y):
     Parameters
     ----------
     command : str
-        ``{file}`` in it becomes the path of the stream; without it, the path comes last.
+        ``{file}`` stands for the path of the stream; without it, the path comes last.
     pattern : str
         Regular expression; its first group is the number of mistakes, or their rate in per cent if
         a per cent sign follows. The last match in the output counts.
@@ -36,8 +36,8 @@ def run_program(command, pattern, X, y):
     Returns
     -------
     dict
-        What `peers.run_loop` returns. The time is the CPU time of the whole process, reading
-        included; what it had in memory before it learnt is not known.
+        As `peers.run_loop`. The time is the CPU time of the whole process, reading included. The
+        memory before it learnt is unknown.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def run_program(command, pattern, X, y):
 
 
 def error_rate(output, pattern, n):
-    """Mistakes in per cent, from what a program printed."""
+    """Return the mistakes in per cent that a program printed."""
     found = list(re.finditer(pattern, output))
     if not found or not re.fullmatch(NUMBER, found[-1][1] or ""):
         raise ValueError(f"no number of mistakes for {pattern!r} in: {output[-200:]!r}")

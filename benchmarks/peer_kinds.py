@@ -1,4 +1,4 @@
-"""How a learner of each library is run over a stream; `peer_learners.py` lists the learners."""
+"""How to run the learners of each library over a stream; `peer_learners.py` lists them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -17,11 +17,11 @@ class Streamed:
     ----------
     begin : callable
         (X, y, setting) -> a function without arguments that learns the stream and returns the
-        mistakes; what it does before it returns that function is not timed.
+        mistakes. Only that function is timed.
     needs : tuple of str
-        Modules.
+        Modules that must be installed.
     setting : dict
-        Step size and regularisation, the best of `grid`; {} are the library's defaults.
+        Step size and regularisation, the best of `grid`; {}: the library's defaults.
     grid : list of dict
         The values that `peers_tune.py` tries, as in scikit-learn's `ParameterGrid`.
     slow : bool
@@ -36,7 +36,7 @@ class Streamed:
     peer = True
 
     def absent(self):
-        """Why it cannot run, though its modules are there; None if it can."""
+        """Return why it cannot run although its modules are installed; None if it can."""
 
     def prepare(self, X, y):
         """Return a function that learns the stream and returns the mistakes."""
@@ -55,11 +55,11 @@ class Own:
     ----------
     estimator : str
     parameters : dict
-        What is not tuned: kernel and size.
+        Parameters that are not tuned: kernel and size.
     setting, grid : dict, list of dict
         See `Streamed`. A `reg_per_stream` is divided by the number of samples.
     single : bool
-        Whether the samples come one by one, as dense rows.
+        Whether it learns the samples one by one, as dense rows.
     """
 
     estimator: str
@@ -72,7 +72,7 @@ class Own:
     peer = False
 
     def absent(self):
-        """Say so if the library does not have it (yet)."""
+        """Return a message if the library lacks the estimator."""
         if getattr(onlinekern, self.estimator, None) is None:
             return f"onlinekern has no {self.estimator}"
         return None
@@ -111,7 +111,7 @@ class Own:
 
 @dataclass(frozen=True)
 class Batch:
-    """A learner of another library that sees the training part at once.
+    """A batch learner of another library.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ class Batch:
 
 
 def batches(batch, classify, features=None):
-    """A learner of scikit-learn that predicts a batch, then learns it.
+    """Run a learner of scikit-learn that predicts a batch, then learns it.
 
     `classify` makes the classifier of a setting; `features`, the transformer fitted to the first
     samples of the stream.
@@ -170,7 +170,7 @@ def batches(batch, classify, features=None):
 
 
 def river(build):
-    """A learner of river, its samples made dictionaries before; `build` makes it of a setting."""
+    """Run a learner of river on dictionaries made before; `build` makes it from a setting."""
 
     def begin(X, y, setting):
         X = streams.laid_out(X, "float64", "csr")
@@ -193,7 +193,7 @@ def river(build):
 
 
 def vowpal_wabbit(arguments):
-    """A learner of Vowpal Wabbit, its samples made text before; a setting is more arguments."""
+    """Run Vowpal Wabbit on text made before; a setting is a set of further arguments."""
 
     def begin(X, y, setting):
         from vowpalwabbit import Workspace

@@ -1,8 +1,8 @@
-"""The learners that `peers.py` runs: a new one is a line of a table below.
+"""The learners that `peers.py` runs: a new learner is a line of a table below.
 
-Kernels and sizes (components, budgets) are given. Step sizes and regularisation of all learners,
-this library's and the others', were chosen by `peers_tune.py`: the fewest online mistakes on the
-first 5,000 samples of the shuffled a9a, over the grid that stands beside each.
+Kernels and sizes (components, budgets) are given. `peers_tune.py` chose the step size and the
+regularisation of all learners, ours and the others: the fewest online mistakes on the first 5,000
+samples of the shuffled a9a, over the grid beside each learner.
 """
 
 from peer_kinds import Batch, Own, Streamed, batches, river, vowpal_wabbit
@@ -27,7 +27,7 @@ def fourier(rows, gamma=0.4):
 
 
 def wide_fourier(rows):
-    """The same of a wider kernel, which suits a9a better."""
+    """Random Fourier features of a wider kernel, which suits a9a better."""
     return fourier(rows, gamma=0.05)
 
 
@@ -66,7 +66,7 @@ def river_fourier(**setting):
 
 
 def machine(samples):
-    """A support vector machine, with one setting that is usual on a9a."""
+    """A support vector machine with a setting that is common for a9a."""
     from sklearn.svm import SVC
 
     return SVC(C=1.0, gamma=0.05, cache_size=1_000)
@@ -98,13 +98,13 @@ VOWPAL = [
     }
 ]
 KSVM = [{"l2": [0.001, 0.01, 0.1, 1, 10]}]
-# The gate's beta says how many support vectors there will be.
+# The gate's beta sets the number of support vectors.
 SMALL, LARGE = {"gamma": 0.4, "beta": 20.0}, {"gamma": 0.4, "beta": 5.0}
 WIDE = {"gamma": 0.05, "beta": 5.0}
 BUDGETED = {"gamma": 0.4, "budget": LANDMARKS}
 MAPPED = {"gamma": 0.4, "n_components": COMPONENTS}
 SAMPLED = {"gamma": 0.4, "budget": 500}
-# Of one row at a time too, and of river's, which learn the same but would take hours to tune.
+# Also for one row at a time, and for river: they learn the same, but would take hours to tune.
 MAPPED_SGD = {"learning_rate": "invscaling", "eta0": 10.0, "alpha": 1e-4}
 MAPPED_PA = {"C": 0.3}
 LEARNERS = {
@@ -176,7 +176,7 @@ LEARNERS = {
         slow=True,
     ),
 }
-# Beside the support vector machine: a kernel that suits the training part.
+# For the comparison with the support vector machine: a kernel that suits the training part.
 TUNED = {"gamma": 1 / 32}
 SPLIT = {
     "onlinekern SPA": Own("SPAClassifier", {**TUNED, "beta": 5.0}, {"eta": 1.0}, STEP),

@@ -73,7 +73,7 @@ def read(options, shuffled):
 
 
 class Meter:
-    """CPU time and memory of what is done inside."""
+    """Measure CPU time and memory of the block inside."""
 
     def __enter__(self):
         # Reset the peak of the resident memory.
@@ -88,7 +88,7 @@ class Meter:
 
     @staticmethod
     def resident(name):
-        """An entry of this process' status in MB."""
+        """Return an entry of this process's status in MB."""
         status = Path("/proc/self/status").read_text()
         return int(re.search(rf"^{name}:\s*(\d+) kB", status, re.MULTILINE)[1]) / 1024
 
@@ -108,7 +108,7 @@ def run_one(options):
 
 
 def run_loop(loop, n):
-    """Learn the stream."""
+    """Learn the stream; return the figures."""
     with Meter() as meter:
         mistakes = loop()
     return {
@@ -153,7 +153,7 @@ def measure(name, learner):
 
 
 def race(options):
-    """The table of the stream; returns the figures by name."""
+    """Print the table of the stream; return the figures by name."""
     found = {}
     print(f"{'':38}{'error %':>9}{'us':>11}{'peak MB':>9}{'grown':>7}{'rows':>8}")
     for name, learner in LEARNERS.items():
@@ -173,7 +173,7 @@ def race(options):
 
 
 def print_figures(name, figures):
-    """A line of the table."""
+    """Print a line of the table."""
     print(
         f"{name[:37]:38}{figures['error']:9.2f}{figures['us']:11.2f}{figures['memory']:9.0f}"
         f"{figures['grown']:7.1f}{figures['rows']:8,}",
@@ -217,7 +217,7 @@ def print_matches(found):
 
 
 def compare_split(options):
-    """The table of the two parts."""
+    """Print the table of training part and test part."""
     found = {}
     print(f"{'':38}{'test error %':>13}{'training s':>12}{'peak MB':>11}")
     for name, learner in SPLIT.items():

@@ -1,12 +1,12 @@
-"""Choose step sizes and regularisation of the learners that `peers.py` compares, all in one way.
+"""Choose step size and regularisation of the learners of `peers.py`, all in the same way.
 
     python benchmarks/peers_tune.py --data DIR [--only TEXT] [--whole] [--split]
 
-Every combination of the values of a learner's `grid` (`peer_learners.py`) learns the first 5,000
-samples of the stream that `peers.py` takes, test-then-train. The one with the fewest mistakes is to
-be written into the table, the first of them if there are several. ``--whole`` prints instead the
-mistakes on the whole stream with the library's defaults and with the setting that the table has.
-``--split`` does either for the learners of ``peers.py --split``, on the training part in its order.
+Every combination in a learner's `grid` (`peer_learners.py`) learns the first 5,000 samples of the
+stream of `peers.py`, test-then-train. The combination with the fewest mistakes belongs into the
+table; among equals, the first. ``--whole`` prints instead the mistakes on the whole stream, with
+the library's defaults and with the setting of the table. ``--split`` does either for the learners
+of ``peers.py --split``, on the training part in its own order.
 """
 
 import argparse
@@ -27,7 +27,7 @@ def error(learner, X, y):
 
 
 def choose(learner, X, y):
-    """Print the best settings on the first samples, and the one that the table has."""
+    """Print the best settings on the first samples, and the setting of the table."""
     X, y = X[:HEAD], y[:HEAD]
     settings = list(ParameterGrid(learner.grid))
     errors = [error(learner.with_setting(one), X, y) for one in settings]
@@ -38,14 +38,14 @@ def choose(learner, X, y):
 
 
 def compare(learner, X, y):
-    """Print the mistakes on the whole stream, by default and with the setting of the table."""
+    """Print the mistakes on the whole stream: by default, and with the setting of the table."""
     for name, setting in (("defaults", {}), ("chosen", learner.setting)):
         mistakes = error(learner.with_setting(setting), X, y)
         print(f"    {mistakes:6.2f} {name} {setting or ''}", flush=True)
 
 
 def main():
-    """Go through the learners that are there."""
+    """Run all learners that are installed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", metavar="DIR", required=True, help="folder with a9a")
     parser.add_argument("--only", default="", help="learners whose name contains this")

@@ -1,13 +1,13 @@
-"""Prediction in bulk: how near the limit of its matrix product and exponential, and on two cores.
+"""Prediction in bulk beside the limit of its matrix product and exponential, and on two cores.
 
     python benchmarks/prediction.py [--data DIR] [--rows N] [--support N] [--repeats N]
 
-A kernel PA model of `--support` support vectors scores `--rows` samples: drawn ones of 784
-features, and a9a and ijcnn1 of DIR (streams like them without it). The limit is the product of the
-samples with the support vectors and one exponential of each, alone, on blocks of 64 in the cache;
-`BLAS` is its product with the same exponential. One process, everything taking turns, medians: CPU
-time for one thread, and for `n_jobs=2` how many times less time passes on the clock than for
-`n_jobs=1`.
+A kernel PA model of `--support` support vectors scores `--rows` samples: random ones of 784
+features, and a9a and ijcnn1 of DIR (without it, synthetic streams of the same sizes). The limit is
+the product of the samples with the support vectors and one exponential of each, measured alone on
+blocks of 64 in the cache. `BLAS` is BLAS's product with the same exponential. One process, all runs
+in turns, medians: CPU time for one thread, and the speedup of `n_jobs=2` over `n_jobs=1` in elapsed
+time.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def arguments():
 
 
 def sources(options):
-    """(Name, X, y, layouts) of each set."""
+    """Yield (name, X, y, layouts) of each set."""
     drawn = Streams(options.data, None)
     random = np.random.default_rng(0)
     X = random.normal(size=(options.rows, 784)) / 28
@@ -75,7 +75,7 @@ class Case:
                 self.cpu.append(1e6 * (time.process_time() - spent) / self.rows.shape[0])
 
     def line(self, repeats):
-        """Its line of the table."""
+        """Return its line of the table."""
         size = self.model.n_support_
         product, exp = (self.limits.us(key, size) for key in self.keys)
         us = statistics.median(self.cpu)

@@ -1,11 +1,11 @@
-"""SPA against a naive C loop, and learn_one against the compiled cost of its update.
+"""SPA against a plain C loop, and learn_one against the compiled cost of its update.
 
     python benchmarks/ratio.py [--data DIR] [--rows N] [--repeats N] [--naive-repeats N]
 
-One process, one thread, the runs of all variants taking turns; medians of CPU time, which a machine
-shared with others disturbs least. Both loops use the same random numbers, so they should make the
-same mistakes and keep the same support vectors. float32 rounds the mixture's samples themselves;
-there, and where a loss is 0 but for rounding (equal rows, in a9a), the runs may part.
+One process, one thread, all runs in turns; medians of CPU time, which other programs disturb least.
+Both loops use the same random numbers, so they should make the same mistakes and keep the same
+support vectors. They may differ in two cases: float32 rounds the samples of the mixture, and a loss
+is 0 up to rounding (equal rows, in a9a).
 """
 
 import argparse
@@ -53,7 +53,7 @@ def spa(X, y, parameters):
 
 
 def spa_naively(X, y, uniforms, parameters):
-    """Learn a stream with the naive loop; return (mistakes, support vectors)."""
+    """Learn a stream with the plain loop; return (mistakes, support vectors)."""
     outcome = naive.spa(X, y, uniforms, **parameters)
     return outcome.mistakes, outcome.n_support
 

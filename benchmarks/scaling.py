@@ -2,10 +2,10 @@
 
     python benchmarks/scaling.py [--plot FILE] [--repeats N]
 
-One process, one thread, drawn samples, float32; medians of CPU time. Expected: flat in the number
-of samples seen once the model is full, linear in the budget, the features and the frequencies, less
-than linear in the number of classes, which share the support vectors and their kernel values. Each
-is given with how many times the cost grew from the first to the last value.
+One process, one thread, random samples, float32; medians of CPU time. Expected: constant in the
+samples seen once the model is full; linear in the budget, the features and the frequencies; less
+than linear in the classes, which share the support vectors and their kernel values. The last figure
+of each line is the ratio of the last cost to the first.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def arguments():
 
 
 def samples(n, d=FEATURES, classes=2, seed=0):
-    """Draw n noisy samples; the label is where the sum of the first two features lies."""
+    """Generate n noisy samples; the label depends on the sum of the first two features."""
     random = np.random.default_rng(seed)
     X = random.standard_normal((n, d)).astype(np.float32)
     place = X[:, 0] + X[:, 1] + 0.5 * random.standard_normal(n)
@@ -44,7 +44,7 @@ def samples(n, d=FEATURES, classes=2, seed=0):
 
 
 def full(budget, d=FEATURES, classes=2):
-    """A kernel PA learner that holds as many support vectors as it may, and samples to come."""
+    """Return a kernel PA learner with a full budget, and further samples."""
     X, y = samples(ROWS + 4 * budget, d, classes)
     model = onlinekern.KernelPAClassifier(gamma=0.5 / d, C=0.1, max_support=budget)
     model.partial_fit(X[ROWS:], y[ROWS:], classes=range(classes))
@@ -56,7 +56,7 @@ def full(budget, d=FEATURES, classes=2):
 
 
 def by_time(values):
-    """Copies of one model, the later the longer its stream was."""
+    """Yield copies of one model after streams of growing length."""
     model, X, y = full(BUDGET)
     for seen in values:
         while model.n_seen_ < seen:
@@ -65,7 +65,7 @@ def by_time(values):
 
 
 def by_frequencies(values):
-    """DualSGD by its random frequencies; its support vectors stay few."""
+    """Yield DualSGD for each number of frequencies; its support vectors stay few."""
     X, y = samples(2 * ROWS)
     for count in values:
         model = onlinekern.DualSGDClassifier(
@@ -96,7 +96,7 @@ CURVES = {
 
 
 def measure(values, models, repeats):
-    """Microseconds per sample at each value; rounds over all of them take turns."""
+    """Return microseconds per sample at each value; each round times all values in turn."""
     cases = list(models(values))
     times = [[] for _ in cases]
     for _ in range(repeats):
@@ -106,7 +106,7 @@ def measure(values, models, repeats):
 
 
 def draw(found, path):
-    """One panel per curve, on logarithmic scales, beside a line through the last point."""
+    """Draw one panel per curve, on logarithmic scales, with the expected slope."""
     import matplotlib
 
     matplotlib.use("Agg")

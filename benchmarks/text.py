@@ -1,12 +1,12 @@
-"""Samples of very many features: time per sample, and memory beside the stored elements.
+"""Samples of very many features: time per sample, and memory per stored element.
 
     python benchmarks/text.py [--data DIR] [--rows N] [--repeats N] [--support N]
 
-Learners under a cap of `--support` support vectors, on streams like text of 20,000 and a million
+Learners with at most `--support` support vectors run on synthetic text of 20,000 and a million
 features with 50 stored elements per row, and, with DIR, on spamcorpus, reuters-moneyfx and the
-largest class of sector against the rest. A stream is learnt until the cap is reached, then timed on
+largest class of sector against the rest. A stream is learnt until the model is full, then timed on
 the rest; medians of CPU time, one thread. The goal is 10 us in float32 at 1,200 support vectors and
-50 stored elements; the times of other rows are also given for so many, in proportion to both.
+50 stored elements. Other times are also scaled to these numbers, in proportion to both.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def arguments():
 
 
 def read(folder, name):
-    """A set of the folder in a random order, rows of length 1, labels -1 and 1."""
+    """Return a set of the folder in a random order, rows of length 1, labels -1 and 1."""
     from sklearn.preprocessing import normalize
 
     X, y = streams.libsvm(folder, name, SETS[name])
@@ -57,7 +57,7 @@ def read(folder, name):
 
 
 def sources(options):
-    """(Name, X, y) of each stream."""
+    """Yield (name, X, y) of each stream."""
     for d in (20_000, 1_000_000):
         yield f"drawn, d = {d:,}", *streams.text(options.rows, d, STORED)
     for name in SETS if options.data else ():
@@ -83,7 +83,7 @@ class Measured:
         self.model = model
 
     def line(self):
-        """Its line of the table."""
+        """Return its line of the table."""
         us, n_support = statistics.median(self.times), self.model.n_support_
         stored, size = self.X.nnz / len(self.y), self.X.dtype.itemsize
         at_goal = us * (1_200 / n_support) * (STORED / stored)

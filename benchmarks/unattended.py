@@ -1,4 +1,4 @@
-"""asv plugin: note this machine under asv's own defaults, so that a first run asks nothing."""
+"""asv plugin: record this machine with asv's defaults, so that the first run asks no question."""
 
 from asv.machine import Machine, MachineCollection
 from asv.util import UserError

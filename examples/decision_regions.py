@@ -1,8 +1,8 @@
 """Decision regions of linear PA, LOL and SPA on two spirals and on a chess board.
 
-One pass over 5,000 samples of each. Linear PA cannot do either. LOL has 60 local hyperplanes, which
-do the spirals; its better form (100, of which eight score a sample, with AROW's steps) does the
-chess board too. SPA needs the support vectors that are marked.
+One pass over 5,000 samples of each. Linear PA separates neither. LOL with 60 local hyperplanes
+separates the spirals. Its better form also separates the chess board: 100 hyperplanes, eight of
+them for each score, with the step of AROW. The picture marks the support vectors of SPA.
 
     python examples/decision_regions.py [picture.png]
 """
@@ -32,7 +32,7 @@ WIDTHS = {"two spirals": 20.0, "chess board": 4.0}
 
 
 def draw(panel, model, X, y):
-    """Colour the plane by the model's decision, and put some samples on it."""
+    """Colour the plane by the decision of the model, and draw some samples."""
     low, high = X.min(axis=0), X.max(axis=0)
     across, up = (np.linspace(low[j], high[j], 300) for j in range(2))
     grid = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)

@@ -1,8 +1,8 @@
 """DualSGD's mistakes and time against the budget B and the random frequencies D.
 
-After figures 1 and 2 of Le, Nguyen, Nguyen and Phung (2016): one pass, test-then-train. With a
-file (LIBSVM text, also .xz; the paper's is cod-rna, all rows, scaled to [-1, 1] here) the first
-ROWS samples of a random order are learnt; without one, samples of a chess board.
+After figures 1 and 2 of Le, Nguyen, Nguyen and Phung (2016): one pass, test-then-train. FILE is
+LIBSVM text (also .xz); features are scaled to [-1, 1], and the first ROWS samples of a random order
+are learnt. The paper uses all rows of cod-rna. Without FILE the samples are those of a chess board.
 
     python examples/dual_sgd_budget.py [--picture P] [--data FILE] [--rows N] [--gamma G]
 """

@@ -1,7 +1,7 @@
 """OLLA and scikit-learn's SVC: errors and support vectors on spirals, a chess board, two normals.
 
-After figures 4 to 10 of Kecman (2016). The decision regions and support vectors of three machines
-on each set, trained on 5,000 samples and tested on 5,000 others.
+After figures 4 to 10 of Kecman (2016). Draws the decision regions and support vectors of three
+learners on each set. Each learns 5,000 samples and is tested on 5,000 others.
 
     python examples/olla_sparsity.py [picture.png]
 """
@@ -36,7 +36,7 @@ MACHINES = {
 
 
 def draw(panel, model, X, y):
-    """Draw where a machine decides how, the samples, and the support vectors in black."""
+    """Draw the decision regions, the samples, and the support vectors in black."""
     low, high = X.min(axis=0), X.max(axis=0)
     across, up = np.meshgrid(*np.linspace(low, high, 150).T)
     scores = model.decision_function(np.c_[across.ravel(), up.ravel()].astype(np.float32))

@@ -1,7 +1,8 @@
 """SDROGD on the digits: accuracy against the sketch, the within-class weight and lambda.
 
-After figure 4 of Xue and Ren (2020), with the published objective beside the convex one. One pass
-over 80 % of scikit-learn's digits, standardised; the mean accuracy on the others of ten divisions.
+After figure 4 of Xue and Ren (2020), with the published objective beside the convex one. Each
+learner makes one pass over 80 % of scikit-learn's digits, standardised, and is tested on the rest;
+accuracies are means over ten random splits.
 
     python examples/sdrogd_parameters.py [picture.png]
 """
@@ -47,7 +48,7 @@ def accuracy(parameters, repeats=10):
 
 def main(picture="sdrogd_parameters.png"):
     """Draw a panel for each parameter."""
-    # The published form grows without bound on this data, which is what the picture is about.
+    # The published form diverges on these data, as the picture shows.
     warnings.simplefilter("ignore", ConvergenceWarning)
     figure, panels = plt.subplots(1, 3, figsize=(12, 3.6), sharey=True, layout="constrained")
     for panel, (name, (values, label, scale)) in zip(panels, SWEEPS.items(), strict=True):

@@ -1,7 +1,8 @@
 """SPA's accuracy and support vectors against alpha and beta.
 
-After figure 1 of Lu, Zhao and Hoi (2016), on 50,000 samples of two Gaussians: beta sets how many
-samples are kept, alpha from which loss on they are kept alike. Three orders of each setting.
+After figure 1 of Lu, Zhao and Hoi (2016), on 50,000 samples of two Gaussians. beta sets how many
+samples become support vectors. alpha is the loss above which all samples are kept with the same
+probability. Each figure is the mean of three orders.
 
     python examples/spa_sparsity.py [picture.png]
 """
