@@ -1,4 +1,4 @@
-"""asv benchmarks, on one thread: what threads gain would hide what the code gains or loses."""
+"""asv benchmarks, on one thread: the gain of threads would hide the gain or loss of the code."""
 
 import os
 

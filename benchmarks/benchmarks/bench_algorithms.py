@@ -1,4 +1,4 @@
-"""Every kernel machine on both layouts and dtypes: speed, memory, and quality that may not move."""
+"""Every kernel machine on both layouts and dtypes: speed, memory, and mistakes."""
 
 from . import common
 

@@ -1,4 +1,4 @@
-"""Learners that remove support vectors, with a full budget: what a removal costs beside a step."""
+"""Learners that evict support vectors, with a full budget: the cost of an eviction."""
 
 from . import common
 
@@ -13,7 +13,7 @@ class Budgeted(common.Learner):
 
 
 class Nonuniform(common.Learner):
-    """BOGD++, whose probabilities and factors are made for every removal."""
+    """BOGD++, which computes probabilities and factors at every eviction."""
 
     param_names = ["algorithm", "dtype", "layout", "budget"]
     params = [["BOGDClassifier"], ["float32"], ["csr"], [100, 1_000]]

@@ -16,7 +16,7 @@ import capi_loop
 
 
 class Capi(common.Warm):
-    """A learner of few support vectors and a linear one: most of their time is the calls'."""
+    """A learner of few support vectors and a linear one: most of their time goes into the calls."""
 
     rows = 1_000
     # asv calls `setup` before each repeat, so the model does not grow from one to the next.
@@ -53,7 +53,7 @@ class Capi(common.Warm):
         self.through_c.score(self.X, self.out)
 
     def ratio(self, through_c, through_python, repeats=7):
-        """How many times longer Python's calls take: medians, taking turns, on equal models."""
+        """Return how many times longer Python's calls take: medians, in turns, on equal models."""
         times = []
         for _ in range(repeats):
             estimator = pickle.loads(self.kept)

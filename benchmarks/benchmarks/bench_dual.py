@@ -1,4 +1,4 @@
-"""DualSGD at the sizes of its paper (B = 100, D = 200): what the features cost."""
+"""DualSGD at the sizes of its paper (B = 100, D = 200): the cost of the features."""
 
 from . import common
 

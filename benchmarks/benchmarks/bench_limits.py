@@ -7,18 +7,18 @@ from pathlib import Path
 from . import common
 
 try:
-    from onlinekern.core.base.vector import product  # What the limits are measured with.
+    from onlinekern.core.base.vector import product  # The product and exponential of the limits.
 except ImportError:
     product = None
-# The script that measures the limits lies beside this package.
+# The script that measures the limits is in the folder above.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 REPEATS = 5
 
 
 class Share(common.Warm):
-    """The products and exponentials alone, of the time of the learner that makes them.
+    """The time of the products and exponentials alone, divided by the time of the learner.
 
-    Model and limit are those of a thousand support vectors, and take turns.
+    Both are for a thousand support vectors, and are timed in turns.
     """
 
     rows = 2_000

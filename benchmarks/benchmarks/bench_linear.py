@@ -50,7 +50,7 @@ class Linear(common.Streams):
 
 
 class ManyFeatures:
-    """One sparse sample at a time: what it costs may not depend on the number of features."""
+    """One sparse sample at a time: the cost may not depend on the number of features."""
 
     param_names = ["setting", "n_features"]
     params = [list(SETTINGS), [1_000, 1_000_000]]

@@ -1,4 +1,4 @@
-"""LOL on digits-like samples: 784 features, ten classes, drawn around eighty places."""
+"""LOL on samples like digits: 784 features, ten classes, around eighty centres."""
 
 import numpy as np
 from scipy import sparse
@@ -16,7 +16,7 @@ SETTINGS = {
 
 
 def places(n, d, n_classes=10, n_places=80, stored=0.2):
-    """Draw samples of which a fifth of the features is not 0, of unit length, and their classes."""
+    """Generate samples of unit length with a fifth of the features not 0, and their classes."""
     rng = np.random.default_rng(0)
     centers = rng.random((n_places, d)) * (rng.random((n_places, d)) < stored)
     place = rng.integers(n_places, size=n)

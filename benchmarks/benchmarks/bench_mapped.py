@@ -1,4 +1,4 @@
-"""FOGD and NOGD by the number of features, and what the features alone cost."""
+"""FOGD and NOGD by the number of features, and the cost of the features alone."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ import onlinekern
 
 from . import common
 
-# Of the frequencies; like those of gamma = 1/32 on a9a.
+# Scale of the frequencies: that of gamma = 1/32 on a9a.
 WIDTH = 0.25
 
 
@@ -41,7 +41,7 @@ class Fourier(common.Streams):
 
 
 class Product(common.Streams):
-    """What FOGD cannot do without: the product and the sines, by NumPy."""
+    """The product and the sines that FOGD cannot do without, by NumPy."""
 
     param_names = ["dtype", "n_components"]
     params = [common.DTYPES, [200, 1_600]]
@@ -62,7 +62,7 @@ class Nystroem(common.Learner):
 
 
 class Block(common.Streams):
-    """FOGD by the length of the look-ahead: what a block of features costs and saves."""
+    """FOGD by the length of the look-ahead block."""
 
     param_names = ["dtype", "window"]
     params = [common.DTYPES, [1, 16, 64]]
@@ -77,7 +77,7 @@ class Block(common.Streams):
 
 
 def product_of(dtype, n_components, n_features):
-    """Draw frequencies."""
+    """Generate frequencies."""
     drawn = np.random.default_rng(0).standard_normal((n_components, n_features))
     return (WIDTH * drawn).astype(dtype)
 

@@ -1,11 +1,11 @@
-"""SPA against a naive C loop with the same random numbers, which must learn the same."""
+"""SPA against a plain C loop with the same random numbers, which must learn the same."""
 
 import sys
 from pathlib import Path
 
 from . import common, streams
 
-# The naive loop lies beside this package, where the script ratio.py finds it too.
+# The plain loop is in the folder above, where the script ratio.py finds it too.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import naive
 
@@ -13,7 +13,7 @@ PARAMETERS = {"gamma": 0.4, "eta": 0.1, "alpha": 1.0, "beta": 5.0}
 
 
 class Naive(common.Streams):
-    """Both on the head of a stream; ``python benchmarks/ratio.py`` does it on whole streams."""
+    """Both learn the head of a stream; ``python benchmarks/ratio.py`` runs whole streams."""
 
     param_names = ["stream", "dtype", "layout"]
     params = [["sparse", "mixture"], common.DTYPES, common.LAYOUTS]
@@ -36,7 +36,7 @@ class Naive(common.Streams):
         self.learn_naively()
 
     def track_ratio(self, *_):
-        """How many times longer the naive loop takes; fails if it learns something else."""
+        """Return how many times longer the plain loop takes; fail if it learns something else."""
         model, outcome = self.learn(), self.learn_naively()
         ours, theirs = (model.n_mistakes_, model.n_support_), (outcome.mistakes, outcome.n_support)
         if ours != theirs:

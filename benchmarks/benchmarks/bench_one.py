@@ -1,4 +1,4 @@
-"""One sample at a time: what Python adds to the compiled cost of an update."""
+"""One sample at a time: the cost that Python adds to a compiled update."""
 
 import pickle
 import statistics
@@ -14,9 +14,9 @@ def learn_each(model, samples):
 
 
 def compare_one(model, X, y, repeats=15):
-    """Time learn_one against partial_fit with a window of one sample, taking turns.
+    """Time learn_one against partial_fit with a window of one sample, in turns.
 
-    Both learn the same samples with copies of the model, as it is.
+    Both learn the same samples with copies of the model.
 
     Parameters
     ----------
@@ -62,9 +62,9 @@ class One(common.SingleLearner):
 
 
 class Overhead(common.Warm):
-    """learn_one less partial_fit with a window of one sample: target 1.5 us at most.
+    """Time of learn_one minus partial_fit with a window of one sample; the goal is at most 1.5 us.
 
-    Few support vectors: the difference of two large times would be noise.
+    The models have few support vectors: the difference of two large times would be noise.
     """
 
     rows = 2_000
@@ -87,7 +87,7 @@ class Overhead(common.Warm):
 
 
 class OneRow(common.Warm):
-    """partial_fit with one row: what scikit-learn's contract costs, here and there."""
+    """partial_fit with one row, here and in scikit-learn: the cost of scikit-learn's contract."""
 
     rows = 300
     param_names = ["dtype"]
@@ -106,7 +106,7 @@ class OneRow(common.Warm):
         self.learn_each(self.model)
 
     def track_ratio(self, *_):
-        """How many times longer scikit-learn's linear classifier takes."""
+        """Return how many times longer scikit-learn's linear classifier takes."""
         from sklearn.linear_model import SGDClassifier
 
         peer = common.learn(SGDClassifier(), self.X, self.y)

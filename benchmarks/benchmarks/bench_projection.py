@@ -1,4 +1,4 @@
-"""Learners on a budget that project, merge or solve: what an update costs by the budget."""
+"""Budgeted learners that project, merge or solve: the cost of an update by the budget."""
 
 from . import common
 
@@ -18,7 +18,7 @@ class Projection(common.Learner):
 
 
 class Maintenance(common.Learner):
-    """BSGD in the plane, by what becomes of the smallest support vector."""
+    """BSGD in the plane: removal, projection or merging of the smallest support vector."""
 
     stream = "mixture"
     param_names = ["algorithm", "dtype", "layout", "budget", "maintenance"]

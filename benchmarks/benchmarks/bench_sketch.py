@@ -1,4 +1,4 @@
-"""Frequent directions and SDROGD: what a shrink costs beside a singular value decomposition."""
+"""Frequent directions and SDROGD: a shrink beside a singular value decomposition."""
 
 import numpy as np
 
@@ -6,12 +6,12 @@ from . import common
 
 try:
     from onlinekern.core.linalg.frequent_directions import FrequentDirections
-except ImportError:  # A commit from before there were sketches.
+except ImportError:  # An old commit without sketches.
     FrequentDirections = None
 
 
 class Shrink:
-    """One shrink of 2 l rows, the copy of them and of the last row included."""
+    """One shrink of 2 l rows, including the copies of these rows and of the last one."""
 
     number = 1
     warmup_time = 0
@@ -26,7 +26,7 @@ class Shrink:
         self.renew(d, size)
 
     def renew(self, d, size):
-        """Make a sketch that is one row short of a shrink."""
+        """Make a sketch that shrinks at the next row."""
         self.sketch = FrequentDirections(size, d)
         self.sketch.insert(self.rows[:-1])
 

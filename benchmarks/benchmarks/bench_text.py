@@ -4,7 +4,7 @@ from . import common, streams
 
 
 class Text:
-    """Rows like text under a cap of support vectors."""
+    """Rows like text, with a bounded number of support vectors."""
 
     param_names = ["features", "dtype"]
     params = [[20_000, 1_000_000], common.DTYPES]

@@ -1,4 +1,4 @@
-"""The look-ahead window: what each length costs. It never changes a result."""
+"""The look-ahead window: the cost of each length. It never changes a result."""
 
 from . import common
 
@@ -6,7 +6,7 @@ from . import common
 class Window(common.Warm):
     """Learning with a fixed window; 0 stands for the library's own choice.
 
-    SPA adds few support vectors, so that its windows are seldom repaired; PA adds most samples.
+    SPA adds few support vectors, so its windows are seldom repaired. PA adds most samples.
     """
 
     number = 1

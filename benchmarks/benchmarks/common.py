@@ -1,4 +1,4 @@
-"""What the benchmarks share. A class states `params` and mixes in what is to be measured.
+"""Mix-ins of the benchmarks. A class states `params` and mixes in its measurements.
 
     Streams      setup_cache: the streams, written once per run
       Learner    time_learn, peakmem_learn, track_us_per_sample, track_mistakes, track_mean_loss,
@@ -7,9 +7,9 @@
         SingleLearner   time_learn_one
         Predictor       time_predict
 
-asv reads a method's name: time_ (seconds), peakmem_ (bytes), track_ (what is returned). The
-defaults suit a pull request. The environment variable ONLINEKERN_BENCH=full takes longer streams
-and larger budgets; ONLINEKERN_DATA names a folder with a9a, which replaces its synthetic twin.
+asv reads a method's name: time_ (seconds), peakmem_ (bytes), track_ (the returned value). The
+defaults suit a pull request. The environment variable ONLINEKERN_BENCH=full selects longer streams
+and larger budgets. ONLINEKERN_DATA names a folder with a9a, which replaces the synthetic stream.
 """
 
 import os
@@ -28,9 +28,9 @@ try:
     from onlinekern import all_estimators
 
     ALL = dict(all_estimators())
-except ImportError:  # A commit from before there was such a list.
+except ImportError:  # An old commit without all_estimators.
     ALL = {}
-# Those whose model is a set of support vectors; the others have benchmarks of their own.
+# Learners whose model is a set of support vectors; the others have their own benchmarks.
 ESTIMATORS = {name: item for name, item in ALL.items() if "max_support" in item().get_params()}
 
 FULL = os.environ.get("ONLINEKERN_BENCH") == "full"
@@ -61,7 +61,7 @@ PARAMETERS = {
 
 
 def new(algorithm, **parameters):
-    """Make an estimator; asv notes a case as not applicable if the commit does not have it."""
+    """Make an estimator; if the commit lacks it, asv records the case as not applicable."""
     if algorithm not in ALL:
         raise NotImplementedError(algorithm)
     chosen = {"random_state": 0, **PARAMETERS.get(algorithm, {}), **parameters}
@@ -71,14 +71,14 @@ def new(algorithm, **parameters):
 
 
 def size_parameter(algorithm):
-    """Name of the parameter that bounds the support vectors."""
+    """Return the name of the parameter that bounds the support vectors."""
     return "budget" if "budget" in new(algorithm).get_params() else "max_support"
 
 
 def learn(model, X, y):
-    """Learn one pass in the given order; a classifier is told its classes."""
+    """Learn one pass in the given order; classifiers get their classes."""
     with warnings.catch_warnings():
-        # A full support set is what the benchmark asked for.
+        # The benchmark wants a full support set.
         warnings.filterwarnings("ignore", message="max_support")
         if is_classifier(model):
             return model.partial_fit(X, y, classes=[-1, 1])
@@ -88,7 +88,7 @@ def learn(model, X, y):
 def warm(model, X, y, n_support, block=64):
     """Learn from the head of a stream until there are about `n_support` support vectors.
 
-    A gate that samples is set wide open for so long: only the number of support vectors matters.
+    A sampling gate is open meanwhile: only the number of support vectors matters.
     """
     kept = {"beta": model.beta} if hasattr(model, "beta") else {}
     if kept:
@@ -96,13 +96,13 @@ def warm(model, X, y, n_support, block=64):
     for first in range(0, X.shape[0], block):
         learn(model, X[first : first + block], y[first : first + block])
         if model.n_support_ >= n_support:
-            # What is set takes effect with the next call for many samples, not in learn_one.
+            # New parameters take effect at the next partial_fit, not in learn_one.
             return learn(model.set_params(**kept), X[-1:], y[-1:])
     raise ValueError(f"{X.shape[0]} rows give {model.n_support_} support vectors, not {n_support}")
 
 
 class Streams(ABC):
-    """Streams in files of the working folder, made once for all the classes.
+    """Streams in files of the working folder, made once for all classes.
 
     The mix-ins are abstract so that asv does not take them for benchmarks.
     """
@@ -112,7 +112,7 @@ class Streams(ABC):
     @property
     @abstractmethod
     def params(self):
-        """Lists of values of asv's parameters."""
+        """Return the lists of values of asv's parameters."""
 
     def setup_cache(self):
         """Write the streams."""
@@ -126,7 +126,7 @@ class Streams(ABC):
                 pickle.dump((sparse.csr_matrix(X), y, target), file)
 
     def load(self, algorithm, dtype, layout, rows=ROWS):
-        """Set X and y, of a regression for a regressor."""
+        """Set X and y; a regressor gets regression targets."""
         with open(f"{self.stream}.pickle", "rb") as file:
             X, labels, target = pickle.load(file)
         self.X = streams.laid_out(X[:rows], dtype, layout)
@@ -134,7 +134,7 @@ class Streams(ABC):
 
 
 class Learner(Streams):
-    """Learning a stream from the beginning."""
+    """Learn a stream from its beginning."""
 
     def new(self):
         """Return the estimator that is measured."""
@@ -175,7 +175,7 @@ class Learner(Streams):
 
 
 class Warm(Streams):
-    """A model of a given number of support vectors, and rows that it has not seen."""
+    """Make a model with a given number of support vectors, and rows that it has not seen."""
 
     rows = 1_000
 
@@ -189,7 +189,7 @@ class Warm(Streams):
 
 
 class SingleLearner(Warm):
-    """One sample at a time, as dense rows that exist already."""
+    """Learn one sample at a time, from dense rows made before."""
 
     # asv calls `setup` before each repeat, so the model does not grow from one to the next.
     number = 1
@@ -205,7 +205,7 @@ class SingleLearner(Warm):
 
 
 class Predictor(Warm):
-    """Prediction for many samples."""
+    """Predict many samples."""
 
     def setup(self, algorithm, dtype, layout, n_support):
         self.prepare(algorithm, dtype, layout, n_support)
@@ -215,7 +215,7 @@ class Predictor(Warm):
 
 
 def least_us(call, samples, repeats=5):
-    """Return the least time of a few calls, in microseconds per sample."""
+    """Return the minimum time of a few calls, in microseconds per sample."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter()

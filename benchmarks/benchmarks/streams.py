@@ -1,6 +1,6 @@
-"""The streams that the benchmarks learn, seeded: all commits and machines see the same samples.
+"""The streams of the benchmarks, seeded: all commits and machines see the same samples.
 
-They are drawn here, not by the library, so that a change of the library cannot change them.
+They are generated here, not by the library, so a change of the library cannot change them.
 """
 
 import lzma
@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-# Categories of the fourteen attributes of a9a (Adult, one-hot; numbers are cut into ranges).
+# Categories of the fourteen attributes of a9a (Adult, one-hot; numbers are binned).
 CATEGORIES = (5, 8, 5, 16, 5, 7, 14, 6, 5, 2, 2, 2, 5, 41)
 N_FEATURES = sum(CATEGORIES)
-# Set so that SPA with the paper's parameters does on as many rows about what it does on a9a:
+# With these, SPA with the paper's parameters does about the same on as many rows as on a9a:
 # mistakes on 17.4 % of the samples and 1,410 support vectors (a9a: 18 % and 1,350).
 SKEW = 2.0
 THRESHOLD = 0.754
@@ -21,10 +21,10 @@ NOISE = 0.4
 
 
 def sparse_binary(n_samples, seed=0):
-    """Draw a stream that costs what a9a costs: 123 binary features, 14 ones per row.
+    """Generate a stream that costs as much as a9a: 123 binary features, 14 ones per row.
 
-    No row comes twice: a passive-aggressive step leaves its own row at a loss of 0 but for
-    rounding, and what happens at a second occurrence would be a matter of rounding too.
+    No row comes twice. A passive-aggressive step leaves its own row at a loss of 0 up to rounding,
+    so rounding would decide about the update at a second occurrence.
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ def sparse_binary(n_samples, seed=0):
 
 
 def distinct_categories(n_samples, generator):
-    """Draw rows of one column per attribute, and the sum of their columns' weights.
+    """Generate rows with one column per attribute, and the sums of the weights of their columns.
 
-    Rows that came before are left out.
+    Duplicate rows are left out.
     """
     columns = np.empty((n_samples, len(CATEGORIES)), np.int32)
     latent = np.zeros(n_samples)
@@ -72,7 +72,7 @@ def distinct_categories(n_samples, generator):
 
 
 def gaussian_mixture(n_samples, seed=0):
-    """Draw the SPA paper's two normals in the plane: N((0, 0), I) 40 %, N((2, 0), 4 I) 60 %.
+    """Generate the SPA paper's two normals in the plane: N((0, 0), I) 40 %, N((2, 0), 4 I) 60 %.
 
     Parameters
     ----------
@@ -96,13 +96,14 @@ def gaussian_mixture(n_samples, seed=0):
 
 
 def text(n_samples, d, stored, seed=0):
-    """Draw rows like text: few features are frequent, most are rare (their ranks' logarithms are
-    uniform), values are positive, rows of length 1.
+    """Generate rows like text: few features are frequent, most are rare.
+
+    The logarithms of their ranks are uniform, values are positive, rows have length 1.
 
     Parameters
     ----------
     n_samples, d, stored : int
-        Rows, features, and words per row; a word that comes twice is stored once.
+        Rows, features, and words per row; a repeated word is stored once.
     seed : int
 
     Returns

@@ -1,4 +1,4 @@
-"""The public C interface, called as a C program calls it: its functions' addresses and a C loop."""
+"""The public C interface, called as from a C program: addresses of its functions, and a C loop."""
 
 import ctypes
 import functools
@@ -13,7 +13,7 @@ import onlinekern
 
 try:
     from onlinekern.core import capi
-except ImportError:  # A commit from before there was one.
+except ImportError:  # An old commit without the C interface.
     capi = None
 
 SOURCE = Path(__file__).with_name("capi_loop.c")
@@ -45,7 +45,7 @@ def matrix_of(X):
 
 
 def address_of(verb):
-    """Return where a function of the interface is, as `import_onlinekern__core__capi` finds it."""
+    """Return the address of a function, found as by `import_onlinekern__core__capi`."""
     api, capsule = ctypes.pythonapi, capi.__pyx_capi__[verb]
     api.PyCapsule_GetName.restype = ctypes.c_char_p
     api.PyCapsule_GetPointer.restype = ctypes.c_void_p
@@ -54,7 +54,7 @@ def address_of(verb):
 
 
 def function(verb, result, *arguments):
-    """Return a function of the interface, to be called with the GIL."""
+    """Return a function of the interface; call it with the GIL."""
     return ctypes.PYFUNCTYPE(result, *arguments)(address_of(verb))
 
 
@@ -65,7 +65,7 @@ def loops():
 
 
 class Model:
-    """An `ok_model` of its own, made of the bytes of an estimator."""
+    """A new `ok_model`, made from the bytes of an estimator."""
 
     def __init__(self, estimator):
         if capi is None:
@@ -105,6 +105,6 @@ class Model:
 
 
 def check(status):
-    """Raise what the interface says went wrong."""
+    """Raise the last error of the interface."""
     if status != 0:
         raise ValueError(function("ok_last_error", ctypes.c_char_p)().decode())

@@ -1,4 +1,4 @@
-"""The naive C loop that the library's speed is measured against, compiled when first called."""
+"""The plain C loop against which the library's speed is measured, compiled at the first call."""
 
 import ctypes
 import functools
@@ -12,7 +12,7 @@ SOURCE = Path(__file__).with_name("spa_naive.c")
 
 
 class Outcome(ctypes.Structure):
-    """What a run of the loop ended with (`Outcome` of the C source)."""
+    """Result of a run of the loop (`Outcome` of the C source)."""
 
     _fields_ = [
         ("mistakes", ctypes.c_long),
@@ -34,7 +34,7 @@ def loop():
 
 
 def gate_numbers(random_state, n):
-    """The first n uniform numbers that an estimator with this `random_state` draws for its gate.
+    """Return the first n uniform numbers that the gate of an estimator with this seed draws.
 
     Parameters
     ----------

@@ -1,11 +1,11 @@
-"""The papers' tables on their data: figures reached beside the published ones.
+"""The papers' tables on their data: our figures beside the published ones.
 
     python benchmarks/papers TABLE --data DIR [--repeats N] [--only TEXT]
 
-TABLE is A (SPA's), B (DualSGD's), C (LOL's) or D (SDROGD's). Errors are in per cent, mean and
-standard deviation over random orders; times are CPU time in the learner, one thread. The bar is the
-figure of an independent implementation where there is one. `choose.py` chooses the settings that
-are not the papers'.
+TABLE is A (SPA), B (DualSGD), C (LOL) or D (SDROGD). Errors are in per cent, mean and standard
+deviation over random orders; times are CPU time in the learner, one thread. The bar is the figure
+of an independent implementation, if there is one. `choose.py` chooses the settings that the papers
+do not give.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 
 def main():
-    """Print a table, a line for each row as it is done."""
+    """Print a table, line by line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("table", choices=sorted(TABLES))
     parser.add_argument("--data", type=Path, required=True, help="folder of LIBSVM files")

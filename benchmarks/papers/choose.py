@@ -1,11 +1,12 @@
-"""Choose the settings that the tables' rows do not take from the papers, on a part of the data.
+"""Choose the settings that the papers do not give, on a part of the data.
 
     python benchmarks/papers/choose.py TABLE --data DIR [--only TEXT]
 
-Every combination of the values of a row's `grid` learns the first 5,000 rows of a permutation of
-the set, of its training part where there is one, in three orders: mistakes of one pass count in the
-first case, in the second errors on a fifth that is held out. The best are printed, to be written
-into the row. The rows are not the first of the file: ijcnn1's are a short piece of a time series.
+Every combination in a row's `grid` learns the first 5,000 rows of a permutation of the set, in
+three orders. If the set has a training part, only that is used, and the criterion is the error on a
+held-out fifth; otherwise it is the mistakes of one pass. The best settings are printed, to be
+written into the row. The rows are permuted because the first rows of ijcnn1 are a short piece of a
+time series.
 """
 
 import argparse
@@ -32,7 +33,7 @@ def error(row, data):
 
 
 def main():
-    """Print the best settings of each row that has a grid, and the one that the row has."""
+    """Print the best settings of each row with a grid, and the row's present setting."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("table", choices=sorted(TABLES))
     parser.add_argument("--data", type=Path, required=True, help="folder of LIBSVM files")

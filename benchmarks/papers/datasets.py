@@ -1,4 +1,4 @@
-"""The papers' data sets, scaled as their tables need them, read from a folder of LIBSVM files."""
+"""The papers' data sets, read from a folder of LIBSVM files and scaled as their tables need."""
 
 import lzma
 from functools import lru_cache
@@ -16,7 +16,7 @@ FEATURES = {"a9a": 123, "cod-rna": 8, "ijcnn1": 22, "usps": 256, "german.numer":
 class Folder:
     """Data sets of a folder.
 
-    A set is a tuple (X, y) or (X_train, y_train, X_test, y_test); `get` knows them by name.
+    A set is a tuple (X, y) or (X_train, y_train, X_test, y_test); `get` returns it by name.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Folder:
         self.get = lru_cache(maxsize=None)(self._get)
 
     def _get(self, name):
-        """Return a set; names are those of the table `SETS`."""
+        """Return a set of the table `SETS` by name."""
         return SETS[name](self)
 
     def libsvm(self, name, part=None):
@@ -43,7 +43,7 @@ class Folder:
         return sparse.vstack([X, more], format="csr"), np.concatenate([y, labels])
 
     def split(self, name, change):
-        """Return the published parts, the features changed by what was seen in training."""
+        """Return the published parts, scaled by the training rows."""
         if name.startswith("mnist"):
             parts = [np.load(self.path / f"mnist.{part}.npz") for part in ("train", "test")]
             pieces = [(part["X"] / 255.0, part["y"].astype(int)) for part in parts]
@@ -63,18 +63,18 @@ def as_they_are(X, X_test):
 
 
 def standard(X, X_test):
-    """Mean 0 and variance 1 in training."""
+    """Scale features to mean 0 and variance 1 on the training rows."""
     scaler = StandardScaler().fit(X)
     return scaler.transform(X), scaler.transform(X_test)
 
 
 def unit(X, X_test):
-    """Rows of length 1."""
+    """Scale rows to length 1."""
     return normalize(X), normalize(X_test)
 
 
 def unit_of_positive(X, X_test):
-    """Rows of length 1 of features moved from [-1, 1] to [0, 1]."""
+    """Move features from [-1, 1] to [0, 1], then scale rows to length 1."""
     return unit((X + 1) / 2, (X_test + 1) / 2)
 
 

@@ -1,4 +1,4 @@
-"""How the papers measure: mistakes in one pass, errors on a test set after it."""
+"""The papers' protocols: mistakes in one pass, or errors on a test set after it."""
 
 import time
 
@@ -9,7 +9,7 @@ from sklearn.utils import shuffle
 
 
 def online(build, data, seed):
-    """Learn a random order test-then-train; return the mistakes in per cent, and the rest."""
+    """Learn a random order test-then-train; return the mistakes in per cent, time and size."""
     X, y = shuffle(*data, random_state=seed)
     X = X.astype(np.float32)
     model = build(len(y)).set_params(random_state=seed)
@@ -22,7 +22,7 @@ def online(build, data, seed):
 def after_a_pass(build, data, seed, dtype=np.float32):
     """Learn the training rows in a random order; return the test error.
 
-    Models of several epochs learn by `fit`.
+    Models with several epochs learn by `fit`.
     """
     X, y, X_test, y_test = data
     X, y = shuffle(X.astype(dtype), y, random_state=seed)
@@ -38,7 +38,7 @@ def after_a_pass(build, data, seed, dtype=np.float32):
 
 
 def divided(build, data, seed, scale=True):
-    """Divide at random, 80 to 20, standardise by the larger part, then as `after_a_pass`."""
+    """Split at random 80 to 20, standardise by the larger part, then as `after_a_pass`."""
     X, X_test, y, y_test = train_test_split(*data, test_size=0.2, random_state=seed)
     if scale:
         scaler = StandardScaler().fit(X)
@@ -47,10 +47,10 @@ def divided(build, data, seed, scale=True):
 
 
 def divided_unscaled(build, data, seed):
-    """Divide as `divided`, with the features as they are."""
+    """Split as `divided`, without scaling."""
     return divided(build, data, seed, scale=False)
 
 
 def size_of(model):
-    """Support vectors, None for models that have none."""
+    """Return the number of support vectors; None for models without them."""
     return getattr(model, "n_support_", None)

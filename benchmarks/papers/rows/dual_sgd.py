@@ -1,7 +1,7 @@
-"""Table B: the DualSGD paper's, mistakes of one pass.
+"""Table B, of the DualSGD paper: mistakes of one pass.
 
-DualSGD has the paper's setting. The learners that it is compared with have the paper's budgets, and
-gamma and the size of their steps as `choose.py` finds them best on 5,000 of the rows.
+DualSGD has the paper's setting. Its rivals have the paper's budgets; `choose.py` chose their gamma
+and step sizes on 5,000 of the rows.
 """
 
 from protocols import online
@@ -10,7 +10,7 @@ import onlinekern as ok
 
 from .row import Row, described
 
-# The paper's setting: lambda is 2 over the length of the stream.
+# The paper's setting: lambda is 2 / (length of the stream).
 DUAL_SGD = {
     "gamma": 1.0, "reg_per_stream": 2, "budget": 100, "n_components": 200, "merge_size": 20,
 }  # fmt: skip
@@ -21,7 +21,7 @@ ETA = {**GAMMA, "eta": (0.1, 1.0, 10.0)}
 DISTANCE = {**GAMMA, "eta": (0.1, 0.01)}
 BUDGET, COMPONENTS = "budget", "n_components"
 
-# Learner -> class, what bounds it, what makes it what it is, what is chosen from.
+# Learner -> class, name of its size parameter, fixed parameters, grid.
 LEARNERS = {
     "Perceptron": (ok.KernelPerceptronClassifier, None, {}, GAMMA),
     "OGD": (ok.KernelOGDClassifier, None, {}, ETA),
@@ -36,8 +36,8 @@ LEARNERS = {
     "NOGD": (ok.NOGDClassifier, BUDGET, {}, ETA),
 }  # fmt: skip
 
-# Set -> budget and number of frequencies, and for each learner the values chosen, in the order of
-# its grid, the published figure and the one checked.
+# Set -> budget and number of frequencies, and for each learner the chosen values in the order of
+# its grid, the published figure and the independent one.
 SETS = {
     "cod-rna all": ({BUDGET: 400, COMPONENTS: 1600}, {
         "Perceptron": ((1.0,), 9.79, None),
@@ -69,7 +69,7 @@ SETS = {
 
 
 def compared(data, sizes, learner, values, published, bar):
-    """Return the row of a learner that DualSGD is compared with."""
+    """Return the row of a rival of DualSGD."""
     estimator, bound, fixed, grid = LEARNERS[learner]
     size = {bound: sizes[bound]} if bound else {}
     row = Row(

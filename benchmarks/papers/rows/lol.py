@@ -1,8 +1,8 @@
-"""Table C: the LOL paper's, test errors after one pass.
+"""Table C, of the LOL paper: test errors after one pass.
 
-LOL has its defaults, as in the paper. The learners that it is compared with see the rows in random
-orders and scaled, and have settings that `choose.py` finds best on 5,000 rows of the training part:
-many published figures are worse than a guess. CW is there as it is: it is for clean labels only.
+LOL has its defaults, as in the paper. Its rivals see scaled rows in random orders, with the
+settings that `choose.py` chose on 5,000 training rows: many published figures are worse than a
+constant guess. CW has no such remedy: it is for labels without noise.
 """
 
 from protocols import after_a_pass
@@ -39,7 +39,7 @@ NOISE = {"r": (0.01, 0.1, 1.0, 10.0)}
 REG = {"reg_per_stream": (0.1, 1.0, 10.0, 100.0, 1000.0)}
 ETA = {"eta": (0.1, 0.5, 1.0, 2.0)}
 
-# Learner -> class, what makes it what it is, what is chosen from on every set.
+# Learner -> class, fixed parameters, grid of every set.
 LEARNERS = {
     "PA": (ok.PAClassifier, {"variant": "pa1"}, {"C": (0.0001, 0.001, 0.01, 0.1, 1.0)}),
     "Pegasos": (ok.PegasosClassifier, {}, REG),
@@ -52,13 +52,13 @@ LEARNERS = {
     "FOGD D=2000": (ok.FOGDClassifier, {"n_components": 2000}, ETA),
     "NOGD B=1000": (ok.NOGDClassifier, {"budget": 1000}, ETA),
 }
-# Parameters that sets have values for; a learner chooses from those that it has.
+# Parameters with values for each set; a learner uses the parameters that it has.
 COVARIANCES = {"covariance": ("diagonal", "full")}
 IMAGES = {"multi_class": ("ovr", "margin"), "gamma": (1.0, 2.0, 4.0, 8.0)}
 
-# Set -> more to choose from; for each learner the values chosen, in the order of these and of its
-# own, the published figure and the one checked. Linear learners have both scalings of the images.
-# CW and SCW have diagonal covariances on mnist, whose full ones take AROW 0.4 ms per sample.
+# Set -> further grid; for each learner the chosen values, in the order of this grid and of its own,
+# the published figure and the independent one. Linear learners have both scalings of the images.
+# CW and SCW have diagonal covariances on mnist: with full ones AROW takes 0.4 ms per sample there.
 SETS = {
     "ijcnn1 standard, split": ({**COVARIANCES, "gamma": (0.01, 0.03, 0.1, 0.3)}, {
         "PA": ((0.01,), 34.98, None),
@@ -123,7 +123,7 @@ SETS = {
 
 
 def compared(data, offered, learner, values, published, bar):
-    """Return the row of a learner that LOL is compared with."""
+    """Return the row of a rival of LOL."""
     estimator, fixed, own = LEARNERS[learner]
     free = set(estimator._get_param_names()) - set(fixed)
     grid = {**{name: offered[name] for name in offered if name in free}, **own}

@@ -1,4 +1,4 @@
-"""A row of a paper's table: a data set, a learner with its setting, how it is measured."""
+"""A row of a paper's table: data set, learner, setting, protocol."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -21,11 +21,11 @@ class Row:
     estimator : type
     protocol : callable
     parameters : dict
-        Of the estimator; a `reg_per_stream` is divided by the number of samples.
+        Parameters of the estimator; `reg_per_stream` is divided by the number of samples.
     published, bar : float or None
         Errors in per cent: the paper's, and an independent implementation's.
     grid : dict
-        Parameters that were chosen on the first rows (`choose.py`), with the values tried.
+        Parameters that `choose.py` chose on the first rows, with the values tried.
     """
 
     data: str
@@ -49,7 +49,7 @@ class Row:
         return replace(self, parameters={**self.parameters, **changes})
 
     def choosing(self, grid, values):
-        """Return the row with the values chosen from a grid, which are added to its name."""
+        """Return the row with values chosen from a grid; they are added to its name."""
         setting = dict(zip(grid, values, strict=True))
         name = described(self.learner, setting)
         return replace(self.with_parameters(setting), learner=name, grid=grid)
@@ -62,5 +62,5 @@ def described(learner, setting):
 
 
 def mistakes(accuracy):
-    """Return an accuracy in per cent as errors."""
+    """Return the errors of an accuracy in per cent."""
     return None if accuracy is None else round(100 - accuracy, 2)

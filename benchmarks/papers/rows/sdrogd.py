@@ -1,4 +1,4 @@
-"""Table D: the SDROGD paper's, test errors."""
+"""Table D, of the SDROGD paper: test errors."""
 
 from protocols import after_a_pass, divided, divided_unscaled
 

@@ -1,9 +1,9 @@
-"""Table A: the SPA paper's table 1, mistakes of one pass under a Gaussian kernel of gamma 0.4.
+"""Table A, table 1 of the SPA paper: mistakes of one pass, Gaussian kernel of gamma 0.4.
 
-The paper has three sets more, of which there are no rows because their files were not at hand: w7a,
-covtype with all its 581,012 samples, and KDD08. Its figures are accuracies, as are those of the
-independent implementation; here they are what is left to 100. SPA and OSKL count the mistakes of
-their averaged models, as in the paper.
+Three more sets of the paper are missing, because their files were not available: w7a, covtype with
+all 581,012 samples, and KDD08. The paper and the independent implementation give accuracies; here
+they are errors, 100 minus the accuracy. SPA and OSKL count the mistakes of their averaged models,
+as in the paper.
 """
 
 from protocols import online
@@ -27,11 +27,12 @@ LEARNERS = {
 }
 FIXED = {"Projectron": {"plus_plus": False}, "Projectron++": {"plus_plus": True}}
 
-# Set -> budget, and for each learner its setting, the published accuracy and the one checked. The
-# paper has the best eta and C of a few; here they are those of the figures checked, on the mixture
-# the best on a mixture of another seed. BPA-S's published figures are those of C = 1, which is not
-# its best. The Projectrons' eta is small enough to fill the budget; in the plane none is. OSKL's G
-# makes it as large as the budget. On the mixture those without a budget come last: they are slow.
+# Set -> budget, and for each learner its setting, the published and the independent accuracy. The
+# paper takes the best eta and C of a few values. Here they are those of the independent figures; on
+# the mixture, the best on a mixture of another seed. The published figures of BPA-S belong to C =
+# 1, which is not its best. The eta of the Projectrons is small enough to fill the budget; in the
+# plane no eta is. OSKL's G makes it as large as the budget. Learners without a budget are slow, so
+# they come last on the mixture.
 SETS = {
     "a9a": (1350, [
         ("Perceptron", {}, 79.40, 79.4),
