@@ -102,7 +102,7 @@ def main():
     with threadpool_limits(1):
         table(
             "Sparse samples: support rows in dense panels, or as they came",
-            WAYS["support rows"],
+            WAYS["support vectors"],
             [
                 (128, 14),
                 (500, 50),
@@ -126,7 +126,7 @@ def main():
         )
         table(
             "Dense samples: products among a block's samples as they are learnt, or all at once",
-            WAYS["among"],
+            WAYS["pairs"],
             [(16, 16), (64, 64), (256, 256), (784, 784)],
             options,
             budgets=(100, 1_000),

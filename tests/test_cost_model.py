@@ -10,7 +10,7 @@ from scipy import sparse
 from onlinekern.core.kernels import cost_model
 
 SUPPORT_ROWS, SAMPLES, AMONG, WIDTHS = (
-    cost_model.WAYS[name] for name in ("support rows", "samples", "among", "width")
+    cost_model.WAYS[name] for name in ("support vectors", "samples", "pairs", "length")
 )
 # Few and many updates, growing and full sets, rows that are blended, averages, regression.
 LEARNERS = [
@@ -144,8 +144,8 @@ def test_constants_return():
     before = cost_model.constants()
 
     def fail():
-        with cost_model.overridden(least_rows=1, least_asked=0.7):
-            assert cost_model.constants() == {**before, "least_rows": 1, "least_asked": 0.7}
+        with cost_model.overridden(least_rows=1, least_added=0.7):
+            assert cost_model.constants() == {**before, "least_rows": 1, "least_added": 0.7}
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

@@ -165,7 +165,7 @@ cdef class Model:
         cdef Status status
         if n == 0:
             return np.asarray(predictions)
-        self.space.make_room(min(n, window if window > 0 else MOST_ROWS))
+        self.space.reserve_block(min(n, window if window > 0 else MOST_ROWS))
         self.checkpoint()
         with nogil:
             status = self.run(&samples.rows, sequence, &y[0], weights, n, window,

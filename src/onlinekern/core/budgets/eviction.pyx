@@ -187,7 +187,7 @@ cdef class CheapestEviction(Eviction):
     cdef Status admit(self, SupportSet support, Py_ssize_t i,
                       const double *coefficients) noexcept nogil:
         cdef Py_ssize_t slot = support.n
-        cdef double length = support.kernel.diagonal(support.window.chunk.squares[i]), share
+        cdef double length = support.kernel.diagonal(support.window.block.squares[i]), share
         cdef const char *g = support.window.row(i)
         cdef Status status
         if self.lengths.reserve(support.capacity) < 0:
@@ -203,7 +203,7 @@ cdef class CheapestEviction(Eviction):
             else:
                 share = (<const double *> g)[slot] / length
             status = self.exchange(support, slot, i, share, coefficients)
-        if self.lengths.put(slot, &length) < 0:
+        if self.lengths.assign(slot, &length) < 0:
             return NO_MEMORY
         return status
 
@@ -258,22 +258,22 @@ cdef class OldestEviction(Eviction):
     cdef Status admit(self, SupportSet support, Py_ssize_t i,
                       const double *coefficients) noexcept nogil:
         cdef Py_ssize_t k, oldest, slot
-        cdef double length = support.kernel.diagonal(support.window.chunk.squares[i]), factor = 1
+        cdef double length = support.kernel.diagonal(support.window.block.squares[i]), factor = 1
         cdef bint full = self.full(support)
         self.n_steps += 1
         if self.margins.reserve(support.capacity) < 0 \
-                or self.margins.blend(support.window.row(i), coefficients) < 0:
+                or self.margins.add_multiples(support.window.row(i), coefficients) < 0:
             return NO_MEMORY
         if full:
             # Rows come to the places in turn.
-            oldest = support.slots.added % self.max_support
+            oldest = support.slots.n_added % self.max_support
             factor = self.factor(support, oldest)
             if support.drop(oldest) < 0 or self.margins.clear(oldest) < 0:
                 return NO_MEMORY
         slot = support.add(i, coefficients)
         for k in range(support.coefficients.n_outputs):
             self.step[k] = coefficients[k] * length
-        if slot < 0 or self.margins.put(slot, self.step) < 0:
+        if slot < 0 or self.margins.assign(slot, self.step) < 0:
             return NO_MEMORY
         if full and (support.coefficients.shrink(factor) < 0 or self.margins.shrink(factor) < 0):
             return NO_MEMORY

@@ -33,7 +33,7 @@ cdef class Inverting(Budget):
         self.kernel = <double *> aligned_resize(self.kernel, 0, self.gram.ld * sizeof(double))
         if self.kernel == NULL:
             raise MemoryError(f"no memory for {self.max_support} support vectors")
-        return support.allow_probes()
+        return support.prepare_kernel_rows()
 
     cdef Py_ssize_t enter(self, SupportSet support, Py_ssize_t i, const double *coefficients,
                           double ridge) noexcept nogil:

@@ -174,7 +174,7 @@ cdef class Merging(Budget):
         if self.step == NULL or self.kernel == NULL or self.bounds == NULL:
             raise MemoryError(f"no memory for {self.max_support} support vectors")
         make_table()
-        return support.allow_probes()
+        return support.prepare_kernel_rows()
 
     cdef Status admit(self, SupportSet support, Py_ssize_t i,
                       const double *coefficients) noexcept nogil:
@@ -282,6 +282,6 @@ cdef class Merging(Budget):
                 nearness * support.coefficients.values[j + least]
                 + own * support.coefficients.values[j + best.slot])
         if support.coefficients.clear(best.slot) < 0 \
-                or support.coefficients.put(best.slot, self.step) < 0:
+                or support.coefficients.assign(best.slot, self.step) < 0:
             return NO_MEMORY
-        return support.blend(i, best.slot, least, best.h)
+        return support.interpolate(i, best.slot, least, best.h)

@@ -115,7 +115,8 @@ cdef class Projectron(Budget):
         for k in range(n_outputs):
             adds |= self.added[k] != 0
             projects |= projected[k] != 0
-        if projects and support.coefficients.combine(self.factor.finish(), projected) < 0:
+        if projects and support.coefficients.add_multiples_double(self.factor.finish(),
+                                                                  projected) < 0:
             return NO_MEMORY
         if not adds:
             return OK

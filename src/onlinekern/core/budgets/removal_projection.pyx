@@ -134,6 +134,6 @@ cdef class Projection(Inverting):
         for j in range(support.n):
             self.direction[j] = -row[j] / row[slot]
         self.direction[slot] = 0
-        if support.coefficients.combine(self.direction, self.step) < 0:
+        if support.coefficients.add_multiples_double(self.direction, self.step) < 0:
             return NO_MEMORY
         return self.leave(support, slot)

@@ -1,6 +1,6 @@
 # Feature maps: a block of explicit features. May change at minor versions.
 from onlinekern.core.base.part cimport Status
-from onlinekern.core.kernels.block cimport Chunk
+from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.kernels.panel_store cimport PanelStore
 from onlinekern.core.samples.rows cimport Rows
 
@@ -13,7 +13,7 @@ cdef class FeatureMap:
     cdef readonly Py_ssize_t n_features    # in a row, without the constant
     cdef readonly Py_ssize_t length        # of a row of features, in whole panels
     cdef readonly Py_ssize_t constant      # where a row has a constant 1; -1: nowhere
-    cdef void fill(self, Chunk chunk, char *z) noexcept nogil
+    cdef void fill(self, Block block, char *z) noexcept nogil
     cdef double square(self, const char *z) noexcept nogil
     cdef Py_ssize_t work(self) noexcept nogil
     cdef void copy(self, const char *z, char *out) noexcept nogil
@@ -29,15 +29,15 @@ cdef class RandomFourier(FeatureMap):
 
 cdef class FeatureBlock:
     cdef FeatureMap map
-    cdef char *block
+    cdef char *values
     cdef Py_ssize_t row_bytes
     cdef readonly Py_ssize_t capacity
-    cdef void fill(self, Chunk chunk) noexcept nogil
+    cdef void fill(self, Block block) noexcept nogil
     cdef const char *row(self, Py_ssize_t i) noexcept nogil
 
 
 cdef class FeatureWindow:
-    cdef Chunk chunk
+    cdef Block block
     cdef FeatureBlock features
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil

@@ -1,6 +1,6 @@
-"""Feature maps: explicit features z(x) of the rows of a chunk, a block at a time.
+"""Feature maps: explicit features z(x) of the rows of a block, a block at a time.
 
-`RandomFourier` holds its frequencies as the panels of a store: the product of a chunk with
+`RandomFourier` holds its frequencies as the panels of a store: the product of a block with
 them is the primitive that multiplies it with support rows, for dense and sparse samples alike, so a
 row's features are the same bits in any block.
 """
@@ -12,7 +12,7 @@ import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport OK_DOT, OK_PANEL, aligned_resize, whole_panels
-from onlinekern.core.kernels.block cimport Chunk
+from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.kernels.kernels cimport Kernel
 from onlinekern.core.kernels.panel_store cimport PanelStore
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
@@ -22,11 +22,11 @@ cdef PanelStore panels_of(object rows, object dtype):
     cdef Samples samples = samples_of(rows, dtype)
     cdef Py_ssize_t j, n = samples.rows.n, d = samples.rows.d
     cdef PanelStore store = PanelStore(d, samples.rows.itemsize)
-    cdef Chunk chunk = Chunk(Kernel(), 1, d, samples.rows.itemsize)
+    cdef Block block = Block(Kernel(), 1, d, samples.rows.itemsize)
     if store.reserve(whole_panels(max(n, 1))) < 0:
         raise MemoryError(f"no memory for {n} rows of {d} numbers")
     for j in range(n):
-        if chunk.open(&samples.rows, NULL, j, 1) < 0 or store.write(j, chunk, 0) < 0:
+        if block.open(&samples.rows, NULL, j, 1) < 0 or store.write(j, block, 0) < 0:
             raise MemoryError(f"no memory for {n} rows of {d} numbers")
     return store
 
@@ -37,8 +37,8 @@ cdef class FeatureMap:
     def __cinit__(self, *args, **kwargs):
         self.constant = -1
 
-    cdef void fill(self, Chunk chunk, char *z) noexcept nogil:
-        """z (n x length) = features of the rows of an open chunk."""
+    cdef void fill(self, Block block, char *z) noexcept nogil:
+        """z (n x length) = features of the rows of an open block."""
 
     cdef double square(self, const char *z) noexcept nogil:
         """||z||^2 of a row of features."""
@@ -54,10 +54,10 @@ cdef class FeatureMap:
 
     cdef FeatureWindow new_window(self, Py_ssize_t rows):
         """A window over up to `rows` samples."""
-        cdef Chunk chunk = Chunk(Kernel(), rows, self.d, self.itemsize)
+        cdef Block block = Block(Kernel(), rows, self.d, self.itemsize)
         # A product gives two features, a cosine and a sine.
-        chunk.panels_met = self.length // (2 * OK_PANEL)
-        return FeatureWindow(FeatureBlock(self, rows), chunk)
+        block.expected_panels = self.length // (2 * OK_PANEL)
+        return FeatureWindow(FeatureBlock(self, rows), block)
 
     def columns(self):
         """Where the n_features features are in a row of the block, ndarray of intp."""
@@ -145,15 +145,15 @@ cdef class RandomFourier(FeatureMap):
         memcpy(out, z, half)
         memcpy(out + half, z + self.sine * self.itemsize, half)
 
-    cdef void fill(self, Chunk chunk, char *z) noexcept nogil:
+    cdef void fill(self, Block block, char *z) noexcept nogil:
         cdef Py_ssize_t p, count
         cdef char *panel
         # The last panel, which may reach into the sines of the first ones, comes first.
         for p in range(whole_panels(self.n_components) // OK_PANEL - 1, -1, -1):
             panel = z + p * OK_PANEL * self.itemsize
             count = min(OK_PANEL, self.n_components - p * OK_PANEL)
-            self.panels.product(chunk, p, OK_DOT, panel, self.length)
-            chunk.ops.cosine_sine(panel, self.length, chunk.n, count, self.sine, self.factor)
+            self.panels.product(block, p, OK_DOT, panel, self.length)
+            block.ops.cosine_sine(panel, self.length, block.n, count, self.sine, self.factor)
 
 
 cdef class FeatureBlock:
@@ -173,8 +173,8 @@ cdef class FeatureBlock:
         self.map = map
         self.capacity = capacity
         self.row_bytes = map.length * map.itemsize
-        self.block = <char *> aligned_resize(NULL, 0, capacity * self.row_bytes)
-        if self.block == NULL:
+        self.values = <char *> aligned_resize(NULL, 0, capacity * self.row_bytes)
+        if self.values == NULL:
             raise MemoryError(f"no memory for the features of {capacity} samples")
         for i in range(capacity if map.constant >= 0 else 0):
             if map.itemsize == 4:
@@ -183,35 +183,35 @@ cdef class FeatureBlock:
                 (<double *> self.row(i))[map.constant] = 1
 
     def __dealloc__(self):
-        free(self.block)
+        free(self.values)
 
-    cdef void fill(self, Chunk chunk) noexcept nogil:
-        """Compute the features of the rows of an open chunk."""
-        self.map.fill(chunk, self.block)
+    cdef void fill(self, Block block) noexcept nogil:
+        """Compute the features of the rows of an open block."""
+        self.map.fill(block, self.values)
 
     cdef const char *row(self, Py_ssize_t i) noexcept nogil:
         """The features of row i."""
-        return self.block + i * self.row_bytes
+        return self.values + i * self.row_bytes
 
 
 cdef class FeatureWindow:
-    """A chunk of coming samples, and their features.
+    """A block of coming samples, and their features.
 
     Parameters
     ----------
     features : FeatureBlock
-    chunk : Chunk
+    block : Block
         Of the same capacity.
     """
 
-    def __init__(self, FeatureBlock features, Chunk chunk):
+    def __init__(self, FeatureBlock features, Block block):
         self.features = features
-        self.chunk = chunk
+        self.block = block
 
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil:
         """Look at samples order[first] ... order[first + n - 1]. Returns a status."""
-        if self.chunk.open(rows, order, first, n) < 0:
+        if self.block.open(rows, order, first, n) < 0:
             return NO_MEMORY
-        self.features.fill(self.chunk)
+        self.features.fill(self.block)
         return OK

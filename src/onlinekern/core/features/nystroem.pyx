@@ -81,8 +81,8 @@ cdef class Spectrum:
         cdef const double *row
         for first in range(0, n, OK_PANEL):
             width = min(OK_PANEL, n - first)
-            if window.chunk.open(&samples.rows, NULL, first, width) < 0 \
-                    or window.fill(n, landmarks.terms, 0) < 0:
+            if window.block.open(&samples.rows, NULL, first, width) < 0 \
+                    or window.fill(n, landmarks.norm_terms, 0) < 0:
                 raise MemoryError(f"no memory for the kernel matrix of {n} landmarks")
             for i in range(width):
                 row = <const double *> window.row(i)
@@ -166,8 +166,8 @@ cdef class Nystroem(FeatureMap):
         """z (n x length) = features of the rows of a window that was filled."""
         cdef Py_ssize_t p
         for p in range(self.length // OK_PANEL):
-            window.chunk.ops.dense[OK_DOT](
-                window.block, window.ld, window.chunk.n, self.landmarks.n, self.panels.panel(p),
+            window.block.ops.dense[OK_DOT](
+                window.values, window.ld, window.block.n, self.landmarks.n, self.panels.panel(p),
                 z + p * OK_PANEL * self.itemsize, self.length)
 
 
@@ -182,19 +182,19 @@ cdef class NystroemWindow(FeatureWindow):
     """
 
     def __init__(self, Nystroem map, Window window):
-        super().__init__(FeatureBlock(map, window.chunk.capacity), window.chunk)
+        super().__init__(FeatureBlock(map, window.block.capacity), window.block)
         self.map = map
         self.window = window
-        if window.block != NULL:
-            map.project(window, self.features.block)
+        if window.values != NULL:
+            map.project(window, self.features.values)
 
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil:
-        self.chunk.panels_met = whole_panels(self.map.landmarks.n) // OK_PANEL
-        if self.chunk.open(rows, order, first, n) < 0 \
-                or self.window.fill(self.map.landmarks.n, self.map.landmarks.terms, 0) < 0:
+        self.block.expected_panels = whole_panels(self.map.landmarks.n) // OK_PANEL
+        if self.block.open(rows, order, first, n) < 0 \
+                or self.window.fill(self.map.landmarks.n, self.map.landmarks.norm_terms, 0) < 0:
             return NO_MEMORY
-        self.map.project(self.window, self.features.block)
+        self.map.project(self.window, self.features.values)
         return OK
 
 

@@ -1,14 +1,14 @@
-"""Chunk: the rows of one look-ahead block, with their kernel terms, ready for products.
+"""Block: the rows of one look-ahead block, with their kernel norm_terms, ready for products.
 
-A chunk is opened on up to `capacity` coming samples. It knows their layout; those above
-see rows by number. When a row becomes a support row in the middle of the chunk, its products with
-the rows still to come are needed (`column`): for that the chunk is spread out, lazily, into
+A block is opened on up to `capacity` coming samples. It knows their layout; those above
+see rows by number. When a row becomes a support row in the middle of the block, its products with
+the rows still to come are needed (`column`): for that the block is spread out, lazily, into
 feature-major panels, and the same primitive that multiplies rows with support panels multiplies the
-new support row with the chunk. The two give the same bits (see vector.h), which makes any chunk
+new support row with the block. The two give the same bits (see vector.h), which makes any block
 length give the same results.
 
-The lanes of sparse rows hold only the columns that occur in the chunk (`place` numbers them), so
-their size follows the stored elements, whatever the number of features.
+The lanes of sparse rows hold only the columns that occur in the block (`local_column` numbers them),
+so their size follows the stored elements, whatever the number of features.
 """
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free, malloc
@@ -24,7 +24,7 @@ from onlinekern.core.samples.rows cimport Rows, dense_row, is_sparse, sparse_row
 from onlinekern.core.samples.sparse_rows cimport nonzeros, pack, scatter, sparse_distance
 
 
-cdef class Chunk:
+cdef class Block:
     """Room for `capacity` rows of `d` features.
 
     Parameters
@@ -43,26 +43,26 @@ cdef class Chunk:
         self.ops = ops_for(itemsize)
         self.rows = <ok_sparse_row *> calloc(capacity, sizeof(ok_sparse_row))
         self.squares = <double *> calloc(capacity, sizeof(double))
-        self.terms = <char *> aligned_resize(
+        self.norm_terms = <char *> aligned_resize(
             NULL, 0, whole_panels(capacity) * itemsize)
         self.scratch_bytes = max(OK_PANEL * OK_PANEL, d) * itemsize
         self.scratch = <char *> aligned_resize(NULL, 0, self.scratch_bytes)
-        if self.rows == NULL or self.squares == NULL or self.terms == NULL \
+        if self.rows == NULL or self.squares == NULL or self.norm_terms == NULL \
                 or self.scratch == NULL:
             raise MemoryError(f"no memory for a look-ahead window of {capacity} rows")
 
     def __dealloc__(self):
         free(self.rows)
         free(self.squares)
-        free(self.terms)
+        free(self.norm_terms)
         free(self.scratch)
         free(self.gathered)
-        free(self.stored_values)
-        free(self.stored_columns)
-        free(self.lanes)
-        free(self.among)
-        free(self.place)
-        free(self.vocabulary)
+        free(self.packed_values)
+        free(self.packed_columns)
+        free(self.panels)
+        free(self.pair_products)
+        free(self.local_column)
+        free(self.used_columns)
 
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil:
@@ -73,13 +73,13 @@ cdef class Chunk:
         cdef Py_ssize_t i, row_bytes = self.d * self.itemsize
         cdef double absolute, term
         cdef bint sparse = is_sparse(rows)
-        self.close()
-        self.multiply_all = not sparse and pays_to_multiply_all(self.d, self.n, self.asked)
-        self.asked = 0
+        self.forget_columns()
+        self.all_pairs = not sparse and pays_to_multiply_all(self.d, self.n, self.columns_made)
+        self.columns_made = 0
         self.sparse = sparse
         self.n = n
         self.any_exact = False
-        if not sparse and self.gather(rows, order, first) < 0:
+        if not sparse and self.gather_rows(rows, order, first) < 0:
             return NO_MEMORY
         for i in range(n):
             if sparse:
@@ -88,17 +88,17 @@ cdef class Chunk:
                                &absolute)
             else:
                 self.ops.norms(self.dense + i * row_bytes, self.d, &self.squares[i], &absolute)
-            term = self.kernel.term(self.squares[i], absolute)
+            term = self.kernel.norm_term(self.squares[i], absolute)
             if self.itemsize == 4:
-                (<float *> self.terms)[i] = <float> term
+                (<float *> self.norm_terms)[i] = <float> term
             else:
-                (<double *> self.terms)[i] = term
+                (<double *> self.norm_terms)[i] = term
             self.any_exact |= self.is_exact(i)
         if not sparse and self.kernel.accumulate == OK_DOT and not self.any_exact:
-            return self.compress()
+            return self.compress_rows()
         return OK
 
-    cdef Status compress(self) noexcept nogil:
+    cdef Status compress_rows(self) noexcept nogil:
         """Turn dense rows that are mostly zeros (one-hot features) into sparse ones.
 
         Their products are the same bits, and cost their stored elements only. Products of l1
@@ -107,16 +107,16 @@ cdef class Chunk:
         cdef Py_ssize_t i, count, stored = nonzeros(self.dense, self.n * self.d, self.itemsize)
         cdef int32_t *columns
         cdef char *values
-        if not pays_to_compress(self.d, self.n, stored, self.panels_met):
+        if not pays_to_compress(self.d, self.n, stored, self.expected_panels):
             return OK
         # `pack` looks one element ahead.
-        if grow(<void **> &self.stored_columns, &self.columns_bytes,
+        if grow(<void **> &self.packed_columns, &self.columns_bytes,
                 (stored + 1) * <Py_ssize_t> sizeof(int32_t)) < 0 \
-                or grow(<void **> &self.stored_values, &self.values_bytes,
+                or grow(<void **> &self.packed_values, &self.values_bytes,
                         (stored + 1) * self.itemsize) < 0:
             return NO_MEMORY
-        columns = self.stored_columns
-        values = self.stored_values
+        columns = self.packed_columns
+        values = self.packed_values
         for i in range(self.n):
             count = pack(self.dense + i * self.d * self.itemsize, self.d, self.itemsize, values,
                          columns)
@@ -128,8 +128,8 @@ cdef class Chunk:
         self.sparse = True
         return OK
 
-    cdef Status gather(self, const Rows *rows, const Py_ssize_t *order,
-                       Py_ssize_t first) noexcept nogil:
+    cdef Status gather_rows(self, const Rows *rows, const Py_ssize_t *order,
+                            Py_ssize_t first) noexcept nogil:
         """Point `dense` at the rows where they are, or, out of order, at a copy of them."""
         cdef Py_ssize_t i, row_bytes = self.d * self.itemsize
         if order == NULL:
@@ -146,73 +146,73 @@ cdef class Chunk:
         """Whether row i is too long for the expanded distance in its dtype (see kernels)."""
         return self.itemsize == 4 and self.squares[i] > self.kernel.exact_above
 
-    cdef char *lane_panel(self, Py_ssize_t index) noexcept nogil:
-        return self.lanes + index * self.lane_features * OK_PANEL * self.itemsize
+    cdef char *panel(self, Py_ssize_t index) noexcept nogil:
+        return self.panels + index * self.panel_features * OK_PANEL * self.itemsize
 
     cdef Status number_columns(self) noexcept nogil:
-        """Give the columns that occur in the chunk the numbers 0, 1, ... in `place`."""
+        """Give the columns that occur in the block the numbers 0, 1, ... in `local_column`."""
         cdef Py_ssize_t i, j, stored = 0
         cdef int32_t column
-        if self.place == NULL:
-            self.place = <int32_t *> malloc(max(self.d, 1) * sizeof(int32_t))
-            if self.place == NULL:
+        if self.local_column == NULL:
+            self.local_column = <int32_t *> malloc(max(self.d, 1) * sizeof(int32_t))
+            if self.local_column == NULL:
                 return NO_MEMORY
-            memset(self.place, 0xff, self.d * sizeof(int32_t))
+            memset(self.local_column, 0xff, self.d * sizeof(int32_t))
         for i in range(self.n):
             stored += self.rows[i].count
-        if grow(<void **> &self.vocabulary, &self.vocabulary_bytes,
+        if grow(<void **> &self.used_columns, &self.used_columns_bytes,
                 stored * <Py_ssize_t> sizeof(int32_t)) < 0:
             return NO_MEMORY
-        self.lane_features = 0
+        self.panel_features = 0
         for i in range(self.n):
             for j in range(self.rows[i].count):
                 column = self.rows[i].columns[j]
-                if self.place[column] < 0:
-                    self.place[column] = <int32_t> self.lane_features
-                    self.vocabulary[self.lane_features] = column
-                    self.lane_features += 1
+                if self.local_column[column] < 0:
+                    self.local_column[column] = <int32_t> self.panel_features
+                    self.used_columns[self.panel_features] = column
+                    self.panel_features += 1
         return OK
 
-    cdef Status spread(self) noexcept nogil:
-        """Make the lanes (once per chunk). Returns a status."""
+    cdef Status make_panels(self) noexcept nogil:
+        """Make the lanes (once per block). Returns a status."""
         cdef Py_ssize_t i, needed
         cdef int fresh
         cdef char *lane
-        if self.spread_out:
+        if self.has_panels:
             return OK
-        self.lane_features = self.d
+        self.panel_features = self.d
         if self.sparse and self.number_columns() < 0:
             return NO_MEMORY
-        needed = whole_panels(self.n) * max(self.lane_features, 1) * self.itemsize
-        fresh = grow(<void **> &self.lanes, &self.lanes_bytes, needed)
+        needed = whole_panels(self.n) * max(self.panel_features, 1) * self.itemsize
+        fresh = grow(<void **> &self.panels, &self.panels_bytes, needed)
         if fresh < 0:
             return NO_MEMORY
         if self.sparse and not fresh:
-            memset(self.lanes, 0, needed)
+            memset(self.panels, 0, needed)
         for i in range(self.n):
-            lane = self.lane_panel(i // OK_PANEL) + i % OK_PANEL * self.itemsize
-            self.scatter_row(i, lane)
-        self.spread_out = True
+            lane = self.panel(i // OK_PANEL) + i % OK_PANEL * self.itemsize
+            self.write_lane(i, lane)
+        self.has_panels = True
         return OK
 
-    cdef void scatter_row(self, Py_ssize_t i, char *lane) noexcept nogil:
+    cdef void write_lane(self, Py_ssize_t i, char *lane) noexcept nogil:
         if self.sparse:
-            scatter(lane, <const char *> self.rows[i].values, self.rows[i].columns, self.place,
-                    self.rows[i].count, self.itemsize)
+            scatter(lane, <const char *> self.rows[i].values, self.rows[i].columns,
+                    self.local_column, self.rows[i].count, self.itemsize)
         else:
             scatter(lane, self.dense + i * self.d * self.itemsize, NULL, NULL, self.d,
                     self.itemsize)
 
-    cdef void close(self) noexcept nogil:
-        """Forget the numbers of the columns of a sparse chunk.
+    cdef void forget_columns(self) noexcept nogil:
+        """Forget the numbers of the columns of a sparse block.
 
-        The list of them is the chunk's own: its rows may be gone by now.
+        The list of them is the block's own: its rows may be gone by now.
         """
         cdef Py_ssize_t j
-        if self.spread_out and self.sparse:
-            for j in range(self.lane_features):
-                self.place[self.vocabulary[j]] = -1
-        self.spread_out = False
+        if self.has_panels and self.sparse:
+            for j in range(self.panel_features):
+                self.local_column[self.used_columns[j]] = -1
+        self.has_panels = False
 
     cdef const char *as_dense(self, Py_ssize_t i) noexcept nogil:
         """Row i as d elements; of a sparse row, a copy in the scratch memory."""
@@ -226,53 +226,53 @@ cdef class Chunk:
                    <const char *> row.values + j * self.itemsize, self.itemsize)
         return self.scratch
 
-    cdef Status multiply(self) noexcept nogil:
+    cdef Status multiply_pairs(self) noexcept nogil:
         """The products of all dense rows with one another. Returns a status."""
         cdef Py_ssize_t q, panels = whole_panels(self.n) // OK_PANEL
-        if grow(<void **> &self.among, &self.among_bytes,
+        if grow(<void **> &self.pair_products, &self.pair_products_bytes,
                 self.n * whole_panels(self.n) * self.itemsize) < 0:
             return NO_MEMORY
         for q in range(panels):
             self.ops.dense[self.kernel.accumulate](
-                self.dense, self.d, self.n, self.d, self.lane_panel(q),
-                self.among + q * OK_PANEL * self.itemsize, panels * OK_PANEL)
+                self.dense, self.d, self.n, self.d, self.panel(q),
+                self.pair_products + q * OK_PANEL * self.itemsize, panels * OK_PANEL)
         return OK
 
-    cdef void products(self, Py_ssize_t i, char *out) noexcept nogil:
-        """The products of row i with the chunk's panels."""
+    cdef void multiply_row(self, Py_ssize_t i, char *out) noexcept nogil:
+        """The products of row i with the block's panels."""
         cdef Py_ssize_t q, panels = whole_panels(self.n) // OK_PANEL
         cdef Py_ssize_t width = OK_PANEL * self.itemsize
         cdef int accumulate = self.kernel.accumulate
         for q in range(i // OK_PANEL, panels):
             if self.sparse:
-                self.ops.sparse[accumulate](&self.rows[i], 1, self.place, self.lane_panel(q),
+                self.ops.sparse[accumulate](&self.rows[i], 1, self.local_column, self.panel(q),
                                             out + q * width, OK_PANEL)
             else:
                 self.ops.dense[accumulate](self.dense + i * self.d * self.itemsize, self.d, 1,
-                                           self.d, self.lane_panel(q), out + q * width, OK_PANEL)
+                                           self.d, self.panel(q), out + q * width, OK_PANEL)
 
-    cdef Status column(self, Py_ssize_t i, char *out) noexcept nogil:
-        """out[j] = kappa(x_i, x_j) for the rows j > i of the chunk, which has been spread out.
+    cdef Status kernel_column(self, Py_ssize_t i, char *out) noexcept nogil:
+        """out[j] = kappa(x_i, x_j) for the rows j > i of the block, which has been spread out.
 
         `out` has room for n rounded up to whole panels; its other entries become anything. Returns
         a status.
         """
         cdef Py_ssize_t j = i + 1, size = self.itemsize
-        self.asked += 1
-        if self.multiply_all and not self.sparse:
-            if self.asked == 1 and self.multiply() < 0:
+        self.columns_made += 1
+        if self.all_pairs and not self.sparse:
+            if self.columns_made == 1 and self.multiply_pairs() < 0:
                 return NO_MEMORY
-            memcpy(out + j * size, self.among + (i * whole_panels(self.n) + j) * size,
+            memcpy(out + j * size, self.pair_products + (i * whole_panels(self.n) + j) * size,
                    (self.n - j) * size)
         else:
-            self.products(i, out)
+            self.multiply_row(i, out)
         self.kernel.transform(self.ops, out + j * size, OK_PANEL, 1, self.n - j,
-                              self.terms + i * size, self.terms + j * size, self.sparse)
+                              self.norm_terms + i * size, self.norm_terms + j * size, self.sparse)
         if self.any_exact:
-            self.correct_column(i, out)
+            self.recompute_exact(i, out)
         return OK
 
-    cdef void correct_column(self, Py_ssize_t i, char *out) noexcept nogil:
+    cdef void recompute_exact(self, Py_ssize_t i, char *out) noexcept nogil:
         """Recompute from feature differences the entries j > i whose row asks for it."""
         cdef Py_ssize_t j
         cdef char *distance = self.scratch + OK_PANEL * self.itemsize
@@ -285,7 +285,7 @@ cdef class Chunk:
             else:
                 self.ops.dense[OK_SQUARED](
                     self.dense + i * self.d * self.itemsize, self.d, 1, self.d,
-                    self.lane_panel(j // OK_PANEL), distance, OK_PANEL)
+                    self.panel(j // OK_PANEL), distance, OK_PANEL)
                 value = (<float *> distance)[j % OK_PANEL]
             (<float *> out)[j] = value
             self.kernel.of_distance(self.ops, out + j * self.itemsize, OK_PANEL, 1, 1)

@@ -23,14 +23,14 @@ cdef class Coefficients:
     cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil
     cdef double *widened(self, double *old, Py_ssize_t capacity) noexcept nogil
     cdef void scores(self, const char *g, double *current, double *averaged) noexcept nogil
-    cdef Status put(self, Py_ssize_t slot, const double *step) noexcept nogil
-    cdef Status add(self, Py_ssize_t slot, const double *step) noexcept nogil
-    cdef Status span(self, Py_ssize_t length) noexcept nogil
-    cdef Status blend(self, const char *z, const double *step) noexcept nogil
+    cdef Status assign(self, Py_ssize_t slot, const double *step) noexcept nogil
+    cdef Status add_at(self, Py_ssize_t slot, const double *step) noexcept nogil
+    cdef Status reserve_features(self, Py_ssize_t length) noexcept nogil
+    cdef Status add_multiples(self, const char *z, const double *factors) noexcept nogil
     cdef Status clear(self, Py_ssize_t slot) noexcept nogil
-    cdef Status combine(self, const double *direction, const double *step) noexcept nogil
-    cdef Status add_multiples(self, const ok_vector_ops *ops, const void *z,
-                              const double *step) noexcept nogil
+    cdef Status add_multiples_double(self, const double *z, const double *factors) noexcept nogil
+    cdef Status add_scaled(self, const ok_vector_ops *ops, const void *z,
+                           const double *factors) noexcept nogil
     cdef double norm(self, Py_ssize_t slot) noexcept nogil
     cdef void advance(self) noexcept nogil
     cdef Status shrink(self, double factor) noexcept nogil

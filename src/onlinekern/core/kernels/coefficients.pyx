@@ -9,7 +9,7 @@ c = a S_i therefore gives the average from the same kernel row: (S_t sum a kappa
 A fold turns a contribution made so far into -c, and starts S at 0 again.
 
 Weights of explicit features z are the same thing: f_k(x) = scale * w_k . z(x), where z takes the
-place of the kernel values (`span`, `blend`).
+place of the kernel values (`reserve_features`, `add_multiples`).
 """
 from libc.math cimport fabs, sqrt
 from libc.stdlib cimport calloc, free, malloc
@@ -102,7 +102,7 @@ cdef class Coefficients:
                 current[k] = self.scale * self.ops.dot(g, self.values + k * self.capacity, length)
                 averaged[k] = current[k]
 
-    cdef Status put(self, Py_ssize_t slot, const double *step) noexcept nogil:
+    cdef Status assign(self, Py_ssize_t slot, const double *step) noexcept nogil:
         """Give the row in a slot its K coefficients; there is room. Returns a status.
 
         The slot is a cleared one, or the next.
@@ -118,7 +118,7 @@ cdef class Coefficients:
         self.n = max(self.n, slot + 1)
         return OK
 
-    cdef Status add(self, Py_ssize_t slot, const double *step) noexcept nogil:
+    cdef Status add_at(self, Py_ssize_t slot, const double *step) noexcept nogil:
         """Add K numbers to the coefficients in a slot, from now on. Returns a status."""
         cdef Py_ssize_t k, j
         if slot < self.saved_n and self.preserve() < 0:
@@ -130,7 +130,7 @@ cdef class Coefficients:
                 self.companions[j] += step[k] / self.scale * self.total
         return OK
 
-    cdef Status span(self, Py_ssize_t length) noexcept nogil:
+    cdef Status reserve_features(self, Py_ssize_t length) noexcept nogil:
         """Be a model of `length` features, in whole panels, that has learnt nothing yet.
 
         Its numbers are the weights of features, and `scores` takes features for kernel values.
@@ -139,23 +139,23 @@ cdef class Coefficients:
         self.n = length
         return self.reserve(length)
 
-    cdef Status blend(self, const char *z, const double *step) noexcept nogil:
-        """Add step_k z, a kernel value for each row or a feature, to output k. Returns a status.
+    cdef Status add_multiples(self, const char *z, const double *factors) noexcept nogil:
+        """Add factors_k z, a kernel value for each row or a feature, to output k. Returns a status.
 
         The models averaged so far stay what they were.
         """
-        return self.add_multiples(self.ops, z, step)
+        return self.add_scaled(self.ops, z, factors)
 
-    cdef Status combine(self, const double *direction, const double *step) noexcept nogil:
+    cdef Status add_multiples_double(self, const double *z, const double *factors) noexcept nogil:
         """The same with a number in double for each row."""
-        return self.add_multiples(ops_for(sizeof(double)), direction, step)
+        return self.add_scaled(ops_for(sizeof(double)), z, factors)
 
-    cdef Status add_multiples(self, const ok_vector_ops *ops, const void *z,
-                              const double *step) noexcept nogil:
+    cdef Status add_scaled(self, const ok_vector_ops *ops, const void *z,
+                           const double *factors) noexcept nogil:
         cdef Py_ssize_t k
         cdef double raw
         for k in range(self.n_outputs):
-            raw = step[k] / self.scale
+            raw = factors[k] / self.scale
             if raw == 0:
                 continue
             if self.preserve_output(k) < 0:
@@ -187,7 +187,7 @@ cdef class Coefficients:
         return sqrt(square)
 
     cdef void advance(self) noexcept nogil:
-        """Count one step: f_t has been scored and enters the average. Before `shrink`, `put`."""
+        """Count one step: f_t has been scored and enters the average. Before `shrink`, `assign`."""
         self.steps += 1
         self.total += self.scale
 

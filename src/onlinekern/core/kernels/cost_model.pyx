@@ -1,7 +1,7 @@
 """Producers: which way the kernel values of a block are made. The cost model, in one place.
 
 The products of coming samples with support rows are made in one of three ways: dense rows
-with dense panels, sparse rows with dense panels, sparse support rows with the panels of the chunk.
+with dense panels, sparse rows with dense panels, sparse support rows with the panels of the block.
 Those among the samples of a block are made when a sample becomes a support row, or all at once. And
 a block may be long or short. Every way gives the same bits (see vector.h; but for l1 distances,
 which dense and sparse rows sum differently), so what is decided here costs or saves time only.
@@ -19,7 +19,7 @@ cdef struct Constants:
     double packing_cost
     Py_ssize_t least_compressed
     Py_ssize_t most_panel_features
-    double least_asked
+    double least_added
     Py_ssize_t least_multiplied
     Py_ssize_t block_bytes
     Py_ssize_t least_rows
@@ -33,9 +33,9 @@ cdef Constants costs = {
     # To write a row into a panel is to clear a number in each of its lines of memory: above so many
     # features that costs more than the products of a row do.
     "most_panel_features": 1024,
-    # A dense row alone meets the chunk's panels at half the rate of six rows together. Of few
+    # A dense row alone meets the block's panels at half the rate of six rows together. Of few
     # features, the products are less than the reading and writing of them.
-    "least_asked": 0.6,
+    "least_added": 0.6,
     "least_multiplied": 64,
     # The kernel block should stay in the level-2 cache between its making and its use.
     "block_bytes": 3 << 19,
@@ -45,7 +45,7 @@ cdef Constants costs = {
 cdef Py_ssize_t FOREVER = 1 << 60
 # What forces each way, by what is chosen between (for tests and benchmarks).
 WAYS = {
-    "support rows": {
+    "support vectors": {
         "panels": {"most_panel_features": FOREVER},
         "kept sparse": {"most_panel_features": 0},
     },
@@ -53,11 +53,11 @@ WAYS = {
         "dense": {"least_compressed": FOREVER},
         "compressed": {"least_compressed": 0, "stored_cost": 0.0, "packing_cost": -1.0},
     },
-    "among": {
-        "one by one": {"least_asked": 2.0},
-        "all at once": {"least_asked": -1.0, "least_multiplied": 0},
+    "pairs": {
+        "one by one": {"least_added": 2.0},
+        "all at once": {"least_added": -1.0, "least_multiplied": 0},
     },
-    "width": {
+    "length": {
         "short": {"block_bytes": 0, "least_rows": 3},
         "long": {"block_bytes": FOREVER},
     },
@@ -80,16 +80,16 @@ cdef bint pays_to_compress(Py_ssize_t d, Py_ssize_t n, Py_ssize_t stored,
     return d >= costs.least_compressed and saved > costs.packing_cost * n * d
 
 
-cdef bint pays_to_multiply_all(Py_ssize_t d, Py_ssize_t n, Py_ssize_t asked) noexcept nogil:
-    """Whether the products among all dense rows of a chunk are made at once.
+cdef bint pays_to_multiply_all(Py_ssize_t d, Py_ssize_t n, Py_ssize_t added) noexcept nogil:
+    """Whether the products among all dense rows of a block are made at once.
 
-    `asked` of the n rows of the chunk before became support rows, which asks for their products
+    `added` of the n rows of the block before became support rows, which asks for their products
     with the others. A sparse row alone is as fast as many.
     """
-    return d >= costs.least_multiplied and asked > n * costs.least_asked
+    return d >= costs.least_multiplied and added > n * costs.least_added
 
 
-cdef Py_ssize_t best_width(Py_ssize_t n, Py_ssize_t d, Py_ssize_t itemsize) noexcept nogil:
+cdef Py_ssize_t best_length(Py_ssize_t n, Py_ssize_t d, Py_ssize_t itemsize) noexcept nogil:
     """How many samples to look ahead against n support rows of d features.
 
     A large support set makes a window whose block fits the cache short, and then each of the d

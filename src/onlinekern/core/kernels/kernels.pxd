@@ -6,7 +6,7 @@ from onlinekern.core.base.vector cimport ok_vector_ops
 cdef class Kernel(Part):
     cdef int accumulate
     cdef double exact_above
-    cdef double term(self, double square, double absolute) noexcept nogil
+    cdef double norm_term(self, double square, double absolute) noexcept nogil
     cdef double diagonal(self, double square) noexcept nogil
     cdef void transform(self, const ok_vector_ops *ops, void *g, Py_ssize_t ld, Py_ssize_t n,
                         Py_ssize_t m, const void *a, const void *b, bint sparse) noexcept nogil

@@ -2,8 +2,9 @@
 
 A kernel says how two rows are accumulated (`accumulate`: dot product or l1 distance),
 gives each row one number that enters the transform (`term`, from its squared and absolute norm),
-and turns the block g into kernel values with the terms a of its rows and b of its columns. Terms
-are combined symmetrically, so a row against a panel and a panel against a row give the same number.
+and turns the block g into kernel values with the norm terms a of its rows and
+b of its columns. Terms are combined symmetrically, so a row against a panel and a panel against a
+row give the same number.
 
 The Gaussian kernel is exp(-gamma (||x||^2 + ||s||^2 - 2 x.s)). In float32 the difference loses
 gamma ||x||^2 2^-24 times a few of the exponent; samples above `exact_above` are therefore computed
@@ -26,7 +27,7 @@ cdef class Kernel(Part):
         self.accumulate = OK_DOT
         self.exact_above = INFINITY
 
-    cdef double term(self, double square, double absolute) noexcept nogil:
+    cdef double norm_term(self, double square, double absolute) noexcept nogil:
         """The row's own number in `transform`, from ||x||^2 and ||x||_1."""
         return 0
 
@@ -38,7 +39,7 @@ cdef class Kernel(Part):
                         Py_ssize_t m, const void *a, const void *b, bint sparse) noexcept nogil:
         """Turn the n x m block g (leading dimension ld) into kernel values, in place.
 
-        a (n) and b (m) are the terms; `sparse` tells that g was accumulated from sparse rows,
+        a (n) and b (m) are the norm terms; `sparse` tells that g was accumulated from sparse rows,
         where an l1 distance lacks the rows' own absolute norms.
         """
 
@@ -62,7 +63,7 @@ cdef class Gaussian(Kernel):
         self.exact_above = EXPANDED_LIMIT / gamma
         self.arguments = (gamma,)
 
-    cdef double term(self, double square, double absolute) noexcept nogil:
+    cdef double norm_term(self, double square, double absolute) noexcept nogil:
         return self.gamma * square
 
     cdef double diagonal(self, double square) noexcept nogil:
@@ -92,7 +93,7 @@ cdef class Laplacian(Kernel):
         self.accumulate = OK_ABSOLUTE
         self.arguments = (gamma,)
 
-    cdef double term(self, double square, double absolute) noexcept nogil:
+    cdef double norm_term(self, double square, double absolute) noexcept nogil:
         return self.gamma * absolute
 
     cdef double diagonal(self, double square) noexcept nogil:
@@ -160,7 +161,7 @@ cdef class Sigmoid(Kernel):
 cdef class Cosine(Kernel):
     """<x, z> / (||x|| ||z||), 0 where either row is zero."""
 
-    cdef double term(self, double square, double absolute) noexcept nogil:
+    cdef double norm_term(self, double square, double absolute) noexcept nogil:
         return 1 / sqrt(square) if square > 0 else 0
 
     cdef double diagonal(self, double square) noexcept nogil:

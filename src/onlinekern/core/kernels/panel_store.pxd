@@ -2,7 +2,7 @@
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport ok_vector_ops
-from onlinekern.core.kernels.block cimport Chunk
+from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.samples.sparse_rows cimport Point
 
 
@@ -11,16 +11,16 @@ cdef class Store:
     cdef readonly Py_ssize_t d, itemsize, capacity
     cdef Journal journal      # of the rows that are overwritten
     cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil
-    cdef Status write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil
+    cdef Status write(self, Py_ssize_t slot, Block block, Py_ssize_t i) noexcept nogil
     cdef Status read(self, Py_ssize_t slot, Point point) noexcept nogil
     cdef void clear(self, Py_ssize_t slot) noexcept nogil
     cdef void checkpoint(self, Py_ssize_t n) noexcept nogil
     cdef Status keep(self, Py_ssize_t slot) noexcept nogil
     cdef void rollback(self) noexcept nogil
-    cdef bint needs_spread(self) noexcept nogil
-    cdef void product(self, Chunk chunk, Py_ssize_t panel, int accumulate, char *g,
+    cdef bint needs_panels(self) noexcept nogil
+    cdef void product(self, Block block, Py_ssize_t panel, int accumulate, char *g,
                       Py_ssize_t ld) noexcept nogil
-    cdef void distance(self, Chunk chunk, Py_ssize_t i, Py_ssize_t panel,
+    cdef void distance(self, Block block, Py_ssize_t i, Py_ssize_t panel,
                        char *g) noexcept nogil
 
 

@@ -1,13 +1,13 @@
-"""Stores: where the support rows live, and their products with a chunk.
+"""Stores: where the support rows live, and their products with a block.
 
 Two forms behind one interface (the second in `sparse_stores`):
 
-PanelStore   dense feature-major panels; takes dense and sparse chunks. A dense chunk costs B d per
+PanelStore   dense feature-major panels; takes dense and sparse blocks. A dense block costs B d per
              row at the rate of a matrix product, a sparse one B times its stored elements.
-SparseStore  one allocation per support row, for sparse samples of many features; the chunk is
+SparseStore  one allocation per support row, for sparse samples of many features; the block is
              spread out and each support row meets it. Memory follows the stored elements.
 
-A block g has one row per row of the chunk and OK_PANEL columns, one per slot of the panel.
+A block g has one row per row of the block and OK_PANEL columns, one per slot of the panel.
 """
 from cython cimport floating
 from libc.stdint cimport int32_t
@@ -19,7 +19,7 @@ import numpy as np
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport OK_PANEL, OK_SQUARED, aligned_resize, ops_for
-from onlinekern.core.kernels.block cimport Chunk
+from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.samples.sparse_rows cimport Point
 
 
@@ -82,8 +82,8 @@ cdef class Store:
         """Make room for `capacity` rows, a multiple of OK_PANEL. Returns a status."""
         return NO_MEMORY
 
-    cdef Status write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil:
-        """Store row i of the chunk in `slot`. Returns a status."""
+    cdef Status write(self, Py_ssize_t slot, Block block, Py_ssize_t i) noexcept nogil:
+        """Store row i of the block in `slot`. Returns a status."""
         return NO_MEMORY
 
     cdef Status read(self, Py_ssize_t slot, Point point) noexcept nogil:
@@ -104,15 +104,15 @@ cdef class Store:
     cdef void rollback(self) noexcept nogil:
         """Put back the rows of the checkpoint that were overwritten."""
 
-    cdef bint needs_spread(self) noexcept nogil:
-        """Whether `product` needs the chunk to be spread out."""
+    cdef bint needs_panels(self) noexcept nogil:
+        """Whether `product` needs the block to be spread out."""
         return False
 
-    cdef void product(self, Chunk chunk, Py_ssize_t panel, int accumulate, char *g,
+    cdef void product(self, Block block, Py_ssize_t panel, int accumulate, char *g,
                       Py_ssize_t ld) noexcept nogil:
-        """g = accumulated products of all rows of the chunk with the slots of one panel."""
+        """g = accumulated products of all rows of the block with the slots of one panel."""
 
-    cdef void distance(self, Chunk chunk, Py_ssize_t i, Py_ssize_t panel,
+    cdef void distance(self, Block block, Py_ssize_t i, Py_ssize_t panel,
                        char *g) noexcept nogil:
         """g[0:OK_PANEL] = squared distances of row i to the slots of one panel (float32)."""
 
@@ -146,15 +146,15 @@ cdef class PanelStore(Store):
         self.capacity = capacity
         return OK
 
-    cdef Status write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil:
+    cdef Status write(self, Py_ssize_t slot, Block block, Py_ssize_t i) noexcept nogil:
         cdef char *lane = self.lane(slot)
-        cdef const void *values = chunk.dense + i * self.d * self.itemsize
+        cdef const void *values = block.dense + i * self.d * self.itemsize
         cdef const int32_t *columns = NULL
         cdef Py_ssize_t count = self.d
-        if chunk.sparse:
-            values = chunk.rows[i].values
-            columns = chunk.rows[i].columns
-            count = chunk.rows[i].count
+        if block.sparse:
+            values = block.rows[i].values
+            columns = block.rows[i].columns
+            count = block.rows[i].count
         if self.itemsize == 4:
             put_lane(<float *> lane, <const float *> values, columns, count, self.d)
         else:
@@ -162,14 +162,14 @@ cdef class PanelStore(Store):
         return OK
 
     cdef Status read(self, Py_ssize_t slot, Point point) noexcept nogil:
-        cdef char *values = point.open_dense()
+        cdef char *values = point.dense_values()
         if values == NULL:
             return NO_MEMORY
         if self.itemsize == 4:
             get_lane(<float *> self.lane(slot), <float *> values, self.d)
         else:
             get_lane(<double *> self.lane(slot), <double *> values, self.d)
-        return point.close_dense()
+        return point.finish_dense()
 
     cdef void clear(self, Py_ssize_t slot) noexcept nogil:
         if self.itemsize == 4:
@@ -200,21 +200,21 @@ cdef class PanelStore(Store):
             else:
                 put_lane(<double *> lane, <double *> self.journal.copy(r), NULL, self.d, self.d)
 
-    cdef void product(self, Chunk chunk, Py_ssize_t panel, int accumulate, char *g,
+    cdef void product(self, Block block, Py_ssize_t panel, int accumulate, char *g,
                       Py_ssize_t ld) noexcept nogil:
-        if chunk.sparse:
-            self.ops.sparse[accumulate](chunk.rows, chunk.n, NULL, self.panel(panel), g, ld)
+        if block.sparse:
+            self.ops.sparse[accumulate](block.rows, block.n, NULL, self.panel(panel), g, ld)
         else:
-            self.ops.dense[accumulate](chunk.dense, self.d, chunk.n, self.d, self.panel(panel), g,
+            self.ops.dense[accumulate](block.dense, self.d, block.n, self.d, self.panel(panel), g,
                                        ld)
 
-    cdef void distance(self, Chunk chunk, Py_ssize_t i, Py_ssize_t panel,
+    cdef void distance(self, Block block, Py_ssize_t i, Py_ssize_t panel,
                        char *g) noexcept nogil:
-        if chunk.sparse:  # as the chunk's own columns are corrected, see Chunk.correct_column
-            lane_distances(<const float *> chunk.as_dense(i), <const float *> self.panel(panel),
+        if block.sparse:  # as the block's own columns are corrected, see Block.recompute_exact
+            lane_distances(<const float *> block.as_dense(i), <const float *> self.panel(panel),
                            self.d, <float *> g)
         else:
-            self.ops.dense[OK_SQUARED](chunk.as_dense(i), self.d, 1, self.d, self.panel(panel), g,
+            self.ops.dense[OK_SQUARED](block.as_dense(i), self.d, 1, self.d, self.panel(panel), g,
                                        OK_PANEL)
 
     def nbytes(self, Py_ssize_t n):

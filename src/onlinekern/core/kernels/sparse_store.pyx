@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, ok_sparse_row
-from onlinekern.core.kernels.block cimport Chunk
+from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.kernels.panel_store cimport Store
 from onlinekern.core.samples.sparse_rows cimport Point, sparse_distance
 
@@ -47,8 +47,8 @@ cdef class SparseStore(Store):
         self.capacity = capacity
         return OK
 
-    cdef Status write(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil:
-        cdef const ok_sparse_row *row = &chunk.rows[i]
+    cdef Status write(self, Py_ssize_t slot, Block block, Py_ssize_t i) noexcept nogil:
+        cdef const ok_sparse_row *row = &block.rows[i]
         cdef Py_ssize_t value_bytes = row.count * self.itemsize
         cdef Py_ssize_t column_bytes = row.count * sizeof(int32_t)
         cdef char *fresh = <char *> malloc(max(value_bytes + column_bytes, 1))
@@ -96,24 +96,24 @@ cdef class SparseStore(Store):
         self.journal.put_back(<char *> self.rows)
         self.journal.open(0)
 
-    cdef bint needs_spread(self) noexcept nogil:
+    cdef bint needs_panels(self) noexcept nogil:
         return True
 
-    cdef void product(self, Chunk chunk, Py_ssize_t panel, int accumulate, char *g,
+    cdef void product(self, Block block, Py_ssize_t panel, int accumulate, char *g,
                       Py_ssize_t ld) noexcept nogil:
         cdef Py_ssize_t q, n
-        for q in range((chunk.n + OK_PANEL - 1) // OK_PANEL):
-            self.ops.sparse[accumulate](self.rows + panel * OK_PANEL, OK_PANEL, chunk.place,
-                                        chunk.lane_panel(q), chunk.scratch, OK_PANEL)
-            n = min(OK_PANEL, chunk.n - q * OK_PANEL)
-            self.ops.transpose(chunk.scratch, n, g + q * OK_PANEL * ld * self.itemsize, ld)
+        for q in range((block.n + OK_PANEL - 1) // OK_PANEL):
+            self.ops.sparse[accumulate](self.rows + panel * OK_PANEL, OK_PANEL, block.local_column,
+                                        block.panel(q), block.scratch, OK_PANEL)
+            n = min(OK_PANEL, block.n - q * OK_PANEL)
+            self.ops.transpose(block.scratch, n, g + q * OK_PANEL * ld * self.itemsize, ld)
 
-    cdef void distance(self, Chunk chunk, Py_ssize_t i, Py_ssize_t panel,
+    cdef void distance(self, Block block, Py_ssize_t i, Py_ssize_t panel,
                        char *g) noexcept nogil:
         cdef Py_ssize_t slot
         for slot in range(OK_PANEL):
             (<float *> g)[slot] = <float> sparse_distance(
-                &chunk.rows[i], &self.rows[panel * OK_PANEL + slot], self.itemsize)
+                &block.rows[i], &self.rows[panel * OK_PANEL + slot], self.itemsize)
 
     def nbytes(self, Py_ssize_t n):
         cdef Py_ssize_t slot, stored = 0

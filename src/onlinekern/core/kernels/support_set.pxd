@@ -3,7 +3,7 @@ from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.undo cimport Journal
-from onlinekern.core.kernels.block cimport Chunk
+from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.kernels.coefficients cimport Coefficients
 from onlinekern.core.kernels.kernels cimport Kernel
 from onlinekern.core.kernels.panel_store cimport Store
@@ -15,7 +15,7 @@ from onlinekern.core.samples.sparse_rows cimport Point
 cdef class Slots:
     cdef readonly Py_ssize_t n         # places ever used: 0 ... n - 1
     cdef readonly Py_ssize_t n_free
-    cdef int64_t added                 # rows that ever came in
+    cdef int64_t n_added                 # rows that ever came in
     cdef int64_t *ages                 # the number of the row in each place; -1: free
     cdef Py_ssize_t *free_slots        # a stack
     cdef Py_ssize_t capacity
@@ -50,25 +50,25 @@ cdef class SupportSet:
     cdef readonly Slots slots
     cdef readonly Py_ssize_t n, capacity      # slots in use, free ones among them, and in all
     cdef readonly bint sparse
-    cdef char *terms             # kernel terms of the support rows
-    cdef Journal old_terms       # of the rows that are overwritten
+    cdef char *norm_terms        # of the support vectors, see kernels
+    cdef Journal old_norm_terms  # of the rows that are overwritten
     cdef Window window
     cdef Py_ssize_t saved_n
-    cdef Window probe            # over one support row, or a point between two
-    cdef Point point, other, blended
+    cdef Window row_window            # over one support row, or a point between two
+    cdef Point point, other, between
 
     cdef Window new_window(self, Py_ssize_t rows)
-    cdef int make_room(self, Py_ssize_t rows) except -1
+    cdef int reserve_block(self, Py_ssize_t rows) except -1
     cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil
-    cdef int allow_probes(self) except -1
+    cdef int prepare_kernel_rows(self) except -1
     cdef const char *kernel_row(self, Py_ssize_t slot) noexcept nogil
     cdef void as_doubles(self, const char *g, double *out) noexcept nogil
     cdef double diagonal(self, Py_ssize_t i) noexcept nogil
-    cdef Status place(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil
-    cdef Status blend(self, Py_ssize_t i, Py_ssize_t slot, Py_ssize_t other,
-                      double h) noexcept nogil
+    cdef Status write_row(self, Py_ssize_t slot, Block block, Py_ssize_t i) noexcept nogil
+    cdef Status interpolate(self, Py_ssize_t i, Py_ssize_t slot, Py_ssize_t other,
+                            double h) noexcept nogil
     cdef Py_ssize_t add(self, Py_ssize_t i, const double *step) noexcept nogil
     cdef Status drop(self, Py_ssize_t slot) noexcept nogil
     cdef void checkpoint(self) noexcept nogil

@@ -1,6 +1,6 @@
 """SupportSet: support rows with their coefficients, and the window over the coming samples.
 
-Only `add` and `blend` change a support row, and they repair the window's column (see
+Only `add` and `interpolate` change a support row, and they repair the window's column (see
 windows); so does `drop` followed by `add`, which takes the place that was freed last. `drop` alone
 leaves row and column as they are, under coefficients of 0. What concerns coefficients alone
 (shrinking, averaging) goes to them directly and leaves the window be.
@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, whole_panels
-from onlinekern.core.kernels.block cimport Chunk
+from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.kernels.coefficients cimport Coefficients
 from onlinekern.core.kernels.cost_model cimport kept_sparse
 from onlinekern.core.kernels.kernels cimport Kernel
@@ -70,8 +70,8 @@ cdef class Slots:
             self.n_free -= 1
         else:
             self.n += 1
-        self.ages[slot] = self.added
-        self.added += 1
+        self.ages[slot] = self.n_added
+        self.n_added += 1
         return slot
 
     cdef Status release(self, Py_ssize_t slot) noexcept nogil:
@@ -90,7 +90,7 @@ cdef class Slots:
         self.old_free.open(self.n_free)
         self.saved_n = self.n
         self.saved_n_free = self.n_free
-        self.saved_added = self.added
+        self.saved_added = self.n_added
 
     cdef void rollback(self) noexcept nogil:
         """Return to the state of the checkpoint."""
@@ -98,7 +98,7 @@ cdef class Slots:
         self.old_free.put_back(<char *> self.free_slots)
         self.n = self.saved_n
         self.n_free = self.saved_n_free
-        self.added = self.saved_added
+        self.n_added = self.saved_added
 
     def by_age(self):
         """The occupied places, the oldest row first, as an ndarray of intp."""
@@ -114,12 +114,12 @@ cdef class Slots:
             ages[slot] = self.ages[slot]
         for slot in range(self.n_free):
             free_slots[slot] = self.free_slots[slot]
-        return {"ages": ages, "free": free_slots, "added": self.added}
+        return {"ages": ages, "free": free_slots, "added": self.n_added}
 
     def set_state(self, state):
         """Take over what `get_state` gave; there must be room."""
         cdef Py_ssize_t slot
-        self.n, self.n_free, self.added = len(state["ages"]), len(state["free"]), state["added"]
+        self.n, self.n_free, self.n_added = len(state["ages"]), len(state["free"]), state["added"]
         for slot in range(self.n):
             self.ages[slot] = state["ages"][slot]
         for slot in range(self.n_free):
@@ -202,7 +202,7 @@ cdef class SupportSet:
         self.sparse = sparse
         self.coefficients = Coefficients(n_outputs, averaged, itemsize)
         self.slots = Slots()
-        self.old_terms = Journal(itemsize)
+        self.old_norm_terms = Journal(itemsize)
         form = SparseStore if sparse and kept_sparse(n_features) else PanelStore
         self.store = form(n_features, itemsize)
         self.window = self.new_window(1)
@@ -210,7 +210,7 @@ cdef class SupportSet:
             raise MemoryError(f"no memory for {OK_PANEL} support vectors")
 
     def __dealloc__(self):
-        free(self.terms)
+        free(self.norm_terms)
 
     def arguments(self):
         """The constructor's arguments."""
@@ -221,23 +221,23 @@ cdef class SupportSet:
         """A window over up to `rows` samples."""
         return Window(self.store, self.kernel, rows)
 
-    cdef int make_room(self, Py_ssize_t rows) except -1:
+    cdef int reserve_block(self, Py_ssize_t rows) except -1:
         """Let the learning window hold at least `rows` samples."""
-        if self.window.chunk.capacity < rows:
+        if self.window.block.capacity < rows:
             self.window = self.new_window(rows)
         return 0
 
     cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil:
         """Make room for `capacity` support rows in all. Returns a status."""
         cdef Py_ssize_t old = self.capacity, size = self.store.itemsize
-        cdef char *terms
+        cdef char *norm_terms
         if capacity <= old:
             return OK
         capacity = whole_panels(max(capacity, old + old // 2))
-        terms = <char *> aligned_resize(self.terms, old * size, capacity * size)
-        if terms == NULL:
+        norm_terms = <char *> aligned_resize(self.norm_terms, old * size, capacity * size)
+        if norm_terms == NULL:
             return NO_MEMORY
-        self.terms = terms
+        self.norm_terms = norm_terms
         if self.store.reserve(capacity) < 0 or self.coefficients.reserve(capacity) < 0 \
                 or self.slots.reserve(capacity) < 0:
             return NO_MEMORY
@@ -247,16 +247,16 @@ cdef class SupportSet:
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil:
         """Open the learning window on the next n samples. Returns a status."""
-        self.window.chunk.panels_met = whole_panels(self.n) // OK_PANEL
-        if self.reserve(self.n + n) < 0 or self.window.chunk.open(rows, order, first, n) < 0:
+        self.window.block.expected_panels = whole_panels(self.n) // OK_PANEL
+        if self.reserve(self.n + n) < 0 or self.window.block.open(rows, order, first, n) < 0:
             return NO_MEMORY
-        return self.window.fill(self.n, self.terms, n)
+        return self.window.fill(self.n, self.norm_terms, n)
 
-    cdef int allow_probes(self) except -1:
-        """Prepare for `kernel_row` and `blend`; called before the first of them."""
-        if self.probe is None:
-            self.probe = self.new_window(1)
-            self.point, self.other, self.blended = [
+    cdef int prepare_kernel_rows(self) except -1:
+        """Prepare for `kernel_row` and `interpolate`; called before the first of them."""
+        if self.row_window is None:
+            self.row_window = self.new_window(1)
+            self.point, self.other, self.between = [
                 Point(self.store.d, self.store.itemsize, self.sparse) for _ in range(3)]
         return 0
 
@@ -266,10 +266,10 @@ cdef class SupportSet:
         They are overwritten by the next call. NULL when memory ran out.
         """
         if self.store.read(slot, self.point) < 0 \
-                or self.probe.chunk.open(&self.point.rows, NULL, 0, 1) < 0 \
-                or self.probe.fill(self.n, self.terms, 0) < 0:
+                or self.row_window.block.open(&self.point.rows, NULL, 0, 1) < 0 \
+                or self.row_window.fill(self.n, self.norm_terms, 0) < 0:
             return NULL
-        return self.probe.row(0)
+        return self.row_window.row(0)
 
     cdef void as_doubles(self, const char *g, double *out) noexcept nogil:
         """Copy kernel values with the support rows, a number per slot."""
@@ -278,29 +278,29 @@ cdef class SupportSet:
 
     cdef double diagonal(self, Py_ssize_t i) noexcept nogil:
         """kappa(x_i, x_i) of a sample of the open window."""
-        return self.kernel.diagonal(self.window.chunk.squares[i])
+        return self.kernel.diagonal(self.window.block.squares[i])
 
-    cdef Status place(self, Py_ssize_t slot, Chunk chunk, Py_ssize_t i) noexcept nogil:
-        """Store row i of a chunk, and its kernel term, in a slot."""
+    cdef Status write_row(self, Py_ssize_t slot, Block block, Py_ssize_t i) noexcept nogil:
+        """Store row i of a block, and its kernel term, in a slot."""
         cdef Py_ssize_t size = self.store.itemsize
         if slot < self.saved_n and (self.store.keep(slot) < 0
-                                    or self.old_terms.keep(slot, self.terms) < 0):
+                                    or self.old_norm_terms.keep(slot, self.norm_terms) < 0):
             return NO_MEMORY
-        memcpy(self.terms + slot * size, chunk.terms + i * size, size)
-        return self.store.write(slot, chunk, i)
+        memcpy(self.norm_terms + slot * size, block.norm_terms + i * size, size)
+        return self.store.write(slot, block, i)
 
-    cdef Status blend(self, Py_ssize_t i, Py_ssize_t slot, Py_ssize_t other,
-                      double h) noexcept nogil:
+    cdef Status interpolate(self, Py_ssize_t i, Py_ssize_t slot, Py_ssize_t other,
+                            double h) noexcept nogil:
         """s_slot <- (1 - h) s_slot + h s_other, while sample i is learnt.
 
         The coefficients stay what they are. Returns a status.
         """
         if self.store.read(slot, self.point) < 0 or self.store.read(other, self.other) < 0 \
-                or self.blended.blend(self.point, self.other, h) < 0 \
-                or self.probe.chunk.open(&self.blended.rows, NULL, 0, 1) < 0 \
-                or self.place(slot, self.probe.chunk, 0) < 0:
+                or self.between.interpolate(self.point, self.other, h) < 0 \
+                or self.row_window.block.open(&self.between.rows, NULL, 0, 1) < 0 \
+                or self.write_row(slot, self.row_window.block, 0) < 0:
             return NO_MEMORY
-        return self.window.rewrite(i, slot, self.terms)
+        return self.window.refill_column(i, slot, self.norm_terms)
 
     cdef Py_ssize_t add(self, Py_ssize_t i, const double *step) noexcept nogil:
         """Make sample i of the open window a support row with K coefficients.
@@ -309,12 +309,13 @@ cdef class SupportSet:
         """
         cdef Py_ssize_t slot = self.slots.take()
         self.n = self.slots.n
-        if slot < 0 or self.place(slot, self.window.chunk, i) < 0 \
-                or self.window.repair(i, slot) < 0 or self.coefficients.put(slot, step) < 0:
+        if slot < 0 or self.write_row(slot, self.window.block, i) < 0 \
+                or self.window.repair_column(i, slot) < 0 \
+                or self.coefficients.assign(slot, step) < 0:
             return NO_MEMORY
         return slot
 
-    def load(self, X, const double[:, ::1] coefficients, const Py_ssize_t[::1] order=None):
+    def add_rows(self, X, const double[:, ::1] coefficients, const Py_ssize_t[::1] order=None):
         """Add rows of X, a row of K coefficients to each, outside of any stream.
 
         Parameters
@@ -330,10 +331,10 @@ cdef class SupportSet:
         cdef Status status = self.reserve(self.n + n)
         for i in range(n):
             if status == OK:
-                status = self.window.chunk.open(&samples.rows, rows, i, 1)
+                status = self.window.block.open(&samples.rows, rows, i, 1)
             slot = self.slots.take() if status == OK else -1
-            if slot < 0 or self.place(slot, self.window.chunk, 0) < 0 \
-                    or self.coefficients.put(slot, &coefficients[i, 0]) < 0:
+            if slot < 0 or self.write_row(slot, self.window.block, 0) < 0 \
+                    or self.coefficients.assign(slot, &coefficients[i, 0]) < 0:
                 raise MemoryError(f"no memory for {n} support vectors")
             self.n = self.slots.n
 
@@ -347,7 +348,7 @@ cdef class SupportSet:
         """Remember the present model for `rollback`."""
         self.saved_n = self.n
         self.store.checkpoint(self.n)
-        self.old_terms.open(self.n)
+        self.old_norm_terms.open(self.n)
         self.slots.checkpoint()
         self.coefficients.checkpoint()
 
@@ -360,11 +361,11 @@ cdef class SupportSet:
         for slot in range(self.saved_n, self.n):
             self.store.clear(slot)
         self.store.rollback()
-        self.old_terms.put_back(self.terms)
+        self.old_norm_terms.put_back(self.norm_terms)
         self.slots.rollback()
         self.n = self.saved_n
         self.coefficients.rollback()
-        self.window.discard()
+        self.window.free_values()
 
     @property
     def dtype(self):
@@ -374,7 +375,7 @@ cdef class SupportSet:
     @property
     def stored_sparse(self):
         """Whether the support rows are stored sparse, which sparse samples only can meet."""
-        return self.store.needs_spread()
+        return self.store.needs_panels()
 
     def rows(self):
         """The support rows, the oldest first, ndarray or CSR matrix of shape (n_rows, d)."""
@@ -392,10 +393,10 @@ cdef class SupportSet:
     def get_state(self):
         """All that was learnt, as a dictionary of arrays and numbers."""
         cdef Py_ssize_t address, size = self.store.itemsize
-        terms = np.zeros(self.n, self.dtype)
-        address = terms.ctypes.data
-        memcpy(<void *> address, self.terms, self.n * size)
-        return {"rows": self.store.get_rows(self.n), "terms": terms,
+        norm_terms = np.zeros(self.n, self.dtype)
+        address = norm_terms.ctypes.data
+        memcpy(<void *> address, self.norm_terms, self.n * size)
+        return {"rows": self.store.get_rows(self.n), "terms": norm_terms,
                 **self.slots.get_state(), **self.coefficients.get_state()}
 
     def set_state(self, state):
@@ -407,19 +408,19 @@ cdef class SupportSet:
         if self.reserve(n) < 0:
             raise MemoryError(f"no memory for {n} support vectors")
         for i in range(n):
-            if self.window.chunk.open(&samples.rows, NULL, i, 1) < 0 \
-                    or self.place(i, self.window.chunk, 0) < 0:
+            if self.window.block.open(&samples.rows, NULL, i, 1) < 0 \
+                    or self.write_row(i, self.window.block, 0) < 0:
                 raise MemoryError(f"no memory for {n} support vectors")
         # A row that came sparse had its norm summed in another order than its dense copy has.
-        terms = np.ascontiguousarray(state["terms"], self.dtype)
-        address = terms.ctypes.data
-        memcpy(self.terms, <void *> address, terms.nbytes)
+        norm_terms = np.ascontiguousarray(state["terms"], self.dtype)
+        address = norm_terms.ctypes.data
+        memcpy(self.norm_terms, <void *> address, norm_terms.nbytes)
         self.n = n
         self.slots.set_state(state)
         self.coefficients.set_state(state)
 
     def nbytes(self):
-        """Bytes held for support rows, coefficients and terms."""
+        """Bytes held for support vectors, coefficients and norm terms."""
         numbers = self.coefficients.n_outputs * (1 + self.coefficients.averaged)
         per_slot = numbers * sizeof(double) + self.store.itemsize + 16  # term, age, free slot
         return self.store.nbytes(self.n) + self.capacity * per_slot

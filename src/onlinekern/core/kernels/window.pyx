@@ -2,7 +2,7 @@
 
 Invariants (what makes look-ahead exact):
 1. For every sample i of the open window not yet seen and every occupied slot r,
-   block[i, r] = kappa(x_i, s_r), bit for bit what a window of one sample would hold.
+   values[i, r] = kappa(x_i, s_r), bit for bit what a window of one sample would hold.
 2. Whoever changes a support row repairs its column. A free slot keeps the row that left it, and a
    finite column, which coefficients of 0 silence, until a row takes its place.
 3. No score is kept: a score is a dot of a block row with the coefficients when the sample's turn
@@ -12,7 +12,7 @@ from libc.stdlib cimport free
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, whole_panels
-from onlinekern.core.kernels.block cimport Chunk
+from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.kernels.kernels cimport Kernel
 from onlinekern.core.kernels.panel_store cimport Store
 
@@ -32,85 +32,86 @@ cdef class Window:
         self.store = store
         self.kernel = kernel
         self.itemsize = store.itemsize
-        self.chunk = Chunk(kernel, rows, store.d, store.itemsize)
+        self.block = Block(kernel, rows, store.d, store.itemsize)
         self.column = <char *> aligned_resize(NULL, 0, whole_panels(rows) * self.itemsize)
         if self.column == NULL:
             raise MemoryError(f"no memory for a look-ahead window of {rows} rows")
 
     def __dealloc__(self):
-        free(self.block)
+        free(self.values)
         free(self.column)
 
     cdef const char *row(self, Py_ssize_t i) noexcept nogil:
         """The kernel values of sample i, a number per slot in whole panels."""
-        return self.block + i * self.ld * self.itemsize
+        return self.values + i * self.ld * self.itemsize
 
-    cdef Status fill(self, Py_ssize_t n, const char *terms, Py_ssize_t room) noexcept nogil:
-        """Fill the block with the open chunk's values against n support rows.
+    cdef Status fill(self, Py_ssize_t n, const char *norm_terms, Py_ssize_t spare) noexcept nogil:
+        """Fill the block with the open block's values against n support rows.
 
-        `terms` are the support rows' kernel terms; `room` columns are left for new rows. Returns a
-        status.
+        `norm_terms` are those of the support vectors. `spare` columns are kept free for new ones.
+        Returns a status.
         """
         cdef Py_ssize_t p
-        if self.widen(whole_panels(n + room)) < 0:
+        if self.reserve_columns(whole_panels(n + spare)) < 0:
             return NO_MEMORY
-        if n > 0 and self.store.needs_spread() and self.chunk.spread() < 0:
+        if n > 0 and self.store.needs_panels() and self.block.make_panels() < 0:
             return NO_MEMORY
         for p in range(whole_panels(n) // OK_PANEL):
-            self.fill_panel(p, terms)
+            self.fill_panel(p, norm_terms)
         return OK
 
-    cdef void fill_panel(self, Py_ssize_t panel, const char *terms) noexcept nogil:
+    cdef void fill_panel(self, Py_ssize_t panel, const char *norm_terms) noexcept nogil:
         """Fill the columns of one panel of support rows."""
         cdef Py_ssize_t width = OK_PANEL * self.itemsize
-        cdef char *g = self.block + panel * width
-        self.store.product(self.chunk, panel, self.kernel.accumulate, g, self.ld)
-        self.kernel.transform(self.chunk.ops, g, self.ld, self.chunk.n, OK_PANEL,
-                              self.chunk.terms, terms + panel * width, self.chunk.sparse)
-        if self.chunk.any_exact:
+        cdef char *g = self.values + panel * width
+        self.store.product(self.block, panel, self.kernel.accumulate, g, self.ld)
+        self.kernel.transform(self.block.ops, g, self.ld, self.block.n, OK_PANEL,
+                              self.block.norm_terms, norm_terms + panel * width, self.block.sparse)
+        if self.block.any_exact:
             self.fill_exact(panel)
 
     cdef void fill_exact(self, Py_ssize_t panel) noexcept nogil:
         """Replace the values of the rows that need the distance from feature differences."""
         cdef Py_ssize_t i
         cdef char *g
-        for i in range(self.chunk.n):
-            if self.chunk.is_exact(i):
-                g = self.block + (i * self.ld + panel * OK_PANEL) * self.itemsize
-                self.store.distance(self.chunk, i, panel, g)
-                self.kernel.of_distance(self.chunk.ops, g, self.ld, 1, OK_PANEL)
+        for i in range(self.block.n):
+            if self.block.is_exact(i):
+                g = self.values + (i * self.ld + panel * OK_PANEL) * self.itemsize
+                self.store.distance(self.block, i, panel, g)
+                self.kernel.of_distance(self.block.ops, g, self.ld, 1, OK_PANEL)
 
-    cdef Status repair(self, Py_ssize_t i, Py_ssize_t slot) noexcept nogil:
+    cdef Status repair_column(self, Py_ssize_t i, Py_ssize_t slot) noexcept nogil:
         """Sample i is now the support row of `slot`: write its column for the samples after i.
 
         Returns a status.
         """
         cdef Py_ssize_t j
-        if i + 1 == self.chunk.n:
+        if i + 1 == self.block.n:
             return OK
-        if self.chunk.spread() < 0 or self.chunk.column(i, self.column) < 0:
+        if self.block.make_panels() < 0 or self.block.kernel_column(i, self.column) < 0:
             return NO_MEMORY
-        for j in range(i + 1, self.chunk.n):
+        for j in range(i + 1, self.block.n):
             if self.itemsize == 4:
-                (<float *> self.block)[j * self.ld + slot] = (<float *> self.column)[j]
+                (<float *> self.values)[j * self.ld + slot] = (<float *> self.column)[j]
             else:
-                (<double *> self.block)[j * self.ld + slot] = (<double *> self.column)[j]
+                (<double *> self.values)[j * self.ld + slot] = (<double *> self.column)[j]
         return OK
 
-    cdef Status rewrite(self, Py_ssize_t i, Py_ssize_t slot, const char *terms) noexcept nogil:
+    cdef Status refill_column(self, Py_ssize_t i, Py_ssize_t slot,
+                              const char *norm_terms) noexcept nogil:
         """The support row of `slot` is now a point that is no sample: write its column.
 
         Its whole panel is filled as a fresh window would be, which makes the bits the same.
         Returns a status; nothing is done when no sample comes after i.
         """
-        if i + 1 == self.chunk.n:
+        if i + 1 == self.block.n:
             return OK
-        if self.store.needs_spread() and self.chunk.spread() < 0:
+        if self.store.needs_panels() and self.block.make_panels() < 0:
             return NO_MEMORY
-        self.fill_panel(slot // OK_PANEL, terms)
+        self.fill_panel(slot // OK_PANEL, norm_terms)
         return OK
 
-    cdef Status widen(self, Py_ssize_t columns) noexcept nogil:
+    cdef Status reserve_columns(self, Py_ssize_t columns) noexcept nogil:
         """Make each row of the block hold at least `columns` values. Returns a status.
 
         The odd multiple of a cache line as leading dimension keeps the rows of one column from
@@ -122,16 +123,16 @@ cdef class Window:
             return OK
         ld = whole_panels(columns + columns // 4) + 16
         # Transposed products come in squares, see vector.h.
-        rows = (self.chunk.capacity + 3) // 4 * 4
-        fresh = <char *> aligned_resize(self.block, 0, rows * ld * self.itemsize)
+        rows = (self.block.capacity + 3) // 4 * 4
+        fresh = <char *> aligned_resize(self.values, 0, rows * ld * self.itemsize)
         if fresh == NULL:
             return NO_MEMORY
-        self.block = fresh
+        self.values = fresh
         self.ld = ld
         return OK
 
-    cdef void discard(self) noexcept nogil:
+    cdef void free_values(self) noexcept nogil:
         """Throw the block away, so that no value that overflowed is ever multiplied by 0."""
-        free(self.block)
-        self.block = NULL
+        free(self.values)
+        self.values = NULL
         self.ld = 0

@@ -4,7 +4,7 @@ from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport ok_vector_ops
 from onlinekern.core.budgets.policy cimport Budget
 from onlinekern.core.features.map cimport FeatureBlock, FeatureMap
-from onlinekern.core.kernels.block cimport Chunk
+from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.kernels.coefficients cimport Coefficients
 from onlinekern.core.kernels.support_set cimport Queue, SupportSet
 from onlinekern.core.kernels.window cimport Window
@@ -38,8 +38,8 @@ cdef class Provision(Budget):
     cdef FeatureBlock features         # and of the support rows, by slot
     cdef Journal old_features
 
-    cdef int make_room(self, Py_ssize_t rows) except -1
-    cdef void open(self, Chunk chunk) noexcept nogil
+    cdef int reserve_block(self, Py_ssize_t rows) except -1
+    cdef void open(self, Block block) noexcept nogil
     cdef void add_scores(self, const char *z, double *current, double *averaged) noexcept nogil
     cdef Status merge(self, SupportSet support) noexcept nogil
     cdef void requeue(self, SupportSet support) noexcept nogil

@@ -28,7 +28,7 @@ from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport aligned_resize
 from onlinekern.core.budgets.policy cimport Budget
 from onlinekern.core.features.map cimport FeatureBlock, FeatureMap
-from onlinekern.core.kernels.block cimport Chunk
+from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.kernels.coefficients cimport Coefficients
 from onlinekern.core.kernels.support_set cimport Queue, SupportSet
 from onlinekern.core.kernels.window cimport Window
@@ -189,15 +189,15 @@ cdef class Provision(Budget):
         self.weights = Weights(support.coefficients, self.map.length)
         return 0
 
-    cdef int make_room(self, Py_ssize_t rows) except -1:
+    cdef int reserve_block(self, Py_ssize_t rows) except -1:
         """Let up to `rows` coming samples be opened together."""
         if self.window.capacity < rows:
             self.window = FeatureBlock(self.map, rows)
         return 0
 
-    cdef void open(self, Chunk chunk) noexcept nogil:
-        """Prepare the rows of an open chunk, for which there is room."""
-        self.window.fill(chunk)
+    cdef void open(self, Block block) noexcept nogil:
+        """Prepare the rows of an open block, for which there is room."""
+        self.window.fill(block)
 
     cdef void add_scores(self, const char *z, double *current, double *averaged) noexcept nogil:
         """Add to the scores of a sample with features z what the weights contribute."""
@@ -206,9 +206,9 @@ cdef class Provision(Budget):
     cdef Status admit(self, SupportSet support, Py_ssize_t i,
                       const double *coefficients) noexcept nogil:
         cdef Py_ssize_t slot = support.add(i, coefficients)
-        if slot < 0 or self.old_features.keep(slot, self.features.block) < 0:
+        if slot < 0 or self.old_features.keep(slot, self.features.values) < 0:
             return NO_MEMORY
-        memcpy(self.features.block + slot * self.features.row_bytes, self.window.row(i),
+        memcpy(self.features.values + slot * self.features.row_bytes, self.window.row(i),
                self.features.row_bytes)
         if self.offset:
             self.weights.shift(coefficients)
@@ -230,7 +230,7 @@ cdef class Provision(Budget):
         self.weights.checkpoint()
 
     cdef void rollback(self, SupportSet support) noexcept nogil:
-        self.old_features.put_back(self.features.block)
+        self.old_features.put_back(self.features.values)
         self.weights.rollback()
         self.requeue(support)
 
@@ -251,11 +251,11 @@ cdef class Provision(Budget):
 
     def set_state(self, SupportSet support, state):
         cdef Samples samples = samples_of(support.store.get_rows(support.n), support.dtype)
-        cdef Chunk chunk = Chunk(support.kernel, self.max_support + 1, self.map.d,
+        cdef Block block = Block(support.kernel, self.max_support + 1, self.map.d,
                                  self.map.itemsize)
-        if chunk.open(&samples.rows, NULL, 0, support.n) < 0:
+        if block.open(&samples.rows, NULL, 0, support.n) < 0:
             raise MemoryError(f"no memory for the features of {support.n} support vectors")
-        self.features.fill(chunk)
+        self.features.fill(block)
         self.weights.set_state(state)
         self.requeue(support)
 
@@ -289,15 +289,15 @@ cdef class HybridSpace(InverseTimeSpace):
     cdef Py_ssize_t size(self) noexcept nogil:
         return self.support.n + self.provision.map.length
 
-    cdef int make_room(self, Py_ssize_t rows) except -1:
-        self.support.make_room(rows)
-        return self.provision.make_room(rows)
+    cdef int reserve_block(self, Py_ssize_t rows) except -1:
+        self.support.reserve_block(rows)
+        return self.provision.reserve_block(rows)
 
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil:
         if self.support.open(rows, order, first, n) < 0:
             return NO_MEMORY
-        self.provision.open(self.support.window.chunk)
+        self.provision.open(self.support.window.block)
         return OK
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
@@ -314,7 +314,7 @@ cdef class HybridSpace(InverseTimeSpace):
         cdef double *scores
         if KernelSpace.score(self, (<HybridWindow> window).window, rows, first, n, out) < 0:
             return NO_MEMORY
-        (<HybridWindow> window).features.fill((<HybridWindow> window).window.chunk)
+        (<HybridWindow> window).features.fill((<HybridWindow> window).window.block)
         for i in range(n):
             scores = out + i * self.n_outputs
             self.provision.add_scores((<HybridWindow> window).features.row(i), scores, scores)

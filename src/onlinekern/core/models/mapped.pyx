@@ -36,7 +36,7 @@ cdef class MappedSpace(Space):
         self.map = map
         self.n_outputs = n_outputs
         self.weights = Coefficients(n_outputs, averaged, map.itemsize)
-        if self.weights.span(map.length) < 0:
+        if self.weights.reserve_features(map.length) < 0:
             raise MemoryError(f"no memory for {n_outputs} x {map.length} weights")
         self.window = map.new_window(1)
 
@@ -47,7 +47,7 @@ cdef class MappedSpace(Space):
     cdef Py_ssize_t size(self) noexcept nogil:
         return self.map.work()
 
-    cdef int make_room(self, Py_ssize_t rows) except -1:
+    cdef int reserve_block(self, Py_ssize_t rows) except -1:
         if self.window.features.capacity < rows:
             self.window = self.map.new_window(rows)
         return 0
@@ -75,7 +75,9 @@ cdef class MappedSpace(Space):
         self.weights.advance()
         if shrink != 1 and self.weights.shrink(shrink) < 0:
             return NO_MEMORY
-        return self.weights.blend(self.window.features.row(i), coefficients) if updates else OK
+        if not updates:
+            return OK
+        return self.weights.add_multiples(self.window.features.row(i), coefficients)
 
     cdef void checkpoint(self) noexcept nogil:
         self.weights.checkpoint()
@@ -198,8 +200,10 @@ cdef class NystroemSpace(KernelSpace):
     cdef Py_ssize_t size(self) noexcept nogil:
         return self.mapped.size() if self.moved else KernelSpace.size(self)
 
-    cdef int make_room(self, Py_ssize_t rows) except -1:
-        return self.mapped.make_room(rows) if self.moved else KernelSpace.make_room(self, rows)
+    cdef int reserve_block(self, Py_ssize_t rows) except -1:
+        if self.moved:
+            return self.mapped.reserve_block(rows)
+        return KernelSpace.reserve_block(self, rows)
 
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
         if self.moved:

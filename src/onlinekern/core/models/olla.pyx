@@ -177,9 +177,9 @@ cdef class PointSpace(KernelSpace):
         self.change = np.zeros(self.n_outputs)
         self.diagonal = np.empty(n)
         for p in range(n):
-            if self.held.window.chunk.open(&samples.rows, NULL, p, 1) < 0:
+            if self.held.window.block.open(&samples.rows, NULL, p, 1) < 0:
                 raise MemoryError(f"no memory for {n} points")
-            self.diagonal[p] = self.support.kernel.diagonal(self.held.window.chunk.squares[0])
+            self.diagonal[p] = self.support.kernel.diagonal(self.held.window.block.squares[0])
 
     def coefficients(self):
         """The coefficients of the points, ndarray of shape (n_points, n_outputs)."""
@@ -200,7 +200,7 @@ cdef class PointSpace(KernelSpace):
         """
         alpha = self.coefficients()
         chosen = np.flatnonzero((np.abs(alpha) > tolerance).any(axis=1))
-        self.support.load(X, alpha[chosen], chosen)
+        self.support.add_rows(X, alpha[chosen], chosen)
         self.held = None
         self.alpha = self.seen = None
         self.diagonal = None
@@ -295,7 +295,7 @@ cdef class AllOutputs(PointSpace):
     def prepare(self, X):
         super().prepare(X)
         cdef Py_ssize_t n = self.alpha.shape[0]
-        self.held.load(X, self.alpha)
+        self.held.add_rows(X, self.alpha)
         self.values = np.zeros((self.n_outputs, whole_panels(n)))
         self.cache = RowCache(n, whole_panels(n) * self.held.store.itemsize, self.cache_bytes)
 
@@ -308,7 +308,7 @@ cdef class AllOutputs(PointSpace):
         """The present outputs of the points, ndarray of shape (n_points, n_outputs)."""
         return np.asarray(self.values).T[:self.alpha.shape[0]] + self.offsets()
 
-    cdef int make_room(self, Py_ssize_t rows) except -1:
+    cdef int reserve_block(self, Py_ssize_t rows) except -1:
         return 0
 
     cdef double output(self, Py_ssize_t point, Py_ssize_t k) noexcept nogil:
@@ -323,8 +323,8 @@ cdef class AllOutputs(PointSpace):
         """The kernel values of a point with all points, one pass over them at the most."""
         cdef char *row = self.cache.find(point)
         if row == NULL:
-            if self.held.window.chunk.open(self.rows, NULL, point, 1) < 0 \
-                    or self.held.window.fill(self.held.n, self.held.terms, 0) < 0:
+            if self.held.window.block.open(self.rows, NULL, point, 1) < 0 \
+                    or self.held.window.fill(self.held.n, self.held.norm_terms, 0) < 0:
                 return NULL
             row = self.cache.make(point)
             memcpy(row, self.held.window.row(0), self.cache.row_bytes)
@@ -367,8 +367,8 @@ cdef class SupportOutputs(PointSpace):
         self.slot_of = None
         return super().settle(X, tolerance)
 
-    cdef int make_room(self, Py_ssize_t rows) except -1:
-        return self.held.make_room(rows)
+    cdef int reserve_block(self, Py_ssize_t rows) except -1:
+        return self.held.reserve_block(rows)
 
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil:
@@ -389,7 +389,7 @@ cdef class SupportOutputs(PointSpace):
             self.alpha[p, k] += self.change[k]
             matters |= fabs(self.alpha[p, k]) > self.tolerance
         if matters and slot >= 0:
-            return self.held.coefficients.add(slot, &self.change[0])
+            return self.held.coefficients.add_at(slot, &self.change[0])
         if matters:
             self.slot_of[p] = self.held.add(i, &self.alpha[p, 0])
             return OK if self.slot_of[p] >= 0 else NO_MEMORY

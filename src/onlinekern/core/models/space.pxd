@@ -18,7 +18,7 @@ cdef class Space:
 
     cdef Py_ssize_t size(self) noexcept nogil
     cdef bint stored_sparse(self) noexcept nogil
-    cdef int make_room(self, Py_ssize_t rows) except -1
+    cdef int reserve_block(self, Py_ssize_t rows) except -1
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil

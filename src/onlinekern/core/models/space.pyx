@@ -7,7 +7,7 @@ budget policy.
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport OK_PANEL, whole_panels
 from onlinekern.core.budgets.policy cimport Budget
-from onlinekern.core.kernels.cost_model cimport best_width
+from onlinekern.core.kernels.cost_model cimport best_length
 from onlinekern.core.kernels.support_set cimport SupportSet
 from onlinekern.core.kernels.window cimport Window
 from onlinekern.core.samples.rows cimport Rows
@@ -29,7 +29,7 @@ cdef class Space:
     cdef bint stored_sparse(self) noexcept nogil:
         return False
 
-    cdef int make_room(self, Py_ssize_t rows) except -1:
+    cdef int reserve_block(self, Py_ssize_t rows) except -1:
         return 0
 
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
@@ -95,16 +95,16 @@ cdef class KernelSpace(Space):
 
     cdef bint stored_sparse(self) noexcept nogil:
         """Whether sparse samples only can be opened."""
-        return self.support.store.needs_spread()
+        return self.support.store.needs_panels()
 
-    cdef int make_room(self, Py_ssize_t rows) except -1:
+    cdef int reserve_block(self, Py_ssize_t rows) except -1:
         """Let up to `rows` samples be opened together."""
-        return self.support.make_room(rows)
+        return self.support.reserve_block(rows)
 
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
         """How many samples to look ahead: `wanted`, or, if that is 0, what the caches favour."""
         if wanted == 0:
-            wanted = best_width(self.size(), self.support.store.d, self.support.store.itemsize)
+            wanted = best_length(self.size(), self.support.store.d, self.support.store.itemsize)
         return min(wanted, left)
 
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
@@ -124,7 +124,7 @@ cdef class KernelSpace(Space):
         `out` says on entry which lengths will be looked at (not 0); the others may be left at 0.
         """
         cdef Py_ssize_t k
-        cdef double length = self.support.kernel.diagonal(self.support.window.chunk.squares[i])
+        cdef double length = self.support.kernel.diagonal(self.support.window.block.squares[i])
         for k in range(self.n_outputs):
             out[k] = length
 
@@ -162,9 +162,9 @@ cdef class KernelSpace(Space):
         """
         cdef Py_ssize_t i
         cdef double *scores
-        (<Window> window).chunk.panels_met = whole_panels(self.support.n) // OK_PANEL
-        if (<Window> window).chunk.open(rows, NULL, first, n) < 0 \
-                or (<Window> window).fill(self.support.n, self.support.terms, 0) < 0:
+        (<Window> window).block.expected_panels = whole_panels(self.support.n) // OK_PANEL
+        if (<Window> window).block.open(rows, NULL, first, n) < 0 \
+                or (<Window> window).fill(self.support.n, self.support.norm_terms, 0) < 0:
             return NO_MEMORY
         for i in range(n):
             scores = out + i * self.n_outputs

@@ -17,7 +17,7 @@ cdef double sparse_distance(const ok_sparse_row *x, const ok_sparse_row *z,
 cdef class Point:
     cdef readonly Py_ssize_t d, itemsize
     cdef readonly bint sparse
-    cdef Rows rows              # the one row, as chunks take it
+    cdef Rows rows              # the one row, as blocks take it
     cdef char *values
     cdef int32_t *columns
     cdef char *unpacked         # d elements of a row that is to become sparse
@@ -26,6 +26,6 @@ cdef class Point:
 
     cdef Status reserve(self, Py_ssize_t count) noexcept nogil
     cdef void finish(self, Py_ssize_t count) noexcept nogil
-    cdef char *open_dense(self) noexcept nogil
-    cdef Status close_dense(self) noexcept nogil
-    cdef Status blend(self, Point a, Point b, double h) noexcept nogil
+    cdef char *dense_values(self) noexcept nogil
+    cdef Status finish_dense(self) noexcept nogil
+    cdef Status interpolate(self, Point a, Point b, double h) noexcept nogil

@@ -181,15 +181,15 @@ cdef class Point:
             self.rows.starts = self.starts
             self.starts[1] = <int32_t> count
 
-    cdef char *open_dense(self) noexcept nogil:
-        """Memory for the d elements of a dense row, for `close_dense`. NULL: no memory."""
+    cdef char *dense_values(self) noexcept nogil:
+        """Memory for the d elements of a dense row, for `finish_dense`. NULL: no memory."""
         if not self.sparse:
             return self.values
         if self.unpacked == NULL:
             self.unpacked = <char *> aligned_resize(NULL, 0, self.d * self.itemsize)
         return self.unpacked
 
-    cdef Status close_dense(self) noexcept nogil:
+    cdef Status finish_dense(self) noexcept nogil:
         """The d elements have been written. Returns a status."""
         if self.sparse:
             if self.reserve(nonzeros(self.unpacked, self.d, self.itemsize) + 1) < 0:
@@ -197,7 +197,7 @@ cdef class Point:
             self.finish(pack(self.unpacked, self.d, self.itemsize, self.values, self.columns))
         return OK
 
-    cdef Status blend(self, Point a, Point b, double h) noexcept nogil:
+    cdef Status interpolate(self, Point a, Point b, double h) noexcept nogil:
         """Become (1 - h) a + h b, two others of the same form. Returns a status."""
         cdef Py_ssize_t n = a.starts[1], m = b.starts[1]
         if not self.sparse:
