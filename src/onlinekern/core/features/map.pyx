@@ -13,7 +13,6 @@ import numpy as np
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport OK_DOT, OK_PANEL, aligned_resize, whole_panels
 from onlinekern.core.kernels.block cimport Block
-from onlinekern.core.kernels.kernels cimport Kernel
 from onlinekern.core.kernels.panel_store cimport PanelStore
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
 
@@ -22,7 +21,7 @@ cdef PanelStore panels_of(object rows, object dtype):
     cdef Samples samples = samples_of(rows, dtype)
     cdef Py_ssize_t j, n = samples.rows.n, d = samples.rows.d
     cdef PanelStore store = PanelStore(d, samples.rows.itemsize)
-    cdef Block block = Block(Kernel(), 1, d, samples.rows.itemsize)
+    cdef Block block = Block(1, d, samples.rows.itemsize)
     if store.reserve(whole_panels(max(n, 1))) < 0:
         raise MemoryError(f"no memory for {n} rows of {d} numbers")
     for j in range(n):
@@ -54,7 +53,7 @@ cdef class FeatureMap:
 
     cdef FeatureWindow new_window(self, Py_ssize_t rows):
         """A window over up to `rows` samples."""
-        cdef Block block = Block(Kernel(), rows, self.d, self.itemsize)
+        cdef Block block = Block(rows, self.d, self.itemsize)
         # A product gives two features, a cosine and a sine.
         block.expected_panels = self.length // (2 * OK_PANEL)
         return FeatureWindow(FeatureBlock(self, rows), block)

@@ -9,40 +9,52 @@ from onlinekern.core.samples.rows cimport Rows
 
 cdef class Block:
     cdef const ok_vector_ops *ops
-    cdef Kernel kernel
     cdef Py_ssize_t capacity, n, d, itemsize
-    cdef Py_ssize_t expected_panels        # by the rows that are opened next, about
-    cdef bint sparse, any_exact, has_panels, all_pairs
-    cdef Py_ssize_t columns_made             # columns, since the block was opened
-    cdef char *pair_products                  # products of dense rows with one another
-    cdef Py_ssize_t pair_products_bytes
-    cdef const char *dense            # n x d, when not sparse
-    cdef ok_sparse_row *rows          # n, when sparse
-    cdef double *squares              # ||x_i||^2
-    cdef char *norm_terms                  # kernel norm_terms, element type of the rows
+    cdef bint sparse                  # whether the rows are in `rows`, not in `dense`
+    cdef const char *dense            # n x d
+    cdef ok_sparse_row *rows          # n
     cdef char *scratch                # OK_PANEL x OK_PANEL elements, or d
+    # Copies of the rows: in stream order, or compressed.
     cdef char *gathered
-    cdef char *packed_values          # of dense rows taken for sparse
+    cdef char *packed_values
     cdef int32_t *packed_columns
-    cdef Py_ssize_t values_bytes, columns_bytes
-    cdef char *panels                  # the rows as panels: n_lanes x (features, OK_PANEL)
-    cdef int32_t *local_column               # column -> feature of the lanes, -1: in no row
-    cdef int32_t *used_columns          # the columns that have a feature
-    cdef Py_ssize_t used_columns_bytes, panel_features, panels_bytes, gathered_bytes, scratch_bytes
+    cdef Py_ssize_t gathered_bytes, values_bytes, columns_bytes
+    cdef Py_ssize_t expected_panels   # that the rows will be multiplied with, for the cost model
+    # The rows as panels of OK_PANEL rows, (panel_features, OK_PANEL) each.
+    cdef bint has_panels
+    cdef char *panels
+    cdef int32_t *local_column        # column -> feature of the panels; -1: in no row
+    cdef int32_t *used_columns        # the columns that are a feature of the panels
+    cdef Py_ssize_t panel_features, panels_bytes, used_columns_bytes
 
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil
+    cdef Status point_at_rows(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                              Py_ssize_t n) noexcept nogil
+    cdef Status point_at_dense(self, const Rows *rows, const Py_ssize_t *order,
+                               Py_ssize_t first) noexcept nogil
+    cdef Status compress_rows(self) noexcept nogil
+    cdef const char *as_dense(self, Py_ssize_t i) noexcept nogil
     cdef Status make_panels(self) noexcept nogil
     cdef char *panel(self, Py_ssize_t index) noexcept nogil
-    cdef bint is_exact(self, Py_ssize_t i) noexcept nogil
-    cdef const char *as_dense(self, Py_ssize_t i) noexcept nogil
-    cdef Status gather_rows(self, const Rows *rows, const Py_ssize_t *order,
-                            Py_ssize_t first) noexcept nogil
-    cdef Status compress_rows(self) noexcept nogil
     cdef Status number_columns(self) noexcept nogil
-    cdef void write_lane(self, Py_ssize_t i, char *lane) noexcept nogil
     cdef void forget_columns(self) noexcept nogil
-    cdef void recompute_exact(self, Py_ssize_t i, char *out) noexcept nogil
+    cdef void write_lane(self, Py_ssize_t i, char *lane) noexcept nogil
+
+
+cdef class KernelBlock(Block):
+    cdef Kernel kernel
+    cdef double *squares              # ||x_i||^2
+    cdef char *norm_terms             # of the kernel, element type of the rows
+    cdef bint any_exact               # whether is_exact(i) for any row
+    cdef bint all_pairs               # whether the first column makes `pair_products`
+    cdef Py_ssize_t columns_made      # since the block was opened
+    cdef char *pair_products          # of the dense rows with one another
+    cdef Py_ssize_t pair_products_bytes
+
+    cdef void measure_rows(self) noexcept nogil
+    cdef bint is_exact(self, Py_ssize_t i) noexcept nogil
     cdef Status multiply_pairs(self) noexcept nogil
     cdef void multiply_row(self, Py_ssize_t i, char *out) noexcept nogil
     cdef Status kernel_column(self, Py_ssize_t i, char *out) noexcept nogil
+    cdef void recompute_exact(self, Py_ssize_t i, char *out) noexcept nogil

@@ -1,14 +1,16 @@
-"""Block: the rows of one look-ahead block, with their kernel norm_terms, ready for products.
+"""The rows of one look-ahead block.
 
-A block is opened on up to `capacity` coming samples. It knows their layout; those above
-see rows by number. When a row becomes a support row in the middle of the block, its products with
-the rows still to come are needed (`column`): for that the block is spread out, lazily, into
-feature-major panels, and the same primitive that multiplies rows with support panels multiplies the
-new support row with the block. The two give the same bits (see vector.h), which makes any block
-length give the same results.
+A block is opened on up to `capacity` coming samples. It hides their layout: its users see rows by
+number. `KernelBlock` adds what a kernel needs of them.
 
-The lanes of sparse rows hold only the columns that occur in the block (`local_column` numbers them),
-so their size follows the stored elements, whatever the number of features.
+When row i becomes a support vector in the middle of a block, its kernel values with the later rows
+are needed (`kernel_column`). For that the block is copied into feature-major panels, once
+(`make_panels`), and the primitive that multiplies rows with panels of support vectors multiplies
+row i with the panels of the block. Both give the same bits (see vector.h), so results do not depend
+on the length of a block.
+
+The panels of sparse rows hold only the columns that occur in the block, which `local_column`
+numbers. Their size follows the stored elements, not the number of features.
 """
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free, malloc
@@ -25,91 +27,85 @@ from onlinekern.core.samples.sparse_rows cimport nonzeros, pack, scatter, sparse
 
 
 cdef class Block:
-    """Room for `capacity` rows of `d` features.
+    """Up to `capacity` rows of `d` features, dense or sparse.
 
     Parameters
     ----------
-    kernel : Kernel
     capacity, d : int
     itemsize : int
         4 or 8, the element size of the rows.
     """
 
-    def __init__(self, Kernel kernel, Py_ssize_t capacity, Py_ssize_t d, Py_ssize_t itemsize):
-        self.kernel = kernel
+    def __init__(self, Py_ssize_t capacity, Py_ssize_t d, Py_ssize_t itemsize):
         self.capacity = capacity
         self.d = d
         self.itemsize = itemsize
         self.ops = ops_for(itemsize)
         self.rows = <ok_sparse_row *> calloc(capacity, sizeof(ok_sparse_row))
-        self.squares = <double *> calloc(capacity, sizeof(double))
-        self.norm_terms = <char *> aligned_resize(
-            NULL, 0, whole_panels(capacity) * itemsize)
-        self.scratch_bytes = max(OK_PANEL * OK_PANEL, d) * itemsize
-        self.scratch = <char *> aligned_resize(NULL, 0, self.scratch_bytes)
-        if self.rows == NULL or self.squares == NULL or self.norm_terms == NULL \
-                or self.scratch == NULL:
+        self.scratch = <char *> aligned_resize(
+            NULL, 0, max(OK_PANEL * OK_PANEL, d) * itemsize)
+        if self.rows == NULL or self.scratch == NULL:
             raise MemoryError(f"no memory for a look-ahead window of {capacity} rows")
 
     def __dealloc__(self):
         free(self.rows)
-        free(self.squares)
-        free(self.norm_terms)
         free(self.scratch)
         free(self.gathered)
         free(self.packed_values)
         free(self.packed_columns)
         free(self.panels)
-        free(self.pair_products)
         free(self.local_column)
         free(self.used_columns)
 
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil:
-        """Look at rows order[first] ... order[first + n - 1] (order NULL: first + i) of `rows`.
+        """Prepare rows order[first] ... order[first + n - 1] (order NULL: first + i) of `rows`.
 
         Returns a status.
         """
-        cdef Py_ssize_t i, row_bytes = self.d * self.itemsize
-        cdef double absolute, term
-        cdef bint sparse = is_sparse(rows)
-        self.forget_columns()
-        self.all_pairs = not sparse and pays_to_multiply_all(self.d, self.n, self.columns_made)
-        self.columns_made = 0
-        self.sparse = sparse
-        self.n = n
-        self.any_exact = False
-        if not sparse and self.gather_rows(rows, order, first) < 0:
+        if self.point_at_rows(rows, order, first, n) < 0:
             return NO_MEMORY
+        return OK if self.sparse else self.compress_rows()
+
+    cdef Status point_at_rows(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                              Py_ssize_t n) noexcept nogil:
+        """Drop the former rows and point at the new ones. Returns a status."""
+        cdef Py_ssize_t i
+        self.forget_columns()
+        self.sparse = is_sparse(rows)
+        self.n = n
+        if not self.sparse:
+            return self.point_at_dense(rows, order, first)
         for i in range(n):
-            if sparse:
-                self.rows[i] = sparse_row(rows, order[first + i] if order else first + i)
-                self.ops.norms(self.rows[i].values, self.rows[i].count, &self.squares[i],
-                               &absolute)
-            else:
-                self.ops.norms(self.dense + i * row_bytes, self.d, &self.squares[i], &absolute)
-            term = self.kernel.norm_term(self.squares[i], absolute)
-            if self.itemsize == 4:
-                (<float *> self.norm_terms)[i] = <float> term
-            else:
-                (<double *> self.norm_terms)[i] = term
-            self.any_exact |= self.is_exact(i)
-        if not sparse and self.kernel.accumulate == OK_DOT and not self.any_exact:
-            return self.compress_rows()
+            self.rows[i] = sparse_row(rows, order[first + i] if order else first + i)
+        return OK
+
+    cdef Status point_at_dense(self, const Rows *rows, const Py_ssize_t *order,
+                               Py_ssize_t first) noexcept nogil:
+        """Point `dense` at the caller's rows, or, with an order, at a copy in that order."""
+        cdef Py_ssize_t i, row_bytes = self.d * self.itemsize
+        if order == NULL:
+            self.dense = dense_row(rows, first)
+            return OK
+        if grow(<void **> &self.gathered, &self.gathered_bytes, self.capacity * row_bytes) < 0:
+            return NO_MEMORY
+        for i in range(self.n):
+            memcpy(self.gathered + i * row_bytes, dense_row(rows, order[first + i]), row_bytes)
+        self.dense = self.gathered
         return OK
 
     cdef Status compress_rows(self) noexcept nogil:
-        """Turn dense rows that are mostly zeros (one-hot features) into sparse ones.
+        """Make dense rows sparse if they are mostly zeros (one-hot features) and it pays.
 
-        Their products are the same bits, and cost their stored elements only. Products of l1
-        distances are not, so they stay as they are. Returns a status.
+        Dot products have the same bits in both layouts; l1 distances do not, so their rows must not
+        be compressed. Returns a status.
         """
         cdef Py_ssize_t i, count, stored = nonzeros(self.dense, self.n * self.d, self.itemsize)
         cdef int32_t *columns
         cdef char *values
         if not pays_to_compress(self.d, self.n, stored, self.expected_panels):
             return OK
-        # `pack` looks one element ahead.
+        # `pack` writes one element more than it keeps.
         if grow(<void **> &self.packed_columns, &self.columns_bytes,
                 (stored + 1) * <Py_ssize_t> sizeof(int32_t)) < 0 \
                 or grow(<void **> &self.packed_values, &self.values_bytes,
@@ -128,29 +124,52 @@ cdef class Block:
         self.sparse = True
         return OK
 
-    cdef Status gather_rows(self, const Rows *rows, const Py_ssize_t *order,
-                            Py_ssize_t first) noexcept nogil:
-        """Point `dense` at the rows where they are, or, out of order, at a copy of them."""
-        cdef Py_ssize_t i, row_bytes = self.d * self.itemsize
-        if order == NULL:
-            self.dense = dense_row(rows, first)
-            return OK
-        if grow(<void **> &self.gathered, &self.gathered_bytes, self.capacity * row_bytes) < 0:
-            return NO_MEMORY
-        for i in range(self.n):
-            memcpy(self.gathered + i * row_bytes, dense_row(rows, order[first + i]), row_bytes)
-        self.dense = self.gathered
-        return OK
+    cdef const char *as_dense(self, Py_ssize_t i) noexcept nogil:
+        """Row i as d elements. A sparse row is copied into the scratch memory."""
+        cdef Py_ssize_t j
+        cdef const ok_sparse_row *row = &self.rows[i]
+        if not self.sparse:
+            return self.dense + i * self.d * self.itemsize
+        memset(self.scratch, 0, self.d * self.itemsize)
+        for j in range(row.count):
+            memcpy(self.scratch + row.columns[j] * self.itemsize,
+                   <const char *> row.values + j * self.itemsize, self.itemsize)
+        return self.scratch
 
-    cdef bint is_exact(self, Py_ssize_t i) noexcept nogil:
-        """Whether row i is too long for the expanded distance in its dtype (see kernels)."""
-        return self.itemsize == 4 and self.squares[i] > self.kernel.exact_above
+    cdef Status make_panels(self) noexcept nogil:
+        """Copy the rows into panels, once per block. Returns a status."""
+        cdef Py_ssize_t i, needed
+        cdef int fresh
+        if self.has_panels:
+            return OK
+        self.panel_features = self.d
+        if self.sparse and self.number_columns() < 0:
+            return NO_MEMORY
+        needed = whole_panels(self.n) * max(self.panel_features, 1) * self.itemsize
+        fresh = grow(<void **> &self.panels, &self.panels_bytes, needed)
+        if fresh < 0:
+            return NO_MEMORY
+        if self.sparse and not fresh:
+            memset(self.panels, 0, needed)
+        for i in range(self.n):
+            self.write_lane(i, self.panel(i // OK_PANEL) + i % OK_PANEL * self.itemsize)
+        self.has_panels = True
+        return OK
 
     cdef char *panel(self, Py_ssize_t index) noexcept nogil:
         return self.panels + index * self.panel_features * OK_PANEL * self.itemsize
 
+    cdef void write_lane(self, Py_ssize_t i, char *lane) noexcept nogil:
+        """Write row i into its lane of a panel."""
+        if self.sparse:
+            scatter(lane, <const char *> self.rows[i].values, self.rows[i].columns,
+                    self.local_column, self.rows[i].count, self.itemsize)
+        else:
+            scatter(lane, self.dense + i * self.d * self.itemsize, NULL, NULL, self.d,
+                    self.itemsize)
+
     cdef Status number_columns(self) noexcept nogil:
-        """Give the columns that occur in the block the numbers 0, 1, ... in `local_column`."""
+        """Number the columns that occur in the block 0, 1, ... . Returns a status."""
         cdef Py_ssize_t i, j, stored = 0
         cdef int32_t column
         if self.local_column == NULL:
@@ -173,40 +192,10 @@ cdef class Block:
                     self.panel_features += 1
         return OK
 
-    cdef Status make_panels(self) noexcept nogil:
-        """Make the lanes (once per block). Returns a status."""
-        cdef Py_ssize_t i, needed
-        cdef int fresh
-        cdef char *lane
-        if self.has_panels:
-            return OK
-        self.panel_features = self.d
-        if self.sparse and self.number_columns() < 0:
-            return NO_MEMORY
-        needed = whole_panels(self.n) * max(self.panel_features, 1) * self.itemsize
-        fresh = grow(<void **> &self.panels, &self.panels_bytes, needed)
-        if fresh < 0:
-            return NO_MEMORY
-        if self.sparse and not fresh:
-            memset(self.panels, 0, needed)
-        for i in range(self.n):
-            lane = self.panel(i // OK_PANEL) + i % OK_PANEL * self.itemsize
-            self.write_lane(i, lane)
-        self.has_panels = True
-        return OK
-
-    cdef void write_lane(self, Py_ssize_t i, char *lane) noexcept nogil:
-        if self.sparse:
-            scatter(lane, <const char *> self.rows[i].values, self.rows[i].columns,
-                    self.local_column, self.rows[i].count, self.itemsize)
-        else:
-            scatter(lane, self.dense + i * self.d * self.itemsize, NULL, NULL, self.d,
-                    self.itemsize)
-
     cdef void forget_columns(self) noexcept nogil:
-        """Forget the numbers of the columns of a sparse block.
+        """Undo `number_columns`.
 
-        The list of them is the block's own: its rows may be gone by now.
+        It reads `used_columns`, not the rows: the caller may have freed those.
         """
         cdef Py_ssize_t j
         if self.has_panels and self.sparse:
@@ -214,48 +203,69 @@ cdef class Block:
                 self.local_column[self.used_columns[j]] = -1
         self.has_panels = False
 
-    cdef const char *as_dense(self, Py_ssize_t i) noexcept nogil:
-        """Row i as d elements; of a sparse row, a copy in the scratch memory."""
-        cdef Py_ssize_t j
-        cdef const ok_sparse_row *row = &self.rows[i]
-        if not self.sparse:
-            return self.dense + i * self.d * self.itemsize
-        memset(self.scratch, 0, self.d * self.itemsize)
-        for j in range(row.count):
-            memcpy(self.scratch + row.columns[j] * self.itemsize,
-                   <const char *> row.values + j * self.itemsize, self.itemsize)
-        return self.scratch
 
-    cdef Status multiply_pairs(self) noexcept nogil:
-        """The products of all dense rows with one another. Returns a status."""
-        cdef Py_ssize_t q, panels = whole_panels(self.n) // OK_PANEL
-        if grow(<void **> &self.pair_products, &self.pair_products_bytes,
-                self.n * whole_panels(self.n) * self.itemsize) < 0:
+cdef class KernelBlock(Block):
+    """A block with squared norms, norm terms and kernel values among its rows.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    capacity, d, itemsize : int
+        See `Block`.
+    """
+
+    def __init__(self, Kernel kernel, Py_ssize_t capacity, Py_ssize_t d, Py_ssize_t itemsize):
+        super().__init__(capacity, d, itemsize)
+        self.kernel = kernel
+        self.squares = <double *> calloc(capacity, sizeof(double))
+        self.norm_terms = <char *> aligned_resize(NULL, 0, whole_panels(capacity) * itemsize)
+        if self.squares == NULL or self.norm_terms == NULL:
+            raise MemoryError(f"no memory for a look-ahead window of {capacity} rows")
+
+    def __dealloc__(self):
+        free(self.squares)
+        free(self.norm_terms)
+        free(self.pair_products)
+
+    cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                     Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t added = self.columns_made
+        self.all_pairs = not is_sparse(rows) and pays_to_multiply_all(self.d, self.n, added)
+        self.columns_made = 0
+        if self.point_at_rows(rows, order, first, n) < 0:
             return NO_MEMORY
-        for q in range(panels):
-            self.ops.dense[self.kernel.accumulate](
-                self.dense, self.d, self.n, self.d, self.panel(q),
-                self.pair_products + q * OK_PANEL * self.itemsize, panels * OK_PANEL)
-        return OK
+        self.measure_rows()
+        if self.sparse or self.any_exact or self.kernel.accumulate != OK_DOT:
+            return OK
+        return self.compress_rows()
 
-    cdef void multiply_row(self, Py_ssize_t i, char *out) noexcept nogil:
-        """The products of row i with the block's panels."""
-        cdef Py_ssize_t q, panels = whole_panels(self.n) // OK_PANEL
-        cdef Py_ssize_t width = OK_PANEL * self.itemsize
-        cdef int accumulate = self.kernel.accumulate
-        for q in range(i // OK_PANEL, panels):
+    cdef void measure_rows(self) noexcept nogil:
+        """Compute squared norms and norm terms, from the rows as they came."""
+        cdef Py_ssize_t i, row_bytes = self.d * self.itemsize
+        cdef double absolute, term
+        self.any_exact = False
+        for i in range(self.n):
             if self.sparse:
-                self.ops.sparse[accumulate](&self.rows[i], 1, self.local_column, self.panel(q),
-                                            out + q * width, OK_PANEL)
+                self.ops.norms(self.rows[i].values, self.rows[i].count, &self.squares[i],
+                               &absolute)
             else:
-                self.ops.dense[accumulate](self.dense + i * self.d * self.itemsize, self.d, 1,
-                                           self.d, self.panel(q), out + q * width, OK_PANEL)
+                self.ops.norms(self.dense + i * row_bytes, self.d, &self.squares[i], &absolute)
+            term = self.kernel.norm_term(self.squares[i], absolute)
+            if self.itemsize == 4:
+                (<float *> self.norm_terms)[i] = <float> term
+            else:
+                (<double *> self.norm_terms)[i] = term
+            self.any_exact |= self.is_exact(i)
+
+    cdef bint is_exact(self, Py_ssize_t i) noexcept nogil:
+        """Whether row i is too long for the expanded distance in float32 (see kernels)."""
+        return self.itemsize == 4 and self.squares[i] > self.kernel.exact_above
 
     cdef Status kernel_column(self, Py_ssize_t i, char *out) noexcept nogil:
-        """out[j] = kappa(x_i, x_j) for the rows j > i of the block, which has been spread out.
+        """out[j] = kappa(x_i, x_j) for the rows j > i of the block, whose panels are made.
 
-        `out` has room for n rounded up to whole panels; its other entries become anything. Returns
-        a status.
+        `out` holds n elements in whole panels; the others are overwritten with anything. Returns a
+        status.
         """
         cdef Py_ssize_t j = i + 1, size = self.itemsize
         self.columns_made += 1
@@ -272,8 +282,33 @@ cdef class Block:
             self.recompute_exact(i, out)
         return OK
 
+    cdef Status multiply_pairs(self) noexcept nogil:
+        """Multiply all dense rows with one another. Returns a status."""
+        cdef Py_ssize_t q, panels = whole_panels(self.n) // OK_PANEL
+        if grow(<void **> &self.pair_products, &self.pair_products_bytes,
+                self.n * whole_panels(self.n) * self.itemsize) < 0:
+            return NO_MEMORY
+        for q in range(panels):
+            self.ops.dense[self.kernel.accumulate](
+                self.dense, self.d, self.n, self.d, self.panel(q),
+                self.pair_products + q * OK_PANEL * self.itemsize, panels * OK_PANEL)
+        return OK
+
+    cdef void multiply_row(self, Py_ssize_t i, char *out) noexcept nogil:
+        """Multiply row i with the block's panels, from the one that holds it on."""
+        cdef Py_ssize_t q, panels = whole_panels(self.n) // OK_PANEL
+        cdef Py_ssize_t width = OK_PANEL * self.itemsize
+        cdef int accumulate = self.kernel.accumulate
+        for q in range(i // OK_PANEL, panels):
+            if self.sparse:
+                self.ops.sparse[accumulate](&self.rows[i], 1, self.local_column, self.panel(q),
+                                            out + q * width, OK_PANEL)
+            else:
+                self.ops.dense[accumulate](self.dense + i * self.d * self.itemsize, self.d, 1,
+                                           self.d, self.panel(q), out + q * width, OK_PANEL)
+
     cdef void recompute_exact(self, Py_ssize_t i, char *out) noexcept nogil:
-        """Recompute from feature differences the entries j > i whose row asks for it."""
+        """Recompute out[j] from feature differences for the rows j > i with `is_exact(j)`."""
         cdef Py_ssize_t j
         cdef char *distance = self.scratch + OK_PANEL * self.itemsize
         cdef float value

@@ -3,7 +3,7 @@ from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.undo cimport Journal
-from onlinekern.core.kernels.block cimport Block
+from onlinekern.core.kernels.block cimport KernelBlock
 from onlinekern.core.kernels.coefficients cimport Coefficients
 from onlinekern.core.kernels.kernels cimport Kernel
 from onlinekern.core.kernels.panel_store cimport Store
@@ -66,7 +66,7 @@ cdef class SupportSet:
     cdef const char *kernel_row(self, Py_ssize_t slot) noexcept nogil
     cdef void as_doubles(self, const char *g, double *out) noexcept nogil
     cdef double diagonal(self, Py_ssize_t i) noexcept nogil
-    cdef Status write_row(self, Py_ssize_t slot, Block block, Py_ssize_t i) noexcept nogil
+    cdef Status write_row(self, Py_ssize_t slot, KernelBlock block, Py_ssize_t i) noexcept nogil
     cdef Status interpolate(self, Py_ssize_t i, Py_ssize_t slot, Py_ssize_t other,
                             double h) noexcept nogil
     cdef Py_ssize_t add(self, Py_ssize_t i, const double *step) noexcept nogil

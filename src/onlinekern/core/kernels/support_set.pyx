@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, whole_panels
-from onlinekern.core.kernels.block cimport Block
+from onlinekern.core.kernels.block cimport KernelBlock
 from onlinekern.core.kernels.coefficients cimport Coefficients
 from onlinekern.core.kernels.cost_model cimport kept_sparse
 from onlinekern.core.kernels.kernels cimport Kernel
@@ -280,7 +280,7 @@ cdef class SupportSet:
         """kappa(x_i, x_i) of a sample of the open window."""
         return self.kernel.diagonal(self.window.block.squares[i])
 
-    cdef Status write_row(self, Py_ssize_t slot, Block block, Py_ssize_t i) noexcept nogil:
+    cdef Status write_row(self, Py_ssize_t slot, KernelBlock block, Py_ssize_t i) noexcept nogil:
         """Store row i of a block, and its kernel term, in a slot."""
         cdef Py_ssize_t size = self.store.itemsize
         if slot < self.saved_n and (self.store.keep(slot) < 0

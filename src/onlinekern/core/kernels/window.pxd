@@ -1,12 +1,12 @@
 # The look-ahead window: kernel values of coming samples. May change at minor versions.
 from onlinekern.core.base.part cimport Status
-from onlinekern.core.kernels.block cimport Block
+from onlinekern.core.kernels.block cimport KernelBlock
 from onlinekern.core.kernels.kernels cimport Kernel
 from onlinekern.core.kernels.panel_store cimport Store
 
 
 cdef class Window:
-    cdef readonly Block block
+    cdef readonly KernelBlock block
     cdef Store store
     cdef Kernel kernel
     cdef char *values         # kernel values: capacity x ld, a row per coming sample

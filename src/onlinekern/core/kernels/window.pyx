@@ -12,7 +12,7 @@ from libc.stdlib cimport free
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, whole_panels
-from onlinekern.core.kernels.block cimport Block
+from onlinekern.core.kernels.block cimport KernelBlock
 from onlinekern.core.kernels.kernels cimport Kernel
 from onlinekern.core.kernels.panel_store cimport Store
 
@@ -32,7 +32,7 @@ cdef class Window:
         self.store = store
         self.kernel = kernel
         self.itemsize = store.itemsize
-        self.block = Block(kernel, rows, store.d, store.itemsize)
+        self.block = KernelBlock(kernel, rows, store.d, store.itemsize)
         self.column = <char *> aligned_resize(NULL, 0, whole_panels(rows) * self.itemsize)
         if self.column == NULL:
             raise MemoryError(f"no memory for a look-ahead window of {rows} rows")

@@ -251,8 +251,7 @@ cdef class Provision(Budget):
 
     def set_state(self, SupportSet support, state):
         cdef Samples samples = samples_of(support.store.get_rows(support.n), support.dtype)
-        cdef Block block = Block(support.kernel, self.max_support + 1, self.map.d,
-                                 self.map.itemsize)
+        cdef Block block = Block(self.max_support + 1, self.map.d, self.map.itemsize)
         if block.open(&samples.rows, NULL, 0, support.n) < 0:
             raise MemoryError(f"no memory for the features of {support.n} support vectors")
         self.features.fill(block)
