@@ -1,4 +1,4 @@
-"""How the tests of the learners on a budget compare them with their naive loops."""
+"""Compare budgeted learners with their naive loops."""
 
 import itertools
 
@@ -19,7 +19,7 @@ def weights_of(n):
 
 
 def as_dense(rows, d):
-    """Rows with the columns of the original samples."""
+    """Return dense rows with the columns of the original samples."""
     rows = rows.toarray() if sparse.issparse(rows) else rows
     if rows.shape[1] == d:
         return rows
@@ -44,7 +44,7 @@ def learn(model, X, y, sample_weight=None):
 
 
 def check(model, predictions, expected, tolerance):
-    """Compare a model, and what it predicted on its way, with the naive loop."""
+    """Compare a model and its predictions before each sample with the naive loop."""
     if is_classifier(model):
         np.testing.assert_array_equal(predictions, expected.predictions)
         assert model.n_mistakes_ == expected.mistakes
@@ -82,9 +82,9 @@ def check_twin(cls, loop, task, settings, stream, as_layout, tolerances, weighte
 
 
 def check_windows(make, X, y, as_layout, state_of, same_state):
-    """Compare the models that different windows lead to, bit for bit."""
+    """Compare the models of different windows, bit for bit."""
     for dtype, layout in itertools.product(DTYPES, LAYOUTS):
-        rows = as_layout(X / 3, layout, dtype)  # the thirds fill the digits of both dtypes
+        rows = as_layout(X / 3, layout, dtype)  # thirds have no exact digits in either dtype
         reference = None
         for window in [1, 7, 64, 1000, None]:
             model = make().set_params(window=window, random_state=3)

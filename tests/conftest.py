@@ -1,4 +1,4 @@
-"""What the tests share: tolerances, small seeded streams, model states, the folder of real data."""
+"""Shared by the tests: tolerances, small seeded streams, model states, the folder of real data."""
 
 import os
 from contextlib import suppress
@@ -21,7 +21,7 @@ with suppress(ImportError):  # test_minimal.py runs on wheels, where only pytest
 
 
 class Tolerance(NamedTuple):
-    """How far a result may be from the float64 twin."""
+    """Largest difference between a result and the float64 twin."""
 
     relative: float
     absolute: float
@@ -40,7 +40,7 @@ WIDE = 3000
 
 @pytest.fixture(scope="session")
 def close():
-    """Assert that a result is what the twin says, up to the tolerance of a dtype."""
+    """Assert that a result equals the twin's, up to the tolerance of a dtype."""
 
     def check(actual, expected, dtype, what=""):
         relative, absolute = TOLERANCES[np.dtype(dtype)]
@@ -101,8 +101,10 @@ def integer_stream():
 
 @pytest.fixture(scope="session")
 def as_layout():
-    """Put dense rows in a layout: 'dense', 'csr', or 'wide' (CSR of so many features that support
-    rows are stored sparse; the kernels of it are the same numbers)."""
+    """Put dense rows in a layout: 'dense', 'csr' or 'wide'.
+
+    'wide' is CSR with so many features that support vectors are stored sparse. Its kernel values
+    are the same."""
 
     def convert(X, layout, dtype=np.float64):
         X = np.ascontiguousarray(X, dtype=dtype)
@@ -124,7 +126,7 @@ def as_arrays(rows):
 
 
 def flattened(value, path):
-    """Yield (path, array or text) for all that a state consists of."""
+    """Yield (path, array or text) for each item of a state."""
     if isinstance(value, Part):
         value = value.arguments
     if isinstance(value, dict):
@@ -145,7 +147,7 @@ def flattened(value, path):
 
 @pytest.fixture(scope="session")
 def state_of():
-    """Return all that an estimator has learnt, its generator and its counters included."""
+    """Return the state of an estimator, with its generator and its counters."""
 
     def collect(estimator):
         model = estimator._model
@@ -181,7 +183,7 @@ def same_state(state_of, equal):
 
 @pytest.fixture(scope="session")
 def data_directory():
-    """Folder of the real data sets: ONLINEKERN_DATA, or shared/data beside the repository."""
+    """Return the folder of real data sets: ONLINEKERN_DATA, or shared/data beside the clone."""
     default = Path(__file__).parents[2] / "shared" / "data"
     folder = Path(os.environ.get("ONLINEKERN_DATA", default))
     if not folder.is_dir():
@@ -191,13 +193,13 @@ def data_directory():
 
 @pytest.fixture(scope="session")
 def verbs(tmp_path_factory):
-    """A compiled package that calls the C interface."""
+    """Return a compiled package that calls the C interface."""
     return consumers.build_extension("verbs", tmp_path_factory.mktemp("verbs"))
 
 
 @pytest.fixture(scope="session")
 def as_matrix(verbs):
-    """Samples as the C interface takes them, with some fields changed; the arrays must live on."""
+    """Return samples for the C interface, some fields changed; the arrays must outlive them."""
 
     def convert(X, **changes):
         return verbs.Matrix(**{**fields_of(X), **changes})

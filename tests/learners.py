@@ -1,4 +1,4 @@
-"""How the tests of the stream contract make their learners and feed them."""
+"""Make and feed the learners of the stream contract's tests."""
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -6,11 +6,11 @@ from sklearn.base import is_classifier
 from onlinekern import all_estimators
 
 CLASSES = dict(all_estimators("classifier") + all_estimators("regressor"))
-# Those that learn streams of targets; batch learners have no place in a contract of streams.
+# Stream learners with targets. Batch learners are not part of the stream contract.
 NAMES = sorted(name for name, cls in CLASSES.items() if hasattr(cls, "partial_fit"))
 
 
-# Small enough for what happens at the end of a budget to happen in a test.
+# Small enough that a test fills the budget.
 SIZES = {
     "NOGDClassifier": {"budget": 15, "n_components": 10},
     "NOGDRegressor": {"budget": 15, "n_components": 10},
@@ -18,15 +18,15 @@ SIZES = {
 
 
 def width(name):
-    """The kernel's width, and a budget that fills up, for those that have them."""
+    """Return a kernel width and a small budget, for learners that have these parameters."""
     sizes = {"gamma": 0.4, "budget": 20, **SIZES.get(name, {})}
     return {size: value for size, value in sizes.items() if hasattr(CLASSES[name], size)}
 
 
 def build(name, **parameters):
-    """An averaged estimator whose scale, where it has one, is folded within fifty samples.
+    """Return an averaged estimator whose scale, if it has one, is folded within fifty samples.
 
-    Those that forget have no average.
+    Learners that forget have no average.
     """
     average = {"average": True} if hasattr(CLASSES[name], "average") else {}
     model = CLASSES[name](**width(name), random_state=7, **average)
@@ -35,7 +35,7 @@ def build(name, **parameters):
 
 
 def passes(name, n):
-    """Say, as parameters, that `fit` makes n passes."""
+    """Return the parameters with which `fit` makes n passes."""
     known = CLASSES[name]().get_params()
     return {"n_epochs": n} if "n_epochs" in known else {"max_iter": n, "tol": None}
 
@@ -45,7 +45,7 @@ def data(name, stream, n=90, **arguments):
 
 
 def learn(model, X, y, cuts=(), **arguments):
-    """Learn in parts; the labels are announced in each call. Returns the predictions made."""
+    """Learn in parts, with the labels given in each call; return the predictions."""
     if is_classifier(model):
         arguments["classes"] = [5, 15, 25] if y.dtype.kind == "i" else ["no", "yes"]
     parts = np.split(np.arange(len(y)), cuts)

@@ -1,12 +1,12 @@
-"""The public C interface stays what it was: signatures, structs and constants, until the ABI rises.
+"""The public C interface does not change within an ABI number: signatures, structs and constants.
 
-The capsule of a function is named by its signature. `abi_signatures.json` holds what has been
-promised under the number in `onlinekern.h`: what is new passes, what has changed or gone fails.
-After adding something, or after raising `ONLINEKERN_ABI`, write the file anew:
+The name of a function's capsule is its signature. `abi_signatures.json` records what is promised
+under the number in `onlinekern.h`. New names pass; a changed or missing one fails. After adding
+something, or after raising `ONLINEKERN_ABI`, write the file again:
 
     python -P tests/test_abi.py
 
-It refuses to change or to drop a promise under the same number.
+This refuses to change or drop a promise under the same number.
 """
 
 import ctypes
@@ -31,7 +31,7 @@ def capsule_name(capsule):
 
 
 def interface():
-    """Return what the library promises now."""
+    """Return the present interface."""
     text = re.sub(r"/\*.*?\*/", "", HEADER.read_text(encoding="utf-8"), flags=re.S)
     structs = re.findall(r"typedef struct \{(.*?)\} (\w+);", text, re.S)
     opaque = re.findall(r"typedef struct (\w+) (\w+);", text)
@@ -45,7 +45,7 @@ def interface():
 
 
 def broken(promised, now):
-    """Return what was promised and is not so any more."""
+    """Return the promises that no longer hold."""
     return {
         name: f"{text!r} is now {now[kind].get(name)!r}"
         for kind in ("constants", "functions", "structs")
@@ -59,7 +59,7 @@ def promises():
 
 
 def renew():
-    """Write the promises anew."""
+    """Write the promises again."""
     now = interface()
     before = promises() if FILE.exists() else None
     if before and before["abi"] == now["abi"] and broken(before, now):
@@ -81,7 +81,7 @@ def test_the_interface_is_found():
     assert now["functions"]["ok_learn_one"] == "int (ok_model *, ok_matrix const *, double)"
     assert now["structs"].keys() == {"ok_matrix", "ok_model"}
     assert now["constants"]["OK_FLOAT64"] == 8
-    # The path of the module in a signature would make moving a file a break.
+    # With the module's path in a signature, moving a file would break the ABI.
     assert "onlinekern" not in str(now["functions"])
 
 

@@ -16,7 +16,7 @@ from onlinekern import all_estimators
 DTYPES = [np.float32, np.float64]
 LAYOUTS = ["dense", "csr", "wide"]
 WINDOWS = [1, 7, None]
-# Parameters that say how an algorithm is run, not what it is.
+# Parameters of the run, not of the algorithm.
 NOT_OF_THE_LOOP = {"n_epochs", "shuffle", "random_state", "window", "n_jobs"}
 SEED = 3
 
@@ -30,7 +30,7 @@ STEPS = [
     {"schedule": "constant", "eta": 0.4, "reg": 1.0},
 ]
 VARIANTS = [{"variant": "pa"}, {"variant": "pa1", "C": 0.2}, {"variant": "pa2", "C": 0.2}]
-# The settings in which each estimator is tested; a new one without any fails.
+# Settings of each estimator; an estimator without settings fails.
 CASES = {
     "KernelPerceptronClassifier": [{}],
     "KernelOGDClassifier": [{"loss": loss, "eta": 0.2, "delta": 0.5} for loss in LABEL_LOSSES]
@@ -89,7 +89,7 @@ def naive(model, X, y, **arguments):
 
 
 def check(model, predictions, expected, X, dtype, close):
-    """Compare an estimator, and what it predicted on its way, with the naive loop."""
+    """Compare an estimator and its predictions before each sample with the naive loop."""
     if is_classifier(model):
         np.testing.assert_array_equal(predictions, expected.predictions)
         assert model.n_mistakes_ == expected.mistakes
@@ -104,7 +104,7 @@ def check(model, predictions, expected, X, dtype, close):
 
 
 def support_rows(model):
-    """Support vectors with the columns of the original samples."""
+    """Return the support vectors with the columns of the original samples."""
     rows = model.support_vectors_
     rows = rows if isinstance(rows, np.ndarray) else rows.toarray()
     if rows.shape[1] > 6:
@@ -120,7 +120,7 @@ def weights_of(n):
     return weights
 
 
-# Their models are of another form: they meet their twins in test files of their own.
+# Their models have another form: their own test files compare them with their twins.
 ELSEWHERE = {
     "AROWClassifier",
     "AROWRegressor",
@@ -230,7 +230,7 @@ def test_weight_zero_is_absence(stream, same_state):
 
 
 def test_scale_is_folded_in_the_cases(stream):
-    # Guards the cases above: a stream too short to fold the scale would not test the fold.
+    # A stream too short to fold the scale would not test the fold.
     X, y = stream("regression")
     model = build("KernelOGDRegressor", "regression", average=True, **STEPS[-1])
     model.partial_fit(X, y)

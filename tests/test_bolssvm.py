@@ -1,4 +1,4 @@
-"""BOLSSVM against its twin, and the inverse that it keeps."""
+"""BOLSSVM against its twin, and its inverse Gram matrix."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def test_twin(C, task, weighted, stream, as_layout):
                TOLERANCES, weighted, n=160)  # fmt: skip
 
 
-# Ranks below the budget make ties of the rows that may leave, which rounding decides.
+# With a rank below the budget, rounding decides which row is evicted.
 @pytest.mark.parametrize("kernel", ["laplacian", "polynomial"])
 def test_other_kernels(kernel, stream, as_layout):
     settings = {"kernel": kernel, "degree": 2, "budget": 9, "coef0": 0.5}
@@ -62,7 +62,7 @@ def test_intercept(stream):
 
 
 def random_walk(inverse, rows, K, ridge, n, rng):
-    """Let rows enter and leave, the inverse made afresh whenever it is worn; yields each time."""
+    """Add and remove random rows, renew an inaccurate inverse; yield after each step."""
     places = np.full(inverse.size, -1)
     for _ in range(n):
         place = int(rng.integers(inverse.size))
@@ -82,7 +82,7 @@ def random_walk(inverse, rows, K, ridge, n, rng):
 
 
 def drift(inverse, places, K, ridge):
-    """Return the largest |(K + ridge I) H - I| over the present places."""
+    """Return the largest |(K + ridge I) H - I| over the occupied slots."""
     present = np.flatnonzero(places >= 0)
     gram = K[np.ix_(places[present], places[present])] + ridge * np.eye(len(present))
     H = inverse.get_state()["inverse"][np.ix_(present, present)]
@@ -115,5 +115,5 @@ def test_a_matrix_that_is_not_positive_definite():
     H = inverse.get_state()["inverse"][:, :3]
     assert np.linalg.eigvalsh(H).min() > 0
     assert H[2, 2] == pytest.approx(1, rel=1e-6)
-    inverse.renew(np.full((3, 3), 1e9))  # only a matrix of its diagonal is positive definite
+    inverse.renew(np.full((3, 3), 1e9))  # only the diagonal alone is positive definite
     np.testing.assert_allclose(inverse.get_state()["inverse"][:, :3], np.eye(3), rtol=1, atol=1e-9)

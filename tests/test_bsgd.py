@@ -1,4 +1,4 @@
-"""BSGD against its twin, and what its three kinds of maintenance promise."""
+"""BSGD against its twin, and the properties of its three kinds of maintenance."""
 
 import numpy as np
 import pytest
@@ -88,11 +88,11 @@ def test_merged_point_is_the_optimum(angle):
 
 
 def test_extreme_pairs():
-    assert best_merge(1.0, 1.0, 1.0, 0.0) == (0.0, 1.0)  # nothing of the smaller one is left
+    assert best_merge(1.0, 1.0, 1.0, 0.0) == (0.0, 1.0)  # the smaller one has no weight
     assert best_merge(1.0, 2.0, 4.0, 1.0)[1] == 0.0  # a duplicate loses nothing
-    h, _ = best_merge(1.0, 1.0, 1.0, 0.9)  # equals meet in the middle
+    h, _ = best_merge(1.0, 1.0, 1.0, 0.9)  # equal ones merge in the middle
     assert h == pytest.approx(0.5, abs=1e-6)
-    h, _ = best_merge(1.0, 1.0, 1.0, 0.01)  # far apart they do not
+    h, _ = best_merge(1.0, 1.0, 1.0, 0.01)  # distant ones do not
     assert h < 0.05
     assert best_merge(1.0, 1.0, 1.0, 1 - 1e-9)[1] == pytest.approx(0.5e-18, rel=0.5)
 
@@ -122,7 +122,7 @@ def test_projection_residual_is_orthogonal(stream):
         gone = set(before) - set(after)
         if tuple(X[i]) not in after or len(gone) != 1:
             continue
-        # The sum of the sample's own step and the model before, less the model after.
+        # The sample's step plus the model before, minus the model after.
         rows = np.array([*before, tuple(X[i])])
         change = np.array([*before.values(), (1 if y[i] == "yes" else -1) / model.reg])
         change -= [after.get(tuple(row), 0) for row in rows]

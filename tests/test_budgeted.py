@@ -1,4 +1,4 @@
-"""Learners that remove support vectors: against naive loops, and what each removal promises."""
+"""Learners that evict support vectors: against naive loops, and the properties of each eviction."""
 
 import copy
 import itertools
@@ -43,7 +43,7 @@ FIRST = [p for p in SETTINGS if p.id.endswith("-0")]
 
 
 def learn(model, X, y, labels=None, **arguments):
-    """Learn in the given order; a classifier is told the labels, those of y unless given."""
+    """Learn in the given order; the classes of a classifier default to the labels of y."""
     if is_classifier(model):
         arguments["classes"] = np.unique(y if labels is None else labels)
     return model.partial_fit_predict(X, y, **arguments)
@@ -83,7 +83,7 @@ def test_epochs(name, task, case, shuffle, stream, close):
 @pytest.mark.parametrize("kernel", ["laplacian", "polynomial", "linear", "sigmoid", "cosine"])
 @pytest.mark.parametrize(("name", "task", "case"), FIRST)
 def test_other_kernels(name, task, case, kernel, stream, as_layout, close):
-    # The stream has an empty row, whose kernel values with all others are 0 under most of them.
+    # The stream has an empty row: most kernels of it with other rows are 0.
     X, y = stream(task, n=60)
     settings = {"kernel": kernel, "gamma": 0.2, "degree": 2, "budget": 10, **case}
     settings |= {"eta": 0.05} if "eta" in build(name, task).get_params() else {}
@@ -131,7 +131,7 @@ def test_failed_call_takes_removals_back(name, task, case, layout, stream, as_la
     spare=st.floats(0.4, 5),
 )
 def test_forgetron_factor_is_the_largest_that_may_be(size, alignment, n_steps, spare):
-    # `spare` is what may be added to the damage: at least 15/32, but for rounding.
+    # `spare` is the damage still allowed: at least 15/32, up to rounding.
     damage = 15 / 32 * n_steps - spare
     phi = OldestEviction(1).evaluate(size, alignment, n_steps, damage)
 
@@ -160,13 +160,13 @@ def test_forgetron_keeps_its_damage_in_bounds(task, stream):
 
 
 def objective(before, after, gram, score, target, C, loss):
-    """||f_after - f_before||^2 / 2 + C l(f_after), the last sample of the Gram matrix being it."""
+    """Return ||f_after - f_before||^2 / 2 + C l(f_after) for the last sample of the Gram matrix."""
     change = after - before
     return change @ gram @ change / 2 + C * loss(target, score(after))
 
 
 def least_over_b(function, low=-50.0, high=50.0):
-    """The least value of a convex function of one number, by golden section."""
+    """Return the minimum of a convex function of one number, by golden section."""
     ratio = (5**0.5 - 1) / 2
     for _ in range(120):
         one, two = high - ratio * (high - low), low + ratio * (high - low)
@@ -222,7 +222,7 @@ def test_bpa_finds_the_true_minimum(cls, kernel, C, stream):
 @pytest.mark.parametrize("removal", REMOVALS)
 @pytest.mark.parametrize("task", ["binary", "ovr"])
 def test_bogd_keeps_the_mean_of_the_model(task, removal, stream, close):
-    # Over all who may leave, with their probabilities, the model before the sample is the old one.
+    # The mean over all evictions, by their probabilities, is the old model.
     X, y = stream(task)
     Z, _ = stream(task, n=20, seed=4)
     B = 6
@@ -260,7 +260,7 @@ def test_bogd_cap(removal, stream):
         model = BOGDClassifier(gamma=0.4, eta=0.2, cap=cap, budget=20, removal=removal)
         learn(model, X, y)
         sizes = np.sort(np.abs(model.dual_coef_[0]))
-        assert sizes[-2] <= 0.2 * cap * (1 + 1e-12)  # all but the one that came last
+        assert sizes[-2] <= 0.2 * cap * (1 + 1e-12)  # all but the newest one
         assert sizes[-1] == pytest.approx(0.2)
     free = BOGDClassifier(gamma=0.4, eta=0.2, cap=None, budget=20, removal=removal)
     learn(free, X, y)
@@ -268,7 +268,7 @@ def test_bogd_cap(removal, stream):
 
 
 def test_scale_that_grows_is_folded(stream):
-    # B = 2 doubles what stays at each removal: 1,000 of them would overflow in a scale of its own.
+    # With B = 2 each eviction doubles the rest: 1,000 of them would overflow a separate scale.
     X, y = stream("regression", n=3000)
     model = BOGDRegressor(gamma=0.4, eta=0.1, budget=2, cap=1.0, epsilon=0.0, loss="absolute")
     learn(model, X, y)

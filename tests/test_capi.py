@@ -1,4 +1,4 @@
-"""The C interface: what its verbs do is, bit for bit, what the estimators do."""
+"""The C interface gives, bit for bit, the results of the estimators."""
 
 import gc
 import pickle
@@ -67,7 +67,7 @@ def test_fit_is_the_estimators(verbs, name, layout, stream, as_matrix, equal):
 
 
 def forget(X, *arrays):
-    """Overwrite what a call was given: no model may hold on to it."""
+    """Overwrite the arguments of a call: no model may keep them."""
     for array in (X.data if sparse.issparse(X) else X, *arrays):
         if array is not None:
             array.fill(np.nan)
@@ -95,7 +95,7 @@ def test_learning_is_the_estimators(verbs, name, layout, stream, as_matrix, equa
     assert_same_answers(model, twin, X, as_matrix, equal)
     saved = pickle.loads(model.save())
     vars(saved).pop("_announced_classes", None)
-    for estimator in (saved, twin):  # the quantile of outlier detectors, which the scores showed
+    for estimator in (saved, twin):  # the quantile of outlier detectors; the scores have shown it
         vars(estimator).pop("_recent", None)
     same_state(saved, twin)
 
@@ -170,7 +170,7 @@ def test_rows_of_another_dtype(verbs, stream, as_matrix, equal, layout, dtypes):
 
 
 def test_columns_in_any_order_and_twice(verbs, as_matrix, equal):
-    """What a CSR row stores twice counts as the sum."""
+    """Duplicate columns of a CSR row are summed."""
     X, y = samples(50)
     halves = np.tile(X[:, ::-1] / 2, 2).ravel(), np.tile([2, 1, 0, 2, 1, 0], 50)
     rows = sparse.csr_matrix((*halves, np.arange(0, 301, 6)), shape=(50, 3))
@@ -223,7 +223,7 @@ def test_models_and_calls_leave_nothing_behind(verbs, as_matrix):
         return tracemalloc.get_traced_memory()[0]
 
     def alive():
-        gc.collect()  # other tests may keep models of their own
+        gc.collect()  # other tests may keep models
         return sum(type(item) is SPAClassifier for item in gc.get_objects())
 
     models = alive()

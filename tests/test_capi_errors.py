@@ -1,4 +1,4 @@
-"""The C interface: whatever is wrong gives a code and a message, and leaves the model alone."""
+"""The C interface: every error gives a code and a message, and leaves the model unchanged."""
 
 import pickle
 
@@ -12,7 +12,7 @@ from onlinekern import SPAClassifier, _verbs
 
 @pytest.fixture
 def learnt(verbs, as_matrix):
-    """A model that has learnt two classes of three features."""
+    """Return a model that has learnt two classes of three features."""
     X, y = samples(60)
     model = verbs.Model.new(b"SPAClassifier", b"gamma=0.4 random_state=7")
     model.set_classes(address(TWO), 2)
@@ -88,7 +88,7 @@ SPARSE_WRONG = {
 
 
 def assert_refused(verbs, model, X, message, same_state):
-    """Assert that no verb takes X, and that none has changed the model."""
+    """Assert that every function refuses X and leaves the model unchanged."""
     before = pickle.loads(model.save())
     y, out = np.array([1.0, -1.0, 1.0, -1.0]), np.full(4, 7.0)
     calls = [
@@ -211,7 +211,7 @@ def test_divergence_has_a_code(verbs, as_matrix, same_state):
     ],
 )
 def test_code_and_message(verbs, learnt, as_matrix, monkeypatch, error, code, message):
-    """A long message is cut off between two characters."""
+    """A long message is cut between two characters."""
 
     def fail(*arguments):
         raise error

@@ -1,4 +1,4 @@
-"""The command line: what it prints and writes, and one clear line for every bad input."""
+"""The command line: its output, its files, and one clear line for every bad input."""
 
 import csv
 import functools
@@ -237,7 +237,7 @@ def test_without_the_extra_one_line_says_what_to_install(package, arguments, fol
 
 
 def test_importing_the_package_needs_no_extra():
-    """Those that scikit-learn itself finds and imports are its own affair."""
+    """Modules that scikit-learn itself imports do not count."""
     code = (
         "import sys, sklearn.preprocessing, sklearn.metrics; theirs = set(sys.modules); "
         "import onlinekern, onlinekern.streams, onlinekern.evaluate, onlinekern.plotting, "
@@ -264,10 +264,10 @@ def test_subprocess_reads_standard_input(folder):
 
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 def test_interrupt_ends_in_130(folder):
-    # Whoever runs the tests in the background may have told them to ignore interrupts.
+    # Tests run in the background may ignore interrupts.
     heed = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     process = start("-", stdin=subprocess.PIPE, preexec_fn=heed)
-    # A pipe holds 64 KiB: once more than that is written, the reader has begun. It waits for more,
+    # A pipe holds 64 KiB: once more is written, the reader has begun. It waits for more,
     # for the pipe stays open.
     process.stdin.write(20 * libsvm(1000).encode())
     process.stdin.flush()

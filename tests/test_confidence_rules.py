@@ -1,4 +1,4 @@
-"""CW and SCW solve the problems that they are defined by; their closed forms hold at the edges."""
+"""CW and SCW solve their defining problems; the closed forms hold at the edges."""
 
 import itertools
 import math
@@ -26,7 +26,7 @@ def rule(name, confidence, C=1.0):
 
 
 def alpha_and_beta(rule, m, v, weight=1.0):
-    """Return the two at a margin and a variance; the sign of the label must not matter."""
+    """Return both at a margin and a variance; the sign of the label must not matter."""
     alpha = rule.evaluate(m, 1.0, v, 1, weight)[0]
     beta = rule.evaluate_contraction(m, 1.0, v, weight)
     assert rule.evaluate(-m, -1.0, v, 1, weight)[0] == -alpha
@@ -46,7 +46,7 @@ def test_cw_meets_its_constraint(m, v, confidence):
 
 
 def divergence(margin, variance, m, v):
-    """Kullback and Leibler's divergence from the old Gaussian, along x and but for a constant."""
+    """Return the Kullback-Leibler divergence from the old Gaussian, along x, up to a constant."""
     return (variance / v - math.log(variance) + (margin - m) ** 2 / v) / 2
 
 
@@ -128,7 +128,7 @@ def test_no_step_without_variance(name):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("v", [1e-200, 1e-20, 1e20])
 def test_extreme_variances(name, v):
-    # In units of the deviation the problem of CW is the same at every scale.
+    # In units of the standard deviation, CW's problem is the same at every scale.
     for m in (-2.0, 0.0, 0.5):
         alpha, beta = alpha_and_beta(rule(name, 0.9), m * math.sqrt(v), v)
         assert np.isfinite([alpha, beta]).all()

@@ -43,7 +43,7 @@ def test_plain_c_program(tmp_path, equal):
 
 
 def test_foreign_loss_in_our_loop(foreign, stream, same_state):
-    """A compiled package's own loss takes the place of a loss of the library."""
+    """The loss of a compiled package replaces a loss of the library."""
 
     class Tilting(KernelOGDClassifier):
         tilt = 1.0
@@ -63,7 +63,7 @@ def test_foreign_loss_in_our_loop(foreign, stream, same_state):
 
 
 def test_foreign_rule_in_our_loop(foreign):
-    """The first steps of a rule of a compiled package, worked out by hand."""
+    """The first steps of a rule of a compiled package, computed by hand."""
 
     class Patient(KernelOGDClassifier):
         def _rule(self):
@@ -75,7 +75,7 @@ def test_foreign_rule_in_our_loop(foreign):
 
 
 def run_page(section, folder):
-    """Write the sources of a section of the page, run its commands; returns what they print."""
+    """Write the sources of a section of the page, run its commands, return their output."""
     text = re.search(rf"^## {section}\n(.*?)(?=^## )", PAGE.read_text("utf-8"), re.M | re.S)[1]
     printed = []
     for language, code in re.findall(r"^```(\w+)\n(.*?)^```$", text, re.M | re.S):

@@ -1,4 +1,4 @@
-"""Every way to make a block's kernel values gives what every other gives, bit for bit."""
+"""Every way to compute the kernel values of a block gives the same bits."""
 
 import pickle
 
@@ -12,7 +12,7 @@ from onlinekern.core.kernels import cost_model
 SUPPORT_ROWS, SAMPLES, AMONG, WIDTHS = (
     cost_model.WAYS[name] for name in ("support vectors", "samples", "pairs", "length")
 )
-# Few and many updates, growing and full sets, rows that are blended, averages, regression.
+# Few and many updates, growing and full sets, merged rows, averages, regression.
 LEARNERS = [
     "SPAClassifier",
     "KernelPAClassifier",
@@ -28,7 +28,7 @@ DOT_KERNELS = ["rbf", "poly", "linear", "sigmoid", "cosine"]
 
 
 def ways(*tables):
-    """Return every combination of one way out of each table, as keyword arguments."""
+    """Return every combination of ways, one of each table, as keyword arguments."""
     found = [{}]
     for table in tables:
         found = [{**chosen, **way} for chosen in found for way in table.values()]
@@ -36,7 +36,7 @@ def ways(*tables):
 
 
 def learnt(name, X, y, changes, **parameters):
-    """Return what a learner is after a stream, and what it predicted on the way."""
+    """Return the state of a learner after a stream, and its predictions."""
     with cost_model.overridden(**changes):
         model = build(name, **parameters)
         predictions = learn(model, X, y, [20, 21, 50])[0]
@@ -52,7 +52,7 @@ def learnt(name, X, y, changes, **parameters):
 
 @pytest.fixture
 def all_alike(stream, as_layout, equal):
-    """Assert that a learner becomes the same in every one of some ways."""
+    """Assert that a learner ends in the same state in every way."""
 
     def check(name, layout, dtype, changes, **parameters):
         X, y = data(name, stream, n=150, d=9)
@@ -91,7 +91,7 @@ def test_absolute_differences(name, all_alike):
 
 
 def test_samples_far_from_the_origin(stream, equal):
-    """Float32 distances of these are summed from differences, in every way the same."""
+    """Every way sums float32 distances of these samples from differences."""
     X, y = stream("binary", n=150)
     X = (X + 300 * (np.arange(len(X)) % 3 == 0)[:, None]).astype(np.float32)
     first, *others = (learnt("BOGDClassifier", X, y, way) for way in ways(AMONG, WIDTHS))
@@ -101,7 +101,7 @@ def test_samples_far_from_the_origin(stream, equal):
 
 
 def test_all_layouts_in_all_ways(stream, as_layout, close):
-    """Dense rows against sparse ones: squared norms are summed in another order."""
+    """Dense and sparse rows sum squared norms in different orders."""
     X, y = stream("binary", n=150)
     dense = [learnt("BOGDClassifier", X, y, way) for way in ways(SAMPLES)]
     csr = [

@@ -1,4 +1,4 @@
-"""The documentation is true: examples run, and parameters are the ones that there are."""
+"""The docstrings are true: examples run, and the documented parameters exist."""
 
 import doctest
 import importlib

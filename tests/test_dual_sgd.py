@@ -1,4 +1,4 @@
-"""DualSGD against its twin, coefficient by coefficient, and what its model promises."""
+"""DualSGD against its twin, coefficient by coefficient, and the properties of its model."""
 
 import os
 import pickle
@@ -36,7 +36,7 @@ TASKS = [
 
 
 def make_stream(task, n=160, d=6, seed=0):
-    """Rows of float32 numbers, a third of them 0 and row 3 all 0; and labels or targets."""
+    """Return rows of float32 numbers, a third of them 0 and row 3 all 0, and labels or targets."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d)).astype(np.float32).astype(np.float64)
     X[rng.random((n, d)) < 1 / 3] = 0
@@ -78,7 +78,7 @@ def learn(model, X, y, task, **arguments):
 
 
 def twin(model, X, y, task, layout, **arguments):
-    """The oracle's run with the parameters and the frequencies of a fitted model."""
+    """Run the oracle with the parameters and the frequencies of a fitted model."""
     names = [
         "kernel",
         "reg",
@@ -100,7 +100,7 @@ def twin(model, X, y, task, layout, **arguments):
 
 
 def compare(model, predictions, expected, layout, dtype):
-    """Compare all that can be seen of a model with the oracle's."""
+    """Compare all public results of a model with the oracle's."""
     close = {"rtol": TOLERANCE[dtype], "atol": TOLERANCE[dtype]}
     if isinstance(model, DualSGDClassifier):
         np.testing.assert_array_equal(predictions, expected.predictions)
@@ -222,7 +222,7 @@ def test_the_budget_holds_in_fixed_memory(loss):
 
 
 def test_equal_coefficients_leave_in_the_order_in_which_they_came():
-    # Labels of noise: nearly every sample takes a step of the hinge, at any time.
+    # With random labels the hinge takes a step at nearly every sample.
     X, _ = make_stream("binary", n=2000)
     y = np.random.default_rng(3).integers(0, 2, 2000)
     model = build("binary", "hinge", reg=1e-3)
@@ -238,7 +238,7 @@ def test_equal_coefficients_leave_in_the_order_in_which_they_came():
 
 
 def state(model):
-    """All that a model has learnt, as bytes."""
+    """Return the state of a model as bytes."""
     return pickle.dumps((model._model, model.n_support_))
 
 
@@ -333,7 +333,7 @@ def test_probabilities(task):
     if task == "binary":
         score = model.decision_function(X)
         np.testing.assert_allclose(probabilities[:, 1], 1 / (1 + np.exp(-score)))
-    # The surer half is right more often.
+    # The more certain half has fewer errors.
     certainty = probabilities.max(axis=1)
     sure = certainty > np.median(certainty)
     right = model.predict(X) == y
@@ -402,6 +402,6 @@ for dtype, far in ((np.float32, 2.0**13), (np.float64, 2.0**26)):
 
 @pytest.mark.parametrize("level", available_levels())
 def test_cosine_and_sine_to_the_last_place(level):
-    # Errors are in units of the last place of 1, which is what a sum of features asks.
+    # Errors are in units in the last place of 1: that matters for a sum of features.
     environment = {**os.environ, "ONLINEKERN_ISA": level}
     subprocess.run([sys.executable, "-P", "-c", ACCURACY], env=environment, check=True)

@@ -10,7 +10,7 @@ ROOT = Path(onlinekern.__file__).parent
 
 
 def without_docstrings(tree):
-    """Remove what says and declares, and leave what does."""
+    """Remove docstrings and declarations; keep the logic."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
             node.body = [
@@ -23,7 +23,7 @@ def without_docstrings(tree):
 
 
 def windows(source):
-    """Every `SHARED` lines in a row of each function and class, formatted alike."""
+    """Return every run of `SHARED` lines of each function and class, formatted alike."""
     for node in without_docstrings(ast.parse(source)).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             lines = [line.strip() for line in ast.unparse(node).splitlines() if line.strip()]
@@ -32,7 +32,7 @@ def windows(source):
 
 
 def repeated(sources):
-    """The runs that stand in two places, with the names of their files."""
+    """Return the runs that occur in two places, with the names of their files."""
     places = {}
     for name, source in sources.items():
         for window in windows(source):

@@ -1,4 +1,4 @@
-"""Evaluation: mistakes, curves and times are counted rightly, parameters chosen repeatably."""
+"""Evaluation: mistakes, curves and times are right; parameters are chosen reproducibly."""
 
 import itertools
 
@@ -15,7 +15,7 @@ from onlinekern.streams import Source, gaussian_mixture, two_normals
 
 
 class LastLabel(BaseEstimator):
-    """Predicts for each sample the target of the one before it; every tenth row is support."""
+    """Predicts the target of the sample before; every tenth row is a support vector."""
 
     def __init__(self, first=0.0, random_state=None):
         self.first, self.random_state = first, random_state
@@ -78,7 +78,7 @@ def test_prequential_needs_test_then_train_and_samples():
 
 
 class Remembers(BaseEstimator):
-    """A batch estimator that says the last label of its last fit, and how often it was fitted."""
+    """A batch estimator that predicts the last label of its last fit, and counts its fits."""
 
     def fit(self, X, y):
         self.sizes_ = [*getattr(self, "sizes_", []), (X.shape[0], len(y))]
@@ -102,7 +102,7 @@ def test_prequential_fits_a_batch_estimator_anew(as_rows):
     assert sizes[0] == 64
     assert sizes[-1] == 1000
     assert all(b >= 2 * a for a, b in itertools.pairwise(sizes[:-1]))
-    said = np.full(1000, -1)  # the first class, before there is a fit
+    said = np.full(1000, -1)  # the first class, before the first fit
     for first, stop in itertools.pairwise([*sizes[:-1], 1000]):
         said[first:stop] = y[first - 1]
     assert result.mistakes == np.count_nonzero(said != y)
@@ -122,7 +122,7 @@ def test_batch_methods_run_when_they_are_named():
     assert "olla" not in names
     assert select_methods("olla", "classification")[0].batch
     usual = [method.name for method in select_methods("usual", "regression", "linear")]
-    assert "pa1" in usual  # those that do regression, and know the kernel
+    assert "pa1" in usual  # regressors with this kernel
     assert not {"perceptron", "dualsgd", "bsgd-merge", "spa-last"} & set(usual)
     source = Source.from_arrays(*two_normals(300, random_state=0))
     result = compare("olla,perceptron", source, repeats=1, gamma=0.5, settings={"olla.C": 1.0})

@@ -1,4 +1,4 @@
-"""A call that fails leaves the model as it was, whatever has happened until then."""
+"""A call that fails leaves the model unchanged, wherever it fails."""
 
 import copy
 import signal
@@ -26,7 +26,7 @@ FOLDING = {"eta": 0.4, "reg": 1.5, "average": True}
 
 
 def trained(name, stream, as_layout, layout="dense", n=40):
-    """Return an estimator in mid-stream, and the rows and targets that come next."""
+    """Return an estimator in mid-stream, and the next rows and targets."""
     X, y = stream("binary" if is_classifier(CLASSES[name]()) else "regression", n=n + 60)
     X = as_layout(X, layout)
     model = CLASSES[name](**width(name), random_state=7)
@@ -105,7 +105,7 @@ def test_failed_first_call_leaves_nothing(stream):
 @pytest.mark.parametrize("cls", [KernelOGDClassifier, KernelOGDRegressor])
 def test_divergence(cls, window, layout, settings, stream, as_layout, state_of, same_state):
     # 80 good rows, in which support rows are added, the scale folded and the storage widened, and
-    # then a row whose kernel values are no numbers.
+    # then a row whose kernel values are NaN.
     X, y = stream("binary" if cls is KernelOGDClassifier else "regression", n=130)
     X[-1] = 1e150
     rows = as_layout(X, layout)
@@ -193,7 +193,7 @@ def test_warning_as_error(stream, same_state):
 
 
 class Stop(BaseException):
-    """What the signal handler raises; a class of its own, so as not to end the test run."""
+    """Raised by the signal handler; its own class, so that it does not end the test run."""
 
 
 @pytest.fixture
@@ -215,7 +215,7 @@ def alarm():
 
 @pytest.mark.parametrize("method", ["fit", "partial_fit", "partial_fit_predict"])
 def test_interruption_after_learning(method, monkeypatch, stream, state_of, same_state):
-    """A signal that arrives as scikit-learn's own wrapper of the method ends."""
+    """A signal arrives while scikit-learn's wrapper of the method ends."""
 
     @contextmanager
     def interrupted(**_):

@@ -107,7 +107,7 @@ def test_nystroem_is_exact_at_the_landmarks(stream):
     z = model.transform(model.landmarks_)
     kernel = kernel_matrix("gaussian", model.landmarks_, model.landmarks_, 0.3)
     np.testing.assert_allclose(z @ z.T, kernel, atol=1e-9)
-    # And elsewhere what scikit-learn's are, whose matrix is the symmetric root.
+    # scikit-learn uses the symmetric root: the products are the same elsewhere too.
     theirs = Nystroem(kernel="rbf", gamma=0.3, n_components=40).fit(model.landmarks_).transform(X)
     np.testing.assert_allclose(model.transform(X) @ model.transform(X).T, theirs @ theirs.T)
 

@@ -1,4 +1,4 @@
-"""A process that is forked while another thread learns goes on, and has its BLAS threads."""
+"""A process forked while another thread learns works, and has its BLAS threads."""
 
 import os
 import subprocess

@@ -25,7 +25,7 @@ def over_grid(test):
 
 
 def gram(X, Z, kernel, layout, dtype, as_layout, **parameters):
-    """Kernel matrix of the core, a column per one-sample model: f = 0, so its coefficient is 1."""
+    """Return the core's kernel matrix; a column is a model of one sample, coefficient 1."""
     rows, others = as_layout(X, layout, dtype), as_layout(Z, layout, dtype)
     columns = []
     for i in range(len(Z)):
@@ -103,7 +103,7 @@ def test_near_duplicates_in_float32(layout, distance, as_layout):
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("length", [9, 100, 3000])
 def test_long_rows_in_float32(layout, length, as_layout, stream):
-    # gamma ||x||^2 > 64 (up to 9e6): the expanded distance would have no digit left.
+    # gamma ||x||^2 > 64 (up to 9e6): the expanded distance would lose all digits.
     rng = np.random.default_rng(0)
     near = rng.standard_normal((30, 8)) * 0.2
     X = (np.repeat(rng.standard_normal((3, 8)), 10, axis=0) * length + near).astype(np.float32)
@@ -150,7 +150,7 @@ def test_cosine_does_not_know_lengths(scale, stream, as_layout, close):
     expected = kernel_matrix("cosine", X, X)
     matrix = gram(X * scale, X * scale, "cosine", "dense", np.float64, as_layout)
     close(matrix, expected, np.float64)
-    if 1e-15 < scale < 1e15:  # the products of longer rows are no float32 numbers
+    if 1e-15 < scale < 1e15:  # products of longer rows are not exact in float32
         matrix = gram(X * scale, X * scale, "cosine", "dense", np.float32, as_layout)
         close(matrix, expected, np.float32)
 

@@ -1,4 +1,4 @@
-"""The floor plan: a package of the core knows those below it only, and no module is left unused."""
+"""The layers: a package of the core imports only packages below it, and every module is used."""
 
 import ast
 import re
@@ -19,7 +19,7 @@ STOREYS = [
     {"models"},
     {"stream", "capi"},
 ]
-# The C interface is a way into the whole library: it alone imports the Python package.
+# The C interface opens the whole library: it alone imports the Python package.
 ABOVE = {"capi": "_verbs"}
 MODULES = sorted(
     ".".join(path.relative_to(CORE).with_suffix("").parts) for path in CORE.rglob("*.pyx")

@@ -1,4 +1,4 @@
-"""Linear learners of the first order: against their twins, and what their space promises."""
+"""First-order linear learners: against their twins, and the properties of their space."""
 
 import copy
 import itertools
@@ -45,7 +45,7 @@ SETTINGS = [
     for task in (["regression"] if name == "OGDRegressor" else ["binary", "ovr", "margin"])
     for number, case in enumerate(CASES[name])
 ]
-# A learner of each kind of space, with a batch that is open at the end of most calls.
+# A learner of each kind of space, with an incomplete batch at the end of most calls.
 KINDS = [
     ("OGDRegressor", "regression", {"eta": 0.2, "schedule": "constant", "reg": 2.0}),
     ("OGDClassifier", "ovr", {"eta": 0.2, "schedule": "constant", "reg": 2.0}),
@@ -61,7 +61,7 @@ def build(name, task, **parameters):
 
 
 def numbers(model, y):
-    """Labels as class numbers, targets as they are."""
+    """Return labels as class numbers, and targets unchanged."""
     return np.searchsorted(np.unique(y), y) if is_classifier(model) else y
 
 

@@ -1,4 +1,4 @@
-"""The linear Passive-Aggressive learners: against their twin, and against scikit-learn's."""
+"""Linear Passive-Aggressive learners against their twin and against scikit-learn's."""
 
 import itertools
 import re
@@ -22,7 +22,7 @@ DTYPES = [np.float32, np.float64]
 LAYOUTS = ["dense", "csr"]
 SEED = 3
 VARIANTS = [{"variant": "pa"}, {"C": 0.05}, {"C": 0.05, "variant": "pa2"}]
-# Every way in which a fit may go.
+# Every variant of fit.
 FITS = [
     {},
     {"C": 1.0},
@@ -60,7 +60,7 @@ def loss_of(ours, squared):
 
 @pytest.fixture
 def samples(stream):
-    """Return rows without an empty one (which PA-I's average passes over there), and targets."""
+    """Return rows and targets, without empty rows: scikit-learn's PA-I average skips them."""
 
     def draw(task, layout="dense", dtype=np.float64, n=150, **arguments):
         X, y = stream(task, n=n, **arguments)
@@ -72,7 +72,7 @@ def samples(stream):
 
 
 def quiet(call, *args, **kwargs):
-    """Call without the warnings of deprecation and of max_iter."""
+    """Call without warnings about deprecation and max_iter."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return call(*args, **kwargs)
@@ -175,7 +175,7 @@ def test_weights_to_begin_with_are_theirs(classes, pair, samples):
     same(quiet(model.fit, X, y, **start), quiet(expected.fit, X, y, **start))
 
 
-# SGDClassifier and SGDRegressor keep the rule under another name when the classes above are gone.
+# SGDClassifier and SGDRegressor keep the rule after the removal of the classes above.
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize(
     ("layout", "shuffle", "squared"), itertools.product(LAYOUTS, SHUFFLES, SQUARED)

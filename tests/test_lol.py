@@ -1,4 +1,4 @@
-"""LOLClassifier against its NumPy twin, and the properties that its paper and its notes claim."""
+"""LOLClassifier against its NumPy twin, and the properties claimed in its paper and notes."""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -33,7 +33,7 @@ TOLERANCE = {"float64": 1e-9, "float32": 1e-5}
 
 
 def stream(n=160, n_classes=3, d=5, seed=0):
-    """Noisy classes that no single hyperplane tells apart; about half of the numbers are 0."""
+    """Return noisy classes that no hyperplane separates; about half of the numbers are 0."""
     rng = np.random.default_rng(seed)
     centers = rng.normal(size=(3 * n_classes, d)) * 2
     group = rng.integers(3 * n_classes, size=n)
@@ -88,7 +88,7 @@ def test_twin(name, dtype, layout, multi_class, average):
     expected = lol(X, y, n_classes=n_classes, n_prototypes=7, sample_weight=weight, **arguments)
     model, predictions = run(X, y, layout, sample_weight=weight, **arguments)
     assert_twins(model, predictions, expected, TOLERANCE[dtype])
-    # The twin is put to the test only if both outcomes occur.
+    # The comparison means something only if both outcomes occur.
     assert 0 < expected.mistakes < expected.n_seen
 
 

@@ -1,4 +1,4 @@
-"""FOGD and NOGD against their twins, and what a change from kernel values to features keeps."""
+"""FOGD and NOGD against their twins, and NOGD's switch from kernel values to features."""
 
 import copy
 import pickle
@@ -42,20 +42,20 @@ def build(family, task, **parameters):
 
 
 def learn(model, rows, y, **arguments):
-    """Learn one pass, the labels made class numbers; returns the predictions."""
+    """Learn one pass with labels as class numbers; return the predictions."""
     if is_classifier(model):
         arguments["classes"] = np.unique(y)
     return model.partial_fit_predict(rows, y, **arguments)
 
 
 def columns_of(rows, d=6):
-    """Columns of the layout that hold the features of the stream."""
+    """Return the columns of the layout that hold the features of the stream."""
     width = rows.shape[1]
     return np.arange(d) if width == d else np.linspace(7, width - 5, d).astype(int)
 
 
 def twin(model, X, y, task, rows, **arguments):
-    """The oracle's run with the parameters (and frequencies) of a fitted model."""
+    """Run the oracle with the parameters (and frequencies) of a fitted model."""
     parameters = {k: v for k, v in model.get_params().items() if k not in OF_THE_LOOP}
     if is_classifier(model):
         arguments["n_classes"] = len(np.unique(y))
@@ -69,7 +69,7 @@ def twin(model, X, y, task, rows, **arguments):
 
 
 def compare(model, predictions, expected, X, Z, dtype):
-    """Compare all that can be seen of a model with the oracle's."""
+    """Compare all public results of a model with the oracle's."""
     close = {"rtol": TOLERANCE[dtype], "atol": TOLERANCE[dtype]}
     if is_classifier(model):
         np.testing.assert_array_equal(predictions, model.classes_[expected.predictions.astype(int)])
@@ -199,7 +199,7 @@ def test_nogd_by_hand():
 
 
 def with_settings(family):
-    """An averaged three class model with shrinking; NOGD's changes within the first 40 samples."""
+    """Return an averaged three-class model with shrinking; NOGD switches within 40 samples."""
     return build(family, "margin", average=True, reg=0.05, loss="logistic")
 
 
@@ -257,7 +257,7 @@ def test_copies_continue_alike(family, learnt, layout, stream, as_layout, same_s
 
 
 def broken(X, family):
-    """X with a last row whose score is no number."""
+    """Return X with a last row whose score overflows."""
     X = X.copy()
     X[-1] = 2.9e307 if family == "FOGD" else 1e160
     return X

@@ -1,4 +1,4 @@
-"""What is run on every wheel: it imports, knows its version, and each estimator learns."""
+"""Test of every wheel: it imports, knows its version, and each estimator learns."""
 
 import re
 import subprocess
@@ -47,7 +47,7 @@ def test_fit(name, cls, layout):
 
 
 def test_import_needs_no_optional_package():
-    """Those that scikit-learn itself finds and imports are its own affair."""
+    """Modules that scikit-learn itself imports do not count."""
     code = f"""
 import sys, sklearn.base, sklearn.utils.validation, sklearn.preprocessing, sklearn.metrics
 theirs = set(sys.modules)

@@ -1,4 +1,4 @@
-"""OLLA against its equations: every model, regulariser, offset and order; lists, ends, caches."""
+"""OLLA against its equations: models, regularisers, offsets, orders, lists, stopping, caches."""
 
 import itertools
 import pickle
@@ -24,7 +24,7 @@ REGULARISERS = ["l2", "l1", "none"]
 SELECTIONS = ["cyclic", "shuffled", "max_violator"]
 DTYPES = [np.float32, np.float64]
 LAYOUTS = ["dense", "csr", "wide"]
-# What the twin does not know: how the algorithm is run.
+# Parameters of the run, which the twin lacks.
 NOT_OF_THE_TWIN = {"n_epochs", "random_state", "window", "n_jobs", "cache_size", "multi_class"}
 
 
@@ -51,7 +51,7 @@ def build(task, **parameters):
 
 
 def orders_of(model, n):
-    """Return the orders that the model will draw: the seed of its generator is drawn first."""
+    """Return the orders that the model will generate; the seed of its generator comes first."""
     draws = np.random.RandomState(model.random_state)
     draws.randint(np.iinfo(np.int64).max, dtype=np.int64)
     shuffled = model.selection == "shuffled"

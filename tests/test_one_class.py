@@ -1,4 +1,4 @@
-"""SPA of one class: its scores are its twin's, its offset is the quantile that it says."""
+"""One-class SPA: its scores are its twin's, its offset is the promised quantile."""
 
 import copy
 import pickle
@@ -63,7 +63,7 @@ def test_score_one_is_the_decision_function(X):
 
 
 def naive_quantiles(scores, fraction):
-    """The quantile in force before each score, and after all of them."""
+    """Return the quantile before each score, and after the last one."""
     before, quantile = [], 0.0
     for t in range(len(scores)):
         before.append(quantile)

@@ -1,6 +1,6 @@
-"""The witness's witness: the NumPy twins of the parts against cases worked out by hand.
+"""The NumPy twins of the parts against cases computed by hand.
 
-Nothing of the package is imported here. `test_oracles_algorithms.py` does the same for the
+This file imports nothing of the package. `test_oracles_algorithms.py` does the same for the
 algorithms.
 """
 

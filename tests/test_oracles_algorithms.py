@@ -1,6 +1,6 @@
-"""The NumPy twins of the algorithms against streams followed by hand, and their definitions.
+"""The NumPy twins of the algorithms against streams computed by hand, and their definitions.
 
-With the linear kernel the model is a weight w = sum_i a_i x_i that can be followed on paper.
+With the linear kernel the model is a weight w = sum_i a_i x_i that can be computed on paper.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ def column(*values):
 
 
 def check(result, support, coefficients, losses):
-    """Compare a result with what was worked out on paper."""
+    """Compare a result with the one computed on paper."""
     assert result.support.tolist() == support
     np.testing.assert_allclose(result.coefficients, np.atleast_2d(coefficients), atol=1e-15)
     np.testing.assert_allclose(result.losses, losses, atol=1e-15)
@@ -196,7 +196,7 @@ SETTINGS = [
 
 
 def with_uniforms(function, arguments, n=100):
-    """Add fresh, reproducible uniforms for the one that draws."""
+    """Add new, reproducible uniforms for the algorithm that uses them."""
     if function is not algorithms.spa:
         return arguments
     return {**arguments, "uniforms": iter(np.random.default_rng(1).random(n))}
@@ -205,7 +205,7 @@ def with_uniforms(function, arguments, n=100):
 @pytest.mark.parametrize("multi_class", ["binary", "ovr", "margin"])
 @pytest.mark.parametrize(("function", "arguments"), SETTINGS)
 def test_average_is_the_mean_of_all_models(function, arguments, multi_class):
-    # f_t is what a run over the first t - 1 samples leaves behind.
+    # f_t is the model after the first t - 1 samples.
     classes = [0, 1] if multi_class == "binary" else [0, 1, 2]
     X, y = noisy_stream(25, len(classes))
     arguments = {"gamma": 0.5, "classes": classes, "multi_class": multi_class, **arguments}

@@ -1,6 +1,6 @@
-"""The papers' tables of the benchmarks: every row learns, on stand-ins for the data.
+"""The papers' tables of the benchmarks: every row learns, on synthetic stand-ins for the data.
 
-A row that is broken would otherwise be found by a long run, and data sets are not there everywhere.
+Otherwise only a long run would find a broken row, and not every machine has the data sets.
 """
 
 import importlib.util
@@ -32,7 +32,7 @@ MANY_CLASSES = ("usps", "mnist ", "satimage", "shuttle")
 
 
 def stand_in(name, n=N_SAMPLES, d=6):
-    """Return a small set in the form of the one of this name: (X, y), or with a test part."""
+    """Return a small set in the form of the named one: (X, y), or with a test part."""
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(n, d))
     y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.3, 1.0, -1.0)
@@ -43,7 +43,7 @@ def stand_in(name, n=N_SAMPLES, d=6):
 
 
 class StandIns:
-    """In the place of a folder of data sets."""
+    """Replaces a folder of data sets."""
 
     def __init__(self, path):
         self.get = stand_in
@@ -87,7 +87,7 @@ def test_an_order_is_one_of_the_seed():
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder of two small data sets as LIBSVM files."""
+    """Return a folder of two small data sets as LIBSVM files."""
     rng = np.random.default_rng(0)
     for name, n_features in (("usps", 256), ("ijcnn1", 22)):
         for part, n in (("train", 20), ("test", 10)):
@@ -114,7 +114,7 @@ def test_sets_are_read_and_scaled(folder):
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Run the `main` of a module of the benchmark on the stand-ins; return what it prints."""
+    """Run the `main` of a benchmark module on the stand-ins; return its output."""
 
     def call(module, *arguments):
         monkeypatch.setattr(module, "Folder", StandIns)
@@ -127,7 +127,7 @@ def run(monkeypatch, capsys):
 
 @pytest.fixture
 def papers(monkeypatch):
-    """The program that prints the tables."""
+    """Return the program that prints the tables."""
     monkeypatch.syspath_prepend(str(PAPERS))
     spec = importlib.util.spec_from_file_location("papers", PAPERS / "__main__.py")
     module = importlib.util.module_from_spec(spec)

@@ -9,7 +9,7 @@ from oracles.kernels import kernel_matrix
 
 from onlinekern import KernelPerceptronClassifier, ProjectronClassifier
 
-# Projections divide by what is left of a sample behind the span, eta^2 and more.
+# Projections divide by the squared distance of a sample from the span, at least eta^2.
 TOLERANCES = {np.float32: 2e-3, np.float64: 1e-8}
 SETTINGS = [
     {"budget": None, "eta": 0.6},

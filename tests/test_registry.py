@@ -1,4 +1,4 @@
-"""Everything that is registered has its slow twin: nothing enters the library untested."""
+"""Every registered part has its slow twin, so no part stays untested."""
 
 import inspect
 import re
@@ -26,7 +26,7 @@ from oracles import (
 import onlinekern
 from onlinekern import core
 
-# What the twins keep elsewhere than in a table of the same name.
+# Twins that are not in a table of the same name.
 TWINS = {
     "LOSSES": {**losses.LOSSES, "perceptron": losses.PerceptronLoss},
     "KERNELS": kernels.KERNELS,
@@ -62,7 +62,7 @@ TWINS = {
 }
 
 
-# Estimators whose twin is a module of its own.
+# Estimators whose twin is a separate module.
 OTHER_TWINS = {
     "arow": second_order.arow,
     "bogd": budgeted.bogd,
@@ -112,8 +112,8 @@ def test_estimator_has_a_twin(name, cls):
         *("early_stopping", "validation_fraction", "verbose", "warm_start"),  # in which passes
         *("C", "eta", "schedule", "power", "reg", "delta", "epsilon"),  # rules and losses
         *("multi_class",),  # classify
-        *("contamination",),  # what is made of the scores
-        *("n_components",),  # the frequencies themselves are handed over
+        *("contamination",),  # how the scores are used
+        *("n_components",),  # the twin takes the frequencies themselves
         *("n_epochs", "shuffle", "random_state", "window", "n_jobs"),  # not the algorithm's
         *("cache_size",),
     }  # fmt: skip

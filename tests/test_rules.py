@@ -39,7 +39,7 @@ def schedule(name):
 
 
 def rules_with_twins():
-    """Yield (name, rule, twin) of every registered rule, with every loss that it may have."""
+    """Yield (name, rule, twin) of every registered rule with every loss that it allows."""
     for name in RULES:
         if name == "perceptron":
             yield name, RULES[name](), oracle_rules.Perceptron()
@@ -80,7 +80,7 @@ def rules_with_twins():
 
 
 CASES = [pytest.param(rule, twin, id=name) for name, rule, twin in rules_with_twins()]
-# The others step where a margin is too small for its variance, also beyond the hinge.
+# The other rules step if a margin is too small for its variance, even without hinge loss.
 LED_BY_LOSS = [case for case in CASES if case.id not in second_order.RULES]
 
 
@@ -196,7 +196,7 @@ def test_gate_lets_through_what_it_should():
 
 
 def compose(rule, gate, head, K, X, y):
-    """Run a model put together from parts; returns it with its predictions."""
+    """Run a model composed of parts; return it with its predictions."""
     kernel = KERNELS["gaussian"](0.5, 3, 0.0)
     outputs = HEADS[head](*([K] if head in ("ovr", "margin") else []))
     support = SupportSet(kernel, X.shape[1], X.dtype, outputs.n_outputs, True, False)
@@ -253,7 +253,7 @@ def test_only_the_base_gate_is_open():
 @pytest.mark.parametrize("covariance", ["diagonal", "full"])
 @pytest.mark.parametrize("head", [HEADS["binary"](), HEADS["ovr"](3)])
 def test_a_blind_rule_with_a_covariance(head, covariance):
-    # Nothing contracts it, so that it stays the identity: each step goes along its own sample.
+    # Without contractions it stays the identity: each step goes along its own sample.
     random = np.random.default_rng(0)
     X = random.normal(size=(40, 5))
     y = random.integers(max(head.n_outputs, 2), size=40).astype(float)

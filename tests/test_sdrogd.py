@@ -1,4 +1,4 @@
-"""SDROGD and frequent directions against their NumPy twins, and what they promise."""
+"""SDROGD and frequent directions against their NumPy twins, and their properties."""
 
 import itertools
 import pickle
@@ -21,7 +21,7 @@ TOLERANCE = {np.float32: 2e-4, np.float64: 1e-8}
 
 
 def stream(n=400, d=9, n_classes=2, seed=0, dtype=np.float64):
-    """Samples around class means, with unequal variances, a fifth of the numbers 0."""
+    """Return samples around class means, with unequal variances, a fifth of the numbers 0."""
     rng = np.random.default_rng(seed)
     y = rng.integers(n_classes, size=n)
     X = rng.normal(size=(n, d)) * np.linspace(0.2, 2, d) + rng.normal(size=(n_classes, d))[y]
@@ -122,7 +122,7 @@ def test_the_published_defaults():
 
 
 def test_published_gradient_without_any_matrix():
-    # (16)-(17) as printed by algorithms.md: z = eta (C'(Cw)/N - u(u'w)) - V(V'w).
+    # (16)-(17) as printed: z = eta (C'(Cw)/N - u(u'w)) - V(V'w).
     X, y = stream()
     w = np.random.default_rng(0).normal(size=9)
     statistics = oracle.Statistics(4, 9, 2, centred=False)
@@ -141,7 +141,7 @@ def test_published_gradient_without_any_matrix():
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_centred_rows_add_up_to_the_within_class_scatter(layout, weighted):
-    # A sketch of all directions shrinks by nothing: C'C = N S_w to rounding, means far from 0.
+    # A sketch of all directions never shrinks: C'C = N S_w up to rounding, means far from 0.
     X, y = stream(n_classes=3, d=6)
     X = X + 100 * np.random.default_rng(3).normal(size=6)
     weight = np.random.default_rng(4).uniform(0.1, 3, size=len(y)) if weighted else np.ones(len(y))
@@ -177,7 +177,7 @@ def test_centred_sketch_is_below_the_scatter_and_near_it():
 @pytest.mark.parametrize(("size", "d"), [(1, 1), (1, 7), (3, 20), (6, 7), (7, 7), (12, 7)])
 def test_bound_at_every_step(layout, dtype, size, d):
     X, _ = stream(n=120, d=d, dtype=dtype)
-    X += 3  # A mean that is not 0: what the upper half alone fails on.
+    X += 3  # A mean that is not 0: the upper half alone fails here.
     sketch, twin = FrequentDirections(size), oracle.Sketch(size, d)
     for i in range(len(X)):
         sketch.partial_fit(laid_out(X[i : i + 1], layout))
@@ -197,7 +197,7 @@ def test_bound_at_every_step(layout, dtype, size, d):
 
 
 def test_upper_half_alone_would_break_the_bound():
-    # So that the bound above is known to be one that can be missed.
+    # The bound above can fail.
     X = np.ones((7, 5)) + 0.01 * np.random.default_rng(0).normal(size=(7, 5))
     sketch = FrequentDirections(4).fit(X)
     half = sketch.sketch_[:3]
@@ -225,7 +225,7 @@ def test_directions_that_a_gram_matrix_cannot_see(d):
     for x in X:
         twin.insert(x)
     assert sketch._sketch.n_fallbacks > 0
-    # What is left beside the long column, and what was taken off, at their own scale.
+    # The rest beside the long column, and the part subtracted, each at its own scale.
     np.testing.assert_allclose(sketch.error_bound_, twin.shrinkage, rtol=1e-5)
     ours, theirs = sketch.sketch_[:, 1:], twin.rows[:, 1:]
     np.testing.assert_allclose(np.sum(ours**2), np.sum(theirs**2), rtol=1e-3)
@@ -317,11 +317,11 @@ def test_bad_sketch_size(sketch_size):
         SDROGDClassifier(sketch_size=sketch_size).fit(X, y)
 
 
-# The two dangers.
+# Divergence of the published step and of the published objective.
 
 
 def far_apart(n=6000, d=40, seed=0):
-    """Standardised, many features that separate: S_b outweighs S_w."""
+    """Return standardised samples with many separating features: S_b outweighs S_w."""
     rng = np.random.default_rng(seed)
     y = rng.integers(2, size=n)
     X = rng.normal(size=(n, d)) + np.outer(2 * y - 1, np.full(d, 1.0))
@@ -336,7 +336,7 @@ def test_overshoot_of_the_paper_s_step_and_the_safe_one():
     common = {**published, "sketch_size": 10, "shuffle": False}
     with pytest.warns(ConvergenceWarning, match="between=.linear"):
         model = SDROGDClassifier(schedule="paper", **common).fit(X, y)
-    # As the unscaled equations in double have it: the size is no artefact of the scaling.
+    # The unscaled equations in double give the same: the size is no artefact of the scaling.
     expected = oracle.sdrogd(
         X, y, **published, sketch_size=10, schedule="paper", discriminative=1.0, average=False,
         flush=True,

@@ -1,4 +1,4 @@
-"""CW, SCW and AROW against their NumPy twins, and what the papers and the notes claim of them."""
+"""CW, SCW and AROW against their NumPy twins, and the properties claimed in papers and notes."""
 
 import copy
 import itertools
@@ -37,7 +37,7 @@ every_covariance = pytest.mark.parametrize("covariance", COVARIANCES)
 
 
 def spread(X, d=150):
-    """Put the columns of X among others that are 0, over more than two panels."""
+    """Insert columns of zeros between those of X, over more than two panels."""
     wide = np.zeros((len(X), d))
     wide[:, np.linspace(7, d - 5, X.shape[1]).astype(int)] = X
     return wide
@@ -67,7 +67,7 @@ def twin(name, task, X, y, sample_weight=None, **parameters):
 
 
 def learn(model, X, y, **arguments):
-    """Learn one pass; returns the predictions made on its way."""
+    """Learn one pass; return the predictions before each sample."""
     if hasattr(model, "decision_function"):
         arguments["classes"] = np.unique(y)
     return model.partial_fit_predict(X, y, **arguments)
@@ -130,7 +130,7 @@ def test_layouts_change_in_mid_stream(name, task, covariance, stream, close):
 @every_covariance
 @every_case
 def test_any_split_gives_the_same_bits(name, task, covariance, stream, same_state):
-    # Also through pickles, which must hold what has been put off to the next sample.
+    # Also through pickles, which must hold the contraction postponed to the next sample.
     X, y = stream(task)
     first = {"classes": np.unique(y)} if task != "regression" else {}
     for rows in (X, sparse.csr_matrix(X)):
@@ -182,7 +182,7 @@ def test_a_call_for_one_sample_is_undone(covariance, stream, state_of, same_stat
 @pytest.mark.parametrize("confidence", [0.6, 0.9])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_cw_meets_its_constraint(layout, confidence, stream):
-    # Few samples: of more, these labels leave hardly any variance, and that little is rounding.
+    # Few samples: after more of them, the remaining variance would be rounding.
     X, y = stream("binary", n=12)
     phi = NormalDist().inv_cdf(confidence)
     model = CWClassifier(confidence=confidence, covariance="full")
@@ -194,7 +194,7 @@ def test_cw_meets_its_constraint(layout, confidence, stream):
 
 
 def updates(model, X, y):
-    """Learn one by one; returns the samples that moved the weights."""
+    """Learn one by one; return the samples that changed the weights."""
     moved, before = [], np.zeros(X.shape[1])
     for i, (row, label) in enumerate(zip(X, y.tolist(), strict=True)):
         model.learn_one(row, label, classes=["no", "yes"])
@@ -221,7 +221,7 @@ def test_arow_regression_is_weighted_ridge_regression(stream):
     X, y = stream("regression", n=200)
     weights = np.random.default_rng(0).uniform(0.1, 3, size=200)
     model = AROWRegressor(r=2.0, covariance="full").partial_fit(X, y, sample_weight=weights)
-    # The constant is penalised as the weights are.
+    # The constant is penalised like the weights.
     lifted = np.column_stack([X, np.ones(200)])
     ridge = Ridge(alpha=2.0, fit_intercept=False).fit(lifted, y, sample_weight=weights)
     np.testing.assert_allclose([*model.coef_, *model.intercept_], ridge.coef_, rtol=1e-10)
@@ -241,7 +241,7 @@ def test_arow_does_nothing_from_margin_one_on():
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("d", [4, 70])
 def test_full_covariances_do_not_drift(d, layout):
-    # A hundred thousand contractions, against the inverse of the sum that they stand for.
+    # A hundred thousand contractions, against the inverse of the equivalent sum.
     rng = np.random.default_rng(0)
     n = 100_000 if d == 4 else 5_000
     X = rng.normal(size=(n, d)) * rng.uniform(0.1, 3, size=d)

@@ -1,4 +1,4 @@
-"""One sample of many features, dense or sparse, for a model that stores its rows sparse."""
+"""One sample of many features, dense or sparse, for a model with sparse support vectors."""
 
 import numpy as np
 import pytest
@@ -6,12 +6,12 @@ from scipy import sparse
 
 from onlinekern import KernelPAClassifier
 
-D = 2_100  # stored sparse, and no multiple of the elements that are looked at together
+D = 2_100  # stored sparse, and no multiple of the vector length
 
 
 @pytest.fixture(params=["float32", "float64"])
 def rows(request):
-    """Sparse rows, some empty, some with the first and the last feature."""
+    """Return sparse rows, some empty, some with the first and the last feature."""
     X = sparse.random(60, D, density=0.01, random_state=0, format="lil")
     X[3] = 0
     X[5, 0], X[5, D - 1], X[6, 63], X[6, 64] = 1.0, -2.0, 3.0, -4.0
@@ -20,7 +20,7 @@ def rows(request):
 
 @pytest.fixture
 def model(rows):
-    """A learner that has seen the first rows."""
+    """Return a learner that has seen the first rows."""
     return KernelPAClassifier(gamma=0.4).partial_fit(
         rows[:20], np.arange(20) % 2, classes=[0, 1]
     )  # fmt: skip

@@ -143,7 +143,7 @@ def test_threads_and_single_rows_score_alike(name, stream, as_layout, equal):
 @every_estimator
 def test_copies_continue_alike(name, layout, dtype, stream, as_layout, same_state, equal):
     X, y = data(name, stream)
-    X = as_layout(X / 3, layout, dtype)  # the thirds fill the digits of both dtypes
+    X = as_layout(X / 3, layout, dtype)  # thirds have no exact digits in either dtype
     original = build(name)
     learn(original, X[:50], y[:50])
     copies = [pickle.loads(pickle.dumps(original)), copy.deepcopy(original)]
@@ -167,7 +167,7 @@ def test_clone_and_equal_seeds(name, stream, same_state):
     with pytest.raises(NotFittedError):
         fresh.score_one(X[0])
     same_state(fresh.fit(X, y), model)
-    same_state(model.fit(X, y), fresh)  # a second fit begins anew
+    same_state(model.fit(X, y), fresh)  # a second fit starts from scratch
     scores = [
         np.array([estimator.score_one(row) for row in X])
         for estimator in (model, build(name, random_state=8, **passes(name, 2)).fit(X, y))
@@ -236,7 +236,7 @@ def test_max_support_warns_once_and_bounds_memory(stream):
 
 
 def resident():
-    """Bytes of memory in use by this process."""
+    """Return the bytes of memory in use by this process."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
 
 

@@ -1,4 +1,4 @@
-"""What may be given to a stream learner, and that it is neither changed nor kept."""
+"""Inputs of a stream learner: what is accepted, and that it is neither changed nor kept."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Streams: every format gives back what was written, every fault is named, shuffles are uniform."""
+"""Streams: every format reads back what was written, every error is named, shuffles are uniform."""
 
 import bz2
 import gzip
@@ -328,7 +328,7 @@ def test_scaling(kind, scale, data):
     source = Source.from_arrays(rows, y, scale=scale, dtype="float64", budget=1000)
     scaled, _ = collect(source)
     live = [0, 1, 2, 3, 5]
-    assert not scaled[:, 4].any()  # a constant feature says nothing
+    assert not scaled[:, 4].any()  # a constant feature carries no information
     if scale == "minmax":
         np.testing.assert_allclose(scaled[:, live].min(axis=0), -1)
         np.testing.assert_allclose(scaled[:, live].max(axis=0), 1)

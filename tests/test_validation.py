@@ -1,4 +1,4 @@
-"""The short way through validation: it takes only what scikit-learn would return as it is."""
+"""The fast path of validation accepts only what scikit-learn would return unchanged."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ BAD_LABELS = {
 
 
 def fitted(estimator=KernelPAClassifier):
-    """Return a learner that has begun."""
+    """Return a learner in mid-stream."""
     model = estimator(gamma=0.4, random_state=0)
     if estimator is KernelPAClassifier:
         return model.partial_fit(X, Y, classes=[-1, 1])
@@ -49,7 +49,7 @@ def fitted(estimator=KernelPAClassifier):
 
 @pytest.fixture
 def long_way(monkeypatch):
-    """Calls of scikit-learn's validation."""
+    """Count the calls of scikit-learn's validation."""
     calls = []
     full = validation.validate_data
 

@@ -1,4 +1,4 @@
-"""The vector primitives: the exponential to the last place, and every instruction set."""
+"""The vector primitives: accuracy of the exponential, and every instruction set."""
 
 import json
 import os
@@ -11,10 +11,10 @@ import pytest
 from onlinekern.core.base.vector import available_levels, cosine_sine, exponential, level, product
 from scipy import sparse
 
-# exp of less is below the normal numbers of the dtype, and 0 here.
+# Below this, exp is denormal in the dtype, and 0 here.
 LOWEST = {np.float32: -87.0, np.float64: -708.0}
 DTYPES = sorted(LOWEST, key=lambda dtype: np.dtype(dtype).itemsize)
-# A stream through every kernel, layout and dtype; prints what was decided and what was computed.
+# A stream through every kernel, layout and dtype; prints decisions and values.
 SCRIPT = """
 import json
 import numpy as np
@@ -74,7 +74,7 @@ def units_off(values):
 def test_exponential_is_accurate(dtype):
     rng = np.random.default_rng(0)
     lowest = LOWEST[dtype]
-    # The reduction's worst arguments lie half-way between multiples of ln 2.
+    # The worst arguments of the reduction are half-way between multiples of ln 2.
     halves = -(np.arange(0, -lowest / np.log(2) - 1) + 0.5) * np.log(2)
     near = np.concatenate([np.nextafter(halves, 0), halves, np.nextafter(halves, lowest)])
     tiny = -np.logspace(-30, 0, 200)

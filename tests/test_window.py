@@ -25,7 +25,7 @@ TASKS = [
 
 
 def build(cls, task, **parameters):
-    """An estimator with settings under which no learner of integer data runs away."""
+    """Return an estimator with settings that keep integer data bounded."""
     small = {"eta": 2.0**-6, "reg": 2.0**-7, "epsilon": 0.25, "beta": 2.0, "budget": 30}
     if task in ("ovr", "margin"):
         parameters["multi_class"] = task
@@ -37,7 +37,7 @@ def build(cls, task, **parameters):
 
 
 def learn(model, X, y, cuts=(40, 230)):
-    """Learn in three batches; return all that can be seen of it."""
+    """Learn in three batches; return all public results."""
     first = {"classes": np.unique(y)} if is_classifier(model) else {}
     predictions = []
     for i, part in enumerate(np.split(np.arange(len(y)), cuts)):
@@ -78,7 +78,7 @@ def test_integer_data(cls, task, average, integer_stream, as_layout, equal):
 @pytest.mark.parametrize("gamma", [0.9, 200.0])
 def test_continuous_data(kernel, layout, dtype, gamma, stream, as_layout, equal):
     X, y = stream("regression", n=300)
-    rows = as_layout(X / 3, layout, dtype)  # the thirds fill the digits of both dtypes
+    rows = as_layout(X / 3, layout, dtype)  # thirds have no exact digits in either dtype
     settings = {"kernel": kernel, "gamma": gamma if kernel == "gaussian" else gamma / 100}
     reference = None
     for window in WINDOWS:
