@@ -1,88 +1,100 @@
 """Online and budgeted kernel learning on streams, at C speed, under the scikit-learn contract."""
 
-from importlib.metadata import version as _version
+from __future__ import annotations
+
+from importlib import import_module as _import_module
 from pathlib import Path as _Path
+from typing import TYPE_CHECKING
+from typing import Any as _Any
 
-from onlinekern._registry import all_estimators
-from onlinekern.bogd import BOGDClassifier, BOGDRegressor
-from onlinekern.bsgd import BSGDClassifier, BSGDRegressor
-from onlinekern.budgeted import BPAClassifier, BPARegressor, ForgetronClassifier, RBPClassifier
-from onlinekern.core.base.vector import available_levels as _available_levels
-from onlinekern.core.base.vector import level as _level
-from onlinekern.dual import DualSGDClassifier, DualSGDRegressor
-from onlinekern.features import FourierFeatures, NystroemFeatures
-from onlinekern.kernel import (
-    KernelOGDClassifier,
-    KernelOGDRegressor,
-    KernelPegasosClassifier,
-    KernelPerceptronClassifier,
-)
-from onlinekern.linear import OGDClassifier, OGDRegressor, PegasosClassifier, PerceptronClassifier
-from onlinekern.linear_pa import PAClassifier, PARegressor
-from onlinekern.local import LOLClassifier
-from onlinekern.mapped import FOGDClassifier, FOGDRegressor, NOGDClassifier, NOGDRegressor
-from onlinekern.olla import OLLAClassifier, OLLARegressor
-from onlinekern.oskl import OSKLClassifier
-from onlinekern.passive_aggressive import KernelPAClassifier, KernelPARegressor
-from onlinekern.projection import BOLSSVMClassifier, ProjectronClassifier
-from onlinekern.sdrogd import SDROGDClassifier
-from onlinekern.second_order import AROWClassifier, AROWRegressor, CWClassifier, SCWClassifier
-from onlinekern.sketch import FrequentDirections
-from onlinekern.spa import SPAClassifier, SPAOneClass, SPARegressor
+from onlinekern._registry import PUBLIC_CLASSES as _PUBLIC_CLASSES
+from onlinekern._registry import all_estimators as all_estimators
 
-__version__ = _version("onlinekern")
+# A class is imported when it is first needed. Type checkers read the names here.
+if TYPE_CHECKING:
+    from onlinekern.bogd import BOGDClassifier as BOGDClassifier
+    from onlinekern.bogd import BOGDRegressor as BOGDRegressor
+    from onlinekern.bsgd import BSGDClassifier as BSGDClassifier
+    from onlinekern.bsgd import BSGDRegressor as BSGDRegressor
+    from onlinekern.budgeted import BPAClassifier as BPAClassifier
+    from onlinekern.budgeted import BPARegressor as BPARegressor
+    from onlinekern.budgeted import ForgetronClassifier as ForgetronClassifier
+    from onlinekern.budgeted import RBPClassifier as RBPClassifier
+    from onlinekern.dual import DualSGDClassifier as DualSGDClassifier
+    from onlinekern.dual import DualSGDRegressor as DualSGDRegressor
+    from onlinekern.features import FourierFeatures as FourierFeatures
+    from onlinekern.features import NystroemFeatures as NystroemFeatures
+    from onlinekern.kernel import KernelOGDClassifier as KernelOGDClassifier
+    from onlinekern.kernel import KernelOGDRegressor as KernelOGDRegressor
+    from onlinekern.kernel import KernelPegasosClassifier as KernelPegasosClassifier
+    from onlinekern.kernel import KernelPerceptronClassifier as KernelPerceptronClassifier
+    from onlinekern.linear import OGDClassifier as OGDClassifier
+    from onlinekern.linear import OGDRegressor as OGDRegressor
+    from onlinekern.linear import PegasosClassifier as PegasosClassifier
+    from onlinekern.linear import PerceptronClassifier as PerceptronClassifier
+    from onlinekern.linear_pa import PAClassifier as PAClassifier
+    from onlinekern.linear_pa import PARegressor as PARegressor
+    from onlinekern.local import LOLClassifier as LOLClassifier
+    from onlinekern.mapped import FOGDClassifier as FOGDClassifier
+    from onlinekern.mapped import FOGDRegressor as FOGDRegressor
+    from onlinekern.mapped import NOGDClassifier as NOGDClassifier
+    from onlinekern.mapped import NOGDRegressor as NOGDRegressor
+    from onlinekern.olla import OLLAClassifier as OLLAClassifier
+    from onlinekern.olla import OLLARegressor as OLLARegressor
+    from onlinekern.oskl import OSKLClassifier as OSKLClassifier
+    from onlinekern.passive_aggressive import KernelPAClassifier as KernelPAClassifier
+    from onlinekern.passive_aggressive import KernelPARegressor as KernelPARegressor
+    from onlinekern.projection import BOLSSVMClassifier as BOLSSVMClassifier
+    from onlinekern.projection import ProjectronClassifier as ProjectronClassifier
+    from onlinekern.sdrogd import SDROGDClassifier as SDROGDClassifier
+    from onlinekern.second_order import AROWClassifier as AROWClassifier
+    from onlinekern.second_order import AROWRegressor as AROWRegressor
+    from onlinekern.second_order import CWClassifier as CWClassifier
+    from onlinekern.second_order import SCWClassifier as SCWClassifier
+    from onlinekern.sketch import FrequentDirections as FrequentDirections
+    from onlinekern.spa import SPAClassifier as SPAClassifier
+    from onlinekern.spa import SPAOneClass as SPAOneClass
+    from onlinekern.spa import SPARegressor as SPARegressor
 
-__all__ = [
-    "AROWClassifier",
-    "AROWRegressor",
-    "BOGDClassifier",
-    "BOGDRegressor",
-    "BOLSSVMClassifier",
-    "BPAClassifier",
-    "BPARegressor",
-    "BSGDClassifier",
-    "BSGDRegressor",
-    "CWClassifier",
-    "DualSGDClassifier",
-    "DualSGDRegressor",
-    "FOGDClassifier",
-    "FOGDRegressor",
-    "ForgetronClassifier",
-    "FourierFeatures",
-    "FrequentDirections",
-    "KernelOGDClassifier",
-    "KernelOGDRegressor",
-    "KernelPAClassifier",
-    "KernelPARegressor",
-    "KernelPegasosClassifier",
-    "KernelPerceptronClassifier",
-    "LOLClassifier",
-    "NOGDClassifier",
-    "NOGDRegressor",
-    "NystroemFeatures",
-    "OGDClassifier",
-    "OGDRegressor",
-    "OLLAClassifier",
-    "OLLARegressor",
-    "OSKLClassifier",
-    "PAClassifier",
-    "PARegressor",
-    "PegasosClassifier",
-    "PerceptronClassifier",
-    "ProjectronClassifier",
-    "RBPClassifier",
-    "SCWClassifier",
-    "SDROGDClassifier",
-    "SPAClassifier",
-    "SPAOneClass",
-    "SPARegressor",
-    "all_estimators",
-    "get_include",
-    "show_config",
-]
+    __version__: str
+
+_MODULES = {*_PUBLIC_CLASSES, "cli", "core", "evaluate", "plotting", "streams"}
+_MODULE_OF = {name: module for module, names in _PUBLIC_CLASSES.items() for name in names}
+
+__all__ = sorted([*_MODULE_OF, "all_estimators", "get_include", "show_config"])
 
 
-def get_include():
+def __getattr__(name: str) -> _Any:
+    """A public class, a module or the version, when it is first needed (PEP 562)."""
+    value: _Any
+    if name in _MODULE_OF:
+        value = getattr(_import_module(f"onlinekern.{_MODULE_OF[name]}"), name)
+    elif name in _MODULES:
+        return _import_module(f"onlinekern.{name}")
+    elif name == "__version__":
+        value = _installed_version()
+    else:
+        raise AttributeError(f"module 'onlinekern' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def _installed_version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("onlinekern")
+    except PackageNotFoundError:
+        # In the source folder, importing the core says what to do.
+        _import_module("onlinekern.core")
+        raise
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_MODULES, "__version__"} - {"TYPE_CHECKING"})
+
+
+def get_include() -> str:
     """Folder with the C headers, for compiled packages that build on this one (docs/c_api.md).
 
     An editable install has them elsewhere; build on an installed library.
@@ -90,7 +102,7 @@ def get_include():
     return str(_Path(__file__).parent / "include")
 
 
-def show_config(mode="stdout"):
+def show_config(mode: str = "stdout") -> dict[str, _Any] | None:
     """Version, and the instruction set that the compiled core runs on.
 
     The environment variable ``ONLINEKERN_ISA``, read at import, forces one of the available sets.
@@ -99,19 +111,26 @@ def show_config(mode="stdout"):
     ----------
     mode : {'stdout', 'dicts'}, default='stdout'
         Print, or return a dictionary with 'version', 'instruction_set' and 'available' (what this
-        machine could run, best first).
+        machine can run, best first).
+
+    Returns
+    -------
+    dict or None
+        None if the configuration is printed.
+
+    Raises
+    ------
+    ValueError
+        If `mode` is another one.
     """
-    config = {
-        "version": __version__,
-        "instruction_set": _level(),
-        "available": _available_levels(),
-    }
+    if mode not in ("stdout", "dicts"):
+        raise ValueError(f"mode must be 'stdout' or 'dicts', got {mode!r}")
+    from onlinekern.core.base.vector import available_levels, level
+
+    version = __getattr__("__version__")
+    config = {"version": version, "instruction_set": level(), "available": available_levels()}
     if mode == "dicts":
         return config
-    if mode != "stdout":
-        raise ValueError(f"mode must be 'stdout' or 'dicts', got {mode!r}")
-    print(
-        f"onlinekern {config['version']}, instruction set {config['instruction_set']} "
-        f"(available: {', '.join(config['available'])})"
-    )
+    available = ", ".join(config["available"])
+    print(f"onlinekern {version}, instruction set {level()} (available: {available})")
     return None

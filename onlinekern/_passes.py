@@ -10,8 +10,6 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import accuracy_score, r2_score
-from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.extmath import safe_sparse_dot
@@ -173,6 +171,8 @@ class PassesEstimator(LinearModel):
 
     def _validate_on(self, model, stream):
         """Score of the last model on the rows held out: accuracy, or R2."""
+        from sklearn.metrics import accuracy_score, r2_score  # slow to import, seldom needed
+
         X, y, weight, held_out = stream
         weight = None if weight is None else weight[held_out]
         latest = model.space.latest()
@@ -200,6 +200,9 @@ class PassesEstimator(LinearModel):
         """Which rows are held out to decide when to stop."""
         held_out = np.zeros(len(y), dtype=bool)
         if self.early_stopping:
+            # Slow to import, seldom needed.
+            from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
+
             kind = StratifiedShuffleSplit if is_classifier(self) else ShuffleSplit
             split = kind(test_size=self.validation_fraction, random_state=self.random_state)
             held_out[next(split.split(np.zeros((len(y), 1)), y))[1]] = True

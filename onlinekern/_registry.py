@@ -1,49 +1,39 @@
-"""The list of estimators."""
+"""Where the public classes are, and the list of estimators."""
 
-from onlinekern import (
-    bogd,
-    bsgd,
-    budgeted,
-    dual,
-    kernel,
-    linear,
-    linear_pa,
-    local,
-    mapped,
-    olla,
-    oskl,
-    passive_aggressive,
-    projection,
-    sdrogd,
-    second_order,
-    spa,
-)
-from onlinekern._base import Learner
-from onlinekern._outliers import OnlineOutlierDetector
-from onlinekern._tasks import Classifier, Regressor
+from __future__ import annotations
 
-MODULES = (
-    bogd,
-    bsgd,
-    budgeted,
-    dual,
-    kernel,
-    linear,
-    linear_pa,
-    local,
-    mapped,
-    olla,
-    oskl,
-    passive_aggressive,
-    projection,
-    sdrogd,
-    second_order,
-    spa,
-)
+from importlib import import_module
+
+# Module -> its public classes. The package imports a module when one of its classes is needed.
+PUBLIC_CLASSES = {
+    "bogd": ("BOGDClassifier", "BOGDRegressor"),
+    "bsgd": ("BSGDClassifier", "BSGDRegressor"),
+    "budgeted": ("BPAClassifier", "BPARegressor", "ForgetronClassifier", "RBPClassifier"),
+    "dual": ("DualSGDClassifier", "DualSGDRegressor"),
+    "features": ("FourierFeatures", "NystroemFeatures"),
+    "kernel": (
+        "KernelOGDClassifier",
+        "KernelOGDRegressor",
+        "KernelPegasosClassifier",
+        "KernelPerceptronClassifier",
+    ),
+    "linear": ("OGDClassifier", "OGDRegressor", "PegasosClassifier", "PerceptronClassifier"),
+    "linear_pa": ("PAClassifier", "PARegressor"),
+    "local": ("LOLClassifier",),
+    "mapped": ("FOGDClassifier", "FOGDRegressor", "NOGDClassifier", "NOGDRegressor"),
+    "olla": ("OLLAClassifier", "OLLARegressor"),
+    "oskl": ("OSKLClassifier",),
+    "passive_aggressive": ("KernelPAClassifier", "KernelPARegressor"),
+    "projection": ("BOLSSVMClassifier", "ProjectronClassifier"),
+    "sdrogd": ("SDROGDClassifier",),
+    "second_order": ("AROWClassifier", "AROWRegressor", "CWClassifier", "SCWClassifier"),
+    "sketch": ("FrequentDirections",),
+    "spa": ("SPAClassifier", "SPAOneClass", "SPARegressor"),
+}
 
 
-def all_estimators(type_filter=None):
-    """All estimators of the library.
+def all_estimators(type_filter: str | None = None) -> list[tuple[str, type]]:
+    """All estimators of the library; transformers are not among them.
 
     Parameters
     ----------
@@ -54,12 +44,21 @@ def all_estimators(type_filter=None):
     list of (str, type)
         Names and classes, sorted by name.
 
+    Raises
+    ------
+    ValueError
+        If there is no such type.
+
     Examples
     --------
     >>> from onlinekern import all_estimators
     >>> "SPAClassifier" in dict(all_estimators("classifier"))
     True
     """
+    from onlinekern._base import Learner
+    from onlinekern._outliers import OnlineOutlierDetector
+    from onlinekern._tasks import Classifier, Regressor
+
     kinds = {
         None: Learner,
         "classifier": Classifier,
@@ -68,13 +67,9 @@ def all_estimators(type_filter=None):
     }
     if type_filter not in kinds:
         raise ValueError(f"type_filter must be one of {list(kinds)}, got {type_filter!r}")
-    found = {
-        name: item
-        for module in MODULES
-        for name, item in vars(module).items()
-        if isinstance(item, type)
-        and item.__module__ == module.__name__
-        and issubclass(item, kinds[type_filter])
-        and issubclass(item, (Classifier, Regressor, OnlineOutlierDetector))
-    }
-    return sorted(found.items())
+    classes = (
+        (name, getattr(import_module(f"onlinekern.{module}"), name))
+        for module, names in PUBLIC_CLASSES.items()
+        for name in names
+    )
+    return sorted(item for item in classes if issubclass(item[1], kinds[type_filter]))

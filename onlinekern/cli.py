@@ -29,7 +29,10 @@ def main(arguments=None):
 
 def _run(arguments):
     try:
-        from onlinekern._racing.app import app
+        if (sys.argv[1:] if arguments is None else arguments) == ["--version"]:
+            print(version_line())
+            return 0
+        from onlinekern._comparison.app import app
 
         with warnings.catch_warnings():
             warnings.showwarning = _warning_printer()
@@ -47,6 +50,8 @@ def _run(arguments):
         if package not in OPTIONAL:
             raise
         return _fail(f"this needs {package}: pip install 'onlinekern[cli]'")
+    except ImportError as error:
+        return _fail(str(error))
     except OSError as error:
         if error.strerror is None:
             return _fail(str(error))
@@ -60,6 +65,13 @@ def _run(arguments):
         if not hasattr(error, "format_message"):
             raise
         return _fail(error.format_message())
+
+
+def version_line():
+    """Return what ``onlinekern --version`` prints."""
+    from onlinekern import __version__
+
+    return f"onlinekern {__version__}"
 
 
 def _fail(message):
@@ -78,7 +90,3 @@ def _warning_printer():
         printed.add(line)
 
     return show
-
-
-if __name__ == "__main__":
-    main()

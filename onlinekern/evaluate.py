@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from sklearn.base import clone
 
-from onlinekern._racing.methods import (
+from onlinekern._comparison.methods import (
     KERNELS,
     KERNELS_WITHOUT_GAMMA,
     METHODS,
@@ -20,8 +20,8 @@ from onlinekern._racing.methods import (
     given_parameters,
     select_methods,
 )
-from onlinekern._racing.prequential import PrequentialResult, Run, prequential
-from onlinekern._racing.search import (
+from onlinekern._comparison.prequential import PrequentialResult, Run, prequential
+from onlinekern._comparison.search import (
     HEAD_SAMPLES,
     Parameter,
     Problem,

@@ -7,7 +7,7 @@ import pytest
 from consumers.samples import LABELS, LAYOUTS, TWO, address, bytes_of, samples
 from scipy import sparse
 
-from onlinekern import SPAClassifier, _verbs
+from onlinekern import SPAClassifier, _capi
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ BAD = [
 
 def test_good_parameters(verbs):
     assert verbs.check(b"SPAClassifier", GOOD) is None
-    assert _verbs.parameters_of("a=1 b=word c='two words'  d={1: 2.0, -1: [3, None]}\ne=True ") == {
+    assert _capi.parameters_of("a=1 b=word c='two words'  d={1: 2.0, -1: [3, None]}\ne=True ") == {
         **{"a": 1, "b": "word", "c": "two words"},
         **{"d": {1: 2.0, -1: [3, None]}, "e": True},
     }
@@ -216,7 +216,7 @@ def test_code_and_message(verbs, learnt, as_matrix, monkeypatch, error, code, me
     def fail(*arguments):
         raise error
 
-    monkeypatch.setattr(_verbs, "learn", fail)
+    monkeypatch.setattr(_capi, "learn", fail)
     X, y = samples(4)
     with pytest.raises(verbs.Failure) as caught:
         learnt.learn(as_matrix(X), address(y))

@@ -16,10 +16,11 @@ pytest.importorskip("rich")
 pytest.importorskip("pyarrow")
 pytest.importorskip("matplotlib")
 
+import onlinekern  # noqa: E402
 from onlinekern import cli  # noqa: E402
-from onlinekern._racing.app import app  # noqa: E402
-from onlinekern._racing.compare import parse_settings  # noqa: E402
-from onlinekern._racing.methods import METHODS  # noqa: E402
+from onlinekern._comparison.app import app  # noqa: E402
+from onlinekern._comparison.compare import parse_settings  # noqa: E402
+from onlinekern._comparison.methods import METHODS  # noqa: E402
 from onlinekern.streams import two_normals  # noqa: E402
 
 
@@ -42,6 +43,24 @@ def run(capsys, *arguments):
         cli.main([str(argument) for argument in arguments])
     captured = capsys.readouterr()
     return ended.value.code or 0, captured.out, captured.err
+
+
+def test_version(capsys):
+    expected = f"onlinekern {onlinekern.__version__}\n"
+    assert run(capsys, "--version") == (0, expected, "")
+    # The option of the application itself, which the help lists.
+    result = typer_testing.CliRunner().invoke(app, ["--version", "info"])
+    assert (result.exit_code, result.output) == (0, expected)
+    assert "--version" in run(capsys, "--help")[1]
+
+
+def test_run_as_a_module(tmp_path):
+    process = subprocess.run(
+        [sys.executable, "-m", "onlinekern", "compare", "nothing.txt"],
+        capture_output=True, text=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert process.returncode == 2
+    assert process.stderr == "onlinekern: error: nothing.txt: No such file or directory\n"
 
 
 def test_table_json_csv_and_plot(folder, capsys):
@@ -251,7 +270,7 @@ def test_importing_the_package_needs_no_extra():
 
 
 def start(*arguments, **options):
-    command = [sys.executable, "-P", "-m", "onlinekern.cli", "compare", *arguments]
+    command = [sys.executable, "-P", "-m", "onlinekern", "compare", *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
 

@@ -10,7 +10,7 @@ import pytest
 import onlinekern
 from onlinekern import _registry, all_estimators
 
-LEARNERS = [module.__name__ for module in _registry.MODULES]
+LEARNERS = [f"onlinekern.{module}" for module in _registry.PUBLIC_CLASSES]
 MODULES = [*LEARNERS, "onlinekern._registry", "onlinekern.streams", "onlinekern.evaluate"]
 PUBLIC_METHODS = ["fit", "partial_fit", "partial_fit_predict", "learn_one", "score_one", "predict"]
 

@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from onlinekern._racing import search
-from onlinekern._racing.methods import METHODS, given_parameters, select_methods
+from onlinekern._comparison import search
+from onlinekern._comparison.methods import METHODS, given_parameters, select_methods
 from onlinekern.evaluate import compare, prequential
 from onlinekern.plotting import plot_comparisons
 from onlinekern.streams import Source, gaussian_mixture, two_normals

@@ -20,7 +20,7 @@ STOREYS = [
     {"stream", "capi"},
 ]
 # The C interface opens the whole library: it alone imports the Python package.
-ABOVE = {"capi": "_verbs"}
+ABOVE = {"capi": "_capi"}
 MODULES = sorted(
     ".".join(path.relative_to(CORE).with_suffix("").parts) for path in CORE.rglob("*.pyx")
 )

@@ -1,5 +1,15 @@
 """The compiled core. The name -> class tables that end its modules are collected here."""
 
+try:
+    import onlinekern.core.stream  # noqa: F401
+except ModuleNotFoundError as error:
+    if error.name != "onlinekern.core.stream":
+        raise
+    raise ImportError(
+        f"onlinekern is imported from {__path__[0].rpartition('core')[0]}, which holds no core "
+        "compiled for this Python: install it (pip install .) and start Python in another folder"
+    ) from None
+
 from onlinekern.core.budgets.eviction import EVICTIONS
 from onlinekern.core.budgets.policy import BUDGETS
 from onlinekern.core.kernels.kernels import KERNEL_ALIASES, KERNELS

@@ -2,7 +2,7 @@
 
 The only module that stands on the Python package: an `ok_model` is a reference to an
 estimator. What is here turns pointers into arrays that own nothing, and exceptions into codes; what
-a verb does is in `onlinekern/_verbs.py`. No exception leaves a verb, and none needs the GIL to be
+a verb does is in `onlinekern/_capi.py`. No exception leaves a verb, and none needs the GIL to be
 held when it is called.
 
 Arrays over memory that a C caller lends for the time of a call.
@@ -23,7 +23,7 @@ import scipy.sparse as sp
 
 from onlinekern.core.samples.rows cimport Samples
 
-from onlinekern import _verbs
+from onlinekern import _capi
 
 cnp.import_array()
 
@@ -227,7 +227,7 @@ cdef ok_model *model_of(object estimator):
 cdef api const char *ok_check(const char *estimator, const char *parameters) noexcept with gil:
     """NULL if ok_new would make a model of this, or what is wrong: the text of ok_last_error."""
     try:
-        _verbs.new(text_of(estimator, "estimator"), text_of(parameters, "parameters"))
+        _capi.new(text_of(estimator, "estimator"), text_of(parameters, "parameters"))
     except BaseException as error:
         failed(error)
         return ok_message
@@ -237,7 +237,7 @@ cdef api const char *ok_check(const char *estimator, const char *parameters) noe
 cdef api ok_model *ok_new(const char *estimator, const char *parameters) noexcept with gil:
     """A model that has learnt nothing yet; NULL if the name or a parameter is wrong."""
     try:
-        return model_of(_verbs.new(text_of(estimator, "estimator"),
+        return model_of(_capi.new(text_of(estimator, "estimator"),
                                    text_of(parameters, "parameters")))
     except BaseException as error:
         failed(error)
@@ -249,7 +249,7 @@ cdef api ok_model *ok_load(const void *data, ptrdiff_t size) noexcept with gil:
     try:
         if data == NULL or size < 0:
             raise ValueError(f"data is NULL, or its size negative: {size}")
-        return model_of(_verbs.load(PyBytes_FromStringAndSize(<const char *> data, size)))
+        return model_of(_capi.load(PyBytes_FromStringAndSize(<const char *> data, size)))
     except BaseException as error:
         failed(error)
         return NULL
@@ -261,7 +261,7 @@ cdef api int ok_save(const ok_model *model, void **data, ptrdiff_t *size) noexce
     try:
         if data == NULL or size == NULL:
             raise ValueError("data or size is NULL")
-        pickled = _verbs.save(estimator_of(model))
+        pickled = _capi.save(estimator_of(model))
         copy = malloc(PyBytes_GET_SIZE(pickled))
         if copy == NULL:
             raise MemoryError(f"no memory for {len(pickled)} bytes")
@@ -289,7 +289,7 @@ cdef api int ok_set_classes(ok_model *model, const double *classes,
                             ptrdiff_t n_classes) noexcept with gil:
     """Announce all labels that will ever come, which a stream's first sample needs."""
     try:
-        _verbs.announce(estimator_of(model), numbers(classes, n_classes, "classes"))
+        _capi.announce(estimator_of(model), numbers(classes, n_classes, "classes"))
     except BaseException as error:
         return failed(error)
     return OK_SUCCESS
@@ -301,7 +301,7 @@ cdef api int ok_fit(ok_model *model, const ok_matrix *X, const double *y,
     try:
         estimator = estimator_of(model)
         samples = matrix_of(X)
-        _verbs.fit(estimator, samples, optional(y, X.n_rows), optional(weight, X.n_rows))
+        _capi.fit(estimator, samples, optional(y, X.n_rows), optional(weight, X.n_rows))
     except BaseException as error:
         return failed(error)
     return OK_SUCCESS
@@ -316,7 +316,7 @@ cdef api int ok_learn(ok_model *model, const ok_matrix *X, const double *y, cons
     try:
         estimator = estimator_of(model)
         samples = matrix_of(X)
-        _verbs.learn(estimator, samples, optional(y, X.n_rows), optional(weight, X.n_rows),
+        _capi.learn(estimator, samples, optional(y, X.n_rows), optional(weight, X.n_rows),
                      optional(predictions, X.n_rows, written=True))
     except BaseException as error:
         return failed(error)
@@ -328,10 +328,10 @@ cdef api int ok_learn_one(ok_model *model, const ok_matrix *x, double y) noexcep
     try:
         estimator = estimator_of(model)
         sample = sample_of(x)
-        if _verbs.has_learnt(estimator):
-            _verbs.learn_one(estimator, sample, y)
+        if _capi.has_learnt(estimator):
+            _capi.learn_one(estimator, sample, y)
         else:
-            _verbs.learn(estimator, matrix_of(x), numbers(&y, 1, "y"), None, None)
+            _capi.learn(estimator, matrix_of(x), numbers(&y, 1, "y"), None, None)
     except BaseException as error:
         return failed(error)
     return OK_SUCCESS
@@ -345,10 +345,10 @@ cdef api int ok_scores(const ok_model *model, const ok_matrix *X, double *scores
     try:
         estimator = estimator_of(model)
         out = numbers(scores, size, "scores", written=True)
-        if X != NULL and X.n_rows == 1 and _verbs.has_learnt(estimator):
-            _verbs.score_one(estimator, sample_of(X), out)
+        if X != NULL and X.n_rows == 1 and _capi.has_learnt(estimator):
+            _capi.score_one(estimator, sample_of(X), out)
         else:
-            _verbs.scores(estimator, matrix_of(X), out)
+            _capi.scores(estimator, matrix_of(X), out)
     except BaseException as error:
         return failed(error)
     return OK_SUCCESS
@@ -360,7 +360,7 @@ cdef api int ok_predict(const ok_model *model, const ok_matrix *X,
     try:
         estimator = estimator_of(model)
         samples = matrix_of(X)
-        _verbs.predict(estimator, samples,
+        _capi.predict(estimator, samples,
                        numbers(predictions, X.n_rows, "predictions", written=True))
     except BaseException as error:
         return failed(error)
@@ -370,7 +370,7 @@ cdef api int ok_predict(const ok_model *model, const ok_matrix *X,
 cdef int64_t count(const ok_model *model, str name) noexcept:
     """A number that the estimator knows, or -1."""
     try:
-        return _verbs.count(estimator_of(model), name)
+        return _capi.count(estimator_of(model), name)
     except BaseException as error:
         failed(error)
         return -1
@@ -404,7 +404,7 @@ cdef api int64_t ok_n_outputs(const ok_model *model) noexcept with gil:
 cdef api int64_t ok_n_classes(const ok_model *model) noexcept with gil:
     """Labels that are known; 0 of a regressor or an outlier detector."""
     try:
-        return len(_verbs.classes(estimator_of(model)))
+        return len(_capi.classes(estimator_of(model)))
     except BaseException as error:
         failed(error)
         return -1
@@ -413,9 +413,9 @@ cdef api int64_t ok_n_classes(const ok_model *model) noexcept with gil:
 cdef api int ok_classes(const ok_model *model, double *classes, ptrdiff_t size) noexcept with gil:
     """Write the n_classes labels, ascending, to `classes`, which has room for `size`."""
     try:
-        labels = _verbs.classes(estimator_of(model))
+        labels = _capi.classes(estimator_of(model))
         out = numbers(classes, size, "classes", written=True)
-        _verbs.write(labels, out, "classes")
+        _capi.write(labels, out, "classes")
     except BaseException as error:
         return failed(error)
     return OK_SUCCESS

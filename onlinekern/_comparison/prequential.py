@@ -8,7 +8,7 @@ from time import perf_counter
 
 import numpy as np
 
-from onlinekern._racing.refitting import Refitted
+from onlinekern._comparison.refitting import Refitted
 
 # Curves are recorded at FIRST_MARK * 2^(k / MARKS_PER_OCTAVE) samples: their length grows with the
 # logarithm of the stream's, and the learner's blocks are cut so rarely that its speed is not hurt.

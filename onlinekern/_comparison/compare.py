@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from onlinekern._racing.methods import KERNELS, METHODS
-from onlinekern._racing.report import print_table, write_csv, write_json
+from onlinekern._comparison.methods import KERNELS, METHODS
+from onlinekern._comparison.report import print_table, write_csv, write_json
 from onlinekern.evaluate import compare
 from onlinekern.plotting import SUFFIXES, plot_comparisons
 from onlinekern.streams import Source, gaussian_mixture, open_source

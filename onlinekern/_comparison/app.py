@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from onlinekern._racing import compare as comparison
+from onlinekern._comparison import compare as comparison
+from onlinekern.cli import version_line
 
 app = typer.Typer(
     add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
@@ -27,8 +28,19 @@ def _console(stderr=False):
     return console
 
 
+def _print_version(wanted: bool):
+    if wanted:
+        typer.echo(version_line())
+        raise typer.Exit
+
+
 @app.callback(invoke_without_command=True)
-def start(context: typer.Context):
+def start(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option(
+        "--version", help="Print the version and exit.", callback=_print_version,
+        is_eager=True)] = False,
+):  # fmt: skip
     """Print the help if no command is named."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

@@ -19,8 +19,8 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from onlinekern._racing.methods import KERNELS_WITHOUT_GAMMA, METHODS
-from onlinekern._racing.prequential import prequential
+from onlinekern._comparison.methods import KERNELS_WITHOUT_GAMMA, METHODS
+from onlinekern._comparison.prequential import prequential
 
 HEAD_SAMPLES = 5000
 ORDERS = 3

@@ -1,0 +1,1 @@
+"""What `onlinekern compare` does: methods, test-then-train runs, parameter search, tables."""

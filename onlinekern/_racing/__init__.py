@@ -1,1 +1,0 @@
-"""The race of `onlinekern compare`: methods, test-then-train runs, search, tables."""

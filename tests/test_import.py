@@ -1,0 +1,99 @@
+"""What an import loads, which names it gives, and what it says in the source folder."""
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import onlinekern
+
+SOURCE = Path(__file__).parents[1] / "onlinekern"
+OPTIONAL = {"typer", "rich", "matplotlib", "pyarrow"}
+
+
+def python(code, **options):
+    """Run code in a fresh interpreter."""
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, **options
+    )
+
+
+def modules_after(statement, folder):
+    """Return the modules that a statement imports beyond scikit-learn's own."""
+    code = (
+        "import sys, sklearn.base, sklearn.utils.validation\n"
+        f"theirs = set(sys.modules)\n{statement}\nprint(*(set(sys.modules) - theirs))"
+    )
+    process = python(code, cwd=folder)
+    assert process.returncode == 0, process.stderr
+    return set(process.stdout.split())
+
+
+def test_one_estimator_loads_no_other(tmp_path):
+    loaded = modules_after("from onlinekern import ForgetronClassifier", tmp_path)
+    families = {f"onlinekern.{name}" for name in onlinekern._registry.PUBLIC_CLASSES}
+    assert loaded & families == {"onlinekern.budgeted"}
+    assert not loaded & {"onlinekern.cli", "onlinekern.evaluate", "onlinekern.streams"}
+    assert not {name.partition(".")[0] for name in loaded} & OPTIONAL
+
+
+@pytest.mark.parametrize("module", ["sklearn.metrics", "sklearn.model_selection"])
+def test_passes_load_the_stopping_rules_late(module, tmp_path):
+    assert module not in modules_after("from onlinekern import PAClassifier", tmp_path)
+
+
+def test_import_needs_no_optional_package(tmp_path):
+    loaded = modules_after("import onlinekern; onlinekern.all_estimators()", tmp_path)
+    assert "onlinekern.spa" in loaded
+    assert not {name.partition(".")[0] for name in loaded} & OPTIONAL
+
+
+def test_names():
+    assert set(onlinekern.__all__) < set(dir(onlinekern))
+    assert onlinekern.SPAClassifier is import_module("onlinekern.spa").SPAClassifier
+    assert onlinekern.streams is import_module("onlinekern.streams")
+    with pytest.raises(AttributeError, match="no attribute 'SPA'"):
+        onlinekern.SPA  # noqa: B018
+    with pytest.raises(ImportError, match="cannot import name 'SPA'"):
+        exec("from onlinekern import SPA")
+
+
+def test_type_checkers_see_the_same_names():
+    tree = ast.parse(Path(onlinekern.__file__).read_text(encoding="utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    seen = {
+        (node.module, alias.name)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.name == alias.asname
+    }
+    classes = onlinekern._registry.PUBLIC_CLASSES
+    assert seen == {(f"onlinekern.{key}", name) for key in classes for name in classes[key]}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from onlinekern import SPAClassifier",
+        "import onlinekern.features",
+        "import onlinekern; onlinekern.show_config()",
+        "from onlinekern.cli import main; main(['compare'])",
+    ],
+)
+def test_source_folder_says_what_to_do(code, tmp_path):
+    """Python that is started in the clone finds the source folder before the installed package."""
+    shutil.copytree(SOURCE, tmp_path / "onlinekern")
+    free = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    process = python(code, cwd=tmp_path, env=free)
+    if process.returncode == 0:
+        pytest.skip("an editable install, which is found before the folder")
+    (*_, last) = process.stderr.splitlines()
+    assert "ImportError: " in last or last.startswith("onlinekern: error: ")
+    assert str(tmp_path / "onlinekern") in last
+    assert "install it (pip install .) and start Python in another folder" in last
