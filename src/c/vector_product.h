@@ -3,13 +3,17 @@
 
 #define NAME(base) JOIN(base, SUFFIX)
 #define LANES ((ptrdiff_t)(OK_BYTES / sizeof(REAL)))
-/* Registers: 6 rows x 4 vectors + 4 of the panel + 1 broadcast of 32; 4 or 6 x 2 + 3 of 16. */
+/* Registers: 6 rows x 4 vectors + 4 of the panel + 1 broadcast of 32; 4 or 6 x 2 + 3 of 16. NEON has
+ * 32 of 16 bytes, but multiplies by an element of a register: 4 rows x 4 vectors + 4 + 4. */
 #if OK_BYTES == 64
 #define ROWS 6
 #define VECTORS 4
 #elif OK_BYTES == 32
 #define ROWS 6
 #define VECTORS 2
+#elif defined(__aarch64__)
+#define ROWS 4
+#define VECTORS 4
 #else
 #define ROWS 4
 #define VECTORS 2
