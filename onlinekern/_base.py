@@ -8,6 +8,7 @@ are its parameters, `__init__` only stores them. The parts that it is made of co
 import functools
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from math import isfinite
 from numbers import Integral
 from typing import ClassVar
 
@@ -20,7 +21,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from onlinekern import _docs
 from onlinekern._constraints import COUNT
-from onlinekern._validation import validate_data
+from onlinekern._validation import check_results, validate_data
 from onlinekern.core.base.random import Generator
 from onlinekern.core.learning.sampling import Gate
 from onlinekern.core.stream import Model
@@ -132,11 +133,22 @@ class Learner(BaseEstimator):
         -------
         float, or ndarray of shape (n_classes,) with more than two classes
             What `decision_function` (`predict` of a regressor) gives for it.
+
+        Raises
+        ------
+        ValueError
+            If x has not `n_features_in_` finite features.
+        FloatingPointError
+            If the score is not finite.
         """
-        return self._fitted_model.score_one(x)
+        score = self._fitted_model.score_one(x)
+        # For a few numbers Python's sum is quicker than NumPy's, and warns of nothing.
+        if not isfinite(score if type(score) is float else sum(score.tolist())):
+            check_results(np.atleast_2d(score), "score")
+        return score
 
     def _scores(self, X):
-        """Scores of the rows of X, ndarray of shape (n_samples, n_outputs)."""
+        """Scores of the rows of X, ndarray of shape (n_samples, n_outputs), all of them finite."""
         model = self._fitted_model
         X = validate_data(self, X, dtype=model.dtype, reset=False)
         scores = np.empty((X.shape[0], model.head.n_outputs))
@@ -149,6 +161,7 @@ class Learner(BaseEstimator):
                 parts = list(gen_even_slices(X.shape[0], n_jobs))
                 rows = [self._layout(X[part]) for part in parts]
                 list(threads.map(model.scores, rows, [scores[part] for part in parts]))
+        check_results(scores, "score")
         return scores
 
     def _validate(self, X, y, sample_weight, start):

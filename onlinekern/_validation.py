@@ -23,6 +23,18 @@ def all_finite(values):
         return math.isfinite(values.sum())
 
 
+def check_results(values, what):
+    """Raise FloatingPointError unless what was computed for rows, ndarray (n, ...), is finite."""
+    if all_finite(values):
+        return
+    finite = np.isfinite(values).reshape(len(values), -1).all(axis=1)
+    if not finite.all():
+        raise FloatingPointError(
+            f"the {what} of row {int(np.argmin(finite))} is not finite: its values are too large "
+            "for this model. Scale the features."
+        )
+
+
 def are_plain_rows(estimator, X, dtype):
     """Whether X is a C-ordered array of rows such as the estimator was fitted with, and finite."""
     return (

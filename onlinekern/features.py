@@ -18,7 +18,7 @@ from onlinekern._constraints import COUNT
 from onlinekern._fourier import FOURIER_CONSTRAINTS, draw_frequencies
 from onlinekern._kernel import KERNEL_CONSTRAINTS, kernel_width, new_kernel
 from onlinekern._threads import one_blas_thread
-from onlinekern._validation import validate_data
+from onlinekern._validation import check_results, validate_data
 from onlinekern.core.features.map import RandomFourier
 from onlinekern.core.features.nystroem import nystroem
 
@@ -84,7 +84,9 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         ndarray of shape (n_samples, n_features_out)
         """
         check_is_fitted(self)
-        return self._map.transform(self._check(X))
+        features = self._map.transform(self._check(X))
+        check_results(features, "feature vector")
+        return features
 
     def _check(self, X):
         dtype = self._dtype

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from onlinekern._base import fit_method
 from onlinekern._threads import one_blas_thread
-from onlinekern._validation import validate_data
+from onlinekern._validation import check_results, validate_data
 from onlinekern.core.linalg import frequent_directions
 
 SKETCH_SIZE = [
@@ -183,7 +183,11 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         ndarray of shape (n_samples, l)
         """
         check_is_fitted(self)
-        return np.asarray(self._validate(X, reset=False) @ self.components_.T)
+        # What overflows is found below.
+        with np.errstate(over="ignore", invalid="ignore"):
+            projected = np.asarray(self._validate(X, reset=False) @ self.components_.T)
+        check_results(projected, "projection")
+        return projected
 
     def _validate(self, X, reset):
         return validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)

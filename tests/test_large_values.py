@@ -1,0 +1,109 @@
+"""Finite input whose score overflows: an error that names the row, never a label or a NaN."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import is_classifier
+
+from onlinekern import KernelPAClassifier, PAClassifier, all_estimators
+
+ESTIMATORS = dict(all_estimators())
+METHODS = (
+    "predict", "decision_function", "predict_proba", "score_samples", "score_one", "transform",
+)  # fmt: skip
+LARGE = {
+    "one": np.array([1e308, 0.0, 0.0, 0.0]),
+    "all": np.full(4, 1e308),
+    "signs": np.array([1e308, -1e308, 1e308, -1e308]),
+    "square": np.full(4, 1e200),
+    "square signs": np.array([-1e200, 1e200, 1e200, -1e200]),
+}
+
+
+def fitted(name, n_classes=2, **parameters):
+    X = np.random.default_rng(0).standard_normal((80, 4))
+    cls = ESTIMATORS[name]
+    sizes = {"n_epochs": 1, "budget": 10, "n_components": 8, "loss": "logistic", "random_state": 0}
+    if not is_classifier(cls()) or name == "PAClassifier":
+        del sizes["loss"]
+    known = cls().get_params()
+    if "budget" in known and "n_components" in known:
+        sizes["budget"] = 20
+    model = cls(**{key: value for key, value in sizes.items() if key in known} | parameters)
+    y = np.digitize(X[:, 0], [0.0] if n_classes == 2 else [-0.5, 0.5])
+    return model.fit(X, y if is_classifier(model) else X[:, 0]), X
+
+
+def rows_with(X, large, row):
+    rows = X[:6].copy()
+    rows[row] = large
+    return rows
+
+
+def results(model, rows):
+    """What every method gives for rows: the array, or the error's message."""
+    found = {}
+    for name in METHODS:
+        try:
+            method = getattr(model, name)
+        except AttributeError:
+            continue
+        try:
+            if name == "score_one":
+                found[name] = np.array([method(row) for row in rows])
+            else:
+                found[name] = method(rows)
+        except FloatingPointError as error:
+            found[name] = str(error)
+        except ValueError as error:
+            # score_one does not take a row whose absolute values overflow when added up.
+            if name != "score_one" or "x contains NaN or infinity" not in str(error):
+                raise
+    return found
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_results_are_finite_or_refused(name, n_classes):
+    if n_classes == 3 and not is_classifier(ESTIMATORS[name]()):
+        pytest.skip("no classes")
+    model, X = fitted(name, n_classes)
+    for large in LARGE.values():
+        found = results(model, rows_with(X, large, 3))
+        assert found
+        for method, result in found.items():
+            if isinstance(result, str):
+                assert ("row 0" if method == "score_one" else "row 3") in result
+            elif result.dtype.kind == "f":
+                assert np.isfinite(result).all()
+        refused = {isinstance(found[method], str) for method in found if method != "transform"}
+        assert len(refused) < 2, f"some methods answer, others do not: {found}"
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_row_that_overflows_is_named(layout, n_jobs):
+    model, X = fitted("PAClassifier", n_jobs=n_jobs)
+    for row in (0, 2, 5):
+        rows = layout(rows_with(X, np.where(model.coef_[0] > 0, 1e308, -1e308) * 1.7, row))
+        with pytest.raises(FloatingPointError, match=f"row {row} is not finite"):
+            model.predict(rows)
+
+
+def test_scores_whose_sum_overflows_are_answered():
+    model = PAClassifier(fit_intercept=False).fit([[1.0], [-1.0]], [1, 0])
+    large = np.array([[1.5e308], [1.5e308]])
+    np.testing.assert_array_equal(model.predict(large), [1, 1])
+    assert model.score_one(large[0]) > 1e307
+    three, X = fitted("KernelPAClassifier", 3, kernel="linear")
+    scores = three.decision_function(X[:1] * 1e200)
+    np.testing.assert_array_equal(three.score_one(X[0] * 1e200), scores[0])
+
+
+def test_float32_rows_beyond_float32_are_refused():
+    X = np.random.default_rng(0).standard_normal((80, 4)).astype(np.float32)
+    model = KernelPAClassifier(kernel="polynomial", gamma=1.0).fit(X, X[:, 0] > 0)
+    with pytest.raises(FloatingPointError, match="row 1"):
+        model.predict(np.r_[X[:1], np.full((1, 4), 3e38, np.float32)])
