@@ -23,10 +23,13 @@ CIMPORT = re.compile(r"^\s*(?:from|cimport)\s+onlinekern\.core\.([\w.]+)", re.M)
 def declarations_below(text, core, seen):
     """Collect the .pxd files that a text depends on."""
     for dotted in CIMPORT.findall(text):
-        path = core.joinpath(*dotted.split(".")).with_suffix(".pxd")
-        if path not in seen and path.exists():
-            seen.add(path)
-            declarations_below(path.read_text(encoding="utf-8"), core, seen)
+        path = core.joinpath(*dotted.split("."))
+        # Of a package it may be any: `from onlinekern.core.kernels cimport window`.
+        found = path.glob("*.pxd") if path.is_dir() else [path.with_suffix(".pxd")]
+        for declared in found:
+            if declared not in seen and declared.exists():
+                seen.add(declared)
+                declarations_below(declared.read_text(encoding="utf-8"), core, seen)
     return seen
 
 
@@ -73,7 +76,8 @@ def main():
         with ProcessPoolExecutor(min(len(jobs), os.cpu_count() or 1)) as workers:
             done |= set(workers.map(compile_one, *zip(*jobs, strict=True)))
     known_file.write_text(json.dumps({m: d for m, d in digests.items() if m in done}))
-    return 0 if done >= digests.keys() else 1
+    failed = sorted(digests.keys() - done)
+    return f"{len(failed)} modules do not compile: {', '.join(failed)}" if failed else 0
 
 
 if __name__ == "__main__":
