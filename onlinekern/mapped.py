@@ -12,7 +12,8 @@ from onlinekern._kernel import KernelEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern._threads import SingleThreadedBlas
 from onlinekern.core.features.map import RandomFourier
-from onlinekern.core.models.mapped import MappedSpace, NystroemSpace
+from onlinekern.core.models.mapped import MappedSpace
+from onlinekern.core.models.nogd import NystroemSpace
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -81,8 +81,7 @@ cdef class Spectrum:
         cdef const double *row
         for first in range(0, n, OK_PANEL):
             width = min(OK_PANEL, n - first)
-            if window.block.open(&samples.rows, NULL, first, width) < 0 \
-                    or window.fill(n, landmarks.norm_terms, 0) < 0:
+            if landmarks.fill_window(window, &samples.rows, NULL, first, width) < 0:
                 raise MemoryError(f"no memory for the kernel matrix of {n} landmarks")
             for i in range(width):
                 row = <const double *> window.row(i)
@@ -190,9 +189,7 @@ cdef class NystroemWindow(FeatureWindow):
 
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil:
-        self.block.expected_panels = whole_panels(self.map.landmarks.n) // OK_PANEL
-        if self.block.open(rows, order, first, n) < 0 \
-                or self.window.fill(self.map.landmarks.n, self.map.landmarks.norm_terms, 0) < 0:
+        if self.map.landmarks.fill_window(self.window, rows, order, first, n) < 0:
             return NO_MEMORY
         self.map.project(self.window, self.features.values)
         return OK

@@ -62,6 +62,8 @@ cdef class SupportSet:
     cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil
+    cdef Status fill_window(self, Window window, const Rows *rows, const Py_ssize_t *order,
+                            Py_ssize_t first, Py_ssize_t n) noexcept nogil
     cdef int prepare_kernel_rows(self) except -1
     cdef const char *kernel_row(self, Py_ssize_t slot) noexcept nogil
     cdef void as_doubles(self, const char *g, double *out) noexcept nogil

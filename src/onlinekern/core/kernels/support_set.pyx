@@ -252,6 +252,17 @@ cdef class SupportSet:
             return NO_MEMORY
         return self.window.fill(self.n, self.norm_terms, n)
 
+    cdef Status fill_window(self, Window window, const Rows *rows, const Py_ssize_t *order,
+                            Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+        """Open a window on n samples, see `Block.open`, and leave no columns for new rows.
+
+        Only reads the set: several threads may do so, each with its own window. Returns a status.
+        """
+        window.block.expected_panels = whole_panels(self.n) // OK_PANEL
+        if window.block.open(rows, order, first, n) < 0:
+            return NO_MEMORY
+        return window.fill(self.n, self.norm_terms, 0)
+
     cdef int prepare_kernel_rows(self) except -1:
         """Prepare for `kernel_row` and `interpolate`; called before the first of them."""
         if self.row_window is None:
@@ -266,8 +277,7 @@ cdef class SupportSet:
         They are overwritten by the next call. NULL when memory ran out.
         """
         if self.store.read(slot, self.point) < 0 \
-                or self.row_window.block.open(&self.point.rows, NULL, 0, 1) < 0 \
-                or self.row_window.fill(self.n, self.norm_terms, 0) < 0:
+                or self.fill_window(self.row_window, &self.point.rows, NULL, 0, 1) < 0:
             return NULL
         return self.row_window.row(0)
 

@@ -5,7 +5,6 @@ length of a sample in its geometry, and takes the update. `KernelSpace` is a sup
 budget policy.
 """
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
-from onlinekern.core.base.vector cimport OK_PANEL, whole_panels
 from onlinekern.core.budgets.policy cimport Budget
 from onlinekern.core.kernels.cost_model cimport best_length
 from onlinekern.core.kernels.support_set cimport SupportSet
@@ -162,9 +161,7 @@ cdef class KernelSpace(Space):
         """
         cdef Py_ssize_t i
         cdef double *scores
-        (<Window> window).block.expected_panels = whole_panels(self.support.n) // OK_PANEL
-        if (<Window> window).block.open(rows, NULL, first, n) < 0 \
-                or (<Window> window).fill(self.support.n, self.support.norm_terms, 0) < 0:
+        if self.support.fill_window(<Window> window, rows, NULL, first, n) < 0:
             return NO_MEMORY
         for i in range(n):
             scores = out + i * self.n_outputs
