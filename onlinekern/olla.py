@@ -14,7 +14,7 @@ from onlinekern._kernel import KernelEstimator
 from onlinekern._probabilities import LogisticProbabilities
 from onlinekern._tasks import Classifier, Regressor
 from onlinekern.core import LOSSES, PENALTIES, POINT_RULES, SCHEDULES
-from onlinekern.core.models.olla import AllOutputs, SupportOutputs, WorstFirst
+from onlinekern.core.models.olla import AllOutputs, SupportOutputs, WorstViolatorFirst
 
 # The losses whose plain step can run away, and the rule that bounds it.
 SAFE = {
@@ -119,7 +119,7 @@ class OLLA(KernelEstimator):
                 order = self._order(model, y, weight, draws)
                 model.learn(X, y, weight, order, self.window or 0)
                 self.n_iter_ += 1
-                worst = isinstance(order, WorstFirst)
+                worst = isinstance(order, WorstViolatorFirst)
                 now = space.outputs() if worst else space.outputs_seen()
                 if before is not None and self._is_steady(before, now):
                     break
@@ -133,7 +133,7 @@ class OLLA(KernelEstimator):
     def _order(self, model, y, weight, draws):
         """The order of one epoch."""
         if self.selection == "max_violator":
-            return WorstFirst(model.space, model.head, y, weight)
+            return WorstViolatorFirst(model.space, model.head, y, weight)
         return draws.permutation(len(y)).astype(np.intp) if self.selection == "shuffled" else None
 
     def _is_steady(self, before, now):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from onlinekern.core.learning.losses import LOSSES
 from onlinekern.core.learning.schedules import SCHEDULES
-from onlinekern.core.models.olla import AllOutputs, RowCache, SupportOutputs
+from onlinekern.core.models.olla import AllOutputs, KernelRowCache, SupportOutputs
 from oracles import olla
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
@@ -243,15 +243,15 @@ def test_no_bit_depends_on_the_cache(selection, layout, case, equal, as_layout):
 
 def test_the_cache_keeps_what_was_used_last():
     rng = np.random.default_rng(0)
-    cache, recent = RowCache(30, 64, 64 * 7), []
+    cache, recent = KernelRowCache(30, 64, 64 * 7), []
     assert cache.capacity == 7
     for row in rng.zipf(1.4, 2000) % 30:
         assert cache.use(int(row)) == (row in recent)
         recent = [*(other for other in recent if other != row), row][-7:]
         assert cache.kept() == recent
     assert cache.hits + cache.misses == 2000
-    assert RowCache(30, 64, 1e300).capacity == 30
-    assert RowCache(30, 64, 1.0).capacity == 1
+    assert KernelRowCache(30, 64, 1e300).capacity == 30
+    assert KernelRowCache(30, 64, 1.0).capacity == 1
 
 
 def test_outputs_are_chosen_by_size(case):

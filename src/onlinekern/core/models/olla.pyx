@@ -1,27 +1,24 @@
-"""Outputs: spaces over training points that keep a coefficient each and are met again and again.
+"""The models of OLLA (Kecman 2016): a coefficient for every training point.
 
-While it is learnt, such a model is a coefficient alpha_i of every point and an offset; two
-spaces know the output o_i = sum_j alpha_j kappa(x_j, x_i) of a point when its turn comes:
+The model is f(x) = sum_i alpha_i kappa(x_i, x) + b, learnt point by point. Epochs meet the same
+points again, so points are numbered: they are the rows of the training set. `OLLASpace` has what
+both algorithms of the paper share; they differ in how the output o_i = f(x_i) of a point is known
+when its turn comes:
 
-AllOutputs      keeps the outputs of all points, and moves them along the kernel row of each point
-                whose coefficient changes; rows are kept while the cache has room (List 1 of Kecman
-                2016).
-SupportOutputs  computes the output of a point from those of coefficients beyond a tolerance, with
-                the look-ahead window of a support set (List 2).
+AllOutputs
+    List 1. Keeps the outputs of all points. A step on a point adds a multiple of its kernel row to
+    them. Kernel rows are kept in a `KernelRowCache`.
+SupportOutputs
+    List 2. Computes the output from the points whose coefficients are beyond a tolerance, with the
+    look-ahead window of their support set.
 
-Once learnt (`settle`), the model is a support set of the points that matter.
+`WorstViolatorFirst` is the order of List 1 that learns the point with the largest violation next.
+It needs the outputs of all points, hence `AllOutputs`.
 
-A call of `learn` that fails is not undone here: the rows are the estimator's, a failed `fit` throws
-the space away. But a step that is refused leaves no trace: the model is the one before it.
+When the epochs are over, `settle` turns the model into a support set of the points that matter.
 
-RowCache: numbered rows of equal length in bounded memory, the least recently used leaves first.
-
-What a row holds is its maker's business. The pages of the memory come from the system
-when they are first written, so a cache that is larger than what is asked of it costs nothing.
-
-WorstFirst: the order in which the training point that is furthest from its target comes next.
-
-It reads the outputs of all points, so a space that knows only some of them will not do.
+A failed call of `learn` is not undone: the points belong to the estimator, whose `fit` drops the
+space. A refused step changes nothing, so the model is then the one before that step.
 """
 from libc.math cimport INFINITY, fabs
 from libc.stdlib cimport free, malloc
@@ -29,34 +26,38 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, Status
+from onlinekern.core.base.part cimport NOT_FINITE, NOT_GIVEN, NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport whole_panels
-from onlinekern.core.budgets.policy cimport Budget
+from onlinekern.core.kernels.cost_model cimport best_length
 from onlinekern.core.kernels.support_set cimport SupportSet
+from onlinekern.core.kernels.window cimport Window
 from onlinekern.core.learning.heads cimport Head
 from onlinekern.core.learning.order cimport Order
 from onlinekern.core.learning.point_rules cimport Penalty
-from onlinekern.core.models.space cimport KernelSpace
+from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
 
 
-cdef class RowCache:
-    """A cache of up to n rows.
+cdef class KernelRowCache:
+    """Kernel rows in bounded memory; the least recently used row is evicted first.
+
+    The caller fills the rows. The operating system provides the pages when they are first written,
+    so unused capacity costs no memory.
 
     Parameters
     ----------
     n : int
-        Rows that there are.
+        Number of rows that can be asked for, 0 ... n - 1.
     row_bytes : int > 0
     limit : float
-        Bytes that the rows may take in all; one row is always kept.
+        Bytes for all rows; one row is always kept.
 
     Attributes
     ----------
     capacity : int
-        Rows that can be kept.
+        Number of rows that fit.
     hits, misses : int
-        How often a row was found, and how often it was not.
+        How often `find` found a row, and how often it did not.
     """
 
     def __init__(self, Py_ssize_t n, Py_ssize_t row_bytes, double limit):
@@ -66,49 +67,50 @@ cdef class RowCache:
         self.capacity = max(1, min(n, <Py_ssize_t> min(limit / row_bytes, 1e15)))
         self.oldest = self.newest = -1
         self.memory = <char *> malloc(self.capacity * row_bytes)
-        self.place = <Py_ssize_t *> malloc((max(n, 1) + 3 * self.capacity) * sizeof(Py_ssize_t))
-        if self.memory == NULL or self.place == NULL:
+        self.slot_of = <Py_ssize_t *> malloc((max(n, 1) + 3 * self.capacity) * sizeof(Py_ssize_t))
+        if self.memory == NULL or self.slot_of == NULL:
             raise MemoryError(
                 f"no memory for {self.capacity} kernel rows of {row_bytes} bytes: "
                 "cache_size can be smaller")
-        self.owner = self.place + max(n, 1)
-        self.older = self.owner + self.capacity
+        self.row_in = self.slot_of + max(n, 1)
+        self.older = self.row_in + self.capacity
         self.newer = self.older + self.capacity
         for r in range(n):
-            self.place[r] = -1
+            self.slot_of[r] = -1
 
     def __dealloc__(self):
         free(self.memory)
-        free(self.place)
+        free(self.slot_of)
 
     cdef char *find(self, Py_ssize_t row) noexcept nogil:
-        """The memory of a row, which counts as used now; NULL when it is not kept."""
-        cdef Py_ssize_t place = self.place[row]
-        if place < 0:
+        """The memory of a row, which becomes the newest; NULL when it is not kept."""
+        cdef Py_ssize_t slot = self.slot_of[row]
+        if slot < 0:
             self.misses += 1
             return NULL
         self.hits += 1
-        if place != self.newest:
-            self.unlink(place)
-            self.link(place)
-        return self.memory + place * self.row_bytes
+        if slot != self.newest:
+            self.unlink(slot)
+            self.link(slot)
+        return self.memory + slot * self.row_bytes
 
     cdef char *make(self, Py_ssize_t row) noexcept nogil:
-        """Memory for a row that is not kept, at the cost of the one not used for longest."""
-        cdef Py_ssize_t place = self.used
-        if place < self.capacity:
+        """Memory for a row that is not kept; may evict the oldest one."""
+        cdef Py_ssize_t slot = self.used
+        if slot < self.capacity:
             self.used += 1
         else:
-            place = self.oldest
-            self.unlink(place)
-            self.place[self.owner[place]] = -1
-        self.owner[place] = row
-        self.place[row] = place
-        self.link(place)
-        return self.memory + place * self.row_bytes
+            slot = self.oldest
+            self.unlink(slot)
+            self.slot_of[self.row_in[slot]] = -1
+        self.row_in[slot] = row
+        self.slot_of[row] = slot
+        self.link(slot)
+        return self.memory + slot * self.row_bytes
 
-    cdef void unlink(self, Py_ssize_t place) noexcept nogil:
-        cdef Py_ssize_t older = self.older[place], newer = self.newer[place]
+    cdef void unlink(self, Py_ssize_t slot) noexcept nogil:
+        """Take a slot out of the list by last use."""
+        cdef Py_ssize_t older = self.older[slot], newer = self.newer[slot]
         if older >= 0:
             self.newer[older] = newer
         else:
@@ -118,39 +120,39 @@ cdef class RowCache:
         else:
             self.newest = older
 
-    cdef void link(self, Py_ssize_t place) noexcept nogil:
-        """A place that is not linked becomes the newest."""
-        self.older[place] = self.newest
-        self.newer[place] = -1
+    cdef void link(self, Py_ssize_t slot) noexcept nogil:
+        """Make an unlinked slot the newest."""
+        self.older[slot] = self.newest
+        self.newer[slot] = -1
         if self.newest >= 0:
-            self.newer[self.newest] = place
+            self.newer[self.newest] = slot
         else:
-            self.oldest = place
-        self.newest = place
+            self.oldest = slot
+        self.newest = slot
 
     def use(self, Py_ssize_t row):
-        """Ask for a row, make it if need be; whether it was there (for tests)."""
+        """Find or make a row; whether it was found (for tests)."""
         if self.find(row) != NULL:
             return True
         self.make(row)
         return False
 
     def kept(self):
-        """The rows that are kept, the least recently used first (for tests)."""
-        rows, place = [], self.oldest
-        while place >= 0:
-            rows.append(self.owner[place])
-            place = self.newer[place]
+        """The rows kept, the least recently used first (for tests)."""
+        rows, slot = [], self.oldest
+        while slot >= 0:
+            rows.append(self.row_in[slot])
+            slot = self.newer[slot]
         return rows
 
 
-# Larger coefficients count as infinite: sums of products of smaller ones with kernel values are
-# still numbers.
+# Larger coefficients count as infinite. Sums of products of smaller ones with kernel values do not
+# overflow.
 cdef double LARGEST = 1e100
 
 
-cdef class PointSpace(KernelSpace):
-    """Base of the two spaces, and what they become: support vectors and an offset.
+cdef class OLLASpace(Space):
+    """Base of the two spaces; once settled, support vectors and an offset.
 
     Parameters
     ----------
@@ -158,35 +160,39 @@ cdef class PointSpace(KernelSpace):
         Empty, not averaged; filled by `settle`.
     penalty : Penalty
     fit_intercept : bool
-        Whether the offset is learnt: every step moves it as well.
+        Whether each step on a point is also a step on the offset.
     """
 
     def __init__(self, SupportSet support, Penalty penalty, bint fit_intercept):
-        super().__init__(support, Budget())
+        self.support = support
+        self.n_outputs = support.coefficients.n_outputs
         self.penalty = penalty
         self.fit_intercept = fit_intercept
         self.offset = np.zeros(self.n_outputs)
 
     def prepare(self, X):
-        """Begin with coefficients of 0; the points are the rows of all calls that follow."""
+        """Start with coefficients of 0 for the rows of X.
+
+        Every later call of `learn` and `settle` must pass the same X.
+        """
         cdef Samples samples = samples_of(X, self.support.dtype)
         cdef Py_ssize_t p, n = samples.rows.n
-        self.held = SupportSet(*self.support.arguments())
+        self.basis = SupportSet(*self.support.arguments())
         self.alpha = np.zeros((n, self.n_outputs))
         self.seen = np.zeros((n, self.n_outputs))
         self.change = np.zeros(self.n_outputs)
         self.diagonal = np.empty(n)
         for p in range(n):
-            if self.held.window.block.open(&samples.rows, NULL, p, 1) < 0:
+            if self.basis.window.block.open(&samples.rows, NULL, p, 1) < 0:
                 raise MemoryError(f"no memory for {n} points")
-            self.diagonal[p] = self.support.kernel.diagonal(self.held.window.block.squares[0])
+            self.diagonal[p] = self.support.kernel.diagonal(self.basis.window.block.squares[0])
 
     def coefficients(self):
         """The coefficients of the points, ndarray of shape (n_points, n_outputs)."""
         return np.array(self.alpha)
 
     def outputs_seen(self):
-        """The outputs of the points, each when its turn came last, (n_points, n_outputs)."""
+        """The output of each point at its last turn, ndarray of shape (n_points, n_outputs)."""
         return np.array(self.seen)
 
     def offsets(self):
@@ -194,14 +200,17 @@ cdef class PointSpace(KernelSpace):
         return np.array(self.offset)
 
     def settle(self, X, double tolerance):
-        """End learning: the points with a coefficient beyond `tolerance` are the support vectors.
+        """End learning. Points with a coefficient beyond `tolerance` become the support vectors.
 
-        Returns their numbers, ascending.
+        Returns
+        -------
+        ndarray of intp
+            Their row numbers, ascending.
         """
         alpha = self.coefficients()
         chosen = np.flatnonzero((np.abs(alpha) > tolerance).any(axis=1))
         self.support.add_rows(X, alpha[chosen], chosen)
-        self.held = None
+        self.basis = None
         self.alpha = self.seen = None
         self.diagonal = None
         return chosen
@@ -211,34 +220,31 @@ cdef class PointSpace(KernelSpace):
                           self.fit_intercept, self.offsets())
 
     cdef Py_ssize_t size(self) noexcept nogil:
-        return self.support.n if self.held is None else self.held.n
+        return self.support.n if self.basis is None else self.basis.n
 
-    cdef Py_ssize_t point(self, Py_ssize_t i) noexcept nogil:
-        """The number of sample i of the open block."""
-        return self.order[self.first + i] if self.order else self.first + i
+    cdef bint stored_sparse(self) noexcept nogil:
+        return self.support.store.needs_panels()
 
-    cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
-                     Py_ssize_t n) noexcept nogil:
-        self.rows = rows
-        self.order = order
-        self.first = first
-        return OK
+    cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
+        if wanted == 0:
+            wanted = best_length(self.size(), self.support.store.d, self.support.store.itemsize)
+        return min(wanted, left)
 
     cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil:
-        """What a step of 1 moves the output of its own point by."""
-        cdef Py_ssize_t k, p = self.point(i)
+        """By how much a step of 1 on a point changes its own output."""
+        cdef Py_ssize_t k, p = self.row_number(i)
         cdef double length = self.diagonal[p] + self.fit_intercept
         for k in range(self.n_outputs):
             out[k] = length
 
     cdef Status update(self, Py_ssize_t i, double shrink, bint updates,
                        const double *coefficients) noexcept nogil:
-        """Move the coefficients of a point, and the offset. Returns a status.
+        """Change the coefficients of a point, and the offset. Returns a status.
 
         The regulariser takes 1 - shrink and, of rules of second order, the contraction; the one is
         0 where the other is not.
         """
-        cdef Py_ssize_t k, p = self.point(i)
+        cdef Py_ssize_t k, p = self.row_number(i)
         cdef double decay
         cdef bint moves = False
         for k in range(self.n_outputs):
@@ -248,41 +254,47 @@ cdef class PointSpace(KernelSpace):
             if not fabs(self.alpha[p, k] + self.change[k]) <= LARGEST \
                     or not fabs(self.offset[k] + coefficients[k]) <= LARGEST:
                 return NOT_FINITE
-        if moves and self.move(i) < 0:
+        if moves and self.step_on(i) < 0:
             return NO_MEMORY
         for k in range(self.n_outputs if self.fit_intercept else 0):
             self.offset[k] += coefficients[k]
         return OK
 
-    cdef Status move(self, Py_ssize_t i) noexcept nogil:
+    cdef Status step_on(self, Py_ssize_t i) noexcept nogil:
         """Add `change` to the coefficients of the point of sample i. Returns a status."""
-        return NO_MEMORY
+        return NOT_GIVEN
+
+    cdef object new_window(self, Py_ssize_t rows):
+        return self.support.new_window(rows)
 
     cdef Status score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
                       double *out) noexcept nogil:
         cdef Py_ssize_t i, k
-        if KernelSpace.score(self, window, rows, first, n, out) < 0:
+        cdef double *scores
+        if self.support.fill_window(<Window> window, rows, NULL, first, n) < 0:
             return NO_MEMORY
         for i in range(n):
+            scores = out + i * self.n_outputs
+            self.support.coefficients.scores((<Window> window).row(i), scores, scores)
             for k in range(self.n_outputs):
-                out[i * self.n_outputs + k] += self.offset[k]
+                scores[k] += self.offset[k]
         return OK
 
 
 def _restore(arguments, state, penalty, fit_intercept, offset):
-    cdef PointSpace space = PointSpace(SupportSet(*arguments), penalty, fit_intercept)
+    cdef OLLASpace space = OLLASpace(SupportSet(*arguments), penalty, fit_intercept)
     space.support.set_state(state)
     space.offset = np.array(offset)  # the pickled one may be read-only
     return space
 
 
-cdef class AllOutputs(PointSpace):
-    """The outputs of all points are kept.
+cdef class AllOutputs(OLLASpace):
+    """List 1: the outputs of all points are kept.
 
     Parameters
     ----------
     support, penalty, fit_intercept
-        See `PointSpace`.
+        See `OLLASpace`.
     cache_bytes : float
         Memory for kernel rows.
     """
@@ -295,9 +307,10 @@ cdef class AllOutputs(PointSpace):
     def prepare(self, X):
         super().prepare(X)
         cdef Py_ssize_t n = self.alpha.shape[0]
-        self.held.add_rows(X, self.alpha)
+        self.basis.add_rows(X, self.alpha)
         self.values = np.zeros((self.n_outputs, whole_panels(n)))
-        self.cache = RowCache(n, whole_panels(n) * self.held.store.itemsize, self.cache_bytes)
+        self.cache = KernelRowCache(n, whole_panels(n) * self.basis.store.itemsize,
+                                    self.cache_bytes)
 
     def settle(self, X, double tolerance):
         self.values = None
@@ -308,50 +321,46 @@ cdef class AllOutputs(PointSpace):
         """The present outputs of the points, ndarray of shape (n_points, n_outputs)."""
         return np.asarray(self.values).T[:self.alpha.shape[0]] + self.offsets()
 
-    cdef int reserve_block(self, Py_ssize_t rows) except -1:
-        return 0
-
     cdef double output(self, Py_ssize_t point, Py_ssize_t k) noexcept nogil:
         return self.values[k, point] + self.offset[k]
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
-        cdef Py_ssize_t k, p = self.point(i)
+        cdef Py_ssize_t k, p = self.row_number(i)
         for k in range(self.n_outputs):
             current[k] = averaged[k] = self.seen[p, k] = self.output(p, k)
 
     cdef const char *kernel_row(self, Py_ssize_t point) noexcept nogil:
-        """The kernel values of a point with all points, one pass over them at the most."""
+        """The kernel values of a point with all points, from the cache if they are there."""
         cdef char *row = self.cache.find(point)
         if row == NULL:
-            if self.held.window.block.open(self.rows, NULL, point, 1) < 0 \
-                    or self.held.window.fill(self.held.n, self.held.norm_terms, 0) < 0:
+            if self.basis.fill_window(self.basis.window, &self.rows, NULL, point, 1) < 0:
                 return NULL
             row = self.cache.make(point)
-            memcpy(row, self.held.window.row(0), self.cache.row_bytes)
+            memcpy(row, self.basis.window.row(0), self.cache.row_bytes)
         return row
 
-    cdef Status move(self, Py_ssize_t i) noexcept nogil:
-        cdef Py_ssize_t k, p = self.point(i)
+    cdef Status step_on(self, Py_ssize_t i) noexcept nogil:
+        cdef Py_ssize_t k, p = self.row_number(i)
         cdef const char *row = self.kernel_row(p)
         if row == NULL:
             return NO_MEMORY
         for k in range(self.n_outputs):
             self.alpha[p, k] += self.change[k]
             if self.change[k] != 0:
-                self.held.store.ops.add(row, self.change[k], &self.values[k, 0],
-                                        self.values.shape[1])
+                self.basis.store.ops.add(row, self.change[k], &self.values[k, 0],
+                                         self.values.shape[1])
         return OK
 
 
-cdef class SupportOutputs(PointSpace):
-    """The output of a point is computed from the support vectors when its turn comes.
+cdef class SupportOutputs(OLLASpace):
+    """List 2: the output of a point is computed from the support vectors at its turn.
 
     Parameters
     ----------
     support, penalty, fit_intercept
-        See `PointSpace`.
+        See `OLLASpace`.
     tolerance : float >= 0
-        Coefficients of no larger absolute value take no part.
+        A point with coefficients of at most this absolute value is no support vector.
     """
 
     def __init__(self, SupportSet support, Penalty penalty, bint fit_intercept,
@@ -368,48 +377,48 @@ cdef class SupportOutputs(PointSpace):
         return super().settle(X, tolerance)
 
     cdef int reserve_block(self, Py_ssize_t rows) except -1:
-        return self.held.reserve_block(rows)
+        return self.basis.reserve_block(rows)
 
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil:
-        PointSpace.open(self, rows, order, first, n)
-        return self.held.open(rows, order, first, n)
+        OLLASpace.open(self, rows, order, first, n)
+        return self.basis.open(rows, order, first, n)
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
-        cdef Py_ssize_t k, p = self.point(i)
-        self.held.coefficients.scores(self.held.window.row(i), current, averaged)
+        cdef Py_ssize_t k, p = self.row_number(i)
+        self.basis.coefficients.scores(self.basis.window.row(i), current, averaged)
         for k in range(self.n_outputs):
             current[k] += self.offset[k]
             averaged[k] = self.seen[p, k] = current[k]
 
-    cdef Status move(self, Py_ssize_t i) noexcept nogil:
-        cdef Py_ssize_t k, p = self.point(i), slot = self.slot_of[p]
+    cdef Status step_on(self, Py_ssize_t i) noexcept nogil:
+        cdef Py_ssize_t k, p = self.row_number(i), slot = self.slot_of[p]
         cdef bint matters = False
         for k in range(self.n_outputs):
             self.alpha[p, k] += self.change[k]
             matters |= fabs(self.alpha[p, k]) > self.tolerance
         if matters and slot >= 0:
-            return self.held.coefficients.add_at(slot, &self.change[0])
+            return self.basis.coefficients.add_at(slot, &self.change[0])
         if matters:
-            self.slot_of[p] = self.held.add(i, &self.alpha[p, 0])
+            self.slot_of[p] = self.basis.add(i, &self.alpha[p, 0])
             return OK if self.slot_of[p] >= 0 else NO_MEMORY
         if slot >= 0:
             self.slot_of[p] = -1
-            return self.held.drop(slot)
+            return self.basis.drop(slot)
         return OK
 
 
-cdef class WorstFirst(Order):
-    """The largest violation (for two classes the smallest y f) is learnt next, the first on ties.
+cdef class WorstViolatorFirst(Order):
+    """The point of the largest violation comes next (two classes: smallest y f), the first of ties.
 
     Parameters
     ----------
     space : AllOutputs
     head : Head
-        Says how far scores are from a label.
+        Measures the violation of a label by scores.
     y : ndarray of shape (n,)
     weight : ndarray of shape (n,), optional
-        Points of weight 0 never come.
+        Points of weight 0 are left out.
     """
 
     def __init__(self, AllOutputs space, Head head, const double[::1] y,
