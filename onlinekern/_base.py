@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import isfinite
 from numbers import Integral
-from typing import ClassVar
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -21,13 +21,14 @@ from sklearn.utils.validation import _check_sample_weight
 
 from onlinekern import _docs
 from onlinekern._constraints import COUNT
+from onlinekern._typing import ArrayLike, Floats, Function, Samples
 from onlinekern._validation import check_results, validate_data
 from onlinekern.core.base.random import Generator
 from onlinekern.core.learning.sampling import Gate
 from onlinekern.core.stream import Model
 
 
-def fit_method(method):
+def fit_method(method: Function) -> Function:
     """Decorator of fit methods: check the parameters, and undo the call if it fails.
 
     The undo is outermost: a signal may also arrive while the parameter check ends, when the model
@@ -36,7 +37,7 @@ def fit_method(method):
     checked = _fit_context(prefer_skip_nested_validation=True)(method)
 
     @functools.wraps(method)
-    def all_or_nothing(self, *args, **kwargs):
+    def all_or_nothing(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = self.__dict__.copy()
         model = before.get("_model")
         calls = model.calls if model is not None else 0
@@ -50,10 +51,10 @@ def fit_method(method):
             self.__dict__.update(before)
             raise
 
-    return all_or_nothing
+    return cast(Function, all_or_nothing)
 
 
-def new_generator(draws):
+def new_generator(draws: np.random.RandomState) -> Generator:
     """A random generator of the core, whose seed is drawn from a RandomState."""
     return Generator(draws.randint(np.iinfo(np.int64).max, dtype=np.int64))
 
@@ -67,16 +68,16 @@ class Learner(BaseEstimator):
     window: int | None = None
     n_jobs: int | None = None
 
-    _constraints: ClassVar[dict] = {
+    _constraints: ClassVar[dict[str, Any]] = {
         "n_epochs": COUNT,
         "random_state": ["random_state"],
         "window": [*COUNT, None],
         "n_jobs": [Integral, None],
     }
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        constraints = {}
+        constraints: dict[str, Any] = {}
         for base in reversed(cls.__mro__):
             constraints |= vars(base).get("_constraints", {})
         # None takes a parameter of a base away.
@@ -84,12 +85,12 @@ class Learner(BaseEstimator):
         if cls.__doc__:
             cls.__doc__ = _docs.fill(cls.__doc__)
 
-    def _gate(self):
+    def _gate(self) -> Any:
         """The gate in front of the rule; an open one unless a subclass says otherwise."""
         return Gate()
 
     @fit_method
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from scratch, in `n_epochs` passes.
 
         Parameters
@@ -121,7 +122,7 @@ class Learner(BaseEstimator):
         self._finish()
         return self
 
-    def score_one(self, x):
+    def score_one(self, x: ArrayLike) -> float | Floats:
         """Score of one sample, without scikit-learn's validation.
 
         Parameters
@@ -147,7 +148,7 @@ class Learner(BaseEstimator):
             check_results(np.atleast_2d(score), "score")
         return score
 
-    def _scores(self, X):
+    def _scores(self, X: Any) -> Floats:
         """Scores of the rows of X, ndarray of shape (n_samples, n_outputs), all of them finite."""
         model = self._fitted_model
         X = validate_data(self, X, dtype=model.dtype, reset=False)
@@ -164,7 +165,7 @@ class Learner(BaseEstimator):
         check_results(scores, "score")
         return scores
 
-    def _validate(self, X, y, sample_weight, start):
+    def _validate(self, X: Any, y: Any, sample_weight: ArrayLike | None, start: bool) -> Any:
         """Validated X (C order or CSR, of the model's dtype), y and weights."""
         dtype = [np.float64, np.float32] if start else self._model.dtype
         X, y = self._samples(X, y, dtype, start)
@@ -174,27 +175,27 @@ class Learner(BaseEstimator):
             )
         return (X if start else self._layout(X)), y, sample_weight
 
-    def _samples(self, X, y, dtype, start):
+    def _samples(self, X: Any, y: Any, dtype: Any, start: bool) -> Any:
         """Validated X and y."""
         return validate_data(self, X, y, dtype=dtype, reset=start, **self._target_checks)
 
-    def _layout(self, X):
+    def _layout(self, X: Any) -> Any:
         """X in a layout that the model takes."""
         return X
 
-    def _new_model(self, X, draws):
+    def _new_model(self, X: Any, draws: np.random.RandomState) -> Model:
         """An untrained model for samples like X."""
         head, rng = self._head(), new_generator(draws)
         return self._compose(X, self._space(X, head.n_outputs, rng), head, rng)
 
-    def _compose(self, X, space, head, rng):
+    def _compose(self, X: Any, space: Any, head: Any, rng: Generator) -> Model:
         return Model(space, head, self._rule(), self._gate(), rng, X.shape[1], X.dtype)
 
-    def _finish(self):
+    def _finish(self) -> None:
         """Called after each bulk call that succeeded."""
 
     @property
-    def _fitted_model(self):
+    def _fitted_model(self) -> Model:
         try:
             return self.__dict__["_model"]
         except KeyError:
@@ -203,20 +204,20 @@ class Learner(BaseEstimator):
                 "call fit or partial_fit first."
             ) from None
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return "_model" in self.__dict__
 
     @property
-    def n_seen_(self):
+    def n_seen_(self) -> int:
         """Samples learnt."""
         return self._fitted_model.n_seen
 
     @property
-    def cumulative_loss_(self):
+    def cumulative_loss_(self) -> float:
         """Sum of weight times loss of the samples, each before it was learnt."""
         return self._fitted_model.cumulative_loss
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -230,12 +231,14 @@ class OnlineEstimator(Learner):
 
     _constraints = {"shuffle": ["boolean"]}
 
-    def _train(self, model, X, y, weight, draws):
+    def _train(
+        self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
+    ) -> None:
         for _ in range(self.n_epochs):
             order = draws.permutation(X.shape[0]).astype(np.intp) if self.shuffle else None
             model.learn(X, y, weight, order, self.window or 0)
 
-    def _partial_fit(self, X, y, labels, sample_weight):
+    def _partial_fit(self, X: Any, y: Any, labels: Any, sample_weight: ArrayLike | None) -> Any:
         """Continue, or begin, with one pass in the given order. Returns the predictions made."""
         start = not self.__sklearn_is_fitted__()
         X, y, weight = self._validate(X, y, sample_weight, start=start)
@@ -247,18 +250,18 @@ class OnlineEstimator(Learner):
         self._finish()
         return self._decode(predictions)
 
-    def _learn_one(self, x, y):
+    def _learn_one(self, x: Any, y: Any) -> Any:
         self._model.learn_one(x, y)
         return self
 
-    def _renew(self, model):
+    def _renew(self, model: Model) -> None:
         """Let parameters of the step that were set since the last call take effect."""
         rule, gate = self._rule(), self._gate()
         if rule != model.rule or gate != model.gate:
             self._validate_params()
             model.rule, model.gate = rule, gate
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Set parameters; of a fitted model, those of the step take effect with the next sample.
 
         The others (kernel, width, outputs, averaging) are those of the model until it is fitted

@@ -7,6 +7,7 @@ caller's and only lent.
 import ast
 import pickle
 import re
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from onlinekern._base import Learner, OnlineEstimator
 from onlinekern._outliers import OnlineOutlierDetector
 from onlinekern._registry import all_estimators
 from onlinekern._tasks import Classifier, Regressor
+from onlinekern._typing import Array
 from onlinekern._validation import NUMBERS, same_labels
 
 # A value ends where the next "key=" begins, so that it may hold spaces.
@@ -23,7 +25,7 @@ WORD = re.compile(r"[A-Za-z_][\w-]*")
 ANNOUNCED = "_announced_classes"
 
 
-def value_of(key, text):
+def value_of(key: str, text: str) -> Any:
     """The Python literal that a text is, or the text itself if it is a plain word."""
     try:
         return ast.literal_eval(text)
@@ -33,7 +35,7 @@ def value_of(key, text):
         raise ValueError(f"{key}={text} is neither a Python literal nor a word") from error
 
 
-def parameters_of(text):
+def parameters_of(text: str) -> Any:
     """Parameters from "key=value key=value".
 
     Examples
@@ -53,7 +55,7 @@ def parameters_of(text):
     return parameters
 
 
-def new(name, text):
+def new(name: str, text: str) -> Any:
     """An estimator of `all_estimators` with the parameters of a text, which are checked."""
     classes = dict(all_estimators())
     if name not in classes:
@@ -69,7 +71,7 @@ def new(name, text):
     return estimator
 
 
-def load(data):
+def load(data: bytes) -> Any:
     """The estimator that `pickle.dumps` has made bytes of."""
     try:
         estimator = pickle.loads(data)
@@ -83,19 +85,19 @@ def load(data):
     return estimator
 
 
-def save(estimator):
+def save(estimator: Any) -> bytes:
     """Bytes of an estimator."""
     return pickle.dumps(estimator, protocol=5)
 
 
-def classes(estimator):
+def classes(estimator: Any) -> Any:
     """The labels learnt or announced, ascending; none if none are known."""
     if hasattr(estimator, "classes_"):
         return estimator.classes_
     return vars(estimator).get(ANNOUNCED, np.empty(0))
 
 
-def announce(estimator, labels):
+def announce(estimator: Any, labels: Any) -> None:
     """Say which labels there will be, before the first sample."""
     if not isinstance(estimator, Classifier):
         raise ValueError(f"{type(estimator).__name__} knows no classes")
@@ -108,18 +110,18 @@ def announce(estimator, labels):
         raise ValueError(f"classes are {labels}, but the model has learnt {estimator.classes_}")
 
 
-def has_learnt(estimator):
+def has_learnt(estimator: Any) -> bool:
     """Whether there has been a first sample."""
     return estimator.__sklearn_is_fitted__()
 
 
-def check_streams(estimator):
+def check_streams(estimator: Any) -> None:
     """Raise ValueError for a learner that sees all samples at once."""
     if not isinstance(estimator, OnlineEstimator):
         raise ValueError(f"{type(estimator).__name__} learns no streams: use ok_fit")
 
 
-def first_classes(estimator):
+def first_classes(estimator: Any) -> Any:
     """As an argument, the classes that a classifier needs with its first sample only."""
     if has_learnt(estimator) or not isinstance(estimator, Classifier):
         return {}
@@ -128,12 +130,12 @@ def first_classes(estimator):
     return {"classes": getattr(estimator, ANNOUNCED)}
 
 
-def fit(estimator, X, y, weight):
+def fit(estimator: Any, X: Any, y: Any, weight: Any) -> None:
     """Learn from scratch."""
     estimator.fit(X, targets(estimator, y), sample_weight=weight)
 
 
-def learn(estimator, X, y, weight, predictions):
+def learn(estimator: Any, X: Any, y: Any, weight: Any, predictions: Any) -> None:
     """Learn one pass; `predictions` are overwritten with what was predicted before, unless None."""
     check_streams(estimator)
     y, first = targets(estimator, y), first_classes(estimator)
@@ -143,20 +145,20 @@ def learn(estimator, X, y, weight, predictions):
         predictions[:] = estimator.partial_fit_predict(X, y, sample_weight=weight, **first)
 
 
-def learn_one(estimator, x, y):
+def learn_one(estimator: Any, x: Any, y: Any) -> None:
     """Learn one sample, not the first: what `core.stream.Model` takes for one."""
     check_streams(estimator)
     estimator.learn_one(x, y)
 
 
-def targets(estimator, y):
+def targets(estimator: Any, y: Any) -> Any:
     """y, which only an outlier detector can do without."""
     if y is None and not isinstance(estimator, OnlineOutlierDetector):
         raise ValueError("y is NULL")
     return y
 
 
-def scores(estimator, X, out):
+def scores(estimator: Any, X: Any, out: Array) -> None:
     """Write decision values of samples, or a regressor's predictions, to the array `out`."""
     # Before the work is done.
     check_room(out, X.shape[0] * count(estimator, "n_outputs_"), "scores")
@@ -164,7 +166,7 @@ def scores(estimator, X, out):
     write((estimator.predict if regressor else estimator.decision_function)(X), out, "scores")
 
 
-def score_one(estimator, x, out):
+def score_one(estimator: Any, x: Any, out: Array) -> None:
     """Write what `scores` does, of one sample."""
     score = estimator.score_one(x)
     if type(score) is float and len(out) > 0:
@@ -173,24 +175,24 @@ def score_one(estimator, x, out):
         write(score, out, "scores")
 
 
-def write(values, out, name):
+def write(values: Any, out: Array, name: str) -> None:
     """Write numbers to the front of the array `out`."""
     values = np.ravel(values)
     check_room(out, len(values), name)
     out[: len(values)] = values
 
 
-def check_room(out, needed, name):
+def check_room(out: Array, needed: int, name: str) -> None:
     if needed > len(out):
         raise ValueError(f"{name} has room for {len(out)} numbers, {needed} are needed")
 
 
-def predict(estimator, X, out):
+def predict(estimator: Any, X: Any, out: Array) -> None:
     """Write predictions of samples to the array `out`."""
     out[:] = estimator.predict(X)
 
 
-def count(estimator, name):
+def count(estimator: Any, name: str) -> Any:
     """A number that the estimator knows; 0 before the first sample."""
     if not hasattr(type(estimator), name) and name == "n_mistakes_":
         raise ValueError(f"{type(estimator).__name__} counts no mistakes")

@@ -1,6 +1,9 @@
 """Random frequencies, and the estimators whose model has random Fourier features."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
@@ -8,7 +11,11 @@ from sklearn.utils._param_validation import StrOptions
 from onlinekern._base import OnlineEstimator, new_generator
 from onlinekern._constraints import COUNT, KERNEL_WIDTH
 from onlinekern._kernel import kernel_width
+from onlinekern._typing import Floats
 from onlinekern.core import KERNEL_ALIASES
+
+if TYPE_CHECKING:
+    from onlinekern.core.stream import Model
 
 FOURIER_CONSTRAINTS = {
     "gamma": KERNEL_WIDTH,
@@ -18,7 +25,9 @@ FOURIER_CONSTRAINTS = {
 }
 
 
-def draw_frequencies(parameters, gamma, n_features, draws):
+def draw_frequencies(
+    parameters: Any, gamma: Any, n_features: int, draws: np.random.RandomState
+) -> Floats:
     """Frequencies of random Fourier features, from the spectral measure of a kernel.
 
     Parameters
@@ -48,11 +57,11 @@ def draw_frequencies(parameters, gamma, n_features, draws):
     return np.sqrt(2 * gamma) * normal(shape, draws)
 
 
-def _normal(shape, draws):
+def _normal(shape: tuple[int, int], draws: np.random.RandomState) -> Any:
     return draws.standard_normal(shape)
 
 
-def orthogonal_normal(shape, draws):
+def orthogonal_normal(shape: tuple[int, int], draws: np.random.RandomState) -> Floats:
     """Rows of a standard normal distribution that are orthogonal, as many as fit at a time.
 
     A row is a uniformly random direction times an independent chi distributed length, hence normal;
@@ -85,7 +94,7 @@ class FourierEstimator(OnlineEstimator):
 
     _constraints = FOURIER_CONSTRAINTS
 
-    def _new_model(self, X, draws):
+    def _new_model(self, X: Any, draws: np.random.RandomState) -> Model:
         self.gamma_ = kernel_width(self.gamma, X)
         # The frequencies are drawn before the seed of the model's generator.
         frequencies = draw_frequencies(self, self.gamma_, X.shape[1], draws)

@@ -1,6 +1,7 @@
 """The parameters of gradient steps, which learners in several spaces share."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from sklearn.utils._param_validation import StrOptions
 
@@ -29,7 +30,7 @@ class GradientStep(OnlineEstimator):
         "epsilon": NOT_NEGATIVE,
     }
 
-    def _rule(self):
+    def _rule(self) -> Any:
         own = {"smooth_hinge": self.delta, "huber": self.delta, "epsilon_insensitive": self.epsilon}
         loss = LOSSES[self.loss](*[own[self.loss]] if self.loss in own else [])
         step = [self.eta, self.power] if self.schedule == "power" else [self.eta]

@@ -1,8 +1,11 @@
 """Estimators whose model holds support vectors, and the parameters of their kernel."""
 
+from __future__ import annotations
+
 import warnings
 from dataclasses import dataclass
 from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,9 +14,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from onlinekern._base import Learner, OnlineEstimator
 from onlinekern._constraints import COUNT, KERNEL_WIDTH
+from onlinekern._typing import Array, Floats, Sparse
 from onlinekern.core import BUDGETS, KERNEL_ALIASES, KERNELS
 from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.models.space import KernelSpace
+
+if TYPE_CHECKING:
+    from onlinekern.core.base.random import Generator
 
 KERNEL_CONSTRAINTS = {
     "kernel": [StrOptions({*KERNELS, *KERNEL_ALIASES})],
@@ -23,7 +30,7 @@ KERNEL_CONSTRAINTS = {
 }
 
 
-def kernel_width(gamma, X):
+def kernel_width(gamma: Any, X: Any) -> float:
     """The kernel width as a number; 'scale' and 'auto' are computed from the samples X."""
     if gamma == "auto":
         return 1.0 / X.shape[1]
@@ -37,7 +44,7 @@ def kernel_width(gamma, X):
     return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
 
 
-def new_kernel(name, gamma, degree=None, coef0=None):
+def new_kernel(name: str, gamma: Any, degree: int | None = None, coef0: float | None = None) -> Any:
     """The kernel of the core with this name or alias."""
     return KERNELS[KERNEL_ALIASES.get(name, name)](gamma, degree, coef0)
 
@@ -46,31 +53,31 @@ def new_kernel(name, gamma, degree=None, coef0=None):
 class SupportVectors(Learner):
     """Mixin: the model's space holds a support set, whose rows and coefficients are attributes."""
 
-    def _new_support(self, kernel, X, n_outputs):
+    def _new_support(self, kernel: Any, X: Any, n_outputs: int) -> Any:
         """An empty support set for samples like X."""
         self._sparse = sp.issparse(X)
         averaged = bool(getattr(self, "average", False))
         return SupportSet(kernel, X.shape[1], X.dtype, n_outputs, averaged, self._sparse)
 
-    def _layout(self, X):
+    def _layout(self, X: Any) -> Any:
         """Dense samples become CSR where the support vectors are stored sparse."""
         if not sp.issparse(X) and self._fitted_model.space.support.stored_sparse:
             return sp.csr_matrix(X)
         return X
 
     @property
-    def support_vectors_(self):
+    def support_vectors_(self) -> Array | Sparse:
         """Support vectors, ndarray or CSR matrix of shape (n_SV, n_features)."""
         rows = self._fitted_model.space.support.rows()
         return sp.csr_matrix(rows) if self._sparse and not sp.issparse(rows) else rows
 
     @property
-    def dual_coef_(self):
+    def dual_coef_(self) -> Floats:
         """Coefficients of the model that predicts, ndarray of shape (n_outputs, n_SV)."""
         return self._fitted_model.space.support.effective()
 
     @property
-    def n_support_(self):
+    def n_support_(self) -> int:
         """Number of support vectors."""
         return self._fitted_model.space.support.n_rows
 
@@ -91,13 +98,13 @@ class KernelEstimator(SupportVectors):
     _space_type = KernelSpace
     _constraints = KERNEL_CONSTRAINTS
 
-    def _kernel_support(self, X, n_outputs):
+    def _kernel_support(self, X: Any, n_outputs: int) -> Any:
         """An empty support set under the kernel of the parameters."""
         self.gamma_ = kernel_width(self.gamma, X)
         kernel = new_kernel(self.kernel, self.gamma_, self.degree, self.coef0)
         return self._new_support(kernel, X, n_outputs)
 
-    def _space(self, X, n_outputs, rng):
+    def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
         return self._space_type(self._kernel_support(X, n_outputs), self._budget(rng))
 
 
@@ -110,13 +117,13 @@ class GrowingEstimator(KernelEstimator, OnlineEstimator):
 
     _constraints = {"average": ["boolean"], "max_support": [*COUNT, None]}
 
-    def _budget(self, rng):
+    def _budget(self, rng: Generator) -> Any:
         self._warned = False
         if self.max_support is None:
             return BUDGETS["grow"]()
         return BUDGETS["cap"](self.max_support)
 
-    def _finish(self):
+    def _finish(self) -> None:
         budget = self._model.space.budget
         if budget.refused and not self._warned:
             self._warned = True

@@ -1,11 +1,18 @@
 """Estimators whose model is a weight for each feature."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from sklearn.base import is_classifier
 
 from onlinekern._base import OnlineEstimator
+from onlinekern._typing import Floats
 from onlinekern.core.models.linear import LinearSpace
+
+if TYPE_CHECKING:
+    from onlinekern.core.base.random import Generator
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -13,13 +20,13 @@ class LinearModel(OnlineEstimator):
     """Mixin for models that give their weights and constants in `effective`."""
 
     @property
-    def coef_(self):
+    def coef_(self) -> Floats:
         """Weights of the model that predicts, (n_outputs, n_features), or (n_features,)."""
         coef = self._fitted_model.space.effective()[:, :-1]
         return coef if is_classifier(self) else coef[0]
 
     @property
-    def intercept_(self):
+    def intercept_(self) -> Floats:
         """Constants of the model that predicts, ndarray of shape (n_outputs,)."""
         return self._fitted_model.space.effective()[:, -1]
 
@@ -33,9 +40,9 @@ class LinearEstimator(LinearModel):
 
     _constraints = {"fit_intercept": ["boolean"], "average": ["boolean"]}
 
-    def _space(self, X, n_outputs, rng):
+    def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
         return LinearSpace(*self._linear(X, n_outputs))
 
-    def _linear(self, X, n_outputs):
+    def _linear(self, X: Any, n_outputs: int) -> Any:
         """The arguments of a space for samples like X."""
         return X.shape[1], X.dtype, n_outputs, bool(self.average), float(self.fit_intercept)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
@@ -9,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import Interval
 
 from onlinekern._base import OnlineEstimator, fit_method
+from onlinekern._typing import Array, ArrayLike, Floats, Samples
 from onlinekern._validation import validate_data
 from onlinekern.core.learning.heads import HEADS
 
@@ -27,27 +29,27 @@ class RecentQuantile:
     LENGTH = 1024
     EVERY = 128
 
-    def __init__(self, fraction):
+    def __init__(self, fraction: float) -> None:
         self.fraction = fraction
         self.values = np.zeros(self.LENGTH)
         self.count = 0
         # The score of a model that has seen nothing.
         self.quantile = 0.0
 
-    def copy(self):
+    def copy(self) -> Any:
         """Another one, in the same state."""
         twin = RecentQuantile(self.fraction)
         twin.values = self.values.copy()
         twin.count, twin.quantile = self.count, self.quantile
         return twin
 
-    def left(self):
+    def left(self) -> int:
         """Numbers until the quantile is next brought up to date: 1, 2, 4 ... 128, 256, 384 ..."""
         if self.count >= self.EVERY:
             return self.EVERY - self.count % self.EVERY
         return (1 << self.count.bit_length()) - self.count
 
-    def append(self, values):
+    def append(self, values: Any) -> Any:
         """Take in numbers; returns, for each, the quantile in force before it."""
         before = np.empty(len(values))
         first = 0
@@ -73,7 +75,9 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
     _constraints = {"contamination": [Interval(Real, 0, 0.5, closed="right")]}
 
     @fit_method
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(
+        self, X: Samples, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Learn from scratch, in `n_epochs` passes.
 
         `offset_` becomes the quantile `contamination` of the scores of X under the final model.
@@ -88,7 +92,7 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         -------
         self : object
         """
-        super().fit(X, y, sample_weight)
+        super().fit(X, (), sample_weight)  # y is ignored
         scores = self.score_samples(X)
         self._recent = RecentQuantile(self.contamination)
         self._recent.append(scores)
@@ -96,7 +100,9 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         return self
 
     @fit_method
-    def partial_fit(self, X, y=None, sample_weight=None):
+    def partial_fit(
+        self, X: Samples, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Learn one pass over a batch, in its order.
 
         `offset_` follows the scores that the last 1,024 samples had before they were learnt.
@@ -115,7 +121,9 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         return self
 
     @fit_method
-    def partial_fit_predict(self, X, y=None, sample_weight=None):
+    def partial_fit_predict(
+        self, X: Samples, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Array:
         """`partial_fit` that tests first.
 
         Parameters
@@ -130,7 +138,7 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         """
         return self._follow(X, sample_weight)
 
-    def learn_one(self, x, y=None):
+    def learn_one(self, x: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Learn one sample, without scikit-learn's validation.
 
         Parameters
@@ -153,7 +161,7 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         self._recent.append(np.array([self._model.learn_one(x, 1.0)]))
         return self
 
-    def score_one(self, x):
+    def score_one(self, x: ArrayLike) -> float | Floats:
         """``decision_function`` of one sample, without scikit-learn's validation.
 
         Parameters
@@ -167,7 +175,7 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         """
         return float(super().score_one(x) - self.offset_)
 
-    def score_samples(self, X):
+    def score_samples(self, X: Samples) -> Floats:
         """Scores of samples: about 1 and more within the class, 0 far from all that was seen.
 
         Parameters
@@ -180,7 +188,7 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         """
         return self._scores(X)[:, 0]
 
-    def decision_function(self, X):
+    def decision_function(self, X: Samples) -> Floats:
         """``score_samples(X) - offset_``: negative for outliers.
 
         Parameters
@@ -193,7 +201,7 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         """
         return self.score_samples(X) - self.offset_
 
-    def predict(self, X):
+    def predict(self, X: Samples) -> Array:
         """-1 for outliers, 1 for the others.
 
         Parameters
@@ -207,13 +215,13 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         return np.where(self.decision_function(X) < 0, -1, 1)
 
     @property
-    def offset_(self):
+    def offset_(self) -> float:
         """The score below which a sample is an outlier."""
         if not self.__sklearn_is_fitted__():
             raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet.")
         return self._recent.quantile
 
-    def _follow(self, X, sample_weight):
+    def _follow(self, X: Any, sample_weight: ArrayLike | None) -> Any:
         fresh = not self.__sklearn_is_fitted__()
         recent = RecentQuantile(self.contamination) if fresh else self._recent.copy()
         recent.fraction = self.contamination
@@ -222,18 +230,18 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         self._recent = recent
         return np.where(scores < before, -1, 1)
 
-    def _samples(self, X, y, dtype, start):
+    def _samples(self, X: Any, y: Any, dtype: Any, start: bool) -> Any:
         X = validate_data(self, X, dtype=dtype, reset=start)
         return X, np.ones(X.shape[0])
 
-    def _labels(self, y):
+    def _labels(self, y: Any) -> None:
         return None
 
-    def _encode(self, y, labels):
+    def _encode(self, y: Any, labels: Any) -> Any:
         return y
 
-    def _decode(self, predictions):
+    def _decode(self, predictions: Any) -> Any:
         return predictions
 
-    def _head(self):
+    def _head(self) -> Any:
         return HEADS["regression"]()

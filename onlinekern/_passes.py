@@ -1,10 +1,12 @@
 """`fit` in passes until nothing improves, as scikit-learn's PassiveAggressive has it."""
 
+from __future__ import annotations
+
 import math
 import warnings
 from dataclasses import dataclass
 from numbers import Real
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -17,8 +19,12 @@ from sklearn.utils.extmath import safe_sparse_dot
 from onlinekern._base import fit_method, new_generator
 from onlinekern._constraints import COUNT
 from onlinekern._linear import LinearModel
+from onlinekern._typing import ArrayLike, Floats, Samples
 from onlinekern.core.base.random import shuffled
 from onlinekern.core.stream import restore
+
+if TYPE_CHECKING:
+    from onlinekern.core.stream import Model
 
 MOST = np.iinfo(np.int32).max
 
@@ -26,13 +32,13 @@ MOST = np.iinfo(np.int32).max
 class Patience:
     """Counts the values in a row that are not better than the best one by `tol`."""
 
-    def __init__(self, tol, patience):
+    def __init__(self, tol: float | None, patience: int) -> None:
         self.tol = -math.inf if tol is None else tol
         self.patience = patience
         self.best = -math.inf
         self.idle = 0
 
-    def is_over(self, value):
+    def is_over(self, value: Any) -> bool:
         """Take in a value; whether there have been enough without improvement."""
         self.idle = self.idle + 1 if value < self.best + self.tol else 0
         self.best = max(self.best, value)
@@ -54,7 +60,7 @@ class PassesEstimator(LinearModel):
     verbose: int = 0
     warm_start: bool = False
 
-    _constraints: ClassVar[dict] = {
+    _constraints: ClassVar[dict[str, Any]] = {
         "n_epochs": None,
         "fit_intercept": ["boolean"],
         "max_iter": COUNT,
@@ -66,10 +72,18 @@ class PassesEstimator(LinearModel):
         "warm_start": ["boolean"],
     }
     # Rows that passes counted but did not learn.
-    _passed_over: ClassVar[int] = 0
+    _passed_over = 0
 
+    # scikit-learn's PassiveAggressive has the initial weights before sample_weight.
     @fit_method
-    def fit(self, X, y, coef_init=None, intercept_init=None, sample_weight=None):
+    def fit(  # type: ignore[override]
+        self,
+        X: Samples,
+        y: ArrayLike,
+        coef_init: ArrayLike | None = None,
+        intercept_init: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn from scratch, or from given weights, in passes.
 
         Parameters
@@ -122,18 +136,18 @@ class PassesEstimator(LinearModel):
             )
         return self
 
-    def _begin(self, X, head, first):
+    def _begin(self, X: Any, head: Any, first: Any) -> Any:
         # The core draws nothing here: the user's generator only draws the order.
         rng = new_generator(np.random.RandomState(0))
         model = self._compose(X, self._space(X, head.n_outputs, rng), head, rng)
         model.space.resume(first)
         return model
 
-    def _fit_separately(self, stream, seeds, first):
+    def _fit_separately(self, stream: Any, seeds: Any, first: Any) -> None:
         """One problem for each class, with its own order and its own end; then one model."""
         X, y, weight, held_out = stream
 
-        def solve(k):
+        def solve(k: int) -> Any:
             model = self._begin(X, self._problem_head(k), first[k : k + 1])
             problem = X, (y == k).astype(np.float64), weight, held_out
             return model, self._pass(model, problem, seeds[k])
@@ -151,7 +165,7 @@ class PassesEstimator(LinearModel):
         self._model = restore(whole.__reduce__()[1][0], seen, *map(sum, zip(*counts, strict=True)))
         self.n_iter_ = max(passes)
 
-    def _pass(self, model, stream, seed):
+    def _pass(self, model: Model, stream: Any, seed: Any) -> Any:
         """Learn the rows that are not held out, pass after pass; returns how many."""
         X, y, weight, held_out = stream
         order = np.arange(X.shape[0])
@@ -169,7 +183,7 @@ class PassesEstimator(LinearModel):
                 break
         return number
 
-    def _validate_on(self, model, stream):
+    def _validate_on(self, model: Model, stream: Any) -> Any:
         """Score of the last model on the rows held out: accuracy, or R2."""
         from sklearn.metrics import accuracy_score, r2_score  # slow to import, seldom needed
 
@@ -183,7 +197,7 @@ class PassesEstimator(LinearModel):
         predictions = scores[:, 0] > 0 if single else scores.argmax(axis=1)
         return accuracy_score(y[held_out], predictions, sample_weight=weight)
 
-    def _draw(self, y, n_problems):
+    def _draw(self, y: Any, n_problems: int) -> Any:
         """The rows held out, and a seed for each problem, in scikit-learn's order of draws."""
         if n_problems == 1 and is_classifier(self):
             draws = check_random_state(self.random_state)
@@ -196,7 +210,7 @@ class PassesEstimator(LinearModel):
         own = [np.random.RandomState(seed) for seed in draws.randint(MOST, size=n_problems)]
         return held_out, [one.randint(1, MOST) and one.randint(MOST) for one in own]
 
-    def _split(self, y):
+    def _split(self, y: Any) -> Any:
         """Which rows are held out to decide when to stop."""
         held_out = np.zeros(len(y), dtype=bool)
         if self.early_stopping:
@@ -208,26 +222,28 @@ class PassesEstimator(LinearModel):
             held_out[next(split.split(np.zeros((len(y), 1)), y))[1]] = True
         return held_out
 
-    def _partial_fit(self, X, y, labels, sample_weight):
+    def _partial_fit(self, X: Any, y: Any, labels: Any, sample_weight: ArrayLike | None) -> Any:
         if self.early_stopping:
             raise ValueError("early_stopping=True holds rows out over many passes: it needs fit")
         if not self.__sklearn_is_fitted__():
             self._weigh_classes(None)
         return super()._partial_fit(X, y, labels, sample_weight)
 
-    def _finish(self):
+    def _finish(self) -> None:
         self.n_iter_ = 1
 
-    def _weigh_classes(self, y):
+    def _weigh_classes(self, y: Any) -> None:
         """Note the weights of the classes; y is None where the stream is yet to come."""
 
     @property
-    def t_(self):
+    def t_(self) -> float:
         """1 plus the samples of all passes."""
         return 1.0 + self.n_seen_ + self._passed_over
 
 
-def initial_weights(coef, intercept, n_outputs, n_features):
+def initial_weights(
+    coef: ArrayLike | None, intercept: ArrayLike | None, n_outputs: int, n_features: int
+) -> Floats:
     """Weights to begin with, ndarray of shape (n_outputs, n_features + 1)."""
     first = np.zeros((n_outputs, n_features + 1))
     for name, value, place in (
@@ -246,7 +262,7 @@ def initial_weights(coef, intercept, n_outputs, n_features):
     return first
 
 
-def report(number, model, loss, score):
+def report(number: int, model: Model, loss: Any, score: Any) -> None:
     """Print how a pass went."""
     latest = model.space.latest()
     text = f"pass {number}: norm {np.linalg.norm(latest[:, :-1]):.2f}, "

@@ -1,11 +1,16 @@
 """Probabilities of classes, of models learnt with the logistic loss."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from scipy.special import expit, log_expit, softmax
 from sklearn.utils.metaestimators import available_if
 
+from onlinekern._typing import Floats, Samples
 
-def _logistic(estimator):
+
+def _logistic(estimator: Any) -> Any:
     if estimator.loss != "logistic":
         raise AttributeError(f"probabilities need loss='logistic', got loss={estimator.loss!r}")
     return True
@@ -14,8 +19,11 @@ def _logistic(estimator):
 class LogisticProbabilities:
     """Mixin of classifiers that may have the logistic loss."""
 
+    multi_class: str
+    _scores: Callable[[Samples], Floats]
+
     @available_if(_logistic)
-    def predict_proba(self, X):
+    def predict_proba(self, X: Samples) -> Floats:
         """Probabilities of the classes, of a model learnt with the logistic loss.
 
         Two classes: ``1 / (1 + exp(-f))``. More: the softmax of the scores with

@@ -1,18 +1,25 @@
 """Estimators whose model is a weight for each feature, and a covariance of the weights."""
 
+from __future__ import annotations
+
 import warnings
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
 
 from onlinekern._linear import LinearEstimator
 from onlinekern._memory import available_memory
+from onlinekern._typing import Floats
 from onlinekern.core import COVARIANCES
 from onlinekern.core.models.linear_second_order import SecondOrderSpace
 
+if TYPE_CHECKING:
+    from onlinekern.core.base.random import Generator
 
-def check_memory(n_outputs, length):
+
+def check_memory(n_outputs: int, length: int) -> None:
     """Raise MemoryError if there is no room for full covariances."""
     needed = COVARIANCES["full"].nbytes(n_outputs, length)
     available = available_memory()
@@ -33,13 +40,13 @@ class SecondOrderEstimator(LinearEstimator):
 
     _constraints = {"covariance": [StrOptions(set(COVARIANCES))]}
 
-    def _space(self, X, n_outputs, rng):
+    def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
         self._warned = False
         if self.covariance == "full":
             check_memory(n_outputs, X.shape[1] + bool(self.fit_intercept))
         return SecondOrderSpace(*self._linear(X, n_outputs), self.covariance)
 
-    def _finish(self):
+    def _finish(self) -> None:
         spent = self._model.space.n_spent
         if spent and not self._warned:
             self._warned = True
@@ -52,6 +59,6 @@ class SecondOrderEstimator(LinearEstimator):
             )
 
     @property
-    def covariance_(self):
+    def covariance_(self) -> Floats:
         """Covariances of the last weights: (n_outputs, n), or (n_outputs, n, n) if full."""
         return self._fitted_model.space.covariance.to_array()

@@ -2,7 +2,7 @@
 
 import datetime
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 
 from onlinekern._base import Learner, OnlineEstimator, fit_method
+from onlinekern._typing import Array, ArrayLike, Floats, Samples
 from onlinekern._validation import same_labels
 from onlinekern.core.learning.heads import HEADS
 
@@ -21,9 +22,9 @@ class Classifier(ClassifierMixin, Learner):
     multi_class: str = "ovr"
 
     _constraints = {"multi_class": [StrOptions({"ovr", "margin"})]}
-    _target_checks: ClassVar[dict] = {}
+    _target_checks: ClassVar[dict[str, Any]] = {}
 
-    def decision_function(self, X):
+    def decision_function(self, X: Samples) -> Floats:
         """Scores of samples.
 
         Parameters
@@ -38,7 +39,7 @@ class Classifier(ClassifierMixin, Learner):
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def predict(self, X):
+    def predict(self, X: Samples) -> Array:
         """Labels of samples.
 
         Parameters
@@ -52,23 +53,23 @@ class Classifier(ClassifierMixin, Learner):
         winners = self._winners(self._scores(X))
         return self.classes_[winners]
 
-    def _winners(self, scores):
+    def _winners(self, scores: Array) -> Any:
         """Class numbers from scores."""
         return (scores[:, 0] > 0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
 
     @property
-    def n_mistakes_(self):
+    def n_mistakes_(self) -> int:
         """Samples whose prediction, made before they were learnt, was wrong."""
         return self._fitted_model.n_mistakes
 
-    def _labels(self, y):
+    def _labels(self, y: Any) -> Any:
         check_classification_targets(y)
         labels = np.unique(y)
         if len(labels) < 2:
             raise ValueError(f"y holds one class only ({labels[0]!r}); at least two are needed")
         return labels
 
-    def _encode(self, y, labels):
+    def _encode(self, y: Any, labels: Any) -> Any:
         """y as class numbers, float64; notes the labels."""
         noted = self.__sklearn_is_fitted__() and labels is self.classes_
         # Once there are labels of the same kind, a target that is none is an unknown label.
@@ -81,14 +82,14 @@ class Classifier(ClassifierMixin, Learner):
                 f"y holds labels that are not among the classes {labels}: {np.unique(y[~known])}"
             )
         if not noted:
-            self.classes_ = labels
+            self.classes_: Array = labels
             self._numbers = {label: float(k) for k, label in enumerate(labels.tolist())}
         return numbers.astype(np.float64)
 
-    def _decode(self, predictions):
+    def _decode(self, predictions: Any) -> Any:
         return self.classes_[predictions.astype(np.intp)]
 
-    def _head(self):
+    def _head(self) -> Any:
         if len(self.classes_) == 2:
             return HEADS["binary"]()
         return HEADS[self.multi_class](len(self.classes_))
@@ -99,7 +100,13 @@ class OnlineClassifier(Classifier, OnlineEstimator):
     """Classes of a stream."""
 
     @fit_method
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(
+        self,
+        X: Samples,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn one pass over a batch, in its order.
 
         Parameters
@@ -118,7 +125,13 @@ class OnlineClassifier(Classifier, OnlineEstimator):
         return self
 
     @fit_method
-    def partial_fit_predict(self, X, y, classes=None, sample_weight=None):
+    def partial_fit_predict(
+        self,
+        X: Samples,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Array:
         """`partial_fit` that tests first: returns what was predicted for each sample before it was
         learnt.
 
@@ -134,7 +147,7 @@ class OnlineClassifier(Classifier, OnlineEstimator):
         """
         return self._partial_fit(X, y, self._classes(classes), sample_weight)
 
-    def learn_one(self, x, y, classes=None):
+    def learn_one(self, x: ArrayLike, y: Any, classes: ArrayLike | None = None) -> Self:
         """Learn one sample, without scikit-learn's validation.
 
         Parameters
@@ -162,7 +175,7 @@ class OnlineClassifier(Classifier, OnlineEstimator):
             number = self._number_of_date(y)
         return self._learn_one(x, number)
 
-    def _number_of_date(self, y):
+    def _number_of_date(self, y: Any) -> Any:
         """Class number of a label that the dictionary does not hold: a date, or no class at all.
 
         Equal dates of different units may have different hashes.
@@ -179,7 +192,7 @@ class OnlineClassifier(Classifier, OnlineEstimator):
                 return float(same[0])
         raise ValueError(f"y is {y!r}, which is none of the classes {self.classes_}")
 
-    def _classes(self, classes):
+    def _classes(self, classes: ArrayLike | None) -> Any:
         """The labels, at the first call from `classes`."""
         fitted = self.__sklearn_is_fitted__()
         if fitted and (classes is None or same_labels(classes, self.classes_)):
@@ -198,7 +211,7 @@ class Regressor(RegressorMixin, Learner):
 
     _target_checks = {"y_numeric": True}
 
-    def predict(self, X):
+    def predict(self, X: Samples) -> Array:
         """Predicted targets of samples.
 
         Parameters
@@ -211,16 +224,16 @@ class Regressor(RegressorMixin, Learner):
         """
         return self._scores(X)[:, 0]
 
-    def _labels(self, y):
+    def _labels(self, y: Any) -> None:
         return None
 
-    def _encode(self, y, labels):
+    def _encode(self, y: Any, labels: Any) -> Any:
         return np.ascontiguousarray(y, dtype=np.float64)
 
-    def _decode(self, predictions):
+    def _decode(self, predictions: Any) -> Any:
         return predictions
 
-    def _head(self):
+    def _head(self) -> Any:
         return HEADS["regression"]()
 
 
@@ -229,7 +242,7 @@ class OnlineRegressor(Regressor, OnlineEstimator):
     """The target of a stream."""
 
     @fit_method
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn one pass over a batch, in its order.
 
         Parameters
@@ -246,7 +259,9 @@ class OnlineRegressor(Regressor, OnlineEstimator):
         return self
 
     @fit_method
-    def partial_fit_predict(self, X, y, sample_weight=None):
+    def partial_fit_predict(
+        self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Array:
         """`partial_fit` that tests first: returns what was predicted for each sample before it was
         learnt.
 
@@ -261,7 +276,7 @@ class OnlineRegressor(Regressor, OnlineEstimator):
         """
         return self._partial_fit(X, y, None, sample_weight)
 
-    def learn_one(self, x, y):
+    def learn_one(self, x: ArrayLike, y: float) -> Self:
         """Learn one sample, without scikit-learn's validation.
 
         Parameters

@@ -5,14 +5,23 @@ machine, and the model would depend on their number. threadpoolctl's own context
 because it takes longer than learning one sample.
 """
 
+from __future__ import annotations
+
 import functools
 import os
 import threading
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
 
 from threadpoolctl import ThreadpoolController
 
 from onlinekern._base import OnlineEstimator
+from onlinekern._typing import ArrayLike, Function
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from onlinekern.core.stream import Model
 
 
 class OneThread:
@@ -22,12 +31,12 @@ class OneThread:
     contexts of the thread that forked go on; without any, BLAS has its threads again.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         # Reentrant: a signal handler may learn, or fork, while its own thread holds the lock.
         self._lock = threading.RLock()
         # The threads that are inside, once for each context.
-        self._inside = []
-        self._before = []
+        self._inside: list[int] = []
+        self._before: list[int] = []
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(
                 before=self._before_fork,
@@ -36,34 +45,34 @@ class OneThread:
             )
 
     @functools.cached_property
-    def _libraries(self):
+    def _libraries(self) -> Any:
         return ThreadpoolController().select(user_api="blas").lib_controllers
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         with self._lock:
             if not self._inside:
                 self._before = [library.get_num_threads() for library in self._libraries]
                 self._limit([1] * len(self._before))
             self._inside.append(threading.get_ident())
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: Any) -> None:
         with self._lock:
             self._inside.remove(threading.get_ident())
             if not self._inside:
                 self._limit(self._before)
 
-    def _limit(self, counts):
+    def _limit(self, counts: list[int]) -> None:
         for library, before, count in zip(self._libraries, self._before, counts, strict=True):
             if before != 1:
                 library.set_num_threads(count)
 
-    def _before_fork(self):
+    def _before_fork(self) -> None:
         self._lock.acquire()
 
-    def _after_fork_in_parent(self):
+    def _after_fork_in_parent(self) -> None:
         self._lock.release()
 
-    def _after_fork_in_child(self):
+    def _after_fork_in_child(self) -> None:
         self._lock = threading.RLock()
         others = any(thread != threading.get_ident() for thread in self._inside)
         self._inside = [thread for thread in self._inside if thread == threading.get_ident()]
@@ -74,15 +83,15 @@ class OneThread:
 ONE_THREAD = OneThread()
 
 
-def one_blas_thread(method):
+def one_blas_thread(method: Function) -> Function:
     """Decorator: run a method with one BLAS thread."""
 
     @functools.wraps(method)
-    def limited(self, *args, **kwargs):
+    def limited(self: Any, *args: Any, **kwargs: Any) -> Any:
         with ONE_THREAD:
             return method(self, *args, **kwargs)
 
-    return limited
+    return cast("Function", limited)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -90,19 +99,21 @@ class SingleThreadedBlas(OnlineEstimator):
     """Mixin, in front of the others: learn with one BLAS thread."""
 
     @one_blas_thread
-    def _train(self, model, X, y, weight, draws):
+    def _train(
+        self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
+    ) -> None:
         super()._train(model, X, y, weight, draws)
 
     @one_blas_thread
-    def _partial_fit(self, X, y, labels, sample_weight):
+    def _partial_fit(self, X: Any, y: Any, labels: Any, sample_weight: ArrayLike | None) -> Any:
         return super()._partial_fit(X, y, labels, sample_weight)
 
-    def _learn_one(self, x, y):
+    def _learn_one(self, x: Any, y: Any) -> Any:
         if not self._next_calls_blas():
             return super()._learn_one(x, y)
         with ONE_THREAD:
             return super()._learn_one(x, y)
 
-    def _next_calls_blas(self):
+    def _next_calls_blas(self) -> bool:
         """Whether the next sample may call BLAS; setting the threads takes microseconds."""
         return True

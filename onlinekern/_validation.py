@@ -6,6 +6,7 @@ the same tests; everything else, and whatever is wrong, goes to `validate_data`.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,13 +18,13 @@ NUMBERS = "biuf"
 LABELS = NUMBERS + "U"
 
 
-def all_finite(values):
+def all_finite(values: Any) -> bool:
     """Whether a float array holds finite numbers only; False also if their sum overflows."""
     with np.errstate(over="ignore", invalid="ignore"):
         return math.isfinite(values.sum())
 
 
-def check_results(values, what):
+def check_results(values: Any, what: str) -> None:
     """Raise FloatingPointError unless what was computed for rows, ndarray (n, ...), is finite."""
     if all_finite(values):
         return
@@ -35,7 +36,7 @@ def check_results(values, what):
         )
 
 
-def are_plain_rows(estimator, X, dtype):
+def are_plain_rows(estimator: Any, X: Any, dtype: Any) -> bool:
     """Whether X is a C-ordered array of rows such as the estimator was fitted with, and finite."""
     return (
         type(X) is np.ndarray
@@ -49,7 +50,7 @@ def are_plain_rows(estimator, X, dtype):
     )
 
 
-def are_plain_targets(y, n_samples, kinds):
+def are_plain_targets(y: Any, n_samples: int, kinds: str) -> bool:
     """Whether y is an array of one label or finite number per sample."""
     return (
         type(y) is np.ndarray
@@ -59,7 +60,7 @@ def are_plain_targets(y, n_samples, kinds):
     )
 
 
-def checked_sparse(X):
+def checked_sparse(X: Any) -> Any:
     """Raise ValueError for a sparse matrix with indices beyond it, before SciPy follows them.
 
     Parameters
@@ -83,7 +84,15 @@ def checked_sparse(X):
     return X
 
 
-def validate_data(estimator, X, y="no_validation", *, dtype, reset, y_numeric=False):
+def validate_data(
+    estimator: Any,
+    X: Any,
+    y: Any = "no_validation",
+    *,
+    dtype: Any,
+    reset: bool,
+    y_numeric: bool = False,
+) -> Any:
     """Validated rows, C-ordered or CSR, and targets: `sklearn.utils.validation.validate_data`.
 
     Parameters
@@ -121,7 +130,7 @@ def validate_data(estimator, X, y="no_validation", *, dtype, reset, y_numeric=Fa
     return validated
 
 
-def check_targets(y):
+def check_targets(y: Any) -> None:
     """Raise ValueError unless y holds finite numbers.
 
     scikit-learn makes NaN of None after its own check, and lets dates and text pass.
@@ -134,7 +143,7 @@ def check_targets(y):
         raise ValueError(f"y must hold finite numbers; y[{row}] is missing or {y[row]}")
 
 
-def same_labels(labels, known):
+def same_labels(labels: Any, known: Any) -> bool:
     """Whether `labels` are the array of sorted labels `known`."""
     given = np.asarray(labels)
     return given.dtype.kind == known.dtype.kind and np.array_equal(given, known)

@@ -1,7 +1,10 @@
 """BOGD: online gradient descent whose support vectors leave by lot."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -10,6 +13,9 @@ from onlinekern._gradient import LabelGradient, TargetGradient
 from onlinekern._kernel import BudgetedEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import EVICTIONS
+
+if TYPE_CHECKING:
+    from onlinekern.core.base.random import Generator
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -24,7 +30,7 @@ class BOGD(BudgetedEstimator):
         "cap": [Interval(Real, 0, None, closed="neither"), None],
     }
 
-    def _budget(self, rng):
+    def _budget(self, rng: Generator) -> Any:
         most = np.inf if self.cap is None else self.eta * self.cap
         return EVICTIONS[self.removal](self.budget, rng, most)
 

@@ -1,7 +1,10 @@
 """BSGD: stochastic gradient descent on a budget of support vectors."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -13,6 +16,9 @@ from onlinekern.core import KERNEL_ALIASES, LOSSES, RULES
 from onlinekern.core.budgets.merging import Merging
 from onlinekern.core.budgets.removal_projection import Projection, Removal
 from onlinekern.core.models.space import InverseTimeSpace
+
+if TYPE_CHECKING:
+    from onlinekern.core.base.random import Generator
 
 MAINTENANCE = {"remove": Removal, "project": Projection, "merge": Merging}
 
@@ -27,7 +33,7 @@ class BSGD(SingleThreadedBlas, BudgetedEstimator):
     _space_type = InverseTimeSpace
     _constraints = {"reg": POSITIVE, "maintenance": [StrOptions(set(MAINTENANCE))]}
 
-    def _budget(self, rng):
+    def _budget(self, rng: Generator) -> Any:
         if (
             self.maintenance == "merge"
             and KERNEL_ALIASES.get(self.kernel, self.kernel) != "gaussian"
@@ -86,7 +92,7 @@ class BSGDClassifier(OnlineClassifier, BSGD):
 
     multi_class: str = "margin"
 
-    def _rule(self):
+    def _rule(self) -> Any:
         return RULES["inverse_time"](LOSSES["hinge"](), self.reg)
 
 
@@ -148,6 +154,6 @@ class BSGDRegressor(OnlineRegressor, BSGD):
         "max_step": [Interval(Real, 0, None, closed="neither"), None],
     }
 
-    def _rule(self):
+    def _rule(self) -> Any:
         loss = LOSSES[self.loss](*[self.epsilon] if self.loss == "epsilon_insensitive" else [])
         return RULES["inverse_time"](loss, self.reg, *[self.max_step] if self.max_step else [])

@@ -1,12 +1,18 @@
 """Perceptron and Passive-Aggressive learners that replace a support vector by the new one."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
 from onlinekern._kernel import BudgetedEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import EVICTIONS, LOSSES, RULES
 from onlinekern.core.budgets.eviction import CheapestEviction, OldestEviction
+
+if TYPE_CHECKING:
+    from onlinekern.core.base.random import Generator
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -48,10 +54,10 @@ class RBPClassifier(OnlineClassifier, BudgetedEstimator):
     (True, 100)
     """
 
-    def _rule(self):
+    def _rule(self) -> Any:
         return RULES["perceptron"]()
 
-    def _budget(self, rng):
+    def _budget(self, rng: Generator) -> Any:
         return EVICTIONS["random"](self.budget, rng)
 
 
@@ -101,10 +107,10 @@ class ForgetronClassifier(OnlineClassifier, BudgetedEstimator):
     (True, 100)
     """
 
-    def _rule(self):
+    def _rule(self) -> Any:
         return RULES["perceptron"]()
 
-    def _budget(self, rng):
+    def _budget(self, rng: Generator) -> Any:
         return OldestEviction(self.budget)
 
 
@@ -116,10 +122,10 @@ class BPA(BudgetedEstimator):
 
     _constraints = {"C": POSITIVE}
 
-    def _rule(self):
+    def _rule(self) -> Any:
         return RULES["pa1"](self._loss(), self.C)
 
-    def _budget(self, rng):
+    def _budget(self, rng: Generator) -> Any:
         return CheapestEviction(self.budget)
 
 
@@ -165,7 +171,7 @@ class BPAClassifier(OnlineClassifier, BPA):
     (True, 100)
     """
 
-    def _loss(self):
+    def _loss(self) -> Any:
         return LOSSES["hinge"]()
 
 
@@ -214,5 +220,5 @@ class BPARegressor(OnlineRegressor, BPA):
 
     _constraints = {"epsilon": NOT_NEGATIVE}
 
-    def _loss(self):
+    def _loss(self) -> Any:
         return LOSSES["epsilon_insensitive"](self.epsilon)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from typing import Any, NoReturn
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -16,7 +17,7 @@ BROKEN_PIPE = 141
 OPTIONAL = ("typer", "rich", "matplotlib", "pyarrow")
 
 
-def main(arguments=None):
+def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and end the process with its exit code.
 
     Parameters
@@ -27,7 +28,7 @@ def main(arguments=None):
     sys.exit(_run(arguments))
 
 
-def _run(arguments):
+def _run(arguments: list[str] | None) -> int:
     try:
         if (sys.argv[1:] if arguments is None else arguments) == ["--version"]:
             print(version_line())
@@ -67,23 +68,30 @@ def _run(arguments):
         return _fail(error.format_message())
 
 
-def version_line():
+def version_line() -> str:
     """Return what ``onlinekern --version`` prints."""
     from onlinekern import __version__
 
     return f"onlinekern {__version__}"
 
 
-def _fail(message):
+def _fail(message: str) -> int:
     print(f"onlinekern: error: {' '.join(message.split())}", file=sys.stderr)
     return BAD_INPUT
 
 
-def _warning_printer():
+def _warning_printer() -> Any:
     """Return a ``warnings.showwarning`` that prints one line, and the same line only once."""
     printed = set()
 
-    def show(message, category, filename, line, file=None, text=None):
+    def show(
+        message: str,
+        category: Any,
+        filename: Any,
+        line: Any,
+        file: Any = None,
+        text: str | None = None,
+    ) -> None:
         line = " ".join(str(message).split())
         if line not in printed:
             print(f"onlinekern: warning: {line}", file=sys.stderr)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -10,6 +11,7 @@ from onlinekern._fourier import FourierEstimator
 from onlinekern._kernel import SupportVectors, new_kernel
 from onlinekern._probabilities import LogisticProbabilities
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
+from onlinekern._typing import Floats
 from onlinekern.core import LOSSES, RULES
 from onlinekern.core.features.map import RandomFourier
 from onlinekern.core.models.dual_sgd import HybridSpace, Provision
@@ -35,7 +37,7 @@ class DualSGD(FourierEstimator, SupportVectors):
         "average": ["boolean"],
     }
 
-    def _fourier_space(self, X, n_outputs, frequencies):
+    def _fourier_space(self, X: Any, n_outputs: int, frequencies: Any) -> Any:
         if self.merge_size > self.budget:
             raise ValueError(
                 f"merge_size must be at most budget, got merge_size={self.merge_size} "
@@ -46,28 +48,28 @@ class DualSGD(FourierEstimator, SupportVectors):
         provision = Provision(features, self.budget, self.merge_size, bool(self.fit_intercept))
         return HybridSpace(support, provision)
 
-    def _rule(self):
+    def _rule(self) -> Any:
         own = {"smooth_hinge": "delta", "epsilon_insensitive": "epsilon"}
         loss = LOSSES[self.loss](*[getattr(self, own[self.loss])] if self.loss in own else [])
         cap = () if self.max_step is None else (self.max_step,)
         return RULES["inverse_time"](loss, self.reg, *cap)
 
     @property
-    def _provision(self):
+    def _provision(self) -> Any:
         return self._fitted_model.space.provision
 
     @property
-    def frequencies_(self):
+    def frequencies_(self) -> Floats:
         """Random frequencies, ndarray of shape (n_components, n_features)."""
         return self._provision.map.frequencies()
 
     @property
-    def provision_coef_(self):
+    def provision_coef_(self) -> Floats:
         """Weights of the features, cosines first, ndarray of shape (n_outputs, 2 n_components)."""
         return self._provision.coefficients()[0][:, self._provision.map.columns()]
 
     @property
-    def intercept_(self):
+    def intercept_(self) -> Floats:
         """Offsets of the outputs, ndarray of shape (n_outputs,)."""
         return self._provision.coefficients()[1]
 

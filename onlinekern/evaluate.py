@@ -6,8 +6,9 @@ permutations of one source: each permutation is streamed once and fed to all met
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
@@ -28,6 +29,10 @@ from onlinekern._comparison.search import (
     choose_parameters,
     count_runs,
 )
+from onlinekern._typing import Array, Floats
+
+if TYPE_CHECKING:
+    from onlinekern._streaming.source import Source
 
 __all__ = [
     "METHODS",
@@ -60,26 +65,26 @@ class MethodResult:
     name: str
     label: str
     estimator: str
-    parameters: dict
-    runs: list = field(default_factory=list)
-    test_scores: list = field(default_factory=list)
+    parameters: dict[str, Parameter]
+    runs: list[PrequentialResult] = field(default_factory=list)
+    test_scores: list[float] = field(default_factory=list)
 
     @property
-    def errors(self):
+    def errors(self) -> list[float]:
         """Mistake rate or root mean squared error of every run."""
         return [run.error for run in self.runs]
 
     @property
-    def supports(self):
+    def supports(self) -> list[int]:
         """Support vectors at the end of every run."""
         return [run.n_support for run in self.runs]
 
     @property
-    def microseconds(self):
+    def microseconds(self) -> list[float]:
         """Microseconds per sample of every run."""
         return [run.microseconds_per_sample for run in self.runs]
 
-    def mean_curves(self):
+    def mean_curves(self) -> tuple[Array, Floats, Floats]:
         """Return (samples, mean error, mean number of support vectors) over the runs."""
         return (
             self.runs[0].samples,
@@ -123,27 +128,27 @@ class Comparison:
     n_head: int
     majority_share: float | None
     target_deviation: float
-    methods: list = field(default_factory=list)
+    methods: list[MethodResult] = field(default_factory=list)
 
 
-def mean_and_deviation(values):
+def mean_and_deviation(values: Any) -> tuple[float, float | None]:
     """Return the mean and the sample standard deviation (None for a single value)."""
     return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else None
 
 
 def compare(
-    methods,
-    source,
-    repeats=5,
+    methods: str | Iterable[str] | Mapping[str, Any],
+    source: Source,
+    repeats: int = 5,
     *,
-    test=None,
-    shuffle=True,
-    kernel="gaussian",
-    gamma=None,
-    settings=None,
-    seed=0,
-    progress=None,
-):
+    test: Source | None = None,
+    shuffle: bool = True,
+    kernel: str = "gaussian",
+    gamma: float | str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    progress: Callable[[int, int | None, str], None] | None = None,
+) -> Comparison:
     """Run methods test-then-train over random permutations of a source.
 
     Parameters
@@ -206,23 +211,23 @@ class _Setting:
     shuffle: bool
     kernel: str
     gamma: object
-    settings: Mapping
+    settings: Mapping[str, Any]
     seed: int
 
 
 class _Tally:
     """Adds up the work done and passes it on."""
 
-    def __init__(self, progress):
+    def __init__(self, progress: Callable[[int, int | None, str], None] | None) -> None:
         self.progress, self.done, self.total = progress, 0, 0
 
-    def add(self, amount, text):
+    def add(self, amount: int, text: str) -> None:
         self.done += amount
         if self.progress is not None:
             self.progress(self.done, self.total, text)
 
 
-def _check(repeats, kernel, gamma):
+def _check(repeats: int, kernel: str, gamma: float | str | None) -> None:
     if repeats < 1:
         raise ValueError(f"repeats must be at least 1, got {repeats}")
     if kernel not in KERNELS:
@@ -231,7 +236,7 @@ def _check(repeats, kernel, gamma):
         raise ValueError(f"gamma must be a positive number, got {gamma}")
 
 
-def _contenders(methods, source, setting, repeats, tally):
+def _contenders(methods: Any, source: Source, setting: Any, repeats: int, tally: Any) -> Any:
     """Return (function from seed to estimator, empty MethodResult) pairs, and the head's size."""
     if isinstance(methods, Mapping):
         tally.total = repeats * source.n_samples * len(methods)
@@ -255,7 +260,7 @@ def _contenders(methods, source, setting, repeats, tally):
         (
             _builder(method, source.task, setting.kernel, parameters[method.name]),
             MethodResult(
-                method.name, method.label, method.estimator_name(source.task),
+                method.name, method.label, method.estimator_name(source.task) or "",
                 parameters[method.name],
             ),
         )
@@ -263,13 +268,13 @@ def _contenders(methods, source, setting, repeats, tally):
     ], len(y)  # fmt: skip
 
 
-def _builder(method, task, kernel, parameters):
+def _builder(method: Any, task: str, kernel: Any, parameters: Any) -> Any:
     values = {"kernel": kernel} | {key: item.value for key, item in parameters.items()}
     return lambda seed: method.build(task, values | {"random_state": seed})
 
 
-def _cloner(estimator):
-    def build(seed):
+def _cloner(estimator: Any) -> Any:
+    def build(seed: int) -> Any:
         fresh = clone(estimator)
         if "random_state" in fresh.get_params(deep=False):
             fresh.set_params(random_state=seed)
@@ -278,7 +283,7 @@ def _cloner(estimator):
     return build
 
 
-def _score(estimator, test):
+def _score(estimator: Any, test: Source) -> float:
     """Return accuracy, or root mean squared error in the units of the file."""
     total = 0.0
     for X, y in test.blocks():

@@ -1,6 +1,7 @@
 """Features whose inner products are, or approximate, a kernel: transformers."""
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +19,7 @@ from onlinekern._constraints import COUNT
 from onlinekern._fourier import FOURIER_CONSTRAINTS, draw_frequencies
 from onlinekern._kernel import KERNEL_CONSTRAINTS, kernel_width, new_kernel
 from onlinekern._threads import one_blas_thread
+from onlinekern._typing import Array, ArrayLike, Floats, Samples
 from onlinekern._validation import check_results, validate_data
 from onlinekern.core.features.map import RandomFourier
 from onlinekern.core.features.nystroem import nystroem
@@ -34,7 +36,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     random_state: object = None
 
     @fit_method
-    def fit(self, X, y=None):
+    def fit(self, X: Samples, y: ArrayLike | None = None) -> Self:
         """Make the map of these samples.
 
         Parameters
@@ -54,7 +56,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         self._map = self._new_map(X)
         return self
 
-    def partial_fit(self, X, y=None):
+    def partial_fit(self, X: Samples, y: ArrayLike | None = None) -> Self:
         """Make the map of the first batch of a stream; later batches leave it as it is.
 
         Parameters
@@ -72,7 +74,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         self._check(X)
         return self
 
-    def transform(self, X):
+    def transform(self, X: Samples) -> Array:
         """Features of samples.
 
         Parameters
@@ -88,22 +90,22 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         check_results(features, "feature vector")
         return features
 
-    def _check(self, X):
+    def _check(self, X: Any) -> Any:
         dtype = self._dtype
         return validate_data(self, X, dtype=dtype, reset=False)
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> Any:
         return self._map.n_features
 
     @property
-    def _dtype(self):
+    def _dtype(self) -> Any:
         return np.float32 if self._map.itemsize == 4 else np.float64
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return "_map" in self.__dict__
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
@@ -175,12 +177,12 @@ class FourierFeatures(FeatureTransformer):
         "random_state": ["random_state"],
     }
 
-    def _new_map(self, X):
+    def _new_map(self, X: Any) -> Any:
         draws = check_random_state(self.random_state)
         return RandomFourier(draw_frequencies(self, self.gamma_, X.shape[1], draws), X.dtype)
 
     @property
-    def frequencies_(self):
+    def frequencies_(self) -> Floats:
         """Frequencies, ndarray of shape (n_components, n_features)."""
         return self._map.frequencies()
 
@@ -257,7 +259,7 @@ default='gaussian'
     }
 
     @one_blas_thread
-    def _new_map(self, X):
+    def _new_map(self, X: Any) -> Any:
         draws = check_random_state(self.random_state)
         count = min(self.n_landmarks or self.n_components, X.shape[0])
         chosen = np.arange(count)
@@ -268,11 +270,11 @@ default='gaussian'
         kernel = new_kernel(self.kernel, self.gamma_, self.degree, self.coef0)
         return nystroem(kernel, self.landmarks_, self.n_components)
 
-    def _check(self, X):
+    def _check(self, X: Any) -> Any:
         X = super()._check(X)
         return sp.csr_matrix(X) if self._map.landmarks.stored_sparse and not sp.issparse(X) else X
 
     @property
-    def projection_(self):
+    def projection_(self) -> Floats:
         """The matrix D_k^{-1/2} V_k', ndarray of shape (n_features_out, n_landmarks)."""
         return self._map.projection()

@@ -4,6 +4,7 @@ A class is its documentation, its parameters and the parts of the core that it i
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from onlinekern._constraints import POSITIVE
 from onlinekern._gradient import LabelGradient, TargetGradient
@@ -51,7 +52,7 @@ class KernelPerceptronClassifier(OnlineClassifier, GrowingEstimator):
     True
     """
 
-    def _rule(self):
+    def _rule(self) -> Any:
         return RULES["perceptron"]()
 
 
@@ -183,6 +184,6 @@ class KernelPegasosClassifier(OnlineClassifier, GrowingEstimator):
 
     _constraints = {"reg": POSITIVE}
 
-    def _rule(self):
+    def _rule(self) -> Any:
         schedule = SCHEDULES["inverse"](1 / self.reg)
         return RULES["pegasos"](LOSSES["hinge"](), schedule, self.reg)

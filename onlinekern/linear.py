@@ -3,8 +3,11 @@
 A class is its documentation, its parameters and the parts of the core that it is made of.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from onlinekern._constraints import COUNT, POSITIVE
 from onlinekern._gradient import LabelGradient, TargetGradient
@@ -13,6 +16,10 @@ from onlinekern._mini_batches import MiniBatchEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import LOSSES, RULES
 from onlinekern.core.models.linear_batches import BatchSpace
+
+if TYPE_CHECKING:
+    from onlinekern.core.base.random import Generator
+    from onlinekern.core.stream import Model
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -56,7 +63,7 @@ class PerceptronClassifier(OnlineClassifier, LinearEstimator):
     True
     """
 
-    def _rule(self):
+    def _rule(self) -> Any:
         return RULES["perceptron"]()
 
 
@@ -212,20 +219,20 @@ class PegasosClassifier(MiniBatchEstimator, OnlineClassifier, LinearEstimator):
         "projection": ["boolean"],
     }
 
-    def _rule(self):
+    def _rule(self) -> Any:
         return RULES["batch_pegasos"](LOSSES["hinge"](), self.reg, self.batch_size)
 
-    def _radius(self):
+    def _radius(self) -> Any:
         """Of the ball that holds the optimum."""
         together = len(self.classes_) > 2 and self.multi_class == "ovr"
         problems = len(self.classes_) if together else 1
         return math.sqrt(problems / self.reg)
 
-    def _space(self, X, n_outputs, rng):
+    def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
         radius = self._radius() if self.projection else 0.0
         return BatchSpace(self.batch_size, radius, *self._linear(X, n_outputs))
 
-    def _renew(self, model):
+    def _renew(self, model: Model) -> None:
         super()._renew(model)
         if model.space.radius > 0:
             model.space.radius = self._radius()

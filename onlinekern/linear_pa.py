@@ -1,8 +1,11 @@
 """Linear Passive-Aggressive learners, at home where scikit-learn's were."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +18,10 @@ from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import HEADS, LOSSES, RULES
 from onlinekern.core.learning.heads import Weighted
 from onlinekern.core.models.linear import LinearSpace
+
+if TYPE_CHECKING:
+    from onlinekern.core.base.random import Generator
+    from onlinekern.core.stream import Model
 
 # The steps of the constant, in units of those of the weights, on sparse samples.
 SPARSE_INTERCEPT = 0.01
@@ -34,21 +41,21 @@ class LinearPA(PassesEstimator):
         "average": [Interval(Integral, 0, None, closed="neither"), "boolean"],
     }
 
-    def _rule(self):
+    def _rule(self) -> Any:
         variant = self.variant or ("pa2" if self.loss.startswith("squared") else "pa1")
         # Plain PA is PA-I without its bound, as is PA-II where C is infinite.
         if variant == "pa" or math.isinf(self.C):
             return RULES["scaled_pa1"](self._plain_loss(), math.inf)
         return RULES[f"scaled_{variant}"](self._plain_loss(), self.C)
 
-    def _space(self, X, n_outputs, rng):
+    def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
         # What the first samples are, later ones are taken for.
         constant = SPARSE_INTERCEPT if sp.issparse(X) else 1.0
         average = int(self.average)
         arguments = X.shape[1], X.dtype, n_outputs, average > 0, self.fit_intercept * constant
         return LinearSpace(*arguments, average, self.variant == "pa")
 
-    def _renew(self, model):
+    def _renew(self, model: Model) -> None:
         super()._renew(model)
         model.space.counted = self.variant == "pa"
 
@@ -111,17 +118,17 @@ class PAClassifier(LinearPA, OnlineClassifier):
     """
 
     loss: str = "hinge"
-    class_weight: dict | str | None = None
+    class_weight: dict[Any, float] | str | None = None
 
     _constraints = {
         "loss": [StrOptions({"hinge", "squared_hinge"})],
         "class_weight": [StrOptions({"balanced"}), dict, None],
     }
 
-    def _plain_loss(self):
+    def _plain_loss(self) -> Any:
         return LOSSES["hinge"]()
 
-    def _weigh_classes(self, y):
+    def _weigh_classes(self, y: Any) -> None:
         if y is None and self.class_weight == "balanced":
             raise ValueError(
                 "class_weight='balanced' needs the whole sample: call fit, or give the weights "
@@ -131,11 +138,11 @@ class PAClassifier(LinearPA, OnlineClassifier):
         weights = compute_class_weight(self.class_weight, classes=self.classes_, y=labels)
         self._class_weights = None if self.class_weight is None else tuple(weights.tolist())
 
-    def _head(self):
+    def _head(self) -> Any:
         head = super()._head()
         return head if self._class_weights is None else Weighted(head, self._class_weights)
 
-    def _problem_head(self, k):
+    def _problem_head(self, k: int) -> Any:
         """The head of class k against the rest."""
         head = HEADS["binary"]()
         return head if self._class_weights is None else Weighted(head, (1, self._class_weights[k]))
@@ -193,5 +200,5 @@ class PARegressor(LinearPA, OnlineRegressor):
         "epsilon": NOT_NEGATIVE,
     }
 
-    def _plain_loss(self):
+    def _plain_loss(self) -> Any:
         return LOSSES["epsilon_insensitive"](self.epsilon)

@@ -3,7 +3,10 @@
 A class is its documentation, its parameters and the parts of the core that it is made of.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,9 +14,13 @@ from sklearn.utils._param_validation import StrOptions
 
 from onlinekern._constraints import COUNT, POSITIVE
 from onlinekern._tasks import OnlineClassifier
+from onlinekern._typing import Array, Floats
 from onlinekern.core import LOSSES, RULES
 from onlinekern.core.models.local import LocalSpace
 from onlinekern.passive_aggressive import VARIANTS, passive_aggressive
+
+if TYPE_CHECKING:
+    from onlinekern.core.base.random import Generator
 
 # AROW's r in units of the mean squared length of the samples, for r="scale".
 TRUST = 0.01
@@ -177,13 +184,13 @@ class LOLClassifier(OnlineClassifier):
         "average": ["boolean"],
     }
 
-    def _rule(self):
+    def _rule(self) -> Any:
         hinge = LOSSES["hinge"]()
         if self.step == "arow":
             return RULES["arow"](hinge, TRUST if self.r == "scale" else self.r)
         return passive_aggressive(self.variant, hinge, self.C)
 
-    def _space(self, X, n_outputs, rng):
+    def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
         if self.n_assign > self.n_prototypes:
             raise ValueError(
                 f"n_assign must be at most n_prototypes={self.n_prototypes}, got {self.n_assign}"
@@ -207,39 +214,39 @@ class LOLClassifier(OnlineClassifier):
         )
 
     @property
-    def cluster_centers_(self):
+    def cluster_centers_(self) -> Floats:
         """The prototypes, ndarray of shape (n_prototypes, n_features)."""
         return self._fitted_model.space.prototypes.means()
 
     @property
-    def cluster_counts_(self):
+    def cluster_counts_(self) -> Array:
         """Samples of each prototype, ndarray of shape (n_prototypes,)."""
         return self._fitted_model.space.prototypes.counts()
 
     @property
-    def coef_(self):
+    def coef_(self) -> Floats:
         """Shared hyperplanes, ndarray of shape (n_outputs, n_features)."""
         return self._fitted_model.space.shared()[:, : self.n_features_in_]
 
     @property
-    def intercept_(self):
+    def intercept_(self) -> Floats:
         """Constants of the shared hyperplanes, ndarray of shape (n_outputs,)."""
         weights = self._fitted_model.space.shared()
         return weights[:, -1] if self._fitted_model.space.intercept else np.zeros(len(weights))
 
     @property
-    def local_coef_(self):
+    def local_coef_(self) -> Floats:
         """The prototypes' hyperplanes, ndarray of shape (n_prototypes, n_outputs, n_features)."""
         return self._fitted_model.space.local()[:, :, : self.n_features_in_]
 
     @property
-    def local_intercept_(self):
+    def local_intercept_(self) -> Floats:
         """Constants of the prototypes' hyperplanes, ndarray of shape (n_prototypes, n_outputs)."""
         weights = self._fitted_model.space.local()
         present = self._fitted_model.space.intercept
         return weights[:, :, -1] if present else np.zeros(weights.shape[:2])
 
     @property
-    def mean_(self):
+    def mean_(self) -> Floats:
         """What is taken off the samples, ndarray of shape (n_features,)."""
         return self._fitted_model.space.center_of_samples()

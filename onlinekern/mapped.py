@@ -3,7 +3,10 @@
 A class is its documentation, its parameters and the parts of the core that it is made of.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from onlinekern._constraints import COUNT
 from onlinekern._fourier import FourierEstimator
@@ -11,9 +14,13 @@ from onlinekern._gradient import LabelGradient, TargetGradient
 from onlinekern._kernel import KernelEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern._threads import SingleThreadedBlas
+from onlinekern._typing import Floats
 from onlinekern.core.features.map import RandomFourier
 from onlinekern.core.models.mapped import MappedSpace
 from onlinekern.core.models.nogd import NystroemSpace
+
+if TYPE_CHECKING:
+    from onlinekern.core.base.random import Generator
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -26,22 +33,22 @@ class FOGD(FourierEstimator):
 
     _constraints = {"fit_intercept": ["boolean"], "average": ["boolean"]}
 
-    def _fourier_space(self, X, n_outputs, frequencies):
+    def _fourier_space(self, X: Any, n_outputs: int, frequencies: Any) -> Any:
         features = RandomFourier(frequencies, X.dtype, bool(self.fit_intercept))
         return MappedSpace(features, n_outputs, bool(self.average))
 
     @property
-    def frequencies_(self):
+    def frequencies_(self) -> Floats:
         """Random frequencies, ndarray of shape (n_components, n_features)."""
         return self._fitted_model.space.map.frequencies()
 
     @property
-    def coef_(self):
+    def coef_(self) -> Floats:
         """Weights of the features, cosines first, ndarray of shape (n_outputs, 2 n_components)."""
         return self._fitted_model.space.effective()
 
     @property
-    def intercept_(self):
+    def intercept_(self) -> Floats:
         """Constants of the outputs, ndarray of shape (n_outputs,)."""
         return self._fitted_model.space.offsets()
 
@@ -143,7 +150,7 @@ class NOGD(SingleThreadedBlas, KernelEstimator):
         "average": ["boolean"],
     }
 
-    def _space(self, X, n_outputs, rng):
+    def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
         rank = self.budget if self.n_components is None else self.n_components
         if rank > self.budget:
             raise ValueError(
@@ -152,13 +159,13 @@ class NOGD(SingleThreadedBlas, KernelEstimator):
             )
         return NystroemSpace(self._kernel_support(X, n_outputs), self.budget, rank)
 
-    def _next_calls_blas(self):
+    def _next_calls_blas(self) -> bool:
         # Only the last landmark does: the eigenvectors of the kernel matrix follow it.
         space = self._model.space
         return not space.moved and space.support.n + 1 >= space.n_landmarks
 
     @property
-    def dual_coef_(self):
+    def dual_coef_(self) -> Floats:
         """Coefficients of the model that predicts, ndarray of shape (n_outputs, n_SV)."""
         return self._fitted_model.space.effective()
 

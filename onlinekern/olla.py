@@ -1,9 +1,12 @@
 """OLLA: support vector machines and their like, learnt point by point in several passes."""
 
+from __future__ import annotations
+
 import warnings
 from dataclasses import dataclass
 from math import sqrt
 from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -13,8 +16,13 @@ from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
 from onlinekern._kernel import KernelEstimator
 from onlinekern._probabilities import LogisticProbabilities
 from onlinekern._tasks import Classifier, Regressor
+from onlinekern._typing import Floats
 from onlinekern.core import LOSSES, PENALTIES, POINT_RULES, SCHEDULES
 from onlinekern.core.models.olla import AllOutputs, SupportOutputs, WorstViolatorFirst
+
+if TYPE_CHECKING:
+    from onlinekern.core.base.random import Generator
+    from onlinekern.core.stream import Model
 
 # The losses whose plain step can run away, and the rule that bounds it.
 SAFE = {
@@ -66,7 +74,7 @@ class OLLA(KernelEstimator):
         "cache_size": POSITIVE,
     }
 
-    def _check_combination(self):
+    def _check_combination(self) -> None:
         """Raise ValueError for parameters that exclude each other."""
         if self.selection == "max_violator" and self.outputs == "support":
             raise ValueError(
@@ -80,7 +88,7 @@ class OLLA(KernelEstimator):
             if value != needed:
                 raise ValueError(f"solver='newton' needs {name}={needed!r}, got {name}={value!r}")
 
-    def _rule(self):
+    def _rule(self) -> Any:
         own = OWN_PARAMETER.get(self.loss)
         loss = LOSSES[self.loss](*[getattr(self, own)] if own else [])
         if self.solver == "newton":
@@ -93,7 +101,7 @@ class OLLA(KernelEstimator):
         kind = SAFE.get(self.loss, "gradient") if self.step == "safe" else "gradient"
         return POINT_RULES[kind](loss, schedule, self.C, self.penalty not in (None, "none"))
 
-    def _space(self, X, n_outputs, rng):
+    def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
         self._check_combination()
         name = self.penalty or "none"
         penalty = PENALTIES["l1_sign" if name == "l1" and not self.prox else name]()
@@ -103,14 +111,16 @@ class OLLA(KernelEstimator):
             return AllOutputs(*parts, cache_bytes)
         return SupportOutputs(*parts, self.support_tol)
 
-    def _keeps_outputs(self, X, cache_bytes):
+    def _keeps_outputs(self, X: Any, cache_bytes: Any) -> Any:
         """Whether the outputs of all points are kept."""
         if self.outputs is None:
             rows = X.shape[0] ** 2 * X.dtype.itemsize
             return self.selection == "max_violator" or rows <= cache_bytes
         return self.outputs == "all"
 
-    def _train(self, model, X, y, weight, draws):
+    def _train(
+        self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
+    ) -> None:
         space = model.space
         space.prepare(X)
         before, self.n_iter_ = None, 0
@@ -130,17 +140,17 @@ class OLLA(KernelEstimator):
         else:
             self.support_ = space.settle(X, self.support_tol)
 
-    def _order(self, model, y, weight, draws):
+    def _order(self, model: Model, y: Any, weight: Any, draws: np.random.RandomState) -> Any:
         """The order of one epoch."""
         if self.selection == "max_violator":
             return WorstViolatorFirst(model.space, model.head, y, weight)
         return draws.permutation(len(y)).astype(np.intp) if self.selection == "shuffled" else None
 
-    def _is_steady(self, before, now):
+    def _is_steady(self, before: Any, now: Any) -> Any:
         """Whether an epoch changed the outputs of the points by less than `tol`."""
         return bool(np.linalg.norm(now - before) <= self.tol * np.linalg.norm(now))
 
-    def _warn_of_divergence(self, model, X, failure):
+    def _warn_of_divergence(self, model: Model, X: Any, failure: Any) -> None:
         """Keep the last finite model, if its scores are numbers; else the fit fails."""
         scores = np.empty((X.shape[0], model.head.n_outputs))
         model.scores(X, scores)
@@ -155,7 +165,7 @@ class OLLA(KernelEstimator):
         )
 
     @property
-    def intercept_(self):
+    def intercept_(self) -> Floats:
         """Offsets of the outputs, ndarray of shape (n_outputs,)."""
         return self._fitted_model.space.offsets()
 
@@ -228,14 +238,14 @@ default='hinge'
         "delta": POSITIVE,
     }
 
-    def _check_combination(self):
+    def _check_combination(self) -> None:
         super()._check_combination()
         if self.solver == "newton" and self.multi_class == "margin" and len(self.classes_) > 2:
             raise ValueError(
                 "solver='newton' needs multi_class='ovr' for more than two classes, got 'margin'"
             )
 
-    def _is_steady(self, before, now):
+    def _is_steady(self, before: Any, now: Any) -> Any:
         same = np.array_equal(self._winners(before), self._winners(now))
         return same and super()._is_steady(before, now)
 

@@ -1,6 +1,7 @@
 """OSKL: online sparse kernel learning, whose support vectors are sampled by the loss's slope."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from sklearn.utils._param_validation import StrOptions
 
@@ -70,5 +71,5 @@ class OSKLClassifier(OnlineClassifier, GradientStep, GrowingEstimator):
         "G": POSITIVE,
     }
 
-    def _gate(self):
+    def _gate(self) -> Any:
         return GATES["slope_proportional"](self.G)

@@ -1,6 +1,7 @@
 """Passive-Aggressive learners with kernels."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from sklearn.utils._param_validation import StrOptions
 
@@ -12,7 +13,7 @@ from onlinekern.core import LOSSES, RULES
 VARIANTS = [StrOptions({"pa", "pa1", "pa2"})]
 
 
-def passive_aggressive(variant, loss, C):
+def passive_aggressive(variant: str, loss: Any, C: float) -> Any:
     """The rule of a Passive-Aggressive variant; the plain one has no C."""
     return RULES[variant](loss) if variant == "pa" else RULES[variant](loss, C)
 
@@ -26,7 +27,7 @@ class KernelPA(GrowingEstimator):
 
     _constraints = {"C": POSITIVE, "variant": VARIANTS}
 
-    def _rule(self):
+    def _rule(self) -> Any:
         return passive_aggressive(self.variant, self._loss(), self.C)
 
 
@@ -70,7 +71,7 @@ class KernelPAClassifier(OnlineClassifier, KernelPA):
     True
     """
 
-    def _loss(self):
+    def _loss(self) -> Any:
         return LOSSES["hinge"]()
 
 
@@ -118,5 +119,5 @@ class KernelPARegressor(OnlineRegressor, KernelPA):
 
     _constraints = {"epsilon": NOT_NEGATIVE}
 
-    def _loss(self):
+    def _loss(self) -> Any:
         return LOSSES["epsilon_insensitive"](self.epsilon)

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from onlinekern.evaluate import Comparison
 
 SUFFIXES = (".png", ".pdf", ".svg", ".jpg")
 # Okabe and Ito's colours, told apart by the colour-blind. Neighbours have other lines, so that a
@@ -19,7 +25,7 @@ SHORT_AXIS = 50
 LEGEND_ROWS = 18
 
 
-def plot_comparisons(comparisons, path):
+def plot_comparisons(comparisons: Sequence[Comparison], path: str | PathLike[str]) -> None:
     """Draw two panels for every comparison, and write the picture.
 
     Parameters
@@ -47,7 +53,7 @@ def plot_comparisons(comparisons, path):
     figure.savefig(path, dpi=130, format=Path(path).suffix.lower().lstrip(".") or "png")
 
 
-def plot_errors(comparison, axes):
+def plot_errors(comparison: Comparison, axes: Any) -> None:
     """Draw the error so far (mistake rate in %, or RMSE) against the samples seen."""
     counted = comparison.task == "classification"
     for result, style in _styled(comparison):
@@ -59,7 +65,7 @@ def plot_errors(comparison, axes):
     _finish(axes)
 
 
-def plot_supports(comparison, axes):
+def plot_supports(comparison: Comparison, axes: Any) -> None:
     """Draw the number of support vectors against the samples seen, both axes logarithmic."""
     for result, style in _styled(comparison):
         samples, _, support = result.mean_curves()
@@ -71,7 +77,7 @@ def plot_supports(comparison, axes):
     _finish(axes)
 
 
-def _styled(comparison):
+def _styled(comparison: Comparison) -> Iterator[Any]:
     for k, result in enumerate(comparison.methods):
         turn, colour = divmod(k, len(COLOURS))
         yield (
@@ -85,11 +91,11 @@ def _styled(comparison):
         )
 
 
-def _shown(samples):
+def _shown(samples: Any) -> Any:
     return samples >= min(FIRST_SHOWN, samples[-1])
 
 
-def _finish(axes):
+def _finish(axes: Any) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axes.set_xscale("log")

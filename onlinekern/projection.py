@@ -1,6 +1,9 @@
 """Learners on a budget that solve with the Gram matrix of their support vectors."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -8,9 +11,13 @@ from onlinekern._constraints import COUNT, POSITIVE
 from onlinekern._kernel import BudgetedEstimator
 from onlinekern._tasks import OnlineClassifier
 from onlinekern._threads import SingleThreadedBlas
+from onlinekern._typing import Floats
 from onlinekern.core import RULES
 from onlinekern.core.budgets.bolssvm import LeastSquares
 from onlinekern.core.budgets.projectron import MarginPerceptron, Projectron, budget_price
+
+if TYPE_CHECKING:
+    from onlinekern.core.base.random import Generator
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -84,10 +91,10 @@ class ProjectronClassifier(OnlineClassifier, BudgetedEstimator):
         "budget": [*COUNT, None],
     }
 
-    def _rule(self):
+    def _rule(self) -> Any:
         return MarginPerceptron(bool(self.plus_plus))
 
-    def _budget(self, rng):
+    def _budget(self, rng: Generator) -> Any:
         price = 1 / self.eta if self.budget is None else budget_price(self.budget)
         joint = len(self.classes_) > 2 and self.multi_class == "margin"
         return Projectron(self.eta, self.budget or 0, price, joint)
@@ -154,13 +161,13 @@ class BOLSSVMClassifier(SingleThreadedBlas, OnlineClassifier, BudgetedEstimator)
 
     _constraints = {"C": POSITIVE}
 
-    def _rule(self):
+    def _rule(self) -> Any:
         return RULES["perceptron"]()
 
-    def _budget(self, rng):
+    def _budget(self, rng: Generator) -> Any:
         return LeastSquares(self.budget, self.C)
 
     @property
-    def intercept_(self):
+    def intercept_(self) -> Floats:
         """Offsets of the outputs, ndarray of shape (n_outputs,)."""
         return np.array(self._fitted_model.space.budget.intercept())

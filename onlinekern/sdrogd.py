@@ -1,8 +1,11 @@
 """SDROGD: online gradient descent with a discriminative regulariser from matrix sketches."""
 
+from __future__ import annotations
+
 import warnings
 from dataclasses import dataclass
 from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -12,11 +15,16 @@ from onlinekern._linear import LinearModel
 from onlinekern._mini_batches import MiniBatchEstimator
 from onlinekern._tasks import OnlineClassifier
 from onlinekern._threads import SingleThreadedBlas
+from onlinekern._typing import Array, Floats
 from onlinekern.core import DISCRIMINANTS, LOSSES, RULES, SCHEDULES, STEPS
 from onlinekern.core.linalg.frequent_directions import FrequentDirections
 from onlinekern.core.linalg.scatter import Scatter
 from onlinekern.core.models.sdrogd import SketchedSpace
 from onlinekern.sketch import SKETCH_SIZE, sketch_rows
+
+if TYPE_CHECKING:
+    from onlinekern.core.base.random import Generator
+    from onlinekern.core.stream import Model
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
@@ -165,11 +173,11 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
         "average": ["boolean", None],
     }
 
-    def _rule(self):
+    def _rule(self) -> Any:
         # The coefficient of a sample is the slope of its loss; steps are the space's.
         return RULES["gradient"](LOSSES["hinge"](), SCHEDULES["constant"](1.0))
 
-    def _discriminant(self):
+    def _discriminant(self) -> Any:
         within, weight = self.within_weight, self.discriminative
         if within is None:
             within = 0.5 if len(self.classes_) == 2 else 0.9
@@ -177,11 +185,11 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
             weight = 0.2 if self.between == "linear" else 1.0
         return DISCRIMINANTS[self.between](within, weight, self.reg)
 
-    def _step_size(self):
+    def _step_size(self) -> Any:
         name = self.schedule or ("sqrt" if self.between == "linear" else "safe")
         return STEPS[name](self.eta0 or 0.0) if name == "sqrt" else STEPS[name]()
 
-    def _space(self, X, n_outputs, rng):
+    def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
         self._warned = False
         n_features = X.shape[1]
         sketch = FrequentDirections(sketch_rows(self.sketch_size, n_features), n_features)
@@ -197,18 +205,18 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
             bool(average),
         )
 
-    def _renew(self, model):
+    def _renew(self, model: Model) -> None:
         super()._renew(model)
         discriminant, step_size = self._discriminant(), self._step_size()
         if (discriminant, step_size) != (model.space.discriminant, model.space.step_size):
             self._validate_params()
             model.space.discriminant, model.space.step_size = discriminant, step_size
 
-    def _next_calls_blas(self):
+    def _next_calls_blas(self) -> bool:
         # Only the last sample of a batch does, and one that fills the sketch.
         return self._model.space.is_busy_next
 
-    def _finish(self):
+    def _finish(self) -> None:
         if self._model.space.exponent > 0 and not self._warned:
             self._warned = True
             warnings.warn(
@@ -220,26 +228,26 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
             )
 
     @property
-    def sketch_(self):
+    def sketch_(self) -> Array:
         """The sketch C, ndarray of shape (n_rows, n_features)."""
         return self._fitted_model.space.scatter.sketch.rows()
 
     @property
-    def sketch_size_(self):
+    def sketch_size_(self) -> int:
         """l in use."""
         return self._fitted_model.space.scatter.sketch.size
 
     @property
-    def class_means_(self):
+    def class_means_(self) -> Floats:
         """u_c, ndarray of shape (n_classes, n_features)."""
         return self._fitted_model.space.scatter.class_means
 
     @property
-    def class_weight_sums_(self):
+    def class_weight_sums_(self) -> Floats:
         """N_c, ndarray of shape (n_classes,)."""
         return self._fitted_model.space.scatter.class_weights
 
     @property
-    def n_batches_(self):
+    def n_batches_(self) -> int:
         """Steps made."""
         return self._fitted_model.space.n_steps

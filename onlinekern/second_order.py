@@ -5,6 +5,7 @@ A class is its documentation, its parameters and the parts of the core that it i
 
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -77,7 +78,7 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
 
     _constraints = {"confidence": CONFIDENCE}
 
-    def _rule(self):
+    def _rule(self) -> Any:
         return RULES["cw"](LOSSES["hinge"](), self.confidence)
 
 
@@ -144,7 +145,7 @@ class SCWClassifier(OnlineClassifier, SecondOrderEstimator):
         "confidence": CONFIDENCE,
     }
 
-    def _rule(self):
+    def _rule(self) -> Any:
         return RULES[self.variant](LOSSES["hinge"](), self.confidence, self.C)
 
 
@@ -204,7 +205,7 @@ class AROWClassifier(OnlineClassifier, SecondOrderEstimator):
 
     _constraints = {"r": POSITIVE}
 
-    def _rule(self):
+    def _rule(self) -> Any:
         return RULES["arow"](LOSSES["hinge"](), self.r)
 
 
@@ -262,5 +263,5 @@ class AROWRegressor(OnlineRegressor, SecondOrderEstimator):
 
     _constraints = {"r": POSITIVE, "epsilon": NOT_NEGATIVE}
 
-    def _rule(self):
+    def _rule(self) -> Any:
         return RULES["arow"](LOSSES["epsilon_insensitive"](self.epsilon), self.r)

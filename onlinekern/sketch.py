@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import (
@@ -14,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from onlinekern._base import fit_method
 from onlinekern._threads import one_blas_thread
+from onlinekern._typing import Array, ArrayLike, Floats, Samples
 from onlinekern._validation import check_results, validate_data
 from onlinekern.core.linalg import frequent_directions
 
@@ -23,7 +25,7 @@ SKETCH_SIZE = [
 ]
 
 
-def sketch_rows(sketch_size, n_features):
+def sketch_rows(sketch_size: Any, n_features: int) -> Any:
     """The number l of directions that a sketch keeps.
 
     Parameters
@@ -107,7 +109,7 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     _parameter_constraints = {"sketch_size": SKETCH_SIZE}
 
-    def fit(self, X, y=None):
+    def fit(self, X: Samples, y: ArrayLike | None = None) -> Self:
         """Sketch X from scratch.
 
         Parameters
@@ -121,7 +123,7 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         """
         return self._insert(X, start=True)
 
-    def partial_fit(self, X, y=None):
+    def partial_fit(self, X: Samples, y: ArrayLike | None = None) -> Self:
         """Insert the rows of X, in their order.
 
         Parameters
@@ -137,7 +139,7 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     @fit_method
     @one_blas_thread
-    def _insert(self, X, start):
+    def _insert(self, X: Any, start: bool) -> Any:
         X = self._validate(X, reset=start)
         if start:
             size = sketch_rows(self.sketch_size, X.shape[1])
@@ -147,7 +149,7 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return self
 
     @one_blas_thread
-    def merge(self, other):
+    def merge(self, other: Any) -> Self:
         """Take in the sketch of other rows: the result is a sketch of all of them.
 
         The error bounds add up, and stay below ``||X||_F^2 / (l + 1)`` of all rows when both
@@ -171,7 +173,7 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         self._sketch.merge(other._sketch)
         return self
 
-    def transform(self, X):
+    def transform(self, X: Samples) -> Array:
         """Project samples on `components_`.
 
         Parameters
@@ -189,10 +191,10 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         check_results(projected, "projection")
         return projected
 
-    def _validate(self, X, reset):
+    def _validate(self, X: Any, reset: bool) -> Any:
         return validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
 
-    def _decomposed(self):
+    def _decomposed(self) -> Any:
         """Singular values and right singular vectors of the sketch, l of each."""
         check_is_fitted(self)
         size = self._sketch.size
@@ -207,39 +209,39 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return values, components
 
     @property
-    def sketch_(self):
+    def sketch_(self) -> Array:
         """C, ndarray of shape (n_rows, n_features)."""
         return self._sketch.rows()
 
     @property
-    def sketch_size_(self):
+    def sketch_size_(self) -> int:
         """l."""
         return self._sketch.size
 
     @property
-    def components_(self):
+    def components_(self) -> Floats:
         """Right singular vectors of the sketch, ndarray of shape (l, n_features)."""
         return self._decomposed()[1]
 
     @property
-    def singular_values_(self):
+    def singular_values_(self) -> Floats:
         """Singular values of the sketch, ndarray of shape (l,)."""
         return self._decomposed()[0]
 
     @property
-    def error_bound_(self):
+    def error_bound_(self) -> float:
         """Bound on the largest eigenvalue of X'X - C'C."""
         return self._sketch.shrinkage
 
     @property
-    def squared_norm_(self):
+    def squared_norm_(self) -> float:
         """||X||_F^2 of all rows seen."""
         return self._sketch.squared_norm
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return "_sketch" in self.__dict__
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

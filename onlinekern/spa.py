@@ -1,6 +1,7 @@
 """SPA: sparse passive-aggressive learning, whose support vectors are sampled by their loss."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
 from onlinekern._kernel import GrowingEstimator
@@ -20,7 +21,7 @@ class SPA(GrowingEstimator):
 
     _constraints = {"eta": POSITIVE, "alpha": POSITIVE, "beta": POSITIVE}
 
-    def _gate(self):
+    def _gate(self) -> Any:
         if self.beta < self.alpha:
             raise ValueError(
                 f"beta must be at least alpha (acceptance is min(alpha, loss) / beta), "
@@ -75,7 +76,7 @@ class SPAClassifier(OnlineClassifier, SPA):
     True
     """
 
-    def _rule(self):
+    def _rule(self) -> Any:
         return RULES["pa1"](LOSSES["hinge"](), self.eta)
 
 
@@ -125,7 +126,7 @@ class SPARegressor(OnlineRegressor, SPA):
 
     _constraints = {"epsilon": NOT_NEGATIVE}
 
-    def _rule(self):
+    def _rule(self) -> Any:
         return RULES["pa1"](LOSSES["epsilon_insensitive"](self.epsilon), self.eta)
 
 
@@ -178,5 +179,5 @@ class SPAOneClass(OnlineOutlierDetector, SPA):
     array([ 1, -1])
     """
 
-    def _rule(self):
+    def _rule(self) -> Any:
         return RULES["pa1"](LOSSES["hinge"](), self.eta)

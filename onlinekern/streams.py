@@ -10,7 +10,10 @@ can be run through any number of times, in file order or in a fresh random permu
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from scipy import sparse
 
@@ -23,6 +26,7 @@ from onlinekern._streaming.synthetic import (
     two_normals,
     two_spirals,
 )
+from onlinekern._typing import Floats
 
 __all__ = [
     "Source",
@@ -39,7 +43,9 @@ __all__ = [
 PACKED = (".gz", ".bz2", ".xz")
 
 
-def _reader(path, target=None, feature_names=None, labels=None):
+def _reader(
+    path: Any, target: str | None = None, feature_names: Any = None, labels: Any = None
+) -> Any:
     """Return the reader for a file, by its name."""
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     if suffixes and suffixes[-1] in PACKED:
@@ -63,7 +69,13 @@ def _reader(path, target=None, feature_names=None, labels=None):
         ) from error
 
 
-def open_source(path, target=None, *, like=None, **options):
+def open_source(
+    path: str | PathLike[str],
+    target: str | None = None,
+    *,
+    like: Source | None = None,
+    **options: Any,
+) -> Source:
     """Read a file into a ``Source``.
 
     Parameters
@@ -102,7 +114,14 @@ def open_source(path, target=None, *, like=None, **options):
     return source
 
 
-def read_blocks(path, target=None, *, n_features=None, zero_based=False, dtype="float64"):
+def read_blocks(
+    path: str | PathLike[str],
+    target: str | None = None,
+    *,
+    n_features: int | None = None,
+    zero_based: bool = False,
+    dtype: str = "float64",
+) -> Iterator[tuple[Any, Floats]]:
     """Read a file once, straight through, as blocks (X, y): for streams too long to keep at all.
 
     Parameters
@@ -135,4 +154,4 @@ def read_blocks(path, target=None, *, n_features=None, zero_based=False, dtype="
             X = sparse.csr_matrix(
                 (X.data, X.indices - first_index, X.indptr), shape=(X.shape[0], n_features)
             )
-        yield stored(X, dtype, path), y
+        yield stored(X, dtype, str(path)), y

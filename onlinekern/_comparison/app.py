@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from importlib.metadata import PackageNotFoundError, version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -21,14 +21,14 @@ app = typer.Typer(
 NARROWEST = 80
 
 
-def _console(stderr=False):
+def _console(stderr: Any = False) -> Any:
     console = Console(stderr=stderr, highlight=False)
     if not console.is_terminal:
         console.width = max(console.width, NARROWEST)
     return console
 
 
-def _print_version(wanted: bool):
+def _print_version(wanted: bool) -> None:
     if wanted:
         typer.echo(version_line())
         raise typer.Exit
@@ -40,7 +40,7 @@ def start(
     version: Annotated[bool, typer.Option(
         "--version", help="Print the version and exit.", callback=_print_version,
         is_eager=True)] = False,
-):  # fmt: skip
+) -> None:  # fmt: skip
     """Print the help if no command is named."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
@@ -94,7 +94,7 @@ def compare(
         metavar="FILE", help="Write all figures of all runs as JSON.")] = None,
     csv: Annotated[str | None, typer.Option(
         metavar="FILE", help="Write the table as CSV.")] = None,
-):  # fmt: skip
+) -> None:  # fmt: skip
     """Run methods test-then-train over a stream and print a table like the papers'.
 
     Every sample is predicted before it is learnt, in one pass over each random permutation. The
@@ -107,7 +107,7 @@ def compare(
 
 
 @app.command()
-def info():
+def info() -> None:
     """Print versions, and how the compiled core was built and runs here."""
     import onlinekern
 

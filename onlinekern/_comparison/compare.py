@@ -6,16 +6,18 @@ import math
 import os
 import sys
 from ast import literal_eval
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from onlinekern._comparison.methods import KERNELS, METHODS
 from onlinekern._comparison.report import print_table, write_csv, write_json
-from onlinekern.evaluate import compare
+from onlinekern.evaluate import Comparison, compare
 from onlinekern.plotting import SUFFIXES, plot_comparisons
 from onlinekern.streams import Source, gaussian_mixture, open_source
 
@@ -50,7 +52,7 @@ class Request:
     json: str | None
     csv: str | None
 
-    def check(self):
+    def check(self) -> None:
         """Raise ValueError or OSError for whatever can be seen to be wrong without the data."""
         for name, known in (("task", TASKS), ("scale", SCALES), ("dtype", DTYPES)):
             _one_of(f"--{name}", getattr(self, name), known)
@@ -79,19 +81,19 @@ class Request:
                 _check_writable(path)
 
 
-def _one_of(option, value, known):
+def _one_of(option: str, value: Any, known: Any) -> None:
     if value not in known:
         raise ValueError(f"{option}: unknown {value!r}; known are {', '.join(known)}")
 
 
-def _check_readable(path):
+def _check_readable(path: Any) -> None:
     if Path(path).is_dir():
         raise IsADirectoryError(21, "Is a directory", path)
     with Path(path).open("rb"):
         pass
 
 
-def _check_writable(path):
+def _check_writable(path: Any) -> None:
     """Try it, for permission bits tell little to a superuser or on a read-only file system."""
     existed = Path(path).exists()
     with Path(path).open("ab"):
@@ -100,7 +102,7 @@ def _check_writable(path):
         os.unlink(path)
 
 
-def parse_gamma(text):
+def parse_gamma(text: str) -> Any:
     """Return a positive float, "scale" or "auto"; None (choose it) stays None."""
     if text in (None, "scale", "auto"):
         return text
@@ -113,7 +115,7 @@ def parse_gamma(text):
     return gamma
 
 
-def parse_settings(texts):
+def parse_settings(texts: list[str]) -> Any:
     """Turn ["spa.eta=0.1", ...] into {"spa.eta": 0.1, ...}."""
     settings = {}
     for text in texts:
@@ -127,7 +129,7 @@ def parse_settings(texts):
     return settings
 
 
-def _parse_value(text):
+def _parse_value(text: str) -> Any:
     words = {"true": True, "false": False, "none": None}
     if text.lower() in words:
         return words[text.lower()]
@@ -138,7 +140,7 @@ def _parse_value(text):
     return value if isinstance(value, int | float) else text
 
 
-def run(request, console, errors):
+def run(request: Any, console: Any, errors: Any) -> None:
     """Carry out a request: read, compare, print and write.
 
     Parameters
@@ -151,7 +153,7 @@ def run(request, console, errors):
 
     request.check()
     gamma, settings = parse_gamma(request.gamma), parse_settings(request.settings)
-    comparisons = []
+    comparisons: list[Comparison] = []
     with ExitStack() as stack:
         for source, test in _sources(request, stack, errors):
             for hint in _hints(request, source, test):
@@ -175,7 +177,7 @@ def run(request, console, errors):
         plot_comparisons(comparisons, request.plot)
 
 
-def _sources(request, stack, errors):
+def _sources(request: Any, stack: Any, errors: Any) -> Iterator[Any]:
     """Yield (training source, test source or None) for the data asked for."""
     options = {"dtype": request.dtype, "scale": request.scale, "task": request.task}
     if request.data is None:
@@ -195,7 +197,7 @@ def _sources(request, stack, errors):
     yield source, test
 
 
-def _default_data():
+def _default_data() -> Any:
     from sklearn.datasets import load_digits
 
     return {
@@ -204,23 +206,25 @@ def _default_data():
     }
 
 
-def _hints(request, source, test):
+def _hints(request: Any, source: Source, test: Source | None) -> Iterator[Any]:
     if source.hint:
         yield source.hint
-    guessed = request.task == "auto" and source.task == "classification" and not source.labels
+    if source.classes is None:
+        return
+    guessed = request.task == "auto" and not source.labels
     if guessed and len(source.classes) > MANY_CLASSES:
         yield (
             f"the {len(source.classes)} integer targets are read as classes: "
             "--task regression if they are quantities"
         )
-    if test is not None and source.task == "classification":
+    if test is not None:
         unknown = np.setdiff1d(list(test.class_counts), source.classes)
         if len(unknown):
             yield f"{test.name} has {len(unknown)} classes that {source.name} lacks"
 
 
 @contextmanager
-def _progress(console):
+def _progress(console: Any) -> Iterator[Any]:
     """Yield a function (done, total, text) that moves a bar, or does nothing off a terminal."""
     if not console.is_terminal or not sys.stderr.isatty():
         yield lambda done, total, text: None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 POWERS_OF_TEN = (1.0, 0.1, 10.0, 0.01, 100.0, 0.001, 1000.0)
 AGGRESSIVENESS = (1.0, 0.5, 2.0, 0.25)
@@ -43,29 +44,32 @@ class Method:
     label: str
     classifier: str | None
     regressor: str | None = None
-    fixed: Mapping = field(default_factory=dict)
-    grid: Mapping = field(default_factory=dict)
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     per_sample: tuple[str, ...] = ()
     kernels: tuple[str, ...] = KERNELS
     batch: bool = False
 
-    def estimator_name(self, task):
+    def estimator_name(self, task: str) -> str | None:
         """Return the name of the estimator class for a task, None if there is none."""
         return self.classifier if task == "classification" else self.regressor
 
-    def build(self, task, parameters):
+    def build(self, task: str, parameters: Any) -> Any:
         """Return an estimator; ``parameters`` may not contradict ``fixed``.
 
         A ``kernel`` is given to all methods alike, and passed over by those that have none.
         """
         package = importlib.import_module("onlinekern")
-        estimator = getattr(package, self.estimator_name(task))
+        name = self.estimator_name(task)
+        if name is None:
+            raise ValueError(f"method {self.name!r} does no {task}")
+        estimator = getattr(package, name)
         values = {**self.fixed, **parameters}
         if "kernel" not in estimator._get_param_names():
             values.pop("kernel", None)
         return estimator(**values)
 
-    def parameter_names(self, task):
+    def parameter_names(self, task: str) -> list[str]:
         """Return the parameters that may be set: the estimator's, but for what is decided here."""
         known = self.build(task, {}).get_params(deep=False)
         return sorted(set(known) - set(self.fixed) - {"kernel", "random_state"})
@@ -152,7 +156,7 @@ USUAL = (
 )  # fmt: skip
 
 
-def select_methods(names, task, kernel="gaussian"):
+def select_methods(names: Any, task: str, kernel: Any = "gaussian") -> list[Method]:
     """Return the methods of these names that do a task with a kernel.
 
     Parameters
@@ -184,14 +188,16 @@ def select_methods(names, task, kernel="gaussian"):
         if name not in able:
             raise ValueError(f"method {name!r} does no {task}; these do: {', '.join(able)}")
         if kernel not in METHODS[name].kernels:
-            known = ", ".join(METHODS[name].kernels)
-            raise ValueError(f"method {name!r} has no {kernel} kernel, but {known}")
+            kernels = ", ".join(METHODS[name].kernels)
+            raise ValueError(f"method {name!r} has no {kernel} kernel, but {kernels}")
     if len(set(names)) < len(names):
         raise ValueError(f"a method is named twice in {','.join(names)!r}")
     return [METHODS[name] for name in names]
 
 
-def given_parameters(methods, task, settings):
+def given_parameters(
+    methods: Any, task: str, settings: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
     """Distribute settings over methods.
 
     Parameters
@@ -212,7 +218,7 @@ def given_parameters(methods, task, settings):
         For a method that does not run, or a parameter that it does not have.
     """
     known = {method.name: method.parameter_names(task) for method in methods}
-    given = {name: {} for name in known}
+    given: dict[str, dict[str, Any]] = {name: {} for name in known}
     # Settings for one method win over settings for all.
     for key in sorted(settings, key=lambda key: "." in key):
         name, dot, parameter = key.rpartition(".")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
 from onlinekern._comparison.refitting import Refitted
+from onlinekern._typing import ArrayLike
 
 # Curves are recorded at FIRST_MARK * 2^(k / MARKS_PER_OCTAVE) samples: their length grows with the
 # logarithm of the stream's, and the learner's blocks are cut so rarely that its speed is not hurt.
@@ -45,12 +47,12 @@ class PrequentialResult:
     support_curve: np.ndarray
 
     @property
-    def error(self):
+    def error(self) -> float:
         """Mistake rate, or root mean squared error."""
         return float(self.error_curve[-1])
 
     @property
-    def late_error(self):
+    def late_error(self) -> float:
         """Return the error over the second half, which says more about a longer stream."""
         middle = np.searchsorted(self.samples, self.n_samples / 2, side="right") - 1
         if middle < 0:  # fewer samples than two marks
@@ -61,7 +63,7 @@ class PrequentialResult:
         return float(((sums[-1] - sums[middle]) / rows) ** (1 / power))
 
     @property
-    def microseconds_per_sample(self):
+    def microseconds_per_sample(self) -> float:
         return 1e6 * self.seconds / self.n_samples
 
 
@@ -79,7 +81,7 @@ class Run:
         Factor by which regression errors are multiplied before they are recorded.
     """
 
-    def __init__(self, estimator, classes=None, unit=1.0):
+    def __init__(self, estimator: Any, classes: ArrayLike | None = None, unit: Any = 1.0) -> None:
         if not hasattr(estimator, "partial_fit_predict"):
             if not hasattr(estimator, "fit") or not hasattr(estimator, "predict"):
                 raise TypeError(
@@ -89,9 +91,10 @@ class Run:
             estimator = Refitted(estimator, classes)
         self.estimator, self.classes, self.unit = estimator, classes, unit
         self.n_samples, self.seconds, self._error = 0, 0.0, 0.0
-        self._marks, self._curve = 0, []
+        self._marks = 0
+        self._curve: list[tuple[int, float, int]] = []
 
-    def feed(self, X, y):
+    def feed(self, X: Any, y: Any) -> None:
         """Test on, then learn, the rows of a block, one after the other."""
         start, rows = 0, len(y)
         while start < rows:
@@ -102,7 +105,7 @@ class Run:
                 self._record()
                 self._marks += 1
 
-    def result(self):
+    def result(self) -> PrequentialResult:
         """Return the ``PrequentialResult`` so far."""
         if not self.n_samples:
             raise ValueError("the stream has no samples")
@@ -127,10 +130,10 @@ class Run:
             support,
         )
 
-    def _next_mark(self):
+    def _next_mark(self) -> Any:
         return int(FIRST_MARK * 2 ** (self._marks / MARKS_PER_OCTAVE))
 
-    def _learn(self, X, y):
+    def _learn(self, X: Any, y: Any) -> None:
         classes = {} if self.classes is None else {"classes": self.classes}
         began = perf_counter()
         predicted = self.estimator.partial_fit_predict(X, y, **classes)
@@ -143,13 +146,13 @@ class Run:
         else:
             self._error += int(np.count_nonzero(predicted != y))
 
-    def _record(self):
+    def _record(self) -> None:
         mean = self._error / self.n_samples
         error = math.sqrt(mean) if self.classes is None else mean
         self._curve.append((self.n_samples, error, getattr(self.estimator, "n_support_", 0)))
 
 
-def prequential(estimator, stream, classes=None):
+def prequential(estimator: Any, stream: Any, classes: ArrayLike | None = None) -> PrequentialResult:
     """Run an estimator test-then-train over a stream.
 
     Parameters

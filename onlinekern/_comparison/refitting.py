@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
+
+from onlinekern._typing import Array, ArrayLike
 
 
 class Refitted:
@@ -20,17 +24,18 @@ class Refitted:
 
     FIRST = 64
 
-    def __init__(self, estimator, classes=None):
+    def __init__(self, estimator: Any, classes: Any = None) -> None:
         self.estimator, self.classes = estimator, classes
-        self._X, self._y = [], []
+        self._X: list[Any] = []
+        self._y: list[Any] = []
         self._seen, self._fitted = 0, 0
 
     @property
-    def n_support_(self):
+    def n_support_(self) -> int:
         """Support vectors of the last fit."""
         return int(np.sum(getattr(self.estimator, "n_support_", 0))) if self._fitted else 0
 
-    def partial_fit_predict(self, X, y, classes=None):
+    def partial_fit_predict(self, X: Any, y: Any, classes: ArrayLike | None = None) -> Array:
         """Return what the last fit says of X, and keep X and y."""
         predicted = self.predict(X)
         self._X.append(X)
@@ -40,13 +45,13 @@ class Refitted:
             self.finish()
         return predicted
 
-    def predict(self, X):
+    def predict(self, X: Any) -> Array:
         """Return what the last fit says of X; the first class, or 0, before there is one."""
         if self._fitted:
             return self.estimator.predict(X)
         return np.full(X.shape[0], 0.0 if self.classes is None else self.classes[0])
 
-    def finish(self):
+    def finish(self) -> None:
         """Fit on all samples so far, unless that was done, or they are of one class."""
         y = np.concatenate(self._y)
         if self._fitted == self._seen or (self.classes is not None and len(np.unique(y)) < 2):

@@ -5,14 +5,19 @@ from __future__ import annotations
 import csv
 import json
 import math
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from onlinekern.evaluate import mean_and_deviation
 
+if TYPE_CHECKING:
+    from onlinekern.evaluate import Comparison
 
-def print_table(console, comparison):
+
+def print_table(console: Any, comparison: Comparison) -> None:
     """Print a comparison on a rich console: a heading, one row per method, a footnote."""
     from rich import box
     from rich.table import Table
@@ -45,7 +50,7 @@ def print_table(console, comparison):
         console.print(Text(line))
 
 
-def _heading(comparison, shared):
+def _heading(comparison: Comparison, shared: Any) -> Iterator[Any]:
     kind = f"{comparison.n_classes} classes" if comparison.n_classes else "regression"
     yield (
         f"{Path(comparison.data).name}: {comparison.n_samples:,} samples, "
@@ -60,7 +65,7 @@ def _heading(comparison, shared):
     yield f"{comparison.kernel} kernel{gamma}; one pass, {order}"
 
 
-def _footnote(comparison):
+def _footnote(comparison: Comparison) -> Iterator[Any]:
     if comparison.majority_share is not None:
         yield f"  always the largest class: {100 * (1 - comparison.majority_share):.2f} % mistakes"
     else:
@@ -73,7 +78,7 @@ def _footnote(comparison):
         yield f"* chosen on the first {comparison.n_head:,} samples {where}"
 
 
-def _shared_gamma(comparison):
+def _shared_gamma(comparison: Comparison) -> Any:
     """Return the gamma of the methods that have one, None if they differ or none has."""
     gammas = [
         result.parameters["gamma"] for result in comparison.methods if "gamma" in result.parameters
@@ -81,18 +86,18 @@ def _shared_gamma(comparison):
     return gammas[0] if gammas and all(item == gammas[0] for item in gammas) else None
 
 
-def _value(item):
+def _value(item: Any) -> Any:
     value = item.value
     shown = f"{value:.4g}" if isinstance(value, float) else str(value)
     return shown + ("*" if item.origin == "chosen" else "")
 
 
-def _listed(parameters, skip=None):
+def _listed(parameters: Any, skip: Any = None) -> Any:
     shown = {name: item for name, item in parameters.items() if name != "gamma" or item != skip}
     return ", ".join(f"{name} {_value(item)}" for name, item in shown.items())
 
 
-def _figures(value, digits):
+def _figures(value: Any, digits: Any) -> Any:
     """Return a number with so many significant figures, without an exponent if it is short."""
     if not math.isfinite(value) or value == 0 or not 1e-4 <= abs(value) < 1e7:
         return f"{value:.{digits - 1}e}" if math.isfinite(value) and value else f"{value:g}"
@@ -100,7 +105,7 @@ def _figures(value, digits):
     return f"{value:,.{decimals}f}"
 
 
-def _spread(values, percent, plain):
+def _spread(values: Any, percent: Any, plain: Any) -> Any:
     mean, deviation = mean_and_deviation(values)
     sign = "+-" if plain else "±"
     if percent:
@@ -109,7 +114,7 @@ def _spread(values, percent, plain):
     return shown if deviation is None else f"{shown} {sign} {_figures(deviation, 2)}"
 
 
-def _count(values, plain):
+def _count(values: Any, plain: Any) -> Any:
     """Return a number of support vectors; a dash for a model of another form."""
     if not any(values):
         return "-"
@@ -118,7 +123,7 @@ def _count(values, plain):
     return f"{mean:,.0f}" + ("" if deviation is None else f" {sign} {deviation:,.0f}")
 
 
-def as_dict(comparison):
+def as_dict(comparison: Comparison) -> dict[str, Any]:
     """Return a comparison as plain lists, dicts, numbers and strings."""
     fields = {
         name: value for name, value in vars(comparison).items()
@@ -127,7 +132,7 @@ def as_dict(comparison):
     return fields | {"methods": [_method_dict(result) for result in comparison.methods]}
 
 
-def _method_dict(result):
+def _method_dict(result: Any) -> Any:
     samples, error, support = result.mean_curves()
     return {
         "name": result.name,
@@ -149,25 +154,25 @@ def _method_dict(result):
     }
 
 
-def _summary(values):
+def _summary(values: Any) -> Any:
     mean, deviation = mean_and_deviation(values)
     return {
         "mean": _finite(mean), "std": _finite(deviation), "runs": [_finite(v) for v in values]
     }  # fmt: skip
 
 
-def _finite(value):
+def _finite(value: Any) -> Any:
     """Return a number that JSON knows: it has neither NaN nor infinity."""
     return float(value) if value is not None and math.isfinite(value) else None
 
 
-def write_json(comparisons, path, version):
+def write_json(comparisons: Sequence[Comparison], path: Any, version: Any) -> None:
     """Write all figures of all runs; ``error`` is the mistake rate as a share, or the RMSE."""
     content = {"onlinekern": version, "comparisons": [as_dict(item) for item in comparisons]}
     Path(path).write_text(json.dumps(content, indent=1, default=str) + "\n", encoding="utf-8")
 
 
-def write_csv(comparisons, path):
+def write_csv(comparisons: Sequence[Comparison], path: Any) -> None:
     """Write one line for every data set and method."""
     with Path(path).open("w", newline="", encoding="utf-8") as file:
         rows = [row for comparison in comparisons for row in _csv_rows(comparison)]
@@ -176,7 +181,7 @@ def write_csv(comparisons, path):
         writer.writerows(rows)
 
 
-def _csv_rows(comparison):
+def _csv_rows(comparison: Comparison) -> Iterator[Any]:
     for result in comparison.methods:
         parameters = {name: item.value for name, item in result.parameters.items()}
         row = {

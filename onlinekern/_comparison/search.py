@@ -15,6 +15,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -64,10 +65,10 @@ class Problem:
     shuffle: bool = True
 
     @property
-    def task(self):
+    def task(self) -> str:
         return "regression" if self.classes is None else "classification"
 
-    def error(self, method, parameters, orders):
+    def error(self, method: Any, parameters: Any, orders: Any) -> float:
         """Return a method's error over the head as described above, infinity if it diverges."""
         errors = []
         for k in range(orders):
@@ -79,14 +80,15 @@ class Problem:
                 errors.append(prequential(estimator, [self._rows(k)], self.classes).late_error)
         return float(np.mean(errors)) if np.isfinite(errors).all() else np.inf
 
-    def _rows(self, k):
+    def _rows(self, k: int) -> Any:
         if k == 0 or not self.shuffle:
             return self.X, self.y
         order = np.random.default_rng([self.seed, k]).permutation(len(self.y))
-        return self.X[order], self.y[order]
+        X: Any = self.X
+        return X[order], self.y[order]
 
 
-def gamma_grid(X):
+def gamma_grid(X: Any) -> Any:
     """Return the powers of two tried for gamma, the one nearest to 1 / (d var X) first."""
     if sparse.issparse(X):
         mean = X.sum() / np.prod(X.shape)
@@ -98,7 +100,7 @@ def gamma_grid(X):
     return [2.0 ** (middle + exponent) for exponent in GAMMA_EXPONENTS]
 
 
-def count_runs(methods, task, given, gamma, kernel):
+def count_runs(methods: Any, task: str, given: Any, gamma: Any, kernel: Any) -> Any:
     """Return how many runs over the head ``choose_parameters`` will make."""
     runs = 0
     for method in methods:
@@ -108,7 +110,9 @@ def count_runs(methods, task, given, gamma, kernel):
     return runs + (len(GAMMA_EXPONENTS) * len(_references(task)) if searched else 0)
 
 
-def choose_parameters(methods, problem, given, gamma=None, tick=lambda runs: None):
+def choose_parameters(
+    methods: Any, problem: Any, given: Any, gamma: Any = None, tick: Any = lambda runs: None
+) -> Any:
     """Complete the parameters that were given by chosen ones.
 
     Parameters
@@ -143,12 +147,12 @@ def choose_parameters(methods, problem, given, gamma=None, tick=lambda runs: Non
     }
 
 
-def _references(task):
+def _references(task: str) -> Any:
     both = [("pa1", {"C": 1.0}), ("pa1", {"C": 0.25})]
     return both if task == "regression" else [("perceptron", {}), *both]
 
 
-def _own_parameters(method, problem, shared, given, tick):
+def _own_parameters(method: Any, problem: Any, shared: Any, given: Any, tick: Any) -> Any:
     known = method.parameter_names(problem.task)
     parameters = {key: value for key, value in shared.items() if key in known}
     parameters |= {key: Parameter(value, "given") for key, value in given.items()}
@@ -170,16 +174,19 @@ def _own_parameters(method, problem, shared, given, tick):
     return parameters
 
 
-def _error(problem, method, values, name, orders, tick, candidate):
+def _error(
+    problem: Any, method: Any, values: Any, name: str, orders: Any, tick: Any, candidate: Any
+) -> Any:
     try:
         return problem.error(method, values | {name: candidate}, orders)
     finally:
         tick(orders)
 
 
-def _best(error_of, candidates):
+def _best(error_of: Any, candidates: Any) -> Any:
     """Return the candidate of least error; if all fail, raise what the last one raised."""
-    best, least, failure = None, np.inf, None
+    best, least = None, np.inf
+    failure: Exception = ValueError("there are no candidates")
     for candidate in candidates:
         try:
             error = error_of(candidate)

@@ -18,7 +18,7 @@ PASSAGES = {
 }
 
 
-def fill(docstring):
+def fill(docstring: str) -> str:
     """The docstring with every passage that it names in place."""
     text = inspect.cleandoc(docstring)
     for name, passage in PASSAGES.items():

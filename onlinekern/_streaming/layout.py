@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -44,7 +45,7 @@ class Layout:
     target_mean: float = 0.0
     target_deviation: float = 1.0
 
-    def rows(self, X):
+    def rows(self, X: Any) -> Any:
         """Return raw rows X in this form."""
         if sparse.issparse(X):
             X = sparse.csr_matrix(
@@ -62,12 +63,14 @@ class Layout:
             return X.astype(self.dtype, copy=False)
         return np.ascontiguousarray(X, dtype=self.dtype)
 
-    def targets(self, y):
+    def targets(self, y: Any) -> Any:
         """Return raw targets y in this form."""
         return (y - self.target_mean) / self.target_deviation
 
 
-def make_layout(statistics, *, is_sparse, first_index, dtype, scale):
+def make_layout(
+    statistics: Any, *, is_sparse: Any, first_index: Any, dtype: Any, scale: Any
+) -> Any:
     """Choose the layout of a training stream (see ``onlinekern.streams.Source``)."""
     n_features = max(statistics.n_features - first_index, 1)
     dense = not is_sparse or (
@@ -95,14 +98,14 @@ def make_layout(statistics, *, is_sparse, first_index, dtype, scale):
     return replace(layout, factor=factor, offset=-middle * factor)
 
 
-def _inverse(spread):
+def _inverse(spread: Any) -> Any:
     """Return 1 / spread, and 0 for a feature that never changes: it then says nothing."""
     with np.errstate(divide="ignore", over="ignore"):
         inverse = 1 / spread
     return np.where(np.isfinite(inverse), inverse, 0.0)
 
 
-def range_hint(statistics, first_index):
+def range_hint(statistics: Any, first_index: Any) -> Any:
     """Return one line of advice if the features' ranges differ wildly, else None."""
     if not statistics.complete or statistics.n_features > DENSE_FEATURES:
         return None

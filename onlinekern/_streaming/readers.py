@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -32,17 +33,19 @@ class StreamError(ValueError):
 
 
 @contextmanager
-def open_binary(path):
+def open_binary(path: Any) -> Iterator[Any]:
     """Open a file (or "-", standard input) for reading, unpacking gzip, bzip2 and xz."""
     name = "standard input" if str(path) == "-" else str(path)
     if str(path) == "-":
-        raw = sys.stdin.buffer
+        raw: Any = sys.stdin.buffer
         raw = raw if hasattr(raw, "peek") else io.BufferedReader(raw)
     else:
         raw = Path(path).open("rb")  # noqa: SIM115
     try:
         head = raw.peek(6)
-        unpack = next((f for magic, f in DECOMPRESSORS.items() if head.startswith(magic)), None)
+        unpack: Any = next(
+            (f for magic, f in DECOMPRESSORS.items() if head.startswith(magic)), None
+        )
         yield (unpack(raw, "rb") if unpack else raw), name
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
         raise StreamError(f"{name}: damaged compressed file ({error})") from error
@@ -55,7 +58,7 @@ def open_binary(path):
             raw.close()
 
 
-def line_chunks(handle, name) -> Iterator[tuple[int, bytes]]:
+def line_chunks(handle: Any, name: str) -> Iterator[tuple[int, bytes]]:
     """Yield (number of the first line, bytes of whole lines), about ``CHUNK_BYTES`` at a time."""
     pieces: list[bytes] = []
     held, line = 0, 1
@@ -119,10 +122,10 @@ class LibsvmReader:
     feature_names = None
     labels = None
 
-    def __init__(self, path):
+    def __init__(self, path: Any) -> None:
         self.path = path
 
-    def blocks(self):
+    def blocks(self) -> Iterator[tuple[Any, Any]]:
         """Yield (X, y): CSR float64 of shape (rows, largest index + 1), indices as in the file."""
         with open_binary(self.path) as (handle, name):
             for first, chunk in line_chunks(handle, name):
@@ -130,7 +133,7 @@ class LibsvmReader:
                 if len(y):
                     yield X, y
 
-    def _parse(self, chunk, first, name):
+    def _parse(self, chunk: Any, first: Any, name: str) -> Any:
         from sklearn.datasets import load_svmlight_file
 
         try:
@@ -144,7 +147,7 @@ class LibsvmReader:
         return X, y
 
     @staticmethod
-    def _complain(chunk, first, name, fallback):
+    def _complain(chunk: Any, first: Any, name: str, fallback: Any) -> None:
         """Raise with the first faulty line; only a faulty chunk pays for this slow search."""
         for number, line in enumerate(chunk.split(b"\n"), start=first):
             content = line.partition(b"#")[0].strip()
@@ -173,7 +176,9 @@ class TableReader:
         Numbers of the class labels already met.
     """
 
-    def __init__(self, path, target, feature_names=None, labels=None):
+    def __init__(
+        self, path: Any, target: str | None, feature_names: Any = None, labels: Any = None
+    ) -> None:
         self.path, self.target, self.labels = path, target, labels
         found = self._names()
         self.names = list(found)
@@ -195,7 +200,7 @@ class TableReader:
                 f"{len(self.feature_names)}; this one {what}"
             )
 
-    def blocks(self):
+    def blocks(self) -> Iterator[tuple[Any, Any]]:
         """Yield (X, y): dense float64 of shape (rows, number of feature columns)."""
         import pyarrow as pa
 
@@ -212,11 +217,19 @@ class TableReader:
         except pa.ArrowException as error:
             raise StreamError(f"{self.path}{self._explained(str(error))}") from error
 
-    def _explained(self, message):
+    def _names(self) -> list[str]:
+        """Return the names of the columns."""
+        raise NotImplementedError(f"{type(self).__name__}._names")
+
+    def _batches(self) -> Iterator[Any]:
+        """Yield pyarrow record batches of the feature columns and the target."""
+        raise NotImplementedError(f"{type(self).__name__}._batches")
+
+    def _explained(self, message: str) -> Any:
         """Return what pyarrow says, as it follows the file's name in a message."""
         return f": {' '.join(message.split())}"
 
-    def _numbers(self, column, name, row):
+    def _numbers(self, column: Any, name: str | None, row: Any) -> Any:
         import pyarrow as pa
 
         kind = column.type
@@ -234,7 +247,7 @@ class TableReader:
             raise StreamError(f"{self.path}, data row {row + i}: column {name!r} is {what}")
         return values
 
-    def _targets(self, column, row):
+    def _targets(self, column: Any, row: Any) -> Any:
         """Return numbers as they are, text as class labels, all through or not at all."""
         import pyarrow as pa
 
@@ -258,7 +271,7 @@ class TableReader:
         return self._numbers(pa.array(np.array(texts, dtype=float)), self.target, row)
 
 
-def _is_number(text):
+def _is_number(text: str) -> Any:
     try:
         float(text)
     except ValueError:
@@ -266,6 +279,6 @@ def _is_number(text):
     return True
 
 
-def _listed(names, most=8):
+def _listed(names: Any, most: Any = 8) -> Any:
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown}, ... ({len(names)} in all)"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -12,6 +14,7 @@ from onlinekern._streaming.layout import SCALES, make_layout, range_hint
 from onlinekern._streaming.readers import StreamError
 from onlinekern._streaming.spool import BUDGET_BYTES, Spool
 from onlinekern._streaming.statistics import FeatureStatistics, TargetStatistics
+from onlinekern._typing import Array, Floats
 
 # Rows of one block made from arrays; small enough for the statistics' temporary arrays.
 ARRAY_ROWS = 4096
@@ -68,18 +71,18 @@ class Source:
 
     def __init__(
         self,
-        blocks,
+        blocks: Any,
         *,
-        name="stream",
-        dtype="float32",
-        scale="none",
-        task="auto",
-        zero_based="auto",
-        limit=None,
-        n_features=None,
-        like=None,
-        budget=BUDGET_BYTES,
-    ):
+        name: str = "stream",
+        dtype: Any = "float32",
+        scale: Any = "none",
+        task: str = "auto",
+        zero_based: Any = "auto",
+        limit: int | None = None,
+        n_features: int | None = None,
+        like: Any = None,
+        budget: Any = BUDGET_BYTES,
+    ) -> None:
         if scale not in SCALES:
             raise StreamError(f"scale must be one of {', '.join(SCALES)}, got {scale!r}")
         self.name = name
@@ -102,7 +105,9 @@ class Source:
             self._follow(like)
         self.n_features = self.layout.n_features
 
-    def _lay_out(self, dtype, scale, task, zero_based, n_features):
+    def _lay_out(
+        self, dtype: Any, scale: Any, task: str, zero_based: Any, n_features: int | None
+    ) -> None:
         first_index = 0
         if self._sparse:
             smallest = self.statistics.smallest_index
@@ -121,7 +126,8 @@ class Source:
         )
         self.hint = range_hint(self.statistics, first_index) if scale == "none" else None
         self.task = self._targets.task() if task == "auto" else task
-        self.classes, self.class_counts = None, {}
+        self.classes: Array | None = None
+        self.class_counts: dict[float, int] = {}
         if self.task == "classification":
             self._find_classes()
         else:
@@ -131,24 +137,25 @@ class Source:
                 target_deviation=self._targets.deviation or 1.0,
             )
 
-    def _pad(self, n_features, first_index):
+    def _pad(self, n_features: int | None, first_index: Any) -> None:
         found = self.statistics.n_features - first_index
         if n_features is not None and n_features < found:
             raise StreamError(f"{self.name}: {found} features, more than n_features={n_features}")
         self.statistics.widen(first_index + (n_features or found))
 
-    def _find_classes(self):
+    def _find_classes(self) -> None:
         if self._targets.many:
             raise StreamError(f"{self.name}: more than 10,000 distinct targets are not classes")
         self.class_counts = dict(sorted(self._targets.counts.items()))
-        self.classes = np.array(list(self.class_counts))
-        if len(self.classes) < 2:
+        classes = np.array(list(self.class_counts))
+        if len(classes) < 2:
             raise StreamError(
                 f"{self.name}: all {self.n_samples} samples are of one class "
-                f"({self.classes[0]:g}); two or more are needed"
+                f"({classes[0]:g}); two or more are needed"
             )
+        self.classes = classes
 
-    def _follow(self, like):
+    def _follow(self, like: Any) -> None:
         if self._sparse != like._sparse:
             raise StreamError(f"{self.name}: not of the same kind of file as {like.name}")
         self.layout, self.task, self.classes, self.hint = like.layout, like.task, like.classes, None
@@ -167,7 +174,7 @@ class Source:
                 + (f" (n_features {found} would pad it)" if self._sparse else "")
             )
 
-    def blocks(self, random_state=None):
+    def blocks(self, random_state: Any = None) -> Iterator[tuple[Any, Any]]:
         """Yield (X, y) ready for the learner: all rows once.
 
         Parameters
@@ -190,7 +197,7 @@ class Source:
         for X, y in raw:
             yield self.layout.rows(X), self.layout.targets(y)
 
-    def head(self, n_samples, random_state=None):
+    def head(self, n_samples: int, random_state: Any = None) -> tuple[Any, Floats]:
         """Return the first rows (at most ``n_samples``) of ``blocks(random_state)`` as (X, y)."""
         rows, targets, missing = [], [], n_samples
         for X, y in self.blocks(random_state):
@@ -199,22 +206,22 @@ class Source:
             missing -= len(targets[-1])
             if missing <= 0:
                 break
-        stack = sparse.vstack if sparse.issparse(rows[0]) else np.concatenate
+        stack: Any = sparse.vstack if sparse.issparse(rows[0]) else np.concatenate
         X = stack(rows)
         return (X.tocsr() if sparse.issparse(X) else X), np.concatenate(targets)
 
-    def close(self):
+    def close(self) -> None:
         """Drop the rows, on disk as well."""
         self._spool.close()
 
-    def __enter__(self):
+    def __enter__(self) -> Any:
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: Any) -> None:
         self.close()
 
     @classmethod
-    def from_arrays(cls, X, y, **options):
+    def from_arrays(cls, X: Any, y: Any, **options: Any) -> Source:
         """Make a source of arrays in memory: X dense or sparse of shape (n, d), y of shape (n,)."""
         if sparse.issparse(X):
             X = sparse.csr_matrix(X)
@@ -225,7 +232,7 @@ class Source:
         return cls(blocks, **options)
 
 
-def _limited(blocks, limit):
+def _limited(blocks: Any, limit: int | None) -> Iterator[Any]:
     """Yield blocks until ``limit`` rows have come."""
     left = float("inf") if limit is None else limit
     for X, y in blocks:
@@ -237,7 +244,7 @@ def _limited(blocks, limit):
             return
 
 
-def stored(X, dtype, name):
+def stored(X: Any, dtype: Any, name: str) -> Any:
     """Return rows X in the dtype of the spool, CSR indices as int32."""
     with np.errstate(over="ignore"):
         X = X.astype(dtype)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 import tempfile
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -32,20 +34,20 @@ class Spool:
         Whether rows may wait in memory at all until the budget is reached.
     """
 
-    def __init__(self, budget=BUDGET_BYTES, in_memory=True):
+    def __init__(self, budget: Any = BUDGET_BYTES, in_memory: Any = True) -> None:
         self.budget = budget
         self.n_bytes = 0
         self.n_samples = 0
-        self._held = []
-        self._whole = None
+        self._held: list[Any] = []
+        self._whole: Any = None
         self._file = None if in_memory else tempfile.TemporaryFile()  # noqa: SIM115
 
     @property
-    def fits(self):
+    def fits(self) -> Any:
         """Whether the rows can be shuffled in memory (they are held twice while doing so)."""
         return 2 * self.n_bytes <= self.budget or self.n_samples <= 1
 
-    def append(self, X, y):
+    def append(self, X: Any, y: Any) -> None:
         """Add rows. X and y are kept as they are while in memory: do not change them later."""
         self._whole = None
         self.n_bytes += n_bytes(X) + y.nbytes
@@ -60,7 +62,7 @@ class Spool:
             self._held = []
         _write(self._file, X, y)
 
-    def blocks(self):
+    def blocks(self) -> Iterator[tuple[Any, Any]]:
         """Yield the rows in the order in which they came."""
         if self._file is None:
             for X, y in self._held:
@@ -74,7 +76,7 @@ class Spool:
             position = self._file.tell()
             yield from _sliced(X, y)
 
-    def shuffled(self, generator):
+    def shuffled(self, generator: Any) -> Iterator[Any]:
         """Yield the rows in a uniformly random order.
 
         Every row draws a part, and every part is shuffled by itself (in memory if it fits, else in
@@ -105,13 +107,13 @@ class Spool:
             yield from part.shuffled(generator)
             part.close()
 
-    def close(self):
+    def close(self) -> None:
         """Drop all rows."""
         if self._file is not None:
             self._file.close()
         self._held, self._whole = [], None
 
-    def _dealt(self, generator):
+    def _dealt(self, generator: Any) -> Any:
         # Parts of a quarter of the budget on average: one that holds twice as much still fits.
         count = min(MOST_PARTS, max(2, math.ceil(4 * self.n_bytes / self.budget)))
         parts = [Spool(self.budget, in_memory=False) for _ in range(count)]
@@ -124,7 +126,7 @@ class Spool:
                     part.append(X[order[start:stop]], y[order[start:stop]])
         return parts
 
-    def _load(self):
+    def _load(self) -> Any:
         if self._whole is None:
             pairs = self._held if self._file is None else list(self.blocks())
             rows, targets = zip(*pairs, strict=True)
@@ -135,23 +137,23 @@ class Spool:
         return self._whole
 
 
-def n_bytes(X):
+def n_bytes(X: Any) -> int:
     """Bytes of the rows X, dense or CSR."""
     return X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sparse.issparse(X) else X.nbytes
 
 
-def rows_per_block(X):
+def rows_per_block(X: Any) -> int:
     """Rows of X in a block of about ``BLOCK_BYTES``."""
     return int(np.clip(BLOCK_BYTES * X.shape[0] // max(n_bytes(X), 1), 1, MOST_ROWS))
 
 
-def _sliced(X, y):
+def _sliced(X: Any, y: Any) -> Iterator[Any]:
     step = rows_per_block(X)
     for start in range(0, len(y), step):
         yield X[start : start + step], y[start : start + step]
 
 
-def _stacked(rows):
+def _stacked(rows: Any) -> Any:
     if not sparse.issparse(rows[0]):
         return np.concatenate(rows)
     width = max(X.shape[1] for X in rows)
@@ -160,13 +162,13 @@ def _stacked(rows):
     return sparse.vstack(rows, format="csr")
 
 
-def _write(file, X, y):
+def _write(file: Any, X: Any, y: Any) -> None:
     arrays = [X.data, X.indices, X.indptr, np.array(X.shape)] if sparse.issparse(X) else [X]
     for array in [np.array(len(arrays)), *arrays, y]:
         np.save(file, array, allow_pickle=False)
 
 
-def _read(file):
+def _read(file: Any) -> Any:
     count = int(np.load(file, allow_pickle=False))
     arrays = [np.load(file, allow_pickle=False) for _ in range(count + 1)]
     if count == 1:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 from scipy import sparse
+
+from onlinekern._typing import Floats
 
 # Four float64 arrays of this length are 32 MiB; streams with more features are not described.
 MOST_FEATURES = 1 << 20
@@ -27,25 +30,25 @@ class FeatureStatistics:
         False if there are too many features for the arrays above.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.n_samples = self.n_nonzero = self.n_features = 0
         self.low = self.high = self.mean = self._squares = np.zeros(0)
-        self.smallest_index = None
+        self.smallest_index: int | None = None
         self.complete = True
 
     @property
-    def variance(self):
+    def variance(self) -> Floats:
         return self._squares / max(self.n_samples, 1)
 
     @property
-    def density(self):
+    def density(self) -> float:
         """Share of the entries that are stored (CSR) or not zero (dense)."""
         return self.n_nonzero / max(self.n_samples * self.n_features, 1)
 
-    def update(self, X):
+    def update(self, X: Any) -> None:
         """Take in a block, float64, dense or CSR."""
         rows, width = X.shape
-        self.n_nonzero += X.nnz if sparse.issparse(X) else np.count_nonzero(X)
+        self.n_nonzero += int(X.nnz if sparse.issparse(X) else np.count_nonzero(X))
         if sparse.issparse(X) and X.nnz:
             first = int(X.indices.min())
             known = self.smallest_index
@@ -59,7 +62,7 @@ class FeatureStatistics:
                 self._merge(rows, *_moments(X, self.n_features))
         self.n_samples += rows
 
-    def widen(self, n_features):
+    def widen(self, n_features: int) -> None:
         """Count so many features at least; those that are new have been zero so far."""
         self.n_features = max(self.n_features, n_features)
         self.complete = self.complete and self.n_features <= MOST_FEATURES
@@ -68,7 +71,7 @@ class FeatureStatistics:
             for name in ("low", "high", "mean", "_squares"):
                 setattr(self, name, np.pad(getattr(self, name), (0, grown)))
 
-    def _merge(self, rows, low, high, mean, squares):
+    def _merge(self, rows: Any, low: Any, high: Any, mean: Any, squares: Any) -> None:
         """Chan, Golub and LeVeque (1983), pairwise update (2.1) of mean and sum of squares."""
         if self.n_samples:
             low, high = np.minimum(self.low, low), np.maximum(self.high, high)
@@ -79,7 +82,7 @@ class FeatureStatistics:
         self._squares = self._squares + squares + delta**2 * (self.n_samples * rows / total)
 
 
-def _moments(X, width):
+def _moments(X: Any, width: int) -> Any:
     """Return the column-wise minimum, maximum, mean and sum of squared deviations of a block."""
     rows = X.shape[0]
     if not sparse.issparse(X):
@@ -100,18 +103,18 @@ def _moments(X, width):
 class TargetStatistics:
     """Distinct targets with their counts (while they are few), mean and variance."""
 
-    def __init__(self):
-        self.counts = Counter()
+    def __init__(self) -> None:
+        self.counts: Counter[float] = Counter()
         self.many = False
         self.integers = True
         self.n_samples = 0
         self.mean = self._squares = 0.0
 
     @property
-    def deviation(self):
+    def deviation(self) -> float:
         return float(np.sqrt(self._squares / max(self.n_samples, 1)))
 
-    def update(self, y):
+    def update(self, y: Any) -> None:
         """Take in the targets of a block, float64."""
         values, counts = np.unique(y, return_counts=True)
         self.integers = self.integers and bool((values == np.rint(values)).all())
@@ -126,7 +129,7 @@ class TargetStatistics:
         self.mean += delta * len(y) / total
         self.n_samples = total
 
-    def task(self):
+    def task(self) -> str:
         """Return "classification" for two values or up to 200 integers, else "regression"."""
         few = len(self.counts) <= 2 or (self.integers and len(self.counts) <= MOST_CLASSES)
         return "classification" if few and not self.many else "regression"

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
+from onlinekern._typing import Array, Floats
 
-def gaussian_mixture(n_samples, random_state=None):
+
+def gaussian_mixture(
+    n_samples: int, random_state: int | np.random.Generator | None = None
+) -> tuple[Floats, Array]:
     """Draw from two overlapping normals in the plane (the SPA paper's artificial stream).
 
     With probability 0.4 a sample is N((0, 0), I), labelled -1, else N((2, 0), 4 I), labelled +1.
@@ -39,7 +45,9 @@ def gaussian_mixture(n_samples, random_state=None):
     return X, np.where(positive, 1, -1)
 
 
-def gaussian_mixture_blocks(random_state=None, block_size=8192):
+def gaussian_mixture_blocks(
+    random_state: int | np.random.Generator | None = None, block_size: int = 8192
+) -> Iterator[tuple[Floats, Array]]:
     """Yield blocks of ``gaussian_mixture`` without end.
 
     Parameters
@@ -57,7 +65,12 @@ def gaussian_mixture_blocks(random_state=None, block_size=8192):
         yield gaussian_mixture(block_size, generator)
 
 
-def two_normals(n_samples, n_features=2, distance=2.0, random_state=None):
+def two_normals(
+    n_samples: int,
+    n_features: int = 2,
+    distance: float = 2.0,
+    random_state: int | np.random.Generator | None = None,
+) -> tuple[Floats, Array]:
     """Draw from two normals N(-+ distance/2 * e_1, I), equally often.
 
     Parameters
@@ -79,7 +92,13 @@ def two_normals(n_samples, n_features=2, distance=2.0, random_state=None):
     return X, y
 
 
-def two_spirals(n_samples, *, turns=2.0, noise=0.0, random_state=None):
+def two_spirals(
+    n_samples: int,
+    *,
+    turns: float = 2.0,
+    noise: float = 0.0,
+    random_state: int | np.random.Generator | None = None,
+) -> tuple[Floats, Array]:
     """Draw from two spirals wound into each other, inside the unit circle but for the noise.
 
     Parameters
@@ -113,7 +132,9 @@ def two_spirals(n_samples, *, turns=2.0, noise=0.0, random_state=None):
     return X + noise * generator.standard_normal((n_samples, 2)), y
 
 
-def chess_board(n_samples, *, size=4, random_state=None):
+def chess_board(
+    n_samples: int, *, size: int = 4, random_state: int | np.random.Generator | None = None
+) -> tuple[Floats, Array]:
     """Draw evenly from a chess board on [-1, 1]^2; black squares are labelled +1.
 
     Parameters

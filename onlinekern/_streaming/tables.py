@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from onlinekern._streaming.readers import (
     CHUNK_BYTES,
@@ -18,11 +20,18 @@ from onlinekern._streaming.readers import (
 class CsvReader(TableReader):
     """CSV (or, with ``delimiter="\\t"``, TSV) with a header line, plain or compressed."""
 
-    def __init__(self, path, target, feature_names=None, labels=None, delimiter=","):
+    def __init__(
+        self,
+        path: Any,
+        target: str | None,
+        feature_names: Any = None,
+        labels: Any = None,
+        delimiter: str = ",",
+    ) -> None:
         self.delimiter = delimiter
         super().__init__(path, target, feature_names, labels)
 
-    def _names(self):
+    def _names(self) -> Any:
         import pyarrow as pa
         from pyarrow import csv
 
@@ -37,7 +46,7 @@ class CsvReader(TableReader):
         except pa.ArrowException as error:
             raise StreamError(f"{self.path}, line 1: not a header ({error})") from error
 
-    def _explained(self, message):
+    def _explained(self, message: str) -> Any:
         number = re.search(r"CSV column #(\d+): Row #(\d+): .* invalid value '(.*)'", message)
         if number:
             column, line, value = number.groups()
@@ -46,7 +55,7 @@ class CsvReader(TableReader):
         parsed = re.search(r"Row #(\d+): (.*)", " ".join(message.split()))
         return f", line {parsed[1]}: {parsed[2]}" if parsed else super()._explained(message)
 
-    def _batches(self):
+    def _batches(self) -> Iterator[Any]:
         import pyarrow as pa
         from pyarrow import csv
 
@@ -65,18 +74,18 @@ class CsvReader(TableReader):
 class ParquetReader(TableReader):
     """Parquet, read a batch at a time without mapping the file into memory."""
 
-    def _names(self):
+    def _names(self) -> Any:
         with self._open() as table:
             return list(table.schema_arrow.names)
 
-    def _batches(self):
+    def _batches(self) -> Iterator[Any]:
         rows = max(64, CHUNK_BYTES // (8 * (len(self.feature_names) + 1)))
         with self._open() as table:
             yield from table.iter_batches(
                 batch_size=rows, columns=[*self.feature_names, self.target], use_threads=False
             )
 
-    def _open(self):
+    def _open(self) -> Any:
         import pyarrow as pa
         from pyarrow import parquet
 
