@@ -1,88 +1,67 @@
-# Copies of numbered records, for undo. May change at minor versions.
+# Undo of a call: copies of what it overwrites. May change at minor versions.
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
 from onlinekern.core.base.part cimport Status
 
 
+cdef object doubles_of_shape(str name, object array, tuple shape)
+
+
 cdef class Journal:
     cdef readonly Py_ssize_t size      # bytes of a record
-    cdef Py_ssize_t n                  # records at the checkpoint: later ones need no copy
-    cdef Py_ssize_t count, room, flag_room
-    cdef Py_ssize_t *numbers           # of the records copied
-    cdef char *copies
-    cdef char *copied                  # a flag per record
+    cdef Py_ssize_t n                  # records at the checkpoint; later ones need no copy
+    cdef Py_ssize_t count              # copies since the checkpoint
+    cdef Py_ssize_t *numbers           # number of the record of each copy
+    cdef char *copies                  # count records of `size` bytes
+    cdef uint64_t stamp                # of the checkpoint
+    cdef uint64_t *stamps              # the checkpoint after which each record was last copied
+    cdef Py_ssize_t numbers_bytes, copies_bytes, stamps_bytes
 
-    cdef void open(self, Py_ssize_t n) noexcept nogil
-    cdef bint wants(self, Py_ssize_t number) noexcept nogil
-    cdef char *record(self, Py_ssize_t number) noexcept nogil
-    cdef char *copy(self, Py_ssize_t index) noexcept nogil
-    cdef Status keep(self, Py_ssize_t number, const char *base) noexcept nogil
-    cdef void put_back(self, char *base) noexcept nogil
+    cdef inline bint wants(self, Py_ssize_t number) noexcept nogil:
+        """Whether the record must be copied before it is changed."""
+        if number >= self.n:
+            return False
+        return number * <Py_ssize_t> sizeof(uint64_t) >= self.stamps_bytes \
+            or self.stamps[number] != self.stamp
+
+    cdef inline char *copy(self, Py_ssize_t index) noexcept nogil:
+        """Copy `index` of those made since the checkpoint; it is of record `numbers[index]`."""
+        return self.copies + index * self.size
+
+    cdef void begin(self, Py_ssize_t n) noexcept nogil
+    cdef void begin_sized(self, Py_ssize_t n, Py_ssize_t size) noexcept nogil
+    cdef char *add_copy(self, Py_ssize_t number) noexcept nogil
+    cdef Status keep(self, Py_ssize_t number, const void *record) noexcept nogil
+    cdef void restore(self, void *base, Py_ssize_t stride) noexcept nogil
 
 
-cdef class Guarded:
+cdef class JournaledMatrix(Journal):
+    cdef readonly str name
     cdef readonly Py_ssize_t n_rows, n_columns
-    cdef double *values          # n_rows x n_columns
-    cdef double *before          # the touched rows as they were at the checkpoint
-    cdef char *touched           # one flag per row
-    cdef Py_ssize_t *touches     # the touched rows
-    cdef Py_ssize_t n_touches
+    cdef double *values                # n_rows x n_columns
+    cdef double *allocated             # `values` begins at its first cache line
 
     cdef inline double *row(self, Py_ssize_t i) noexcept nogil:
+        """Row i, to be read."""
         return self.values + i * self.n_columns
 
     cdef inline double *touch(self, Py_ssize_t i) noexcept nogil:
-        """Row i, to be written: its content is kept first, once after each checkpoint."""
-        cdef double *row = self.values + i * self.n_columns
-        if not self.touched[i]:
-            memcpy(self.before + i * self.n_columns, row, self.n_columns * sizeof(double))
-            self.touched[i] = True
-            self.touches[self.n_touches] = i
-            self.n_touches += 1
-        return row
+        """Row i, to be written: it is copied if it has not been since the checkpoint."""
+        if self.stamps[i] != self.stamp:
+            memcpy(self.copy(self.count), self.row(i), self.size)
+            self.numbers[self.count] = i
+            self.stamps[i] = self.stamp
+            self.count += 1
+        return self.row(i)
 
-    cdef inline void touch_all(self) noexcept nogil:
-        cdef Py_ssize_t i
-        for i in range(self.n_rows):
-            self.touch(i)
+    cdef inline bint all_touched(self) noexcept nogil:
+        """Whether any row may be written without `touch`.
 
-    cdef void checkpoint(self) noexcept nogil
-    cdef void rollback(self) noexcept nogil
-
-
-cdef class Blocks:
-    cdef readonly Py_ssize_t n, stride
-    cdef double *allocated
-    cdef double *data           # the same, from a cache line on
-    cdef double *saved          # block b at the checkpoint, where stamps[b] == stamp
-    cdef uint64_t *stamps
-    cdef uint64_t stamp
-    cdef Py_ssize_t n_touched   # since the checkpoint
-
-    cdef inline double *at(self, Py_ssize_t b) noexcept nogil:
-        """Block b, to be read."""
-        return self.data + b * self.stride
-
-    cdef inline double *touch(self, Py_ssize_t b) noexcept nogil:
-        """Block b, to be changed."""
-        if self.stamps[b] != self.stamp:
-            memcpy(self.saved + b * self.stride, self.at(b), self.stride * sizeof(double))
-            self.stamps[b] = self.stamp
-            self.n_touched += 1
-        return self.at(b)
-
-    cdef inline bint settled(self) noexcept nogil:
-        """Whether all blocks may be changed without touching them.
-
-        Once half of them have been touched, the others are too: that at most doubles what is copied
-        after a checkpoint, and spares the samples to come the question.
+        Once half of the rows have been touched, the others are too: that at most doubles what is
+        copied after a checkpoint, and saves the check for each row of the samples to come.
         """
-        return self.n_touched == self.n or (2 * self.n_touched >= self.n and self.touch_all())
-
-    cdef inline bint touched(self, Py_ssize_t b) noexcept nogil:
-        """Whether block b was handed out to be changed since the checkpoint."""
-        return self.stamps[b] == self.stamp
+        return self.count == self.n_rows or (2 * self.count >= self.n_rows and self.touch_all())
 
     cdef bint touch_all(self) noexcept nogil
     cdef void checkpoint(self) noexcept nogil

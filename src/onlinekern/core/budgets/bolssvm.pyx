@@ -18,7 +18,7 @@ from libc.stdlib cimport free
 from libc.string cimport memcpy
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
-from onlinekern.core.base.undo cimport Guarded
+from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport aligned_resize
 from onlinekern.core.budgets.inverse_policy cimport Inverting
 from onlinekern.core.kernels.support_set cimport SupportSet
@@ -45,8 +45,8 @@ cdef class LeastSquares(Inverting):
     cdef int attach(self, SupportSet support) except -1:
         Inverting.attach(self, support)
         self.n_outputs = support.coefficients.n_outputs
-        self.targets = Guarded(self.n_outputs + 1, self.gram.ld)
-        self.offsets = Guarded(1, self.n_outputs)
+        self.targets = JournaledMatrix("targets", self.n_outputs + 1, self.gram.ld)
+        self.offsets = JournaledMatrix("offsets", 1, self.n_outputs)
         self.solutions = <double *> aligned_resize(
             self.solutions, 0, (self.n_outputs + 1) * self.gram.ld * sizeof(double))
         if self.solutions == NULL:
@@ -165,5 +165,5 @@ cdef class LeastSquares(Inverting):
 
     def set_state(self, SupportSet support, state):
         self.gram.set_state(state)
-        self.targets.from_array(state["targets"])
-        self.offsets.from_array(state["offsets"])
+        self.targets.set_array(state["targets"])
+        self.offsets.set_array(state["offsets"])

@@ -45,7 +45,7 @@ cdef class Removal(Budget):
     cdef Status admit(self, SupportSet support, Py_ssize_t i,
                       const double *coefficients) noexcept nogil:
         cdef Py_ssize_t slot = support.add(i, coefficients)
-        if slot < 0 or self.old_lengths.keep(slot, <char *> self.lengths) < 0:
+        if slot < 0 or self.old_lengths.keep(slot, &self.lengths[slot]) < 0:
             return NO_MEMORY
         self.lengths[slot] = sqrt(support.diagonal(i))
         self.queue.push(support.coefficients.norm(slot) * self.lengths[slot],
@@ -55,11 +55,11 @@ cdef class Removal(Budget):
         return OK
 
     cdef void checkpoint(self, SupportSet support) noexcept nogil:
-        self.old_lengths.open(support.n)
+        self.old_lengths.begin(support.n)
 
     cdef void rollback(self, SupportSet support) noexcept nogil:
         cdef Py_ssize_t slot
-        self.old_lengths.put_back(<char *> self.lengths)
+        self.old_lengths.restore(self.lengths, sizeof(double))
         self.queue.n = 0
         for slot in range(support.n):
             if support.slots.ages[slot] >= 0:

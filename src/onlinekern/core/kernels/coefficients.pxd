@@ -2,6 +2,7 @@
 from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Status
+from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport ok_vector_ops
 
 
@@ -10,18 +11,15 @@ cdef class Coefficients:
     cdef readonly Py_ssize_t n_outputs, n, capacity
     cdef readonly bint averaged
     cdef double *values          # n_outputs x capacity, to be multiplied by scale; 0 beyond n
-    cdef double *companions      # the same shape, when averaged
+    cdef double *companions      # the same shape, behind the values, when averaged
     cdef double scale, total
     cdef int64_t steps
-    cdef bint watched            # a checkpoint is set
-    cdef double *saved           # values, then companions, at the checkpoint
-    cdef char *preserved         # by output: whether it has been copied there
+    cdef Journal journal         # of the rows of values and of companions
     cdef Py_ssize_t saved_n
     cdef double saved_scale, saved_total
     cdef int64_t saved_steps
 
     cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil
-    cdef double *widened(self, double *old, Py_ssize_t capacity) noexcept nogil
     cdef void scores(self, const char *g, double *current, double *averaged) noexcept nogil
     cdef Status assign(self, Py_ssize_t slot, const double *step) noexcept nogil
     cdef Status add_at(self, Py_ssize_t slot, const double *step) noexcept nogil
@@ -35,6 +33,7 @@ cdef class Coefficients:
     cdef void advance(self) noexcept nogil
     cdef Status shrink(self, double factor) noexcept nogil
     cdef Status fold(self, double factor) noexcept nogil
+    cdef Py_ssize_t n_vectors(self) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef Status preserve(self) noexcept nogil
     cdef Status preserve_output(self, Py_ssize_t k) noexcept nogil

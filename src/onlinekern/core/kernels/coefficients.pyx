@@ -12,12 +12,13 @@ Weights of explicit features z are the same thing: f_k(x) = scale * w_k . z(x), 
 place of the kernel values (`reserve_features`, `add_multiples`).
 """
 from libc.math cimport fabs, sqrt
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.undo cimport Journal, doubles_of_shape
 from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, ok_vector_ops, ops_for
 
 # Averages subtract numbers 1 / scale times as large as their difference, which makes f-bar wrong by
@@ -44,44 +45,31 @@ cdef class Coefficients:
         self.averaged = averaged
         self.ops = ops_for(itemsize)
         self.scale = 1
-        self.preserved = <char *> calloc(n_outputs, 1)
-        if self.preserved == NULL:
-            raise MemoryError(f"no memory for {n_outputs} outputs")
+        self.journal = Journal(0)
 
     def __dealloc__(self):
-        free(self.preserved)
         free(self.values)
-        free(self.companions)
-        free(self.saved)
+
+    cdef Py_ssize_t n_vectors(self) noexcept nogil:
+        """Rows of `values`, the companions included."""
+        return (1 + self.averaged) * self.n_outputs
 
     cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil:
         """Make room for `capacity` rows, in whole panels. Returns a status."""
+        cdef Py_ssize_t j
         cdef double *fresh
         if capacity <= self.capacity:
             return OK
-        fresh = self.widened(self.values, capacity)
+        fresh = <double *> aligned_resize(NULL, 0, self.n_vectors() * capacity * sizeof(double))
         if fresh == NULL:
             return NO_MEMORY
+        for j in range(self.n_vectors() if self.values != NULL else 0):
+            memcpy(fresh + j * capacity, self.values + j * self.capacity, self.n * sizeof(double))
+        free(self.values)
         self.values = fresh
-        if self.averaged:
-            fresh = self.widened(self.companions, capacity)
-            if fresh == NULL:
-                return NO_MEMORY
-            self.companions = fresh
+        self.companions = fresh + self.n_outputs * capacity if self.averaged else NULL
         self.capacity = capacity
         return OK
-
-    cdef double *widened(self, double *old, Py_ssize_t capacity) noexcept nogil:
-        """A copy of K rows of numbers with room for `capacity`, zero filled; frees `old`."""
-        cdef Py_ssize_t k
-        cdef double *fresh = <double *> aligned_resize(
-            NULL, 0, self.n_outputs * capacity * sizeof(double))
-        if fresh == NULL:
-            return NULL
-        for k in range(self.n_outputs if old != NULL else 0):
-            memcpy(fresh + k * capacity, old + k * self.capacity, self.n * sizeof(double))
-        free(old)
-        return fresh
 
     cdef void scores(self, const char *g, double *current, double *averaged) noexcept nogil:
         """Scores from the kernel values g of one sample, a number per row in whole panels.
@@ -213,11 +201,8 @@ cdef class Coefficients:
         return OK
 
     cdef void checkpoint(self) noexcept nogil:
-        """Remember the present state for `rollback`; costs nothing until a fold."""
-        free(self.saved)
-        self.saved = NULL
-        memset(self.preserved, 0, self.n_outputs)
-        self.watched = True
+        """Remember the present state for `rollback`; nothing is copied until it changes."""
+        self.journal.begin_sized(self.n_vectors() if self.n > 0 else 0, self.n * sizeof(double))
         self.saved_n = self.n
         self.saved_scale = self.scale
         self.saved_total = self.total
@@ -233,33 +218,19 @@ cdef class Coefficients:
 
     cdef Status preserve_output(self, Py_ssize_t k) noexcept nogil:
         """The same for the numbers of one output."""
-        cdef Py_ssize_t n = self.saved_n, size = n * sizeof(double)
-        if not self.watched or self.preserved[k] or n == 0:
-            return OK
-        if self.saved == NULL:
-            self.saved = <double *> malloc(2 * self.n_outputs * size)
-            if self.saved == NULL:
-                return NO_MEMORY
-        memcpy(self.saved + k * n, self.values + k * self.capacity, size)
-        if self.averaged:
-            memcpy(self.saved + (self.n_outputs + k) * n, self.companions + k * self.capacity, size)
-        self.preserved[k] = True
-        return OK
+        cdef Status status = self.journal.keep(k, self.values + k * self.capacity)
+        if status == OK and self.averaged:
+            status = self.journal.keep(self.n_outputs + k, self.companions + k * self.capacity)
+        return status
 
     cdef void rollback(self) noexcept nogil:
         """Return to the state of the checkpoint."""
-        cdef Py_ssize_t k, n = self.saved_n, size = n * sizeof(double)
-        cdef Py_ssize_t added = (self.n - n) * sizeof(double)
-        for k in range(self.n_outputs):
-            memset(self.values + k * self.capacity + n, 0, added)
-            if self.averaged:
-                memset(self.companions + k * self.capacity + n, 0, added)
-            if self.preserved[k]:
-                memcpy(self.values + k * self.capacity, self.saved + k * n, size)
-                if self.averaged:
-                    memcpy(self.companions + k * self.capacity,
-                           self.saved + (self.n_outputs + k) * n, size)
-        self.n = n
+        cdef Py_ssize_t j
+        for j in range(self.n_vectors()):
+            memset(self.values + j * self.capacity + self.saved_n, 0,
+                   (self.n - self.saved_n) * sizeof(double))
+        self.journal.restore(self.values, self.capacity * sizeof(double))
+        self.n = self.saved_n
         self.scale = self.saved_scale
         self.total = self.saved_total
         self.steps = self.saved_steps
@@ -290,9 +261,13 @@ cdef class Coefficients:
 
     def set_state(self, state):
         """Take over what `get_state` gave; there must be room."""
-        cdef const double[:, ::1] values = state["values"]
-        cdef const double[:, ::1] companions = state["companions"]
-        cdef Py_ssize_t k, n = values.shape[1]
+        cdef Py_ssize_t k, n = np.size(state["values"]) // self.n_outputs
+        cdef const double[:, ::1] values = doubles_of_shape(
+            "coefficients", state["values"], (self.n_outputs, n))
+        cdef const double[:, ::1] companions = doubles_of_shape(
+            "companions of the coefficients", state["companions"], (self.n_outputs, n))
+        if n > self.capacity:
+            raise ValueError(f"coefficients of {n} rows do not fit into {self.capacity} slots")
         for k in range(self.n_outputs if n > 0 else 0):
             memcpy(self.values + k * self.capacity, &values[k, 0], n * sizeof(double))
             if self.averaged:

@@ -95,7 +95,7 @@ cdef class Store:
 
     cdef void checkpoint(self, Py_ssize_t n) noexcept nogil:
         """Remember the first n rows for `rollback`: `keep` is asked before one is overwritten."""
-        self.journal.open(n)
+        self.journal.begin(n)
 
     cdef Status keep(self, Py_ssize_t slot) noexcept nogil:
         """Copy a row that `rollback` will need. Returns a status."""
@@ -181,7 +181,7 @@ cdef class PanelStore(Store):
         cdef char *row
         if not self.journal.wants(slot):
             return OK
-        row = self.journal.record(slot)
+        row = self.journal.add_copy(slot)
         if row == NULL:
             return NO_MEMORY
         if self.itemsize == 4:

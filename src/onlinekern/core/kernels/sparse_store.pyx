@@ -78,12 +78,12 @@ cdef class SparseStore(Store):
         cdef Py_ssize_t r
         for r in range(self.journal.count):
             free(<void *> (<ok_sparse_row *> self.journal.copy(r)).values)
-        self.journal.open(n)
+        self.journal.begin(n)
 
     cdef Status keep(self, Py_ssize_t slot) noexcept nogil:
         if not self.journal.wants(slot):
             return OK
-        if self.journal.keep(slot, <char *> self.rows) < 0:
+        if self.journal.keep(slot, &self.rows[slot]) < 0:
             return NO_MEMORY
         self.rows[slot].values = NULL
         self.rows[slot].count = 0
@@ -93,8 +93,8 @@ cdef class SparseStore(Store):
         cdef Py_ssize_t r
         for r in range(self.journal.count):
             free(<void *> self.rows[self.journal.numbers[r]].values)
-        self.journal.put_back(<char *> self.rows)
-        self.journal.open(0)
+        self.journal.restore(self.rows, sizeof(ok_sparse_row))
+        self.journal.begin(0)
 
     cdef bint needs_panels(self) noexcept nogil:
         return True

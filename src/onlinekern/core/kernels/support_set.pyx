@@ -65,7 +65,7 @@ cdef class Slots:
         cdef Py_ssize_t slot = self.n
         if self.n_free > 0:
             slot = self.free_slots[self.n_free - 1]
-            if self.old_ages.keep(slot, <char *> self.ages) < 0:
+            if self.old_ages.keep(slot, &self.ages[slot]) < 0:
                 return NO_MEMORY
             self.n_free -= 1
         else:
@@ -76,8 +76,8 @@ cdef class Slots:
 
     cdef Status release(self, Py_ssize_t slot) noexcept nogil:
         """The row of an occupied place leaves. Returns a status."""
-        if self.old_ages.keep(slot, <char *> self.ages) < 0 \
-                or self.old_free.keep(self.n_free, <char *> self.free_slots) < 0:
+        if self.old_ages.keep(slot, &self.ages[slot]) < 0 \
+                or self.old_free.keep(self.n_free, &self.free_slots[self.n_free]) < 0:
             return NO_MEMORY
         self.ages[slot] = -1
         self.free_slots[self.n_free] = slot
@@ -86,16 +86,16 @@ cdef class Slots:
 
     cdef void checkpoint(self) noexcept nogil:
         """Remember the present state for `rollback`."""
-        self.old_ages.open(self.n)
-        self.old_free.open(self.n_free)
+        self.old_ages.begin(self.n)
+        self.old_free.begin(self.n_free)
         self.saved_n = self.n
         self.saved_n_free = self.n_free
         self.saved_added = self.n_added
 
     cdef void rollback(self) noexcept nogil:
         """Return to the state of the checkpoint."""
-        self.old_ages.put_back(<char *> self.ages)
-        self.old_free.put_back(<char *> self.free_slots)
+        self.old_ages.restore(self.ages, sizeof(int64_t))
+        self.old_free.restore(self.free_slots, sizeof(Py_ssize_t))
         self.n = self.saved_n
         self.n_free = self.saved_n_free
         self.n_added = self.saved_added
@@ -293,10 +293,11 @@ cdef class SupportSet:
     cdef Status write_row(self, Py_ssize_t slot, KernelBlock block, Py_ssize_t i) noexcept nogil:
         """Store row i of a block, and its kernel term, in a slot."""
         cdef Py_ssize_t size = self.store.itemsize
+        cdef char *term = self.norm_terms + slot * size
         if slot < self.saved_n and (self.store.keep(slot) < 0
-                                    or self.old_norm_terms.keep(slot, self.norm_terms) < 0):
+                                    or self.old_norm_terms.keep(slot, term) < 0):
             return NO_MEMORY
-        memcpy(self.norm_terms + slot * size, block.norm_terms + i * size, size)
+        memcpy(term, block.norm_terms + i * size, size)
         return self.store.write(slot, block, i)
 
     cdef Status interpolate(self, Py_ssize_t i, Py_ssize_t slot, Py_ssize_t other,
@@ -358,7 +359,7 @@ cdef class SupportSet:
         """Remember the present model for `rollback`."""
         self.saved_n = self.n
         self.store.checkpoint(self.n)
-        self.old_norm_terms.open(self.n)
+        self.old_norm_terms.begin(self.n)
         self.slots.checkpoint()
         self.coefficients.checkpoint()
 
@@ -371,7 +372,7 @@ cdef class SupportSet:
         for slot in range(self.saved_n, self.n):
             self.store.clear(slot)
         self.store.rollback()
-        self.old_norm_terms.put_back(self.norm_terms)
+        self.old_norm_terms.restore(self.norm_terms, self.store.itemsize)
         self.slots.rollback()
         self.n = self.saved_n
         self.coefficients.rollback()

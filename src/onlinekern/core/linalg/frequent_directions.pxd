@@ -1,6 +1,6 @@
 # Matrix sketches. May change at minor versions.
 from onlinekern.core.base.part cimport Status
-from onlinekern.core.base.undo cimport Guarded
+from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.linalg.symmetric_eigen cimport LeadingEigenvectors
 from onlinekern.core.samples.rows cimport Rows
 
@@ -13,7 +13,7 @@ cdef struct Tally:
 
 cdef class FrequentDirections:
     cdef readonly Py_ssize_t size, d
-    cdef Guarded buffer          # 2 size x d
+    cdef JournaledMatrix buffer          # 2 size x d
     cdef Tally tally, saved
     cdef LeadingEigenvectors gram    # of BB' or B'B, m x m with m = min(2 size, d)
     cdef Py_ssize_t first        # the first eigenvector that matters

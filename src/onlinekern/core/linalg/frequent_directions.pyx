@@ -20,7 +20,7 @@ from scipy.linalg.cython_lapack cimport dgesdd
 import numpy as np
 
 from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, Status
-from onlinekern.core.base.undo cimport Guarded
+from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport aligned_resize
 from onlinekern.core.linalg.symmetric_eigen cimport LeadingEigenvectors
 from onlinekern.core.samples.row_arithmetic cimport row_add
@@ -56,7 +56,7 @@ cdef class FrequentDirections:
         cdef int m
         self.size = min(size, d)
         self.d = d
-        self.buffer = Guarded(2 * self.size, d)
+        self.buffer = JournaledMatrix("rows of the sketch", 2 * self.size, d)
         m = <int> min(2 * self.size, d)
         self.first = m - min(m, self.size + 1)
         self.gram = LeadingEigenvectors(m, m - self.first)
@@ -264,7 +264,7 @@ cdef class FrequentDirections:
 
     def rows(self):
         """C: a copy of the rows in use, ndarray of shape (n, d), float64."""
-        return self.buffer.to_array(self.tally.n)
+        return self.buffer.to_array()[:self.tally.n]
 
     @property
     def n(self):
@@ -288,7 +288,10 @@ cdef class FrequentDirections:
 
 def _restore(size, d, rows, squared_norm, shrinkage):
     cdef FrequentDirections sketch = FrequentDirections(size, d)
-    sketch.buffer.from_array(np.ascontiguousarray(rows))
+    n_free = 2 * sketch.size - len(rows)
+    if n_free < 1:
+        raise ValueError(f"{len(rows)} rows do not fit into a sketch of size {sketch.size}")
+    sketch.buffer.set_array(np.pad(rows, [(0, n_free), (0, 0)]))
     sketch.tally.n = rows.shape[0]
     sketch.tally.squared_norm, sketch.tally.shrinkage = squared_norm, shrinkage
     sketch.checkpoint()

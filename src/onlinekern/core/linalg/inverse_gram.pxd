@@ -1,5 +1,5 @@
 # The inverse of a Gram matrix of changing rows. May change at minor versions.
-from onlinekern.core.base.undo cimport Guarded
+from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport ok_vector_ops
 
 
@@ -10,8 +10,8 @@ cdef class InverseGram:
     cdef Py_ssize_t saved_updates
     cdef bint broken                     # an update met a pivot out of its bounds
     cdef bint saved_broken
-    cdef Guarded inverse                 # size x ld; rows and columns of absent places are 0
-    cdef Guarded diagonal                # 1 x ld: kappa_ii + ridge_i; 0 in absent places
+    cdef JournaledMatrix inverse         # size x ld; rows and columns of absent places are 0
+    cdef JournaledMatrix diagonal        # 1 x ld: kappa_ii + ridge_i; 0 in absent places
     cdef double *direction               # ld numbers to work with
 
     cdef const double *row(self, Py_ssize_t place) noexcept nogil

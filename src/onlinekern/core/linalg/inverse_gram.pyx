@@ -16,7 +16,7 @@ from scipy.linalg.cython_lapack cimport dpotrf, dpotri
 
 import numpy as np
 
-from onlinekern.core.base.undo cimport Guarded
+from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport aligned_resize, ops_for, whole_panels
 
 # A fresh inverse costs about size^3, so a shorter period than this is only worth it for small ones.
@@ -41,8 +41,8 @@ cdef class InverseGram:
         self.size = size
         self.ld = whole_panels(size)
         self.ops = ops_for(sizeof(double))
-        self.inverse = Guarded(size, self.ld)
-        self.diagonal = Guarded(1, self.ld)
+        self.inverse = JournaledMatrix("inverse Gram matrix", size, self.ld)
+        self.diagonal = JournaledMatrix("diagonal of the Gram matrix", 1, self.ld)
         self.direction = <double *> aligned_resize(NULL, 0, self.ld * sizeof(double))
         if self.direction == NULL:
             raise MemoryError(f"no memory for an inverse over {size} support vectors")
@@ -164,8 +164,8 @@ cdef class InverseGram:
 
     def set_state(self, state):
         """Take over what `get_state` gave."""
-        self.inverse.from_array(state["inverse"])
-        self.diagonal.from_array(state["diagonal"])
+        self.inverse.set_array(state["inverse"])
+        self.diagonal.set_array(state["diagonal"])
         self.n_updates = state["n_updates"]
         self.broken = state["broken"]
 

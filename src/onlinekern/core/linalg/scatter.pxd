@@ -1,6 +1,6 @@
 # Class means and scatter matrices of a stream. May change at minor versions.
 from onlinekern.core.base.part cimport Status
-from onlinekern.core.base.undo cimport Guarded
+from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.linalg.frequent_directions cimport FrequentDirections
 from onlinekern.core.samples.rows cimport Rows
 
@@ -9,9 +9,9 @@ cdef class Scatter:
     cdef readonly FrequentDirections sketch
     cdef readonly bint centred
     cdef readonly Py_ssize_t n_classes, d
-    cdef Guarded means           # n_classes x d
-    cdef Guarded sums            # one row: weight of each class, then the sum of weight ||x||^2
-    cdef Guarded top             # one row: the direction of the largest singular value of C
+    cdef JournaledMatrix means   # n_classes x d
+    cdef JournaledMatrix sums    # one row: weight of each class, sum of weight ||x||^2
+    cdef JournaledMatrix top     # one row: the direction of the largest singular value of C
     cdef double *spread          # n_classes x d, made by `refresh`
     cdef double *overall         # d, made by `refresh`
     cdef double *scratch         # d

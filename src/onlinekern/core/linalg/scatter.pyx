@@ -17,7 +17,7 @@ from libc.string cimport memset
 from scipy.linalg.cython_blas cimport daxpy, ddot, dgemm, dgemv, dnrm2
 
 from onlinekern.core.base.part cimport Status
-from onlinekern.core.base.undo cimport Guarded
+from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport aligned_resize
 from onlinekern.core.linalg.frequent_directions cimport FrequentDirections
 from onlinekern.core.samples.row_arithmetic cimport row_follow, row_square
@@ -45,9 +45,9 @@ cdef class Scatter:
         self.d = sketch.d
         self.n_classes = n_classes
         self.centred = centred
-        self.means = Guarded(n_classes, self.d)
-        self.sums = Guarded(1, n_classes + 1)
-        self.top = Guarded(1, self.d)
+        self.means = JournaledMatrix("class means", n_classes, self.d)
+        self.sums = JournaledMatrix("class weights", 1, n_classes + 1)
+        self.top = JournaledMatrix("direction of the power method", 1, self.d)
         self.begin_direction()
         size = n_classes * self.d * sizeof(double)
         self.spread = <double *> aligned_resize(NULL, 0, size)
@@ -209,6 +209,6 @@ cdef class Scatter:
 def _restore(sketch, n_classes, centred, state):
     cdef Scatter scatter = Scatter(sketch, n_classes, centred)
     for matrix, values in zip((scatter.means, scatter.sums, scatter.top), state):
-        (<Guarded> matrix).from_array(values)
+        (<JournaledMatrix> matrix).set_array(values)
     scatter.checkpoint()
     return scatter

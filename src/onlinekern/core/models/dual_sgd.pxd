@@ -1,6 +1,6 @@
 # The model in two spaces of DualSGD. May change at minor versions.
 from onlinekern.core.base.part cimport Status
-from onlinekern.core.base.undo cimport Journal
+from onlinekern.core.base.undo cimport Journal, JournaledMatrix
 from onlinekern.core.base.vector cimport ok_vector_ops
 from onlinekern.core.budgets.policy cimport Budget
 from onlinekern.core.features.map cimport FeatureBlock, FeatureMap
@@ -16,11 +16,8 @@ cdef class Weights:
     cdef Coefficients shared               # scale, total and steps are its
     cdef readonly Py_ssize_t n_outputs, length
     cdef readonly bint averaged
-    cdef double *values                    # n_outputs x length, then as many companions
-    cdef double *offsets                   # n_outputs, then as many companions
-    cdef double *saved
-    cdef double *saved_offsets
-    cdef bint watched
+    cdef JournaledMatrix values            # n_outputs x length, then as many companions
+    cdef JournaledMatrix offsets           # one row: n_outputs, then as many companions
     cdef void scores(self, const char *z, double *current, double *averaged) noexcept nogil
     cdef void absorb(self, Py_ssize_t slot, const char *z) noexcept nogil
     cdef void shift(self, const double *step) noexcept nogil

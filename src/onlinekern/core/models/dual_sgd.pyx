@@ -18,14 +18,12 @@ too many, the k of smallest coefficients go into w <- w + sum_i a_i z(x_i), and 
 The features of a row are computed once, with those of the block in which it was a coming sample,
 and kept while it is in the set.
 """
-from libc.stdlib cimport free
 from libc.string cimport memcpy
 
 import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
-from onlinekern.core.base.undo cimport Journal
-from onlinekern.core.base.vector cimport aligned_resize
+from onlinekern.core.base.undo cimport Journal, JournaledMatrix
 from onlinekern.core.budgets.policy cimport Budget
 from onlinekern.core.features.map cimport FeatureBlock, FeatureMap
 from onlinekern.core.kernels.block cimport Block
@@ -34,12 +32,6 @@ from onlinekern.core.kernels.support_set cimport Queue, SupportSet
 from onlinekern.core.kernels.window cimport Window
 from onlinekern.core.models.space cimport InverseTimeSpace, KernelSpace
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
-
-cdef double *numbers(Py_ssize_t count) except NULL:
-    cdef void *memory = aligned_resize(NULL, 0, count * sizeof(double))
-    if memory == NULL:
-        raise MemoryError(f"no memory for {count} weights")
-    return <double *> memory
 
 
 cdef class Weights:
@@ -59,15 +51,8 @@ cdef class Weights:
         self.n_outputs = coefficients.n_outputs
         self.averaged = coefficients.averaged
         self.length = length
-        self.values = numbers(2 * self.n_outputs * length)
-        self.saved = numbers(2 * self.n_outputs * length)
-        self.offsets = numbers(4 * self.n_outputs)
-        self.saved_offsets = self.offsets + 2 * self.n_outputs
-
-    def __dealloc__(self):
-        free(self.values)
-        free(self.saved)
-        free(self.offsets)
+        self.values = JournaledMatrix("weights of the features", 2 * self.n_outputs, length)
+        self.offsets = JournaledMatrix("offsets", 1, 2 * self.n_outputs)
 
     cdef void scores(self, const char *z, double *current, double *averaged) noexcept nogil:
         """Add to the scores what the features z of one sample contribute.
@@ -78,54 +63,49 @@ cdef class Weights:
         cdef Py_ssize_t k, K = self.n_outputs
         cdef double[2] sums
         cdef double scale = self.shared.scale, score, total = self.shared.total + scale
+        cdef const double *offsets = self.offsets.values
         for k in range(K):
             if not self.averaged:
-                sums[0] = self.ops.dot(z, self.values + k * self.length, self.length)
-                averaged[k] += scale * (sums[0] + self.offsets[k])
+                sums[0] = self.ops.dot(z, self.values.row(k), self.length)
+                averaged[k] += scale * (sums[0] + offsets[k])
                 current[k] = averaged[k]
                 continue
-            self.ops.dot2(z, self.values + k * self.length, self.values + (K + k) * self.length,
-                          self.length, sums)
-            score = scale * (sums[0] + self.offsets[k])
+            self.ops.dot2(z, self.values.row(k), self.values.row(K + k), self.length, sums)
+            score = scale * (sums[0] + offsets[k])
             if current != averaged:
                 current[k] += score
-            averaged[k] += (total * (sums[0] + self.offsets[k])
-                            - (sums[1] + self.offsets[K + k])) / (self.shared.steps + 1)
+            averaged[k] += (total * (sums[0] + offsets[k])
+                            - (sums[1] + offsets[K + k])) / (self.shared.steps + 1)
 
     cdef void absorb(self, Py_ssize_t slot, const char *z) noexcept nogil:
         """Take over the coefficients of the support row in a slot, whose features are z."""
         cdef Py_ssize_t k, j, K = self.n_outputs
-        if self.watched:
-            memcpy(self.saved, self.values, 2 * K * self.length * sizeof(double))
-            self.watched = False
         for k in range(K):
             j = k * self.shared.capacity + slot
             if self.shared.values[j] == 0:
                 continue
-            self.ops.add(z, self.shared.values[j], self.values + k * self.length, self.length)
+            self.ops.add(z, self.shared.values[j], self.values.touch(k), self.length)
             if self.averaged:
-                self.ops.add(z, self.shared.companions[j],
-                             self.values + (K + k) * self.length, self.length)
+                self.ops.add(z, self.shared.companions[j], self.values.touch(K + k), self.length)
 
     cdef void shift(self, const double *step) noexcept nogil:
         """Add K numbers, in units of the scale, to the offsets."""
         cdef Py_ssize_t k, K = self.n_outputs
+        cdef double *offsets = self.offsets.touch(0)
         for k in range(K):
-            self.offsets[k] += step[k] / self.shared.scale
+            offsets[k] += step[k] / self.shared.scale
             if self.averaged:
-                self.offsets[K + k] += step[k] / self.shared.scale * self.shared.total
+                offsets[K + k] += step[k] / self.shared.scale * self.shared.total
 
     cdef void checkpoint(self) noexcept nogil:
-        """Remember the present state for `rollback`; the weights are copied when they change."""
-        self.watched = True
-        memcpy(self.saved_offsets, self.offsets, 2 * self.n_outputs * sizeof(double))
+        """Make the present state the one that `rollback` returns to."""
+        self.values.checkpoint()
+        self.offsets.checkpoint()
 
     cdef void rollback(self) noexcept nogil:
         """Return to the state of the checkpoint."""
-        if not self.watched:
-            memcpy(self.values, self.saved, 2 * self.n_outputs * self.length * sizeof(double))
-        memcpy(self.offsets, self.saved_offsets, 2 * self.n_outputs * sizeof(double))
-        self.watched = True
+        self.values.rollback()
+        self.offsets.rollback()
 
     def effective(self):
         """(weights, offsets) of the model that predicts: (n_outputs, length) and (n_outputs,)."""
@@ -140,21 +120,12 @@ cdef class Weights:
 
     def get_state(self):
         """All of it, as a dictionary of arrays; rows K ... 2 K - 1 are the companions."""
-        cdef Py_ssize_t j, K = self.n_outputs
-        weights, offsets = np.empty((2 * K, self.length)), np.empty(2 * K)
-        cdef double[:, ::1] view = weights
-        memcpy(&view[0, 0], self.values, 2 * K * self.length * sizeof(double))
-        for j in range(2 * K):
-            offsets[j] = self.offsets[j]
-        return {"weights": weights, "offsets": offsets}
+        return {"weights": self.values.to_array(), "offsets": self.offsets.to_array()[0]}
 
     def set_state(self, state):
         """Take over what `get_state` gave."""
-        cdef const double[:, ::1] view = state["weights"]
-        cdef Py_ssize_t j, K = self.n_outputs
-        memcpy(self.values, &view[0, 0], 2 * K * self.length * sizeof(double))
-        for j in range(2 * K):
-            self.offsets[j] = state["offsets"][j]
+        self.values.set_array(state["weights"])
+        self.offsets.set_array(state["offsets"][np.newaxis])
 
 
 cdef class Provision(Budget):
@@ -206,7 +177,7 @@ cdef class Provision(Budget):
     cdef Status admit(self, SupportSet support, Py_ssize_t i,
                       const double *coefficients) noexcept nogil:
         cdef Py_ssize_t slot = support.add(i, coefficients)
-        if slot < 0 or self.old_features.keep(slot, self.features.values) < 0:
+        if slot < 0 or self.old_features.keep(slot, self.features.row(slot)) < 0:
             return NO_MEMORY
         memcpy(self.features.values + slot * self.features.row_bytes, self.window.row(i),
                self.features.row_bytes)
@@ -226,11 +197,11 @@ cdef class Provision(Budget):
         return OK
 
     cdef void checkpoint(self, SupportSet support) noexcept nogil:
-        self.old_features.open(support.n)
+        self.old_features.begin(support.n)
         self.weights.checkpoint()
 
     cdef void rollback(self, SupportSet support) noexcept nogil:
-        self.old_features.put_back(self.features.values)
+        self.old_features.restore(self.features.values, self.features.row_bytes)
         self.weights.rollback()
         self.requeue(support)
 

@@ -1,7 +1,7 @@
 # Hyperplanes over the blocks of a lifted sample. May change at minor versions.
 from libc.stdint cimport int32_t, int64_t
 
-from onlinekern.core.base.undo cimport Blocks
+from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport ok_vector_ops
 
 
@@ -20,7 +20,7 @@ cdef class LiftedWeights:
     cdef readonly Py_ssize_t n_outputs, width
     cdef readonly bint averaged, second_order
     cdef readonly double shared_prior
-    cdef Blocks blocks       # each: values, companions, variances; n_outputs x width numbers each
+    cdef JournaledMatrix blocks  # rows of values, companions, variances: n_outputs x width each
     cdef int64_t steps, saved_steps
 
     cdef double prior(self, Py_ssize_t block) noexcept nogil

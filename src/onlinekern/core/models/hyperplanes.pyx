@@ -13,7 +13,7 @@ its companion c i gives the mean of the models 1 ... t + 1 as ((t + 1) value - c
 """
 from libc.stdint cimport int32_t
 
-from onlinekern.core.base.undo cimport Blocks
+from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport OK_PANEL, ok_vector_ops, ops_for
 
 cdef double squared_length(const Term *term, const ok_vector_ops *ops) noexcept nogil:
@@ -64,9 +64,10 @@ cdef class LiftedWeights:
         self.second_order = second_order
         self.ops = ops_for(sizeof(double))
         size = n_outputs * self.width
-        self.blocks = Blocks(n_blocks, (1 + averaged + second_order) * size)
+        self.blocks = JournaledMatrix(
+            "hyperplanes", n_blocks, (1 + averaged + second_order) * size)
         for b in range(n_blocks if second_order else 0):
-            variances = self.blocks.at(b) + self.variances()
+            variances = self.blocks.row(b) + self.variances()
             for i in range(size):
                 variances[i] = self.prior(b)
 
@@ -103,7 +104,7 @@ cdef class LiftedWeights:
             sum = 0
             companion = 0
             for t in range(n):
-                values = self.blocks.at(terms[t].block) + k * self.width
+                values = self.blocks.row(terms[t].block) + k * self.width
                 sum += terms[t].gain * self.product(&terms[t], terms[t].features, values)
                 if self.averaged:
                     companion += terms[t].gain * self.product(
@@ -139,7 +140,7 @@ cdef class LiftedWeights:
                 if self.second_order:
                     length = self.product(
                         &terms[t], terms[t].squares,
-                        self.blocks.at(terms[t].block) + self.variances() + k * self.width)
+                        self.blocks.row(terms[t].block) + self.variances() + k * self.width)
                 else:
                     length = self.prior(terms[t].block) * terms[t].square
                 out[k] += gain * length
@@ -205,7 +206,7 @@ cdef class LiftedWeights:
 
     def effective(self):
         """Weights of the model that predicts, ndarray of shape (n_blocks, n_outputs, width)."""
-        parts = self.blocks.to_array().reshape(self.blocks.n, -1, self.n_outputs, self.width)
+        parts = self.blocks.to_array().reshape(self.blocks.n_rows, -1, self.n_outputs, self.width)
         if not self.averaged:
             return parts[:, 0]
         return parts[:, 0] - parts[:, 1] / (self.steps + 1)
@@ -214,7 +215,7 @@ cdef class LiftedWeights:
         """Variances of second-order weights, ndarray of shape (n_blocks, n_outputs, width)."""
         if not self.second_order:
             raise ValueError("first-order weights have no variances")
-        parts = self.blocks.to_array().reshape(self.blocks.n, -1, self.n_outputs, self.width)
+        parts = self.blocks.to_array().reshape(self.blocks.n_rows, -1, self.n_outputs, self.width)
         return parts[:, -1]
 
     def get_state(self):

@@ -1,7 +1,7 @@
 # The space of linear learners. May change at minor versions.
 from libc.stdint cimport int64_t
 
-from onlinekern.core.base.undo cimport Blocks
+from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport ok_vector_ops
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.rows cimport Rows
@@ -24,20 +24,21 @@ cdef class LinearSpace(Space):
     cdef readonly int64_t skipped
     cdef readonly double intercept
     cdef public bint counted
-    cdef readonly Blocks blocks  # n_outputs rows of weights, then as many companions, if averaged
+    # In rows of a cache line: the weights of all outputs, then their companions, if averaged.
+    cdef readonly JournaledMatrix blocks
     cdef Passed passed, saved
 
     cdef inline double *weights(self, Py_ssize_t k) noexcept nogil:
         """d weights of output k, then its constant, to be multiplied by the scale."""
-        return self.blocks.data + k * self.width
+        return self.blocks.values + k * self.width
 
     cdef inline double *companions(self, Py_ssize_t k) noexcept nogil:
-        return self.blocks.data + (self.n_outputs + k) * self.width
+        return self.blocks.values + (self.n_outputs + k) * self.width
 
     cdef inline void move(self, Py_ssize_t k, Py_ssize_t j, double step) noexcept nogil:
         """Add a number, in units of the scale, to weight j of output k; not to past models."""
         cdef size_t place = k * self.width + j
-        cdef double *numbers = self.blocks.data
+        cdef double *numbers = self.blocks.values
         self.blocks.touch(place // LINE)
         numbers[place] += step
         if self.averaged:
@@ -59,7 +60,7 @@ cdef class LinearSpace(Space):
     cdef inline void touch(self, Py_ssize_t row) noexcept nogil:
         """Let a whole row of the numbers be changed."""
         cdef Py_ssize_t b
-        if not self.blocks.settled():
+        if not self.blocks.all_touched():
             for b in range(row * self.width // LINE, (row + 1) * self.width // LINE):
                 self.blocks.touch(b)
 

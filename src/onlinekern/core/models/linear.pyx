@@ -14,7 +14,7 @@ from libc.stdint cimport int64_t
 import numpy as np
 
 from onlinekern.core.base.part cimport OK, Status
-from onlinekern.core.base.undo cimport Blocks
+from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport ok_sparse_row, ops_for
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.row_arithmetic cimport (
@@ -61,7 +61,8 @@ cdef class LinearSpace(Space):
         self.skipped = skipped
         self.counted = counted
         self.width = (d + LINE) // LINE * LINE
-        self.blocks = Blocks((1 + averaged) * n_outputs * self.width // LINE, LINE)
+        self.blocks = JournaledMatrix(
+            "linear weights", (1 + averaged) * n_outputs * self.width // LINE, LINE)
         self.passed.scale = 1
 
     cdef Py_ssize_t size(self) noexcept nogil:
@@ -185,8 +186,8 @@ cdef class LinearSpace(Space):
     cdef void add_row(self, Py_ssize_t target, const Rows *rows, Py_ssize_t row,
                       double step) noexcept nogil:
         """Add a sample to a row of the numbers."""
-        cdef double *numbers = self.blocks.data + target * self.width
-        if not self.blocks.settled():
+        cdef double *numbers = self.blocks.values + target * self.width
+        if not self.blocks.all_touched():
             self.touch_features(target, rows, row)
         if is_sparse(rows):
             sparse_row_add(rows, row, step, numbers)

@@ -32,7 +32,7 @@ cdef class BatchSpace(LinearSpace):
         self.batch_size = batch_size
         self.radius = radius
         self.gathered = LinearSpace(self.d, arguments[1], self.n_outputs, False, self.intercept)
-        n = self.gathered.blocks.n
+        n = self.gathered.blocks.n_rows
         self.marked = <char *> calloc(n, 1)
         self.listed = <Py_ssize_t *> calloc(n, sizeof(Py_ssize_t))
         if self.marked == NULL or self.listed == NULL:
@@ -71,10 +71,10 @@ cdef class BatchSpace(LinearSpace):
         """Find the blocks that are not 0."""
         cdef Py_ssize_t b, j
         self.n_listed = 0
-        for b in range(self.gathered.blocks.n):
+        for b in range(self.gathered.blocks.n_rows):
             self.marked[b] = False
             for j in range(LINE):
-                if self.gathered.blocks.at(b)[j] != 0:
+                if self.gathered.blocks.row(b)[j] != 0:
                     self.mark(b)
 
     cdef void gather(self, Py_ssize_t k, Py_ssize_t row, double coefficient) noexcept nogil:

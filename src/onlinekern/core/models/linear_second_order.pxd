@@ -1,7 +1,7 @@
 # The space of second-order linear learners. May change at minor versions.
 from libc.stdint cimport int64_t
 
-from onlinekern.core.base.undo cimport Blocks
+from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport ok_vector_ops
 from onlinekern.core.models.linear cimport LinearSpace
 from onlinekern.core.samples.row_arithmetic cimport Entries, Vector
@@ -10,7 +10,7 @@ from onlinekern.core.samples.row_arithmetic cimport Entries, Vector
 cdef class Covariance:
     cdef readonly Py_ssize_t n_outputs, length, width
     cdef const ok_vector_ops *ops
-    cdef Blocks blocks
+    cdef JournaledMatrix blocks
     cdef double *directions      # n_outputs x width: S_k x of the last samples measured
     cdef double measure(self, Py_ssize_t k, const Vector *x) noexcept nogil
     cdef Vector direction(self, Py_ssize_t k, const Vector *x) noexcept nogil

@@ -20,7 +20,7 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from onlinekern.core.base.part cimport NOT_FINITE, OK, Status
-from onlinekern.core.base.undo cimport Blocks
+from onlinekern.core.base.undo cimport JournaledMatrix, doubles_of_shape
 from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, ops_for
 from onlinekern.core.models.linear cimport LINE, LinearSpace
 from onlinekern.core.samples.row_arithmetic cimport Entries, Vector, add_vector, short_dot
@@ -87,13 +87,13 @@ cdef class Diagonal(Covariance):
     def __init__(self, Py_ssize_t n_outputs, Py_ssize_t length):
         cdef Py_ssize_t j
         super().__init__(n_outputs, length)
-        self.blocks = Blocks(n_outputs * self.width // LINE, LINE)
+        self.blocks = JournaledMatrix("variances", n_outputs * self.width // LINE, LINE)
         for j in range(n_outputs * self.width):
-            self.blocks.data[j] = 1
+            self.blocks.values[j] = 1
 
     cdef double measure(self, Py_ssize_t k, const Vector *x) noexcept nogil:
         cdef Py_ssize_t j
-        cdef const double *variances = self.blocks.data + k * self.width
+        cdef const double *variances = self.blocks.values + k * self.width
         cdef double *direction = self.directions + k * self.width
         if x.places == NULL:
             for j in range(x.count):
@@ -110,16 +110,16 @@ cdef class Diagonal(Covariance):
 
     cdef void contract(self, Py_ssize_t k, const Vector *x, double contraction) noexcept nogil:
         cdef Py_ssize_t j, place, first = k * self.width
-        cdef double *variances = self.blocks.data + first
+        cdef double *variances = self.blocks.values + first
         cdef const double *direction = self.directions + first
         if x.places == NULL:
-            if not self.blocks.settled():
+            if not self.blocks.all_touched():
                 for j in range((x.count + LINE - 1) // LINE):
                     self.blocks.touch(first // LINE + j)
             for j in range(x.count):
                 variances[j] = less(variances[j], contraction * direction[j] * direction[j])
             return
-        if not self.blocks.settled():
+        if not self.blocks.all_touched():
             for j in range(x.count):
                 self.blocks.touch((first + x.places[j]) // LINE)
         for j in range(x.count):
@@ -131,11 +131,12 @@ cdef class Diagonal(Covariance):
         return np.ascontiguousarray(
             self.blocks.to_array().reshape(self.n_outputs, self.width)[:, :self.length])
 
-    def from_array(self, array):
+    def set_array(self, array):
         """Take over what `to_array` gave."""
         whole = np.ones((self.n_outputs, self.width))
-        whole[:, :self.length] = array
-        self.blocks.set_array(whole.reshape(self.blocks.n, LINE))
+        whole[:, :self.length] = doubles_of_shape(
+            self.blocks.name, array, (self.n_outputs, self.length))
+        self.blocks.set_array(whole.reshape(self.blocks.n_rows, LINE))
 
 
 cdef class Full(Covariance):
@@ -154,13 +155,13 @@ cdef class Full(Covariance):
     def __init__(self, Py_ssize_t n_outputs, Py_ssize_t length):
         cdef Py_ssize_t i, k
         super().__init__(n_outputs, length)
-        self.blocks = Blocks(n_outputs, length * self.width)
+        self.blocks = JournaledMatrix("covariances", n_outputs, length * self.width)
         self.pending = <char *> calloc(n_outputs, 1)
         if self.pending == NULL:
             raise MemoryError(f"no memory for {n_outputs} matrices")
         for k in range(n_outputs):
             for i in range(length):
-                self.blocks.at(k)[i * self.width + i] = 1
+                self.blocks.row(k)[i * self.width + i] = 1
 
     def __dealloc__(self):
         free(self.pending)
@@ -169,7 +170,7 @@ cdef class Full(Covariance):
         if self.pending[k]:
             self.take_off(k, self.blocks.touch(k))
             self.pending[k] = False
-        return self.product(self.blocks.at(k), x, self.directions + k * self.width)
+        return self.product(self.blocks.row(k), x, self.directions + k * self.width)
 
     cdef Vector direction(self, Py_ssize_t k, const Vector *x) noexcept nogil:
         cdef Vector direction
@@ -247,7 +248,7 @@ cdef class Full(Covariance):
         for k in range(self.n_outputs):
             if self.pending[k]:
                 # Written without a touch: this is the state to return to.
-                self.take_off(k, self.blocks.at(k))
+                self.take_off(k, self.blocks.row(k))
                 self.pending[k] = False
 
     cdef void rollback(self) noexcept nogil:
@@ -274,12 +275,14 @@ cdef class Full(Covariance):
         kept = places[:, None] >= places
         return np.where(kept, shaped, shaped.transpose(0, 2, 1))
 
-    def from_array(self, const double[:, :, ::1] array):
+    def set_array(self, array):
         """Take over what `to_array` gave."""
         cdef Py_ssize_t i, k
+        cdef const double[:, :, ::1] values = doubles_of_shape(
+            self.blocks.name, array, (self.n_outputs, self.length, self.length))
         for k in range(self.n_outputs):
             for i in range(self.length):
-                memcpy(self.blocks.at(k) + i * self.width, &array[k, i, 0],
+                memcpy(self.blocks.row(k) + i * self.width, &values[k, i, 0],
                        self.length * sizeof(double))
 
 
@@ -376,10 +379,10 @@ cdef class SecondOrderSpace(LinearSpace):
         cdef Py_ssize_t j
         if direction.places == NULL:
             self.touch(target)
-        elif not self.blocks.settled():
+        elif not self.blocks.all_touched():
             for j in range(direction.count):
                 self.blocks.touch((target * self.width + direction.places[j]) // LINE)
-        add_vector(direction, factor, self.blocks.data + target * self.width)
+        add_vector(direction, factor, self.blocks.values + target * self.width)
 
     cdef void checkpoint(self) noexcept nogil:
         LinearSpace.checkpoint(self)
@@ -408,5 +411,5 @@ cdef class SecondOrderSpace(LinearSpace):
     def set_state(self, state):
         """Take over what `get_state` gave."""
         LinearSpace.set_state(self, state)
-        self.covariance.from_array(state["covariance"])
+        self.covariance.set_array(state["covariance"])
         self.spent = state["spent"]

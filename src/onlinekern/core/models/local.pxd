@@ -1,7 +1,7 @@
 # Local linear models: prototypes, each with hyperplanes of its own. May change at minor versions.
 from libc.stdint cimport int32_t, int64_t
 
-from onlinekern.core.base.undo cimport Blocks
+from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.models.hyperplanes cimport LiftedWeights, Term
 from onlinekern.core.models.prototypes cimport Prototypes
 from onlinekern.core.models.space cimport Space
@@ -44,7 +44,7 @@ cdef class LocalSpace(Space):
     cdef Py_ssize_t skipped  # terms: 1 without a shared hyperplane
     cdef readonly bint intercept
     cdef bint center, offsets, unitless
-    cdef Blocks mean
+    cdef JournaledMatrix mean
     cdef Totals totals, saved
     cdef Lift lift
 

@@ -23,7 +23,7 @@ from libc.string cimport memset
 import numpy as np
 
 from onlinekern.core.base.part cimport OK, Status
-from onlinekern.core.base.undo cimport Blocks
+from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, ok_sparse_row, ops_for
 from onlinekern.core.models.hyperplanes cimport LiftedWeights, Term
 from onlinekern.core.models.prototypes cimport Prototypes, nearest, soft_gains
@@ -161,7 +161,7 @@ cdef class LocalSpace(Space):
         self.prototypes = Prototypes(n_prototypes, d, dtype, sparse)
         self.weights = LiftedWeights(1 + n_prototypes, d + intercept, n_outputs, 1 / sharing,
                                      averaged, second_order)
-        self.mean = Blocks(1, self.weights.width)
+        self.mean = JournaledMatrix("mean of the samples", 1, self.weights.width)
         self.lift = self.new_window(1)
 
     def __reduce__(self):
@@ -206,7 +206,7 @@ cdef class LocalSpace(Space):
         cdef Py_ssize_t j
         cdef double *features = lift.planes
         # Before the first sample, its own place is the mean.
-        cdef const double *mean = self.mean.at(0) if self.totals.samples > 0 else lift.sample
+        cdef const double *mean = self.mean.row(0) if self.totals.samples > 0 else lift.sample
         lift.own_features(0)
         lift.terms[0].block = 0
         lift.terms[0].gain = 1

@@ -1,7 +1,7 @@
 # Prototypes by sequential k-means. May change at minor versions.
 from libc.stdint cimport int64_t
 
-from onlinekern.core.base.undo cimport Blocks
+from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport ok_vector_ops
 from onlinekern.core.samples.rows cimport Rows
 
@@ -10,8 +10,8 @@ cdef class Prototypes:
     cdef const ok_vector_ops *ops
     cdef readonly Py_ssize_t k, d, itemsize, n
     cdef readonly bint summed   # keep sums of samples, which a sparse one changes in few places
-    cdef Blocks centers         # k x (d, padded), the means (or sums) in double
-    cdef Blocks tallies         # k x 8: samples of the prototype, squared norm of its center
+    cdef JournaledMatrix centers  # k x (d, padded), the means (or sums) in double
+    cdef JournaledMatrix tallies  # k x 8: samples of the prototype, squared norm of its center
     cdef char *panels           # the centers in the type of the samples, feature-major
     cdef Py_ssize_t saved_n
 

@@ -16,9 +16,9 @@ from libc.stdlib cimport free
 
 import numpy as np
 
-from onlinekern.core.base.undo cimport Blocks
+from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport (
-    OK_DOT, OK_PANEL, OK_SQUARED, aligned_resize, ok_sparse_row, ops_for,
+    OK_DOT, OK_PANEL, OK_SQUARED, aligned_resize, ok_sparse_row, ops_for, whole_panels,
 )
 from onlinekern.core.samples.rows cimport Rows, dense_row, is_sparse, sparse_row
 
@@ -110,8 +110,8 @@ cdef class Prototypes:
         self.d = d
         self.itemsize = np.dtype(dtype).itemsize
         self.ops = ops_for(self.itemsize)
-        self.centers = Blocks(k, (d + OK_PANEL - 1) // OK_PANEL * OK_PANEL)
-        self.tallies = Blocks(k, 8)
+        self.centers = JournaledMatrix("prototypes", k, whole_panels(d))
+        self.tallies = JournaledMatrix("samples of the prototypes", k, 8)
         self.panels = <char *> aligned_resize(NULL, 0, self.room() * d * self.itemsize)
         if self.panels == NULL:
             raise MemoryError(f"no memory for {k} prototypes of {d} features")
@@ -125,10 +125,10 @@ cdef class Prototypes:
 
     cdef const double *center(self, Py_ssize_t j) noexcept nogil:
         """scale(j) times this is prototype j."""
-        return self.centers.at(j)
+        return self.centers.row(j)
 
     cdef double scale(self, Py_ssize_t j) noexcept nogil:
-        return 1 / self.tallies.at(j)[0] if self.summed else 1
+        return 1 / self.tallies.row(j)[0] if self.summed else 1
 
     cdef void distances(self, const Rows *rows, Py_ssize_t row, double square, char *products,
                         double *out) noexcept nogil:
@@ -157,7 +157,7 @@ cdef class Prototypes:
         if sparse or self.summed:
             for j in range(self.n):
                 scale = self.scale(j)
-                length = square + scale * scale * self.tallies.at(j)[1]
+                length = square + scale * scale * self.tallies.row(j)[1]
                 out[j] = length - 2 * scale * out[j]
                 if out[j] <= rounding * length:
                     out[j] = 0
@@ -176,7 +176,7 @@ cdef class Prototypes:
             rate = 1 / tally[0]
             for i in range(self.d):
                 center[i] += rate * (x[i] - center[i])
-            tally[1] = ops_for(sizeof(double)).dot(center, center, self.centers.stride)
+            tally[1] = ops_for(sizeof(double)).dot(center, center, self.centers.n_columns)
             self.write_lane(j)
             return
         stored.values = dense_row(rows, row)
@@ -206,12 +206,11 @@ cdef class Prototypes:
         self.tallies.checkpoint()
 
     cdef void rollback(self) noexcept nogil:
-        cdef Py_ssize_t j
+        cdef Py_ssize_t index
         self.centers.rollback()
         self.tallies.rollback()
-        for j in range(self.k):
-            if self.centers.touched(j):
-                self.write_lane(j)
+        for index in range(self.centers.count):
+            self.write_lane(self.centers.numbers[index])
         self.n = self.saved_n
 
     def means(self):

@@ -2,7 +2,7 @@
 from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Part, Status
-from onlinekern.core.base.undo cimport Guarded
+from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.linalg.scatter cimport Scatter
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.rows cimport Rows
@@ -33,9 +33,9 @@ cdef class SketchedSpace(Space):
     cdef public Step step_size
     cdef readonly Py_ssize_t batch_size
     cdef readonly bint intercept, averaged
-    cdef Guarded weights         # n_outputs x (d + 1), the last column the intercepts
-    cdef Guarded average         # the same, if averaged; else the weights themselves
-    cdef Guarded collected       # the same: sum of the coefficients times the samples of the batch
+    cdef JournaledMatrix weights  # n_outputs x (d + 1), the last column the intercepts
+    cdef JournaledMatrix average  # the same, if averaged; else the weights themselves
+    cdef JournaledMatrix collected  # the same: coefficients times samples of the batch, summed
     cdef Progress progress, saved
     cdef Py_ssize_t label
     cdef double weight

@@ -27,7 +27,7 @@ from libc.string cimport memset
 from scipy.linalg.cython_blas cimport daxpy
 
 from onlinekern.core.base.part cimport NOT_FINITE, OK, Part, Status
-from onlinekern.core.base.undo cimport Guarded
+from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.linalg.scatter cimport Scatter
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.row_arithmetic cimport row_add, row_dots
@@ -167,9 +167,11 @@ cdef class SketchedSpace(Space):
         self.batch_size = batch_size
         self.intercept = intercept
         self.averaged = averaged
-        self.weights = Guarded(n_outputs, scatter.d + 1)
-        self.average = Guarded(n_outputs, scatter.d + 1) if averaged else self.weights
-        self.collected = Guarded(n_outputs, scatter.d + 1)
+        self.weights = JournaledMatrix("weights", n_outputs, scatter.d + 1)
+        self.average = self.weights
+        if averaged:
+            self.average = JournaledMatrix("averaged weights", n_outputs, scatter.d + 1)
+        self.collected = JournaledMatrix("steps of the batch", n_outputs, scatter.d + 1)
 
     cdef Py_ssize_t size(self) noexcept nogil:
         """Work per sample, in kernel values of a few numbers each."""
@@ -349,9 +351,9 @@ cdef class SketchedSpace(Space):
 
 def _restore(arguments, state):
     cdef SketchedSpace space = SketchedSpace(*arguments)
-    space.weights.from_array(state[0])
-    space.average.from_array(state[1])
-    space.collected.from_array(state[2])
+    space.weights.set_array(state[0])
+    space.average.set_array(state[1])
+    space.collected.set_array(state[2])
     space.progress.steps, space.progress.exponent, space.progress.pending = state[3:]
     space.checkpoint()
     return space
