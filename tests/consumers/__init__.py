@@ -1,7 +1,7 @@
-"""Programs that are built on the installed library, as other packages are.
+"""Build programs on the installed library, as other packages do.
 
-They need a C compiler, Python's headers, Cython, and a library that is installed, not editable:
-only that has its headers and .pxd files in one place.
+They need a C compiler, Python's headers, Cython, and a library that is not an editable install:
+only a real install has its headers and .pxd files in one place.
 """
 
 import importlib.util
@@ -22,7 +22,7 @@ INCLUDE = Path(onlinekern.get_include())
 
 
 def run(command, folder, **environment):
-    """Run a command in a folder, with this Python and its tools first; returns what it prints."""
+    """Run a command in a folder, with this Python's tools first in PATH; return its output."""
     tools = [Path(sys.executable).parent, Path(sys.base_prefix) / "bin"]
     path = os.pathsep.join([*map(str, tools), os.environ.get("PATH", "")])
     process = subprocess.run(
@@ -39,7 +39,7 @@ def run(command, folder, **environment):
 
 
 def compiler(kind="CC"):
-    """The command that compiles, or with "LDSHARED" makes an extension; skips if there is none."""
+    """Return the command that compiles, or with "LDSHARED" links; skip without a compiler."""
     for command in (os.environ.get(kind), sysconfig.get_config_var(kind), "cc", "gcc", "clang"):
         if command and shutil.which(shlex.split(command)[0]):
             shared = ["-shared"] if kind == "LDSHARED" and len(shlex.split(command)) == 1 else []
@@ -48,7 +48,7 @@ def compiler(kind="CC"):
 
 
 def check_installed():
-    """Skip if the library cannot be built upon."""
+    """Skip if the library is an editable install."""
     compiler()
     if not (INCLUDE / "onlinekern" / "capi_api.h").exists():
         pytest.skip(f"no capi_api.h in {INCLUDE}: an editable install has its headers elsewhere")
@@ -64,7 +64,7 @@ def build_extension(name, folder):
     )
     library = folder / (name + sysconfig.get_config_var("EXT_SUFFIX"))
     includes = [f"-I{sysconfig.get_path('include')}", f"-I{INCLUDE}"]
-    # -O0 is quick to build; nothing here is slow to run.
+    # -O0 builds quickly, and nothing here runs long.
     flags = ["-O0", *shlex.split(sysconfig.get_config_var("CCSHARED") or "-fPIC")]
     run([*compiler("LDSHARED"), *flags, *includes, f"{name}.c", "-o", str(library)], folder)
     specification = importlib.util.spec_from_file_location(name, library)
@@ -76,14 +76,14 @@ def build_extension(name, folder):
 
 
 def check_embeddable():
-    """Skip if a C program cannot have this Python within it."""
+    """Skip if a C program cannot embed this Python."""
     check_installed()
     if not shutil.which("python3-config", path=str(Path(sys.base_prefix) / "bin")):
         pytest.skip("there is no python3-config: Python cannot be embedded")
 
 
 def build_program(source, folder):
-    """Compile a C program, by the command that docs/c_api.md gives; returns its path."""
+    """Compile a C program with the command of docs/c_api.md; return its path."""
     check_embeddable()
     flags = run(["python3-config", "--includes", "--ldflags", "--embed"], folder).split()
     command = [*compiler(), "-O0", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]

@@ -13,18 +13,18 @@ LAYOUTS = {
 
 
 class Address(int):
-    """Where an array is, which lives as long as the address."""
+    """The address of an array, which keeps the array alive."""
 
 
 def address(array):
-    """Return where an array is; 0, which is NULL, for None."""
+    """Return the address of an array; 0 (NULL) for None."""
     place = Address(0 if array is None else array.ctypes.data)
     place.array = array
     return place
 
 
 def samples(n, seed=0):
-    """Return samples of three features, and labels that no linear model finds."""
+    """Return samples of three features, and labels that no linear model separates."""
     X = np.random.default_rng(seed).standard_normal((n, 3))
     return X, np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0)
 
@@ -40,5 +40,5 @@ def fields_of(X):
 
 
 def bytes_of(data):
-    """Return bytes as an array, whose address can be asked for."""
+    """Return bytes as an array, which has an address."""
     return np.frombuffer(data, np.uint8)

@@ -1,9 +1,8 @@
 """Slow, readable NumPy twins of everything that the package computes.
 
 Each module follows the papers' equations, one sample at a time, in float64, and imports NumPy
-only: the twins are an independent witness, so they must never share code with what they judge.
-Speed is of no concern here; being obviously right is. `test_oracles.py` checks the twins
-themselves against cases worked out by hand.
+only: the twins are independent, so they never share code with the package. They should be obviously
+right; speed does not matter. `test_oracles.py` checks the twins against cases computed by hand.
 
 References used throughout
 --------------------------

@@ -17,7 +17,7 @@ from .rules import RULES, Pegasos, Rule
 
 
 class Model:
-    """f_t and the sum of f_1 ... f_{t-1}, as coefficients of shape (K, n_stream)."""
+    """f_t and the sum of f_1 ... f_{t-1}: coefficients of shape (K, n_stream)."""
 
     def __init__(self, n_outputs, gram):
         n_stream = len(gram)
@@ -48,12 +48,12 @@ class Model:
 
 @dataclass
 class Result:
-    """What a run leaves behind; rows refer to the stream, K is the number of outputs.
+    """Result of a run; rows refer to the stream, K is the number of outputs.
 
     Attributes
     ----------
     predictions : ndarray of shape (n,)
-        What was predicted for each sample before it was learnt.
+        Prediction of each sample before it was learnt.
     scores, averaged_scores : ndarray of shape (n, K)
         f_t(x_t) and f-bar_t(x_t).
     losses : ndarray of shape (n,)
@@ -65,11 +65,11 @@ class Result:
     n_seen, n_uniforms : int
         Samples with a weight above 0; random numbers drawn.
     support : ndarray of shape (n_SV,)
-        Stream rows of the support vectors, in the order in which they came in.
+        Stream rows of the support vectors, in the order in which they were added.
     coefficients, averaged_coefficients : ndarray of shape (K, n_SV)
         Of f_{T+1} (the model after T samples) and of f-bar_{T+1}.
     average : bool
-        Whether predictions are made by the averaged model.
+        Whether the averaged model predicts.
     """
 
     predictions: np.ndarray
@@ -89,7 +89,7 @@ class Result:
 
     @classmethod
     def empty(cls, n, n_outputs, average):
-        """Return the result of a run that has not begun."""
+        """Return the result before the first sample."""
         scores, averaged_scores = np.zeros((n, n_outputs)), np.zeros((n, n_outputs))
         return cls(np.zeros(n), scores, averaged_scores, np.zeros(n), average=average)
 
@@ -117,7 +117,7 @@ class Result:
 
 @dataclass
 class Parts:
-    """What the loop needs to know besides the stream; see `run` for the meaning."""
+    """Parameters of the loop; see `run`."""
 
     rule: Rule
     head: Head
@@ -148,7 +148,7 @@ def learn(model, i, scores, target, kappa, weight, parts, result):
     result.cumulative_loss += weight * sum(losses)
     uniform = None
     if parts.gate is not None:
-        # One number for the sample, shared by its problems, whatever the loss.
+        # One number per sample, shared by all its problems.
         uniform = next(parts.uniforms)
         result.n_uniforms += 1
     step = np.zeros(parts.head.n_outputs)
@@ -200,11 +200,11 @@ def run(
     uniforms : iterator of float in [0, 1)
         Randomness of the gate: one number per sample with a loss above 0.
     sample_weight : array-like of shape (n,)
-        A sample of weight 0 is predicted and otherwise absent.
+        A sample of weight 0 is predicted and not learnt.
     max_support : int or None
-        Samples beyond so many support vectors are not added; all else goes on.
+        Largest number of support vectors; further ones are not added.
     make_model : callable
-        What makes the model, from the number of outputs and the Gram matrix of the stream.
+        (number of outputs, Gram matrix of the stream) -> model.
     parameters
         C, eta, schedule, power, reg of the rule; delta, epsilon of the loss.
 
@@ -236,7 +236,7 @@ def run(
 
 
 def build_rule(rule, loss, *, delta=1.0, epsilon=0.1, **parameters):
-    """Return a rule from its name and its loss's name; a ready rule is returned as it is."""
+    """Return a rule from its name and its loss's name; a ready rule is returned unchanged."""
     if not isinstance(rule, str):
         return rule
     return RULES[rule](LOSSES[loss](delta=delta, epsilon=epsilon), **parameters)

@@ -1,4 +1,4 @@
-"""Budgeted kernel learners that remove support vectors, one sample at a time, from the equations.
+"""Budgeted kernel learners that evict support vectors, one sample at a time, from the equations.
 
 RBP: G. Cavallanti, N. Cesa-Bianchi, C. Gentile, Machine Learning 69, 2007. Forgetron: O. Dekel,
 S. Shalev-Shwartz, Y. Singer, SIAM Journal on Computing 37, 2008. BPA-S: Z. Wang, S. Vucetic,
@@ -16,7 +16,7 @@ from . import algorithms
 
 
 class Budgeted(algorithms.Model):
-    """A model of at most `budget` support vectors; the one that leaves gives its place away."""
+    """A model of at most `budget` support vectors; a new one takes the slot of the evicted one."""
 
     def __init__(self, n_outputs, gram, *, budget, uniforms=None):
         super().__init__(n_outputs, gram)
@@ -38,19 +38,19 @@ class Budgeted(algorithms.Model):
         assert len(self.support) <= self.budget
 
     def leave(self, r, i):
-        """Sample r leaves, with its coefficients, and i takes its place."""
+        """Evict sample r with its coefficients; i takes its slot."""
         self.coefficients[:, r] = 0.0
         self.support.remove(r)
         self.support.append(i)
         self.places[self.places.index(r)] = i
 
     def sizes(self):
-        """Return the norms of the coefficients, in the order of the places."""
+        """Return the norms of the coefficients, in slot order."""
         return np.linalg.norm(self.coefficients[:, self.places], axis=0)
 
 
 class RBP(Budgeted):
-    """A support vector drawn uniformly leaves."""
+    """Evict a uniformly random support vector."""
 
     def replace(self, i, step):
         self.leave(self.places[int(next(self.uniforms) * self.budget)], i)
@@ -88,7 +88,7 @@ class Forgetron(Budgeted):
 
 
 class BPA(Budgeted):
-    """Of all ways to replace r by the sample, the one of least ||f_new - f||^2 / 2 + C l_new.
+    """Replace the r with the least ||f_new - f||^2 / 2 + C l_new by the sample.
 
     The step tau y of PA-I is the same for every r, and so is the loss after it.
     """
@@ -112,7 +112,7 @@ class BPA(Budgeted):
 
 
 class BOGD(Budgeted):
-    """Drop by p_i, divide those who stay by 1 - p_j, cap, add."""
+    """Evict with probability p_i, divide the others by 1 - p_j, cap, add."""
 
     def __init__(self, *arguments, removal, most, **others):
         super().__init__(*arguments, **others)
@@ -120,14 +120,14 @@ class BOGD(Budgeted):
         self.most = most
 
     def probabilities(self):
-        """Return the p_i, in the order of the places."""
+        """Return the p_i, in slot order."""
         B, sizes = self.budget, self.sizes()
         if self.removal == "uniform" or B == 1 or sizes.sum() == 0:
             return np.full(B, 1 / B)
         return (1 - sizes / sizes.sum()) / (B - 1)
 
     def draw(self, probabilities):
-        """Return a place: drawn uniformly, and accepted in proportion to its probability."""
+        """Return a random slot: drawn uniformly, accepted in proportion to its probability."""
         while True:
             place = int(next(self.uniforms) * self.budget)
             if self.removal == "uniform" or self.budget == 1:

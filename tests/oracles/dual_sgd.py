@@ -4,8 +4,8 @@ T. Le, T. D. Nguyen, V. Nguyen, D. Phung, "Dual space gradient descent for onlin
 2016: algorithm 1 (learning), algorithm 2 with k-merging (budget maintenance), equations in its
 section 3. Every coefficient is kept as -l' / reg, to be divided by t.
 
-The averaged model is the mean of f_1 ... f_t, added up in full, in which every sample that has been
-merged by then counts through its random features.
+The averaged model is the mean of f_1 ... f_t, added up in full. Samples merged so far enter it
+through their random features.
 """
 
 import math
@@ -27,20 +27,20 @@ def random_features(X, frequencies):
 
 @dataclass
 class DualSGD:
-    """What a run leaves behind; K is the number of outputs.
+    """Result of a run; K is the number of outputs.
 
     Attributes
     ----------
     predictions : ndarray of shape (n,)
-        Made for each sample before it was learnt, as class indices or numbers.
+        Prediction of each sample before it was learnt, as class index or number.
     raw : ndarray of shape (K, n)
-        -l' / reg of every sample, 0 for those that took no step.
+        -l' / reg of every sample, 0 for samples without a step.
     support : list of int
         Samples in the support set, the oldest first.
     merged : list of list of int
-        Samples that left together, in the order in which they left.
+        Samples merged together, in the order of merging.
     t, mistakes, cumulative_loss
-        Samples of positive weight, and what was counted on them.
+        Samples of positive weight, their mistakes and their losses.
     """
 
     n_outputs: int
@@ -74,7 +74,7 @@ class DualSGD:
         return self.coefficients(averaged)[:, rows] @ self.features[rows]
 
     def intercept(self, averaged):
-        """Return the offsets, (K,): every sample took its step there too."""
+        """Return the offsets, (K,): every step changes them too."""
         return self.coefficients(averaged).sum(axis=1) * self.fit_intercept
 
     def scores(self, Z, averaged):
@@ -85,7 +85,7 @@ class DualSGD:
         return near + far + self.intercept(averaged)
 
     def learn(self, i, raw, budget, merge_size):
-        """Take step t at sample i, and merge when there is one support vector too many."""
+        """Take step t at sample i; merge if there is one support vector too many."""
         self.past += self.raw / max(self.t, 1)
         self.t += 1
         if not np.any(raw):
@@ -93,7 +93,7 @@ class DualSGD:
         self.raw[:, i] = raw
         self.support.append(i)
         if len(self.support) > budget:
-            # A stable sort of samples that stand in the order of their coming.
+            # A stable sort: the samples are in the order in which they were added.
             sizes = np.linalg.norm(self.raw[:, self.support], axis=0)
             first = np.argsort(sizes, kind="stable")[:merge_size]
             leaving = [self.support[j] for j in first]

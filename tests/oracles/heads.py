@@ -32,7 +32,7 @@ def _unit(n_outputs, k):
 
 
 class Head:
-    """What the heads share: the number of outputs K."""
+    """Base of the heads: the number of outputs K."""
 
     def __init__(self, n_classes=None):
         self.n_outputs = 1

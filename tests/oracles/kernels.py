@@ -1,7 +1,7 @@
 """Kernel matrices by their definitions, in float64.
 
-The squared distance is summed from differences, never expanded into three terms: that is the
-form without cancellation, which the fast one is judged against.
+The squared distance is summed from differences, never expanded into three terms: this form has no
+cancellation.
 """
 
 import numpy as np

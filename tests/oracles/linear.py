@@ -1,7 +1,7 @@
-"""Linear learners: K weight vectors and K constants, every model of the stream kept.
+"""Linear learners: K weight vectors and K constants; every model of the stream is kept.
 
 Scores are w_k . x + b_k. A step of coefficient c adds c x to w and c times `constant` to b; q, the
-squared length of a sample, is that of x alone, unless its constant is counted. References as in
+squared length of a sample, leaves out the constant unless `counted`. References as in
 the package's docstring.
 """
 
@@ -16,25 +16,25 @@ from .rules import RULES, BatchPegasos
 
 @dataclass
 class Linear:
-    """A learner, and what has happened to it.
+    """A learner and its history.
 
     Attributes
     ----------
     rule, head : rules.Rule, heads.Head
     constant : float
-        Steps of b in units of those of w; 0 for no b.
+        Step of b relative to that of w; 0: no b.
     counted : bool
-        Whether the length of a sample is that with its constant.
+        Whether the length of a sample includes its constant.
     average : bool
-        Whether predictions are made by the mean of the models f_{skipped + 1}, f_{skipped + 2}, ...
-        so far, f_1 being the one before the first sample.
+        Whether the prediction is that of the mean of the models f_{skipped + 1}, f_{skipped + 2},
+        ... so far, f_1 being the one before the first sample.
     batch_size : int
-        Samples that are scored by one model; their shrinks and steps are taken together.
+        Number of samples scored by one model; their shrinks and steps are taken together.
     radius : float
-        Of the ball that the model is projected onto after a batch; 0 for none.
+        Radius of the ball for the projection after a batch; 0: no projection.
     class_weights : ndarray of shape (n_classes,) or None
-        The step of a sample is multiplied by the weight of its class; with one problem for each
-        class, that of the positive sample is.
+        The weight of its class multiplies the step of a sample; with one problem for each class,
+        only the step of the positive sample.
     models : list of ndarray of shape (K, d + 1)
         Weights and constants of f_1, f_2, ...
     """
@@ -65,7 +65,7 @@ class Linear:
 
     @property
     def predicting(self):
-        """Weights and constants of the model that predicts."""
+        """Return weights and constants of the model that predicts."""
         past = self.models[self.skipped :]
         return np.mean(past, axis=0) if self.average and past else self.models[-1]
 
@@ -101,7 +101,7 @@ class Linear:
             self.end_batch()
 
     def importance(self, target):
-        """Return what multiplies each output's step."""
+        """Return the factor of each output's step."""
         factors = np.ones(self.head.n_outputs)
         if self.class_weights is not None and type(self.head) is HEADS["ovr"]:
             factors[target] = self.class_weights[target]
@@ -124,7 +124,7 @@ def learner(X, rule, *, task="binary", n_classes=2, fit_intercept=True, **settin
 
 
 def perceptron(X, y, **settings):
-    """Perceptron [5]_; its average is that of all models, the first (0) included."""
+    """Perceptron [5]_; its average includes the first model (0)."""
     return learner(X, RULES["perceptron"](), **settings).learn(X, y)
 
 
@@ -156,8 +156,9 @@ def pa(X, y, *, C=1.0, variant="pa1", epsilon=0.1, average=False, sample_weight=
 
 
 def passes(model, X, y, orders, *, max_iter=1000, tol=1e-3, n_iter_no_change=5):
-    """Learn in passes until the mean loss of n_iter_no_change of them was not below the least by
-    tol; returns how many passes there were."""
+    """Learn until n_iter_no_change passes in a row did not lower the mean loss by tol.
+
+    Returns the number of passes."""
     best, idle = np.inf, 0
     for number, order in enumerate(orders, start=1):
         before = model.cumulative_loss

@@ -21,23 +21,23 @@ from .rules import RULES
 
 @dataclass
 class Result:
-    """What a run leaves behind.
+    """Result of a run.
 
     Attributes
     ----------
     predictions : ndarray of shape (n,)
-        Class index predicted for each sample before it was learnt.
+        Class index of each sample, predicted before it was learnt.
     scores : ndarray of shape (n, K)
         Of the model that predicts.
     cumulative_loss, mistakes, n_seen
-        As everywhere.
+        As in `algorithms.Result`.
     centers, counts : ndarray of shape (n_prototypes, d) and (n_prototypes,)
     weights : ndarray of shape (1 + n_prototypes, K, D)
         Of the model that predicts; block 0 is the shared hyperplane.
     variances : ndarray of the same shape, or None
     mean : ndarray of shape (d,)
     nearest : ndarray of shape (n,)
-        The prototype that each sample went to (-1: weight 0).
+        Nearest prototype of each sample (-1: weight 0).
     """
 
     predictions: np.ndarray
@@ -84,7 +84,7 @@ class Model:
         return np.append(x, 1.0) if self.fit_intercept else x
 
     def centred(self, x):
-        """Return x - mu; before the first sample, mu is its own place."""
+        """Return x - mu; before the first sample, mu is x."""
         if self.center and not self.samples:
             return np.zeros(self.d)
         return x - self.mean()
@@ -184,7 +184,7 @@ def lol(
     n = len(X)
     result = Result(np.zeros(n), np.zeros((n, head.n_outputs)), np.full(n, -1))
     for i, x in enumerate(X):
-        # Predicted with what the samples before it left.
+        # Predicted with the model of the samples before.
         result.scores[i] = model.predicting() @ model.lift(x, model.P)
         result.predictions[i] = head.predict(result.scores[i])
         if weights[i] == 0.0:

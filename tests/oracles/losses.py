@@ -14,7 +14,7 @@ LARGEST_EXPONENT = 700.0
 
 
 class Loss:
-    """What the losses share: the two parameters that some of them have.
+    """Base of the losses: two parameters that some of them have.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class SmoothHinge(Loss):
 
 
 class Logistic(Loss):
-    """l = ln(1 + exp(-y f)); only exponentials of negative numbers are ever taken."""
+    """l = ln(1 + exp(-y f)), with exponentials of negative numbers only."""
 
     def value(self, y, f):
         margin = y * f
@@ -151,10 +151,10 @@ class Huber(Loss):
 
 
 class PerceptronLoss(Loss):
-    """l = max(0, -y f): what the Perceptron reports as its loss.
+    """l = max(0, -y f): the loss that the Perceptron reports.
 
-    Not in `LOSSES`: no estimator offers it as a choice. Of its slopes at f = 0, where it is 0, the
-    Perceptron takes y: it steps at y f <= 0.
+    Not in `LOSSES`: no estimator offers it as a choice. At f = 0 the loss is 0, and the negative
+    slope is y: the Perceptron steps at y f <= 0.
     """
 
     def value(self, y, f):

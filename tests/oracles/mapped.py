@@ -5,7 +5,7 @@ J. Lu, S. C. H. Hoi, J. Wang, P. Zhao, Z.-Y. Liu, "Large scale online kernel lea
 take the gradient step w <- (1 - eta_t reg) w - eta_t l'(w . z_t) z_t.
 
 The averaged model is the sum of all models so far, added up in full. NOGD's models before the
-change to features enter it as the functions of the features that they become.
+switch to features enter it as the functions of features that they become.
 """
 
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ class Linear:
 
     @classmethod
     def zero(cls, n_outputs, length):
-        """Return the model that has learnt nothing."""
+        """Return the model before the first sample."""
         return cls(np.zeros((n_outputs, length)), np.zeros((n_outputs, length)))
 
     def effective(self, averaged):
@@ -49,19 +49,19 @@ class Linear:
 
 @dataclass
 class Run:
-    """What a run leaves behind; K is the number of outputs.
+    """Result of a run; K is the number of outputs.
 
     Attributes
     ----------
     predictions : ndarray of shape (n,)
-        Made for each sample before it was learnt, as class indices or numbers.
+        Prediction of each sample before it was learnt, as class index or number.
     model : Linear
     features : callable
-        From rows to the features that `model` is linear in.
+        Rows -> the features of `model`.
     support : list of int
         NOGD's support vectors.
     projection : ndarray of shape (rank, n_SV) or None
-        NOGD's D_k^{-1/2} V_k', once there is one.
+        NOGD's D_k^{-1/2} V_k', None before the switch.
     """
 
     predictions: np.ndarray

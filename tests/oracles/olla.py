@@ -1,7 +1,6 @@
 """OLLA by its equations (Kecman 2016, table 1, lists 1 and 2), in float64.
 
-Outputs are never kept: the output of a point is summed over all coefficients whenever it is asked
-for.
+Outputs are never kept: each output is computed anew as a sum over all coefficients.
 """
 
 import math
@@ -116,7 +115,7 @@ class Result(NamedTuple):
 
 
 class Machine:
-    """The coefficients of all points, and what follows from them."""
+    """The coefficients of all points, and their outputs."""
 
     def __init__(self, kernel_values, n_outputs, outputs, support_tol):
         self.kernel_values = kernel_values
@@ -168,7 +167,7 @@ def olla(
         y holds class indices, or targets.
     task : {"binary", "ovr", "margin", "regression"}
     orders : list of sequence of int
-        The order of each epoch; its length alone matters to "max_violator".
+        The order of each epoch; "max_violator" uses only its length.
     """  # fmt: skip
     if eta is None:
         eta = math.sqrt(2) if schedule == "invsqrt" else 1.0
@@ -220,7 +219,7 @@ def olla(
 
 
 def steady(head, task, before, now, tol):
-    """Whether no label changed, and the outputs by no more than tol of their norm."""
+    """Return whether no label changed, and the outputs by at most tol of their norm."""
     labels = task != "regression" and any(
         head.predict(one) != head.predict(other) for one, other in zip(before, now, strict=True)
     )

@@ -5,7 +5,7 @@ F. Orabona, J. Keshet, B. Caputo, "Bounded kernel-based online learning", JMLR 1
 algorithm 1 and its three kinds of budget maintenance; section 6, several classes. L. Jian et al.,
 "Budget online learning algorithm for least squares SVM", IEEE TNNLS 28, 2017.
 
-Support vectors are a list of rows, the oldest first; every inverse is worked out afresh.
+Support vectors are a list of rows, the oldest first; every inverse is computed anew.
 """
 
 import math
@@ -58,7 +58,7 @@ class Machine:
 
 @dataclass
 class Result:
-    """What a run leaves behind."""
+    """Result of a run."""
 
     machine: Machine
     predictions: np.ndarray
@@ -139,7 +139,7 @@ def projectron(X, y, *, plus_plus=False, eta=0.1, budget=None, multi_class="ovr"
         added = np.zeros(machine.n_outputs)
         projected = np.zeros(machine.n_outputs)
         for problem in problems:
-            length = problem.direction @ problem.direction  # 2 for a class against its rival
+            length = problem.direction @ problem.direction  # 2 for a class and its rival
             covered = length * (k @ d)
             delta = math.sqrt(max(0.0, length * (kappa - k @ d)))
             margin = problem.y * problem.f
@@ -164,13 +164,13 @@ def projectron(X, y, *, plus_plus=False, eta=0.1, budget=None, multi_class="ovr"
 
 
 def sizes(machine):
-    """Return ||alpha|| sqrt(kappa), rounded: those that are equal but for rounding are ties."""
+    """Return ||alpha|| sqrt(kappa), rounded, so that values equal up to rounding are ties."""
     lengths = [math.sqrt(machine.kappa([row], [row])[0, 0]) for row in machine.rows]
     return np.round(np.linalg.norm(machine.alpha, axis=1) * lengths, 9)
 
 
 def remove(machine):
-    """Forget the smallest support vector, the oldest of a tie."""
+    """Remove the smallest support vector, the oldest of a tie."""
     machine.drop(int(np.argmin(sizes(machine))))
 
 

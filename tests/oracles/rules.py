@@ -3,7 +3,7 @@
 After sample t the model becomes ``f <- shrink f + coefficient kappa(x_t, .)``. A rule sees the
 score f = f_t(x_t), the target y, q (the squared length of the sample in feature space: kappa_tt,
 doubled for the margin head), the 1-based step t and the importance of the sample: its weight,
-divided by the acceptance probability where samples are drawn.
+divided by the acceptance probability of the gate.
 """
 
 import math
@@ -13,7 +13,7 @@ from .schedules import SCHEDULES
 
 
 class Rule:
-    """What the rules share: a loss and the parameters that some of them have.
+    """Base of the rules: a loss, and parameters that some of them have.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Rule:
     reg : float, default=0.0
         Regularisation lambda of the gradient rule; >= 0.
     r : float, default=1.0
-        Of AROW; > 0.
+        Parameter r of AROW; > 0.
     """
 
     def __init__(self, loss, *, C=1.0, eta=0.5, schedule="constant", power=0.5, reg=0.0, r=1.0):
@@ -98,7 +98,7 @@ class Pegasos(Gradient):
 class BatchPegasos(Rule):
     """Pegasos in batches of n [4]_, figure 2: 1 / (lambda b n) each, shrink 1 - 1/b for a batch.
 
-    Not in `RULES`: it is for models that take the steps of a batch together.
+    Not in `RULES`: only models that take the steps of a batch together use it.
     """
 
     def __init__(self, loss, *, reg, batch_size):
@@ -120,7 +120,7 @@ class BatchPegasos(Rule):
 class InverseTime(Rule):
     """The step of Pegasos in units of 1/t: -l' / lambda, at most max_step t in size.
 
-    Not in `RULES`: the models that it is for are divided by t when they are looked at.
+    Not in `RULES`: its models are divided by t at each use.
     """
 
     def __init__(self, loss, *, reg, max_step=math.inf):
@@ -170,14 +170,14 @@ class PassiveAggressiveII(PassiveAggressive):
 
 
 class ScaledPassiveAggressiveI(PassiveAggressiveI):
-    """PA-I, the importance multiplying the step and not C."""
+    """PA-I; the importance multiplies the step, not C."""
 
     def coefficient(self, f, y, q, t, importance=1.0):
         return importance * super().coefficient(f, y, q, t, 1.0)
 
 
 class ScaledPassiveAggressiveII(PassiveAggressiveII):
-    """PA-II, the importance multiplying the step and not C; q = 0 is a length like any other."""
+    """PA-II; the importance multiplies the step, not C; q = 0 is allowed."""
 
     def coefficient(self, f, y, q, t, importance=1.0):
         loss = self.loss.value(y, f)
@@ -190,7 +190,7 @@ class ScaledPassiveAggressiveII(PassiveAggressiveII):
 class AROW(Rule):
     """AROW: beta = 1 / (q + r), coefficient l beta y where l > 0 (Crammer, Kulesza, Dredze 2009).
 
-    q = x' S x. The importance divides r: a sample of weight w is a target w times as sure.
+    q = x' S x. The importance divides r: a weight w makes the target w times as certain.
     """
 
     def contraction(self, f, y, q, t, importance=1.0):

@@ -43,11 +43,11 @@ class Statistics:
         self.weights = np.zeros(n_classes)
         self.means = np.zeros((n_classes, n_features))
         self.squares = 0.0
-        # The direction of the power method begins with the signs of splitmix64.
+        # The power method starts from the signs of splitmix64.
         self.top = np.array([_sign(j) for j in range(n_features)]) / np.sqrt(n_features)
 
     def add(self, x, label, weight):
-        """Take in a sample; a weight counts as so many samples."""
+        """Add a sample; a weight w counts as w samples."""
         before = self.weights[label]
         after = before + weight
         difference = x - self.means[label]
@@ -72,7 +72,7 @@ class Statistics:
         return within, between, shares, apart
 
     def largest_eigenvalue(self):
-        """Return what eight more steps of the power method on C'C / N find."""
+        """Return the result of eight more steps of the power method on C'C / N."""
         value, matrix = 0.0, self.sketch.rows.T @ self.sketch.rows
         for _ in range(8):
             image = matrix @ self.top
@@ -92,13 +92,13 @@ def _sign(j):
 
 @dataclass
 class Result:
-    """What a run leaves behind; K outputs.
+    """Result of a run; K outputs.
 
     Attributes
     ----------
     w, b, w_average, b_average : ndarray of shape (K, d) or (K,)
     predictions : list of int
-        Made for each sample before it was learnt, by the model that predicts.
+        Prediction of each sample before it was learnt, by the model that predicts.
     trace : list of dict
         After each batch: t, alpha, curvature, w.
     """

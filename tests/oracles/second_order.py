@@ -8,8 +8,8 @@ Each output k has mean mu_k and covariance Sigma_k, at first 0 and the identity.
 scalar problem with direction e (see `heads`) is mu_k += e_k alpha y Sigma_k x and
 Sigma_k -= |e_k| beta Sigma_k x x' Sigma_k, alpha and beta from m = y f and
 v = sum_k e_k^2 x' Sigma_k x. For the margin head that is the lifted sample of Crammer and Singer
-with the blocks of the covariance between two classes left at 0. A diagonal covariance is set to
-the diagonal of what the step makes of it.
+with the blocks of the covariance between two classes left at 0. After a step a
+diagonal covariance keeps only the diagonal of the new matrix.
 """
 
 import math
@@ -89,12 +89,12 @@ RULES = {
 
 @dataclass
 class Result:
-    """What a run leaves behind; K outputs, D features with the constant.
+    """Result of a run; K outputs, D features with the constant.
 
     Attributes
     ----------
     predictions : ndarray of shape (n,)
-        Made by the model that predicts, before the sample was learnt.
+        By the model that predicts, before the sample was learnt.
     weights : ndarray of shape (K, D)
         Of the model that predicts.
     covariance : ndarray of shape (K, D, D), or (K, D) for a diagonal one
