@@ -178,9 +178,11 @@ def canonical_csr(X):
         sorted = checked[int32_t](columns, starts, stored, *X.shape)
     else:
         sorted = checked[int64_t](columns, starts, stored, *X.shape)
-    if starts[-1] > MOST_INDICES or X.shape[1] > MOST_INDICES:
+    # Not starts[-1]: without wraparound that is undefined, and wrong on Python 3.13.
+    elements = starts[X.shape[0]]
+    if elements > MOST_INDICES or X.shape[1] > MOST_INDICES:
         raise ValueError(
-            f"X has {starts[-1]} stored elements in {X.shape[1]} columns; at most {MOST_INDICES} of "
+            f"X has {elements} stored elements in {X.shape[1]} columns; at most {MOST_INDICES} of "
             "each can be indexed, pass it in smaller pieces")
     if not sorted:
         # A new matrix: one that lies about itself would be left as it is.
