@@ -129,7 +129,7 @@ INLINE void NAME(cosines_sines_of)(const int count, VECTOR *t, VECTOR *sine)
 {
     VECTOR shifted[TOGETHER], k[TOGETHER], cosine[TOGETHER];
     BITS swap[TOGETHER];
-    const BITS sign = (BITS){0} + ((INTEGER)1 << SIGN_BIT);
+    const BITS sign = (BITS){0} + (INTEGER)((uint64_t)1 << SIGN_BIT);
     EACH(shifted[u] = t[u] * TWO_OVER_PI + ROUNDER);
     EACH(k[u] = shifted[u] - ROUNDER);
     EACH(t[u] = t[u] - k[u] * HALF_PI_1);

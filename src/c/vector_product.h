@@ -44,7 +44,7 @@ INLINE void NAME(store)(REAL *p, VECTOR v)
 
 INLINE VECTOR NAME(magnitude)(VECTOR v)
 {
-    return (VECTOR)((BITS)v & ~((BITS){0} + ((INTEGER)1 << (8 * sizeof(REAL) - 1))));
+    return (VECTOR)((BITS)v & ~((BITS){0} + (INTEGER)((uint64_t)1 << (8 * sizeof(REAL) - 1))));
 }
 
 /* One term of the sum: x is one element of a row, s the same feature of LANES vectors. */
