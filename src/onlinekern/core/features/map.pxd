@@ -1,4 +1,4 @@
-# Feature maps: a block of explicit features. May change at minor versions.
+# Feature maps: explicit features of a block. May change at minor versions.
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.kernels.panel_store cimport PanelStore
@@ -12,7 +12,7 @@ cdef class FeatureMap:
     cdef readonly Py_ssize_t d, itemsize
     cdef readonly Py_ssize_t n_features    # in a row, without the constant
     cdef readonly Py_ssize_t length        # of a row of features, in whole panels
-    cdef readonly Py_ssize_t constant      # where a row has a constant 1; -1: nowhere
+    cdef readonly Py_ssize_t constant      # position of the constant 1 in a row; -1: none
     cdef void fill(self, Block block, char *z) noexcept nogil
     cdef double square(self, const char *z) noexcept nogil
     cdef Py_ssize_t work(self) noexcept nogil
@@ -23,7 +23,7 @@ cdef class FeatureMap:
 cdef class RandomFourier(FeatureMap):
     cdef PanelStore panels
     cdef readonly Py_ssize_t n_components
-    cdef Py_ssize_t sine                   # where the sines begin in a row
+    cdef Py_ssize_t sine                   # position of the first sine in a row
     cdef double factor
 
 

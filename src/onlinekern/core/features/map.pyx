@@ -1,8 +1,8 @@
-"""Feature maps: explicit features z(x) of the rows of a block, a block at a time.
+"""Feature maps: explicit features z(x) of the rows of a block.
 
-`RandomFourier` holds its frequencies as the panels of a store: the product of a block with
-them is the primitive that multiplies it with support rows, for dense and sparse samples alike, so a
-row's features are the same bits in any block.
+`RandomFourier` keeps its frequencies in the panels of a store. The products of a block with them
+come from the primitive that multiplies it with support vectors, for dense and sparse samples. So
+the features of a row have the same bits in every block.
 """
 from libc.math cimport sqrt
 from libc.stdlib cimport free
@@ -44,22 +44,22 @@ cdef class FeatureMap:
         return 0
 
     cdef Py_ssize_t work(self) noexcept nogil:
-        """The work on a sample, in units of a kernel value."""
+        """The cost of the features of a sample, in kernel values."""
         return self.length
 
     cdef void copy(self, const char *z, char *out) noexcept nogil:
-        """Write the n_features features of a row one behind the other."""
+        """Write the n_features features of a row, without gaps."""
         memcpy(out, z, self.n_features * self.itemsize)
 
     cdef FeatureWindow new_window(self, Py_ssize_t rows):
         """A window over up to `rows` samples."""
         cdef Block block = Block(rows, self.d, self.itemsize)
-        # A product gives two features, a cosine and a sine.
+        # Each product gives two features, a cosine and a sine.
         block.expected_panels = self.length // (2 * OK_PANEL)
         return FeatureWindow(FeatureBlock(self, rows), block)
 
     def columns(self):
-        """Where the n_features features are in a row of the block, ndarray of intp."""
+        """Positions of the n_features features in a row of features, ndarray of intp."""
         return np.arange(self.n_features)
 
     def transform(self, X):
@@ -94,10 +94,10 @@ cdef class FeatureMap:
 
 
 cdef class RandomFourier(FeatureMap):
-    """z(x) = [cos(omega_j . x), sin(omega_j . x)], j = 1 ... D, over the root of D.
+    """z(x) = [cos(omega_j . x), sin(omega_j . x)] / sqrt(D), j = 1 ... D.
 
-    With omega drawn from the spectral measure of a kernel, N(0, 2 gamma I) for the Gaussian
-    exp(-gamma ||x - s||^2), the mean of z(x) . z(s) is the kernel (Rahimi and Recht 2007).
+    With omega drawn from the spectral measure of a kernel, the expectation of z(x) . z(s) is the
+    kernel (Rahimi and Recht 2007). For the Gaussian exp(-gamma ||x - s||^2) it is N(0, 2 gamma I).
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ cdef class RandomFourier(FeatureMap):
     dtype : numpy.float32 or numpy.float64
         Of the samples and the features.
     constant : bool
-        Whether there is one more feature, which is 1: z(x) . z(s) is then that of kappa + 1.
+        Whether to append the feature 1: z(x) . z(s) then approximates kappa + 1.
     """
 
     def __init__(self, frequencies, dtype, bint constant=False):
@@ -114,8 +114,8 @@ cdef class RandomFourier(FeatureMap):
         self.n_features = 2 * self.n_components
         self.itemsize = self.panels.itemsize
         self.factor = 1 / sqrt(<double> self.n_components)
-        # Rows begin with the cosines; the products of a last panel that is not full reach into the
-        # place of the sines, which are written after them.
+        # Cosines come first. The products of a last panel that is not full overwrite some sines,
+        # which are therefore written later.
         self.sine = (self.n_components + 15) // 16 * 16
         self.length = whole_panels(2 * self.sine)
         if constant:
@@ -131,12 +131,12 @@ cdef class RandomFourier(FeatureMap):
         return self.panels.get_rows(self.n_components)
 
     def columns(self):
-        """Where the 2 D features are in a row of the block, cosines first, ndarray of intp."""
+        """Positions of the 2 D features in a row of features, cosines first, ndarray of intp."""
         cosines = np.arange(self.n_components)
         return np.concatenate([cosines, self.sine + cosines])
 
     cdef double square(self, const char *z) noexcept nogil:
-        """The same for all samples: cos^2 + sin^2 = 1."""
+        """||z||^2, the same for all samples: cos^2 + sin^2 = 1."""
         return 2 if self.constant >= 0 else 1
 
     cdef void copy(self, const char *z, char *out) noexcept nogil:
@@ -147,7 +147,7 @@ cdef class RandomFourier(FeatureMap):
     cdef void fill(self, Block block, char *z) noexcept nogil:
         cdef Py_ssize_t p, count
         cdef char *panel
-        # The last panel, which may reach into the sines of the first ones, comes first.
+        # The last panel may overwrite sines of the first ones, so it comes first.
         for p in range(whole_panels(self.n_components) // OK_PANEL - 1, -1, -1):
             panel = z + p * OK_PANEL * self.itemsize
             count = min(OK_PANEL, self.n_components - p * OK_PANEL)
@@ -158,8 +158,8 @@ cdef class RandomFourier(FeatureMap):
 cdef class FeatureBlock:
     """Features of up to `capacity` coming samples.
 
-    Places that hold no feature are 0 for good: products with frequencies that do not exist are 0.
-    The constant feature is 1 for good.
+    The padding between features is always 0, since the padding of the frequencies is. The constant
+    feature is written once and always 1.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ cdef class FeatureWindow:
 
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil:
-        """Look at samples order[first] ... order[first + n - 1]. Returns a status."""
+        """Prepare samples order[first] ... order[first + n - 1]. Returns a status."""
         if self.block.open(rows, order, first, n) < 0:
             return NO_MEMORY
         self.features.fill(self.block)

@@ -1,11 +1,11 @@
-"""Nystroem: features in which the kernel of some landmark rows is exact.
+"""Nystroem features, in which the kernel of some landmark rows is exact.
 
-With K = V D V' the kernel matrix of the landmarks and k(x) their kernel values with x,
-z(x) = D_k^{-1/2} V_k' k(x) over the k largest eigenvalues: z(x) . z(s) is the kernel where both x
-and s are landmarks, up to the eigenvalues that are left out (Williams and Seeger 2001).
+K = V D V' is the kernel matrix of the landmarks, k(x) their kernel values with x. With the k
+largest eigenvalues, z(x) = D_k^{-1/2} V_k' k(x). For landmarks x and s, z(x) . z(s) is the kernel,
+up to the eigenvalues that are left out (Williams and Seeger 2001).
 
-A function of kernel values, f(x) = sum_i a_i kappa(s_i, x), is w . z(x) with w = D_k^{1/2} V_k' a,
-projected on the span of the eigenvectors that are kept.
+A function of kernel values, f(x) = sum_i a_i kappa(s_i, x), becomes w . z(x) with
+w = D_k^{1/2} V_k' a: its projection on the span of the kept eigenvectors.
 """
 from libc.math cimport sqrt
 
@@ -19,8 +19,8 @@ from onlinekern.core.kernels.window cimport Window
 from onlinekern.core.linalg.symmetric_eigen cimport LeadingEigenvectors
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
 
-# Eigenvalues below so much of the largest are left out: their eigenvectors are rounding errors of
-# the kernel matrix.
+# Eigenvalues below this fraction of the largest are left out: their eigenvectors are rounding
+# errors of the kernel matrix.
 cdef double LEAST_EIGENVALUE = 1e-10
 
 
@@ -45,7 +45,7 @@ cdef class Spectrum:
     landmarks : SupportSet
         Without free slots.
     most : int >= 1
-        Eigenvalues that are kept at the most; those below 1e-10 of the largest are not.
+        Upper bound on the number of eigenvalues kept. Those below 1e-10 of the largest never are.
 
     Raises
     ------
@@ -57,7 +57,7 @@ cdef class Spectrum:
     def __init__(self, SupportSet landmarks, Py_ssize_t most):
         cdef Py_ssize_t n = landmarks.n
         if landmarks.store.itemsize == 4:
-            # The rounding of float32 kernel values alone makes eigenvalues of 1e-7.
+            # Rounding of float32 kernel values would give eigenvalues of 1e-7 of the largest.
             rows = landmarks.store.get_rows(n).astype(np.float64)
             landmarks = landmarks_of(landmarks.kernel, rows)
         cdef bint solved
@@ -124,7 +124,7 @@ cdef class Spectrum:
 
 
 cdef class Nystroem(FeatureMap):
-    """z(x) = P k(x), k(x) the kernel values of x with landmarks.
+    """z(x) = P k(x), where k(x) are the kernel values of x with the landmarks.
 
     Parameters
     ----------
@@ -155,14 +155,14 @@ cdef class Nystroem(FeatureMap):
         return square
 
     cdef Py_ssize_t work(self) noexcept nogil:
-        # A product of k(x) costs about what a kernel value of as many features does.
+        # A feature is a product with k(x): about the cost of a kernel value of n features.
         return self.landmarks.n + self.length * (1 + self.landmarks.n // 64)
 
     cdef FeatureWindow new_window(self, Py_ssize_t rows):
         return NystroemWindow(self, self.landmarks.new_window(rows))
 
     cdef void project(self, Window window, char *z) noexcept nogil:
-        """z (n x length) = features of the rows of a window that was filled."""
+        """z (n x length) = features of the rows of a filled window."""
         cdef Py_ssize_t p
         for p in range(self.length // OK_PANEL):
             window.block.ops.dense[OK_DOT](
@@ -171,13 +171,13 @@ cdef class Nystroem(FeatureMap):
 
 
 cdef class NystroemWindow(FeatureWindow):
-    """Kernel values of coming samples with the landmarks, and the features made of them.
+    """Kernel values of coming samples with the landmarks, and their features.
 
     Parameters
     ----------
     map : Nystroem
     window : Window
-        One of its landmarks. If it is open on samples, their features are made at once.
+        A window of the landmarks. If it is open on samples, their features are computed at once.
     """
 
     def __init__(self, Nystroem map, Window window):
@@ -196,7 +196,7 @@ cdef class NystroemWindow(FeatureWindow):
 
 
 def nystroem(kernel, rows, n_components):
-    """The map of given landmark rows, and the eigenvalues that it keeps are at most `n_components`.
+    """The map of given landmarks, with at most `n_components` features.
 
     Parameters
     ----------

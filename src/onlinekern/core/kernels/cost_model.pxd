@@ -1,4 +1,4 @@
-# Which way the kernel values of a block are made. May change at minor versions.
+# How the kernel values of a block are computed. May change at minor versions.
 
 cdef bint kept_sparse(Py_ssize_t d) noexcept nogil
 cdef bint pays_to_compress(Py_ssize_t d, Py_ssize_t n, Py_ssize_t stored,

@@ -1,13 +1,18 @@
-"""Producers: which way the kernel values of a block are made. The cost model, in one place.
+"""The cost model: how the kernel values of a block are computed.
 
-The products of coming samples with support rows are made in one of three ways: dense rows
-with dense panels, sparse rows with dense panels, sparse support rows with the panels of the block.
-Those among the samples of a block are made when a sample becomes a support row, or all at once. And
-a block may be long or short. Every way gives the same bits (see vector.h; but for l1 distances,
-which dense and sparse rows sum differently), so what is decided here costs or saves time only.
+It decides four things:
 
-The constants are measured by ``benchmarks/cost_model.py``, which makes each way run where the model
-would choose another. `overridden` is for that, and for the tests of each way against the others.
+- Support vectors of sparse samples: in dense panels, or kept sparse.
+- Dense samples of a block: as they are, or compressed into sparse rows.
+- Products among the samples of a block: one row when that sample becomes a support vector, or all
+  pairs at once.
+- The length of a block.
+
+Every choice gives the same bits (see vector.h), except for l1 distances, which dense and sparse
+rows sum in different orders. So a choice only affects speed.
+
+The constants are measured by ``benchmarks/cost_model.py``, which forces each choice where the model
+would take the other. `overridden` serves that, and the tests that compare the choices.
 """
 from contextlib import contextmanager
 
@@ -25,25 +30,26 @@ cdef struct Constants:
     Py_ssize_t least_rows
 
 cdef Constants costs = {
-    # In elements of a dense row against one panel: a stored element of a sparse row, and to look
-    # for the stored ones among those of a dense row. Short rows are over before that pays.
+    # Unit: one element of a dense row times one panel. Cost of a stored element of a sparse row,
+    # and of the search for non-zeros per element of a dense row. The search does not pay for rows
+    # below the least length.
     "stored_cost": 1.5,
     "packing_cost": 1.05,
     "least_compressed": 16,
-    # To write a row into a panel is to clear a number in each of its lines of memory: above so many
-    # features that costs more than the products of a row do.
+    # Writing a row into a panel touches one cache line per feature. Above this number of features
+    # that costs more than the products of the row.
     "most_panel_features": 1024,
-    # A dense row alone meets the block's panels at half the rate of six rows together. Of few
-    # features, the products are less than the reading and writing of them.
+    # A single dense row is multiplied at half the rate of six rows together. With few features,
+    # reading and writing the products costs more than the products.
     "least_added": 0.6,
     "least_multiplied": 64,
-    # The kernel block should stay in the level-2 cache between its making and its use.
+    # The kernel values of a block should stay in the level-2 cache until they are used.
     "block_bytes": 3 << 19,
     "least_rows": 16,
 }
 
 cdef Py_ssize_t FOREVER = 1 << 60
-# What forces each way, by what is chosen between (for tests and benchmarks).
+# The constants that force each choice (for tests and benchmarks).
 WAYS = {
     "support vectors": {
         "panels": {"most_panel_features": FOREVER},
@@ -65,40 +71,41 @@ WAYS = {
 
 
 cdef bint kept_sparse(Py_ssize_t d) noexcept nogil:
-    """Whether support rows of sparse samples of d features are kept sparse, not in panels."""
+    """Whether support vectors of sparse samples with d features are kept sparse."""
     return d > costs.most_panel_features
 
 
 cdef bint pays_to_compress(Py_ssize_t d, Py_ssize_t n, Py_ssize_t stored,
                            Py_ssize_t panels) noexcept nogil:
-    """Whether n dense rows of d features, `stored` of them not 0, are taken for sparse ones.
+    """Whether n dense rows of d features, with `stored` non-zeros in all, are made sparse.
 
-    They will meet so many panels: it saves panels (n d - stored_cost stored), and costs
-    packing_cost n d.
+    Against that many panels this saves panels (n d - stored_cost stored), and costs packing_cost
+    n d.
     """
     cdef double saved = panels * (n * d - costs.stored_cost * stored)
     return d >= costs.least_compressed and saved > costs.packing_cost * n * d
 
 
 cdef bint pays_to_multiply_all(Py_ssize_t d, Py_ssize_t n, Py_ssize_t added) noexcept nogil:
-    """Whether the products among all dense rows of a block are made at once.
+    """Whether the products of all pairs of dense rows of a block are computed at once.
 
-    `added` of the n rows of the block before became support rows, which asks for their products
-    with the others. A sparse row alone is as fast as many.
+    `added` of the n rows of the block before became support vectors, and needed their products with
+    the later rows. For sparse rows it never pays: one row alone is as fast as many.
     """
     return d >= costs.least_multiplied and added > n * costs.least_added
 
 
 cdef Py_ssize_t best_length(Py_ssize_t n, Py_ssize_t d, Py_ssize_t itemsize) noexcept nogil:
-    """How many samples to look ahead against n support rows of d features.
+    """How many samples to look ahead, with n support vectors of d features.
 
-    A large support set makes a window whose block fits the cache short, and then each of the d
-    features is read from further away for few rows: d / width elements per kernel value, against
-    d / 64 + 2 (the value itself, out of the cache and back) for a full panel of rows.
+    With many support vectors, only few rows of kernel values fit into the cache. Then each support
+    vector is read from further away for few samples, which costs d / length elements per kernel
+    value. A full panel of samples costs d / 64 for that, and 2 for the kernel value itself, which
+    leaves the cache and comes back.
     """
-    cdef Py_ssize_t width = costs.block_bytes // ((n + OK_PANEL) * itemsize)
-    width = max(costs.least_rows, min(OK_PANEL, width))
-    return OK_PANEL if width * (2 + d / 64.0) < d else width
+    cdef Py_ssize_t length = costs.block_bytes // ((n + OK_PANEL) * itemsize)
+    length = max(costs.least_rows, min(OK_PANEL, length))
+    return OK_PANEL if length * (2 + d / 64.0) < d else length
 
 
 def constants():
@@ -108,14 +115,14 @@ def constants():
 
 @contextmanager
 def overridden(**changes):
-    """Constants of the model are others within a ``with`` block, in the whole process.
+    """Change constants of the model within a ``with`` block, in the whole process.
 
-    Learners made within the block keep the form of their support rows.
+    A learner made within the block keeps its layout of support vectors afterwards.
 
     Raises
     ------
     TypeError
-        When a name is none of `constants`.
+        When `constants` has no such name.
     """
     global costs
     unknown = changes.keys() - constants().keys()

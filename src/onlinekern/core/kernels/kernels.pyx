@@ -1,22 +1,21 @@
-"""Kernels: from a block of accumulated products to a block of kernel values, in place.
+"""Kernel functions: from a block of products to a block of kernel values, in place.
 
-A kernel says how two rows are accumulated (`accumulate`: dot product or l1 distance),
-gives each row one number that enters the transform (`term`, from its squared and absolute norm),
-and turns the block g into kernel values with the norm terms a of its rows and
-b of its columns. Terms are combined symmetrically, so a row against a panel and a panel against a
-row give the same number.
+A kernel says which product of two rows it needs (`accumulate`: dot product or l1 distance). It
+gives each row a norm term, a number from its squared and absolute norms. `transform` turns a block
+g of products into kernel values, with the norm terms a of its rows and b of its columns. Norm terms
+enter symmetrically, so a row against a panel and a panel against a row give the same bits.
 
-The Gaussian kernel is exp(-gamma (||x||^2 + ||s||^2 - 2 x.s)). In float32 the difference loses
-gamma ||x||^2 2^-24 times a few of the exponent; samples above `exact_above` are therefore computed
-from the differences of the features instead (`of_distance`).
+The Gaussian kernel is exp(-gamma (||x||^2 + ||s||^2 - 2 x.s)). In float32 the difference has an
+error of a few times gamma ||x||^2 2^-24, in the exponent. For samples with ||x||^2 > `exact_above`
+the distance is therefore computed from the differences of the features (`of_distance`).
 """
 from libc.math cimport INFINITY, pow, sqrt, tanh
 
 from onlinekern.core.base.part cimport Part
 from onlinekern.core.base.vector cimport OK_ABSOLUTE, OK_DOT, ok_vector_ops
 
-# gamma ||x||^2 up to which the expanded float32 distance is used: the exponent is then wrong by
-# about 64 * 2^-24 * 4 = 1.5e-5, hence the kernel value by 1.5e-5 of itself, at the most.
+# gamma ||x||^2 up to which the expanded float32 distance is used. The error of the exponent is then
+# at most about 64 * 2^-24 * 4 = 1.5e-5, and so is the relative error of the kernel value.
 cdef double EXPANDED_LIMIT = 64
 
 
@@ -28,7 +27,7 @@ cdef class Kernel(Part):
         self.exact_above = INFINITY
 
     cdef double norm_term(self, double square, double absolute) noexcept nogil:
-        """The row's own number in `transform`, from ||x||^2 and ||x||_1."""
+        """The norm term of a row, from ||x||^2 and ||x||_1."""
         return 0
 
     cdef double diagonal(self, double square) noexcept nogil:
@@ -39,13 +38,13 @@ cdef class Kernel(Part):
                         Py_ssize_t m, const void *a, const void *b, bint sparse) noexcept nogil:
         """Turn the n x m block g (leading dimension ld) into kernel values, in place.
 
-        a (n) and b (m) are the norm terms; `sparse` tells that g was accumulated from sparse rows,
-        where an l1 distance lacks the rows' own absolute norms.
+        a (n) and b (m) are the norm terms. `sparse`: g comes from sparse rows, whose l1 distances
+        still lack the absolute norms of both rows.
         """
 
     cdef void of_distance(self, const ok_vector_ops *ops, void *g, Py_ssize_t ld, Py_ssize_t n,
                           Py_ssize_t m) noexcept nogil:
-        """The same from squared distances; only asked of kernels with a finite `exact_above`."""
+        """The same from squared distances; for kernels with a finite `exact_above` only."""
 
 
 cdef class Gaussian(Kernel):

@@ -1,4 +1,4 @@
-# Storage of support rows. May change at minor versions.
+# Storage of support vectors. May change at minor versions.
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport ok_vector_ops

@@ -1,13 +1,18 @@
-"""Stores: where the support rows live, and their products with a block.
+"""Stores: where the support vectors are kept, and their products with a block.
 
-Two forms behind one interface (the second in `sparse_stores`):
+Two layouts have one interface:
 
-PanelStore   dense feature-major panels; takes dense and sparse blocks. A dense block costs B d per
-             row at the rate of a matrix product, a sparse one B times its stored elements.
-SparseStore  one allocation per support row, for sparse samples of many features; the block is
-             spread out and each support row meets it. Memory follows the stored elements.
+PanelStore
+    Dense feature-major panels, for dense and sparse blocks. With n support vectors of d features,
+    a dense sample costs n d at the rate of a matrix product, a sparse one n times its stored
+    elements.
+SparseStore
+    One allocation per support vector, for sparse samples of many features (module sparse_store).
+    The block is copied into panels, and each support vector is multiplied with them. Memory follows
+    the stored elements.
 
-A block g has one row per row of the block and OK_PANEL columns, one per slot of the panel.
+A panel holds OK_PANEL rows, feature by feature; the elements of one row are its lane. A block g of
+products has one row per sample and OK_PANEL columns, one per slot of the panel.
 """
 from cython cimport floating
 from libc.stdint cimport int32_t
@@ -25,7 +30,7 @@ from onlinekern.core.samples.sparse_rows cimport Point
 
 cdef inline void put_lane(floating *lane, const floating *values, const int32_t *columns,
                           Py_ssize_t count, Py_ssize_t d) noexcept nogil:
-    """Write one row into a lane of a panel: dense, or (columns not NULL) `count` elements."""
+    """Write one row into a lane of a panel: dense (columns NULL), or `count` elements."""
     cdef Py_ssize_t j
     if columns == NULL:
         for j in range(d):
@@ -94,35 +99,35 @@ cdef class Store:
         """Make the row of `slot` zero."""
 
     cdef void checkpoint(self, Py_ssize_t n) noexcept nogil:
-        """Remember the first n rows for `rollback`: `keep` is asked before one is overwritten."""
+        """Remember the first n rows for `rollback`; call `keep` before one is overwritten."""
         self.journal.begin(n)
 
     cdef Status keep(self, Py_ssize_t slot) noexcept nogil:
-        """Copy a row that `rollback` will need. Returns a status."""
+        """Copy a row that `rollback` needs, once. Returns a status."""
         return NO_MEMORY
 
     cdef void rollback(self) noexcept nogil:
         """Put back the rows of the checkpoint that were overwritten."""
 
     cdef bint needs_panels(self) noexcept nogil:
-        """Whether `product` needs the block to be spread out."""
+        """Whether `product` needs the block's panels."""
         return False
 
     cdef void product(self, Block block, Py_ssize_t panel, int accumulate, char *g,
                       Py_ssize_t ld) noexcept nogil:
-        """g = accumulated products of all rows of the block with the slots of one panel."""
+        """g = products of all rows of the block with the slots of one panel."""
 
     cdef void distance(self, Block block, Py_ssize_t i, Py_ssize_t panel,
                        char *g) noexcept nogil:
         """g[0:OK_PANEL] = squared distances of row i to the slots of one panel (float32)."""
 
     def nbytes(self, Py_ssize_t n):
-        """Bytes allocated for the first `n` rows and the room kept beside them."""
+        """Bytes allocated, with the first `n` rows in use."""
         raise NotImplementedError
 
 
 cdef class PanelStore(Store):
-    """Support rows in dense feature-major panels."""
+    """Support vectors in dense feature-major panels."""
 
     def __dealloc__(self):
         free(self.panels)
@@ -210,7 +215,7 @@ cdef class PanelStore(Store):
 
     cdef void distance(self, Block block, Py_ssize_t i, Py_ssize_t panel,
                        char *g) noexcept nogil:
-        if block.sparse:  # as the block's own columns are corrected, see Block.recompute_exact
+        if block.sparse:  # as KernelBlock.recompute_exact does
             lane_distances(<const float *> block.as_dense(i), <const float *> self.panel(panel),
                            self.d, <float *> g)
         else:

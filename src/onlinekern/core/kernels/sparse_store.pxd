@@ -1,4 +1,4 @@
-# Storage of sparse support rows. May change at minor versions.
+# Storage of sparse support vectors. May change at minor versions.
 from onlinekern.core.base.vector cimport ok_sparse_row
 from onlinekern.core.kernels.panel_store cimport Store
 

@@ -1,6 +1,6 @@
-"""SparseStore: support rows as they came, for sparse samples of many features.
+"""SparseStore: support vectors kept sparse, for sparse samples of many features.
 
-See `stores` for the interface, and for the other form.
+See panel_store for the interface and the other layout.
 """
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
@@ -18,9 +18,9 @@ from onlinekern.core.samples.sparse_rows cimport Point, sparse_distance
 
 
 cdef class SparseStore(Store):
-    """Support rows as they came, one allocation each: values, then columns.
+    """Support vectors as sparse rows, one allocation each: values, then columns.
 
-    The journal owns the rows that it holds.
+    The journal owns the rows that were replaced since the checkpoint.
     """
 
     def __init__(self, Py_ssize_t d, Py_ssize_t itemsize):

@@ -9,8 +9,8 @@ cdef class Window:
     cdef readonly KernelBlock block
     cdef Store store
     cdef Kernel kernel
-    cdef char *values         # kernel values: capacity x ld, a row per coming sample
-    cdef char *column         # of the support row added last
+    cdef char *values         # capacity x ld, a row per coming sample
+    cdef char *column         # of the support vector added last
     cdef Py_ssize_t ld, itemsize
 
     cdef const char *row(self, Py_ssize_t i) noexcept nogil

@@ -1,12 +1,12 @@
-"""Window: the kernel values of the coming samples against the support rows.
+"""The look-ahead window: kernel values of the coming samples with the support vectors.
 
 Invariants (what makes look-ahead exact):
-1. For every sample i of the open window not yet seen and every occupied slot r,
+1. For every sample i of the open block that is still to come and every occupied slot r,
    values[i, r] = kappa(x_i, s_r), bit for bit what a window of one sample would hold.
-2. Whoever changes a support row repairs its column. A free slot keeps the row that left it, and a
-   finite column, which coefficients of 0 silence, until a row takes its place.
-3. No score is kept: a score is a dot of a block row with the coefficients when the sample's turn
-   comes, so a change of coefficients never touches the window.
+2. Whoever changes a support vector repairs its column. A free slot keeps its former vector and a
+   finite column until it is taken again; its coefficients are 0.
+3. No score is kept. A score is the dot product of a row of values with the coefficients, made when
+   the sample's turn comes. So a change of coefficients never touches the window.
 """
 from libc.stdlib cimport free
 
@@ -23,7 +23,7 @@ cdef class Window:
     Parameters
     ----------
     store : Store
-        The support rows.
+        Of the support vectors.
     kernel : Kernel
     rows : int >= 1
     """
@@ -42,11 +42,11 @@ cdef class Window:
         free(self.column)
 
     cdef const char *row(self, Py_ssize_t i) noexcept nogil:
-        """The kernel values of sample i, a number per slot in whole panels."""
+        """The kernel values of sample i: one number per slot, in whole panels."""
         return self.values + i * self.ld * self.itemsize
 
     cdef Status fill(self, Py_ssize_t n, const char *norm_terms, Py_ssize_t spare) noexcept nogil:
-        """Fill the block with the open block's values against n support rows.
+        """Compute the kernel values of the open block with n support vectors.
 
         `norm_terms` are those of the support vectors. `spare` columns are kept free for new ones.
         Returns a status.
@@ -61,7 +61,7 @@ cdef class Window:
         return OK
 
     cdef void fill_panel(self, Py_ssize_t panel, const char *norm_terms) noexcept nogil:
-        """Fill the columns of one panel of support rows."""
+        """Compute the columns of one panel of support vectors."""
         cdef Py_ssize_t width = OK_PANEL * self.itemsize
         cdef char *g = self.values + panel * width
         self.store.product(self.block, panel, self.kernel.accumulate, g, self.ld)
@@ -71,7 +71,7 @@ cdef class Window:
             self.fill_exact(panel)
 
     cdef void fill_exact(self, Py_ssize_t panel) noexcept nogil:
-        """Replace the values of the rows that need the distance from feature differences."""
+        """Recompute the values of rows too long for the expanded distance (see kernels)."""
         cdef Py_ssize_t i
         cdef char *g
         for i in range(self.block.n):
@@ -81,7 +81,7 @@ cdef class Window:
                 self.kernel.of_distance(self.block.ops, g, self.ld, 1, OK_PANEL)
 
     cdef Status repair_column(self, Py_ssize_t i, Py_ssize_t slot) noexcept nogil:
-        """Sample i is now the support row of `slot`: write its column for the samples after i.
+        """Sample i is now the support vector in `slot`: write its column for the samples after i.
 
         Returns a status.
         """
@@ -99,10 +99,10 @@ cdef class Window:
 
     cdef Status refill_column(self, Py_ssize_t i, Py_ssize_t slot,
                               const char *norm_terms) noexcept nogil:
-        """The support row of `slot` is now a point that is no sample: write its column.
+        """The support vector in `slot` is now a point that is no sample: write its column.
 
-        Its whole panel is filled as a fresh window would be, which makes the bits the same.
-        Returns a status; nothing is done when no sample comes after i.
+        The whole panel is computed again, as in `fill`, so the bits are those of a new window.
+        Does nothing after the last sample of the block. Returns a status.
         """
         if i + 1 == self.block.n:
             return OK
@@ -112,10 +112,10 @@ cdef class Window:
         return OK
 
     cdef Status reserve_columns(self, Py_ssize_t columns) noexcept nogil:
-        """Make each row of the block hold at least `columns` values. Returns a status.
+        """Make each row hold at least `columns` values; the values are lost. Returns a status.
 
-        The odd multiple of a cache line as leading dimension keeps the rows of one column from
-        competing for the same cache sets.
+        The leading dimension is an odd multiple of a cache line, so that the values of one column
+        do not compete for the same cache sets.
         """
         cdef char *fresh
         cdef Py_ssize_t ld, rows
@@ -132,7 +132,7 @@ cdef class Window:
         return OK
 
     cdef void free_values(self) noexcept nogil:
-        """Throw the block away, so that no value that overflowed is ever multiplied by 0."""
+        """Drop all values: one that overflowed would give NaN in a product with 0."""
         free(self.values)
         self.values = NULL
         self.ld = 0
