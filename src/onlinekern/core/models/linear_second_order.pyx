@@ -1,17 +1,13 @@
-"""SecondOrderSpace: linear functions whose steps and lengths follow a covariance of the weights.
+"""SecondOrderSpace: linear functions with a covariance of the weights (CW, AROW, SCW).
 
-The squared length of a sample is its variance x'S_k x, a step goes along S_k x, and
-contracts S_k there. The constant is a feature like the others, of value 1.
+Each output k has a symmetric matrix S_k, the identity at first. The squared length of a sample x is
+its variance x'S_k x. A step goes along S_k x and contracts the matrix in that direction,
+S_k <- S_k - beta (S_k x)(S_k x)'. `Diagonal` keeps the diagonal of S_k only, `Full` all of it. The
+intercept is the weight of a feature that is always 1.
 
-With two outputs in one problem (the margin of a class over a rival) the lifted sample has one block
-for each of them: its variance is the sum of both, and both are contracted alike. What the exact
-step would put between the two classes is left at 0.
-
-Covariances: the second-order part of linear learners, a symmetric matrix S_k for each output.
-
-S_k is the identity at first. A step looks at a sample x along the direction S_k x, whose
-product with x is the variance x'S_k x, and contracts the matrix along it:
-S_k <- S_k - beta (S_k x)(S_k x)'.
+A multi-class step moves two outputs: the class of the sample and its rival. Its variance is the sum
+of the variances of both, and both matrices are contracted alike. The exact step would also make
+covariances between the two outputs; they are left at 0.
 """
 from libc.math cimport isfinite, sqrt
 from libc.stdlib cimport calloc, free

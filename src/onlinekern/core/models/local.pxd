@@ -25,8 +25,8 @@ cdef class Lift:
     cdef double spread       # ||f||^2 without the constant
 
     cdef void own_features(self, Py_ssize_t t) noexcept nogil
-    cdef void load(self, const Rows *rows, Py_ssize_t row) noexcept nogil
-    cdef void load_stored(self, const Rows *rows, Py_ssize_t row) noexcept nogil
+    cdef void read(self, const Rows *rows, Py_ssize_t row) noexcept nogil
+    cdef void read_stored(self, const Rows *rows, Py_ssize_t row) noexcept nogil
 
 
 cdef struct Totals:

@@ -1,24 +1,22 @@
-"""LocalSpace: a shared hyperplane and one for each prototype, as one model of a lifted sample.
+"""LocalSpace: local linear models, a shared hyperplane and one hyperplane for each prototype.
 
-A sample x, seen as f = [x - mean, 1] (either part is optional), with its m nearest
-prototypes N and their weights g (||g|| = 1; m = 1 has g = 1) has the score
-w.f + sum_{j in N} g_j u_j.f_j: one linear model of the lifted sample [f; g_1 f_1; ...; g_k f_k],
-whose blocks outside N are 0 (Zhou et al. 2016, eq. 12-14). f_j is f, or [x - p_j, 1].
+A sample x enters as f = [x - mean, 1]; the mean and the 1 are optional. With its m nearest
+prototypes N and their gains g, ||g|| = 1 (g = 1 for m = 1), its score is
 
-Order of a step. All that is asked of a sample before it is learnt (its neighbours, their weights,
-the mean) comes from the samples before it, so that predicting x and then learning it predict the
-same. The first k samples become prototypes: one of them is *predicted* with the prototypes before
-it, and *learnt* as its own nearest one, at distance 0. Then the nearest prototype moves, and the
-running means take x in.
+    w.f + sum_{j in N} g_j u_j.f_j,    f_j = f or [x - p_j, 1].
 
-Lift: scratch memory for one sample of a local model and its terms in the lifted space.
+This is one linear model of the lifted sample [f; g_1 f_1; ...; g_k f_k], whose blocks outside N are
+0 (Zhou et al. 2016, eqs. 12-14). `Lift` holds the blocks that are not 0. Each thread that scores
+has a Lift of its own.
 
-Whoever scores has a Lift of his own, so that several threads can score at once.
+Order of a step. The neighbours, the gains and the mean come from the samples before x. Therefore x
+has the same score whether it is predicted or learnt. The first k samples become prototypes: such a
+sample is predicted with the prototypes before it, and learnt as its own nearest prototype, at
+distance 0. Then the nearest prototype moves, and the running means are updated with x.
 """
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memset
 
 import numpy as np
 
@@ -28,7 +26,8 @@ from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, ok_sparse_row
 from onlinekern.core.models.hyperplanes cimport LiftedWeights, Term
 from onlinekern.core.models.prototypes cimport Prototypes, nearest, soft_gains
 from onlinekern.core.models.space cimport Space
-from onlinekern.core.samples.rows cimport Rows, dense_row, is_sparse, sparse_row
+from onlinekern.core.samples.row_arithmetic cimport load_dense, load_stored
+from onlinekern.core.samples.rows cimport Rows, is_sparse, sparse_row
 
 
 cdef class Lift:
@@ -80,41 +79,24 @@ cdef class Lift:
         self.terms[t].places = NULL
         self.terms[t].count = self.width
 
-    cdef void load(self, const Rows *rows, Py_ssize_t row) noexcept nogil:
+    cdef void read(self, const Rows *rows, Py_ssize_t row) noexcept nogil:
         """Row `row` in double."""
-        cdef Py_ssize_t j
         cdef double absolute
-        cdef const char *dense
         cdef ok_sparse_row stored
+        load_dense(rows, row, self.sample)
         if is_sparse(rows):
             stored = sparse_row(rows, row)
             ops_for(rows.itemsize).norms(stored.values, stored.count, &self.square, &absolute)
-            memset(self.sample, 0, rows.d * sizeof(double))
-            for j in range(stored.count):
-                self.sample[stored.columns[j]] = (<const float *> stored.values)[j] \
-                    if rows.itemsize == 4 else (<const double *> stored.values)[j]
-            return
-        dense = dense_row(rows, row)
-        if rows.itemsize == 4:
-            for j in range(rows.d):
-                self.sample[j] = (<const float *> dense)[j]
-        else:
-            for j in range(rows.d):
-                self.sample[j] = (<const double *> dense)[j]
 
-    cdef void load_stored(self, const Rows *rows, Py_ssize_t row) noexcept nogil:
+    cdef void read_stored(self, const Rows *rows, Py_ssize_t row) noexcept nogil:
         """The stored elements of sparse row `row` into the features of term 0; ||x||^2."""
         cdef Py_ssize_t j
         cdef double *features = self.planes
-        cdef ok_sparse_row stored = sparse_row(rows, row)
         self.own_features(0)
         self.terms[0].places = self.places
-        self.terms[0].count = stored.count
+        self.terms[0].count = load_stored(rows, row, features, self.places)
         self.square = 0
-        for j in range(stored.count):
-            self.places[j] = stored.columns[j]
-            features[j] = (<const float *> stored.values)[j] if rows.itemsize == 4 \
-                else (<const double *> stored.values)[j]
+        for j in range(self.terms[0].count):
             self.square += features[j] * features[j]
 
 
@@ -178,10 +160,10 @@ cdef class LocalSpace(Space):
         cdef bint sparse = is_sparse(rows)
         if sparse and self.prototypes.summed and not self.center and not self.offsets:
             # Nothing here is dense: neither f nor the move of the prototype.
-            lift.load_stored(rows, row)
+            lift.read_stored(rows, row)
             self.raise_stored(lift)
         else:
-            lift.load(rows, row)
+            lift.read(rows, row)
             self.raise_shared(lift)
             if self.prototypes.summed and not sparse:
                 lift.square = self.weights.ops.dot(lift.sample, lift.sample, self.weights.width)

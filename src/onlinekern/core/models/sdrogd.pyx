@@ -1,25 +1,20 @@
-"""SketchedSpace: linear functions that step once per batch, regularised by sketched scatters.
+"""SketchedSpace: the linear functions of SDROGD, which step once per batch along a discriminant.
 
-The rule gives every sample the coefficient of its loss; the space collects
-coefficient times sample, follows the statistics of the stream, and at the end of a batch steps
-along the mean of the collected and the gradient of the discriminant. A batch ends after
-`batch_size` samples, wherever the calls end.
+The rule gives each sample the coefficient of its loss. The space adds up coefficient times sample
+and updates the scatter matrices. At the end of a batch of `batch_size` samples, which may span
+several calls, it steps along the mean of these sums minus the gradient of the discriminant.
 
-With the quadratic discriminant the weights may grow without bound. They are numbers times
-2^exponent, and the numbers are halved as often as it takes to keep them small, which rounds
-nothing: only their range is unlimited. The intercepts share the exponent.
-
-Discriminants: regularisers that pull classes together and apart, and the steps that go with it.
-
-With S_w and S_b the scatter matrices of a stream, eta the weight of the first and gamma
-that of the discriminative part,
+A `Discriminant` is a regulariser that pulls samples of a class together and the classes apart. With
+S_w and S_b the within- and between-class scatter matrices, and m the direction of the class means,
 
     quadratic   (lambda/2) ||w||^2 + (gamma/2) (eta w'S_w w - (1 - eta) w'S_b w)
     linear      (lambda/2) ||w||^2 + gamma ((eta/2) w'S_w w - (1 - eta) m'w)
 
 The quadratic one is published (Xue and Ren 2020, eqs. 10 and 11, gamma = 1). It is unbounded below
-where S_b outweighs the rest. The linear one is convex and bounded: m is the direction of the class
-means.
+where S_b outweighs the other terms. The linear one is convex and bounded below.
+
+With the quadratic discriminant the weights may grow without bound. They are therefore stored as
+numbers times 2^exponent, intercepts included. Scaling the numbers by a power of two rounds nothing.
 """
 from libc.math cimport fabs, frexp, isfinite, ldexp, sqrt
 from libc.stdint cimport int64_t

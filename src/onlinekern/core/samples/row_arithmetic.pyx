@@ -1,11 +1,10 @@
 """Arithmetic of one sample, dense or CSR, float32 or float64, with dense vectors of doubles.
 
-Sums are in double, in an order that depends on the row alone: what is computed for a
-sample does not depend on how the stream was cut into calls.
+Sums are in double. Their order depends on the row alone, so a result does not depend on how the
+stream was cut into calls.
 
-Entries: one sample in double, with the constant that stands for the intercept behind it.
-
-A dense sample is given with all its features, a sparse one with those that it stores.
+`load_stored` and `load_dense` copy a sample into doubles, for the models that meet it several
+times. `Entries` is such a copy with the constant 1, the feature of the intercept, at its end.
 """
 from cython cimport floating
 from libc.stdint cimport int32_t
@@ -165,6 +164,44 @@ cdef inline void copy_numbers(const floating *x, Py_ssize_t count, double *out) 
         out[j] = x[j]
 
 
+cdef Py_ssize_t load_stored(const Rows *rows, Py_ssize_t i, double *values,
+                            int32_t *columns) noexcept nogil:
+    """Copy the stored elements of x_i: all d of a dense row, whose columns are not written.
+
+    Returns their number.
+    """
+    cdef ok_sparse_row stored
+    stored.values = NULL
+    if is_sparse(rows):
+        stored = sparse_row(rows, i)
+        memcpy(columns, stored.columns, stored.count * sizeof(int32_t))
+    else:
+        stored.values = dense_row(rows, i)
+        stored.count = rows.d
+    if rows.itemsize == 4:
+        copy_numbers(<const float *> stored.values, stored.count, values)
+    else:
+        copy_numbers(<const double *> stored.values, stored.count, values)
+    return stored.count
+
+
+cdef void load_dense(const Rows *rows, Py_ssize_t i, double *values) noexcept nogil:
+    """Copy all d features of x_i, the zeros of a sparse row included."""
+    cdef Py_ssize_t j
+    cdef ok_sparse_row stored
+    if not is_sparse(rows):
+        load_stored(rows, i, values, NULL)
+        return
+    memset(values, 0, rows.d * sizeof(double))
+    stored = sparse_row(rows, i)
+    if rows.itemsize == 4:
+        for j in range(stored.count):
+            values[stored.columns[j]] = (<const float *> stored.values)[j]
+    else:
+        for j in range(stored.count):
+            values[stored.columns[j]] = (<const double *> stored.values)[j]
+
+
 cdef class Entries:
     """Room for one sample at a time.
 
@@ -193,23 +230,9 @@ cdef class Entries:
 
         Of a dense sample, the numbers behind the last up to whole panels are 0.
         """
-        cdef Py_ssize_t count = rows.d
-        cdef const void *numbers
-        cdef ok_sparse_row stored
+        cdef Py_ssize_t count = load_stored(rows, row, self.values, self.places)
         self.vector.values = self.values
-        self.vector.places = NULL
-        if is_sparse(rows):
-            stored = sparse_row(rows, row)
-            count = stored.count
-            numbers = stored.values
-            memcpy(self.places, stored.columns, count * sizeof(int32_t))
-            self.vector.places = self.places
-        else:
-            numbers = dense_row(rows, row)
-        if rows.itemsize == 4:
-            copy_numbers(<const float *> numbers, count, self.values)
-        else:
-            copy_numbers(<const double *> numbers, count, self.values)
+        self.vector.places = self.places if is_sparse(rows) else NULL
         if self.intercept:
             self.places[count] = <int32_t> rows.d
             self.values[count] = 1
