@@ -44,7 +44,7 @@ def fit_method(method: Function) -> Function:
         try:
             return checked(self, *args, **kwargs)
         except BaseException:
-            # A signal, or a warning made an error, may come after the model has learnt.
+            # A signal or a warning turned into an error may come after the model has learnt.
             if model is not None and model.calls != calls:
                 model.undo()
             self.__dict__.clear()
@@ -80,13 +80,13 @@ class Learner(BaseEstimator):
         constraints: dict[str, Any] = {}
         for base in reversed(cls.__mro__):
             constraints |= vars(base).get("_constraints", {})
-        # None takes a parameter of a base away.
+        # None removes a parameter of a base class.
         cls._parameter_constraints = {n: c for n, c in constraints.items() if c is not None}
         if cls.__doc__:
             cls.__doc__ = _docs.fill(cls.__doc__)
 
     def _gate(self) -> Any:
-        """The gate in front of the rule; an open one unless a subclass says otherwise."""
+        """The gate in front of the rule: by default, every sample passes."""
         return Gate()
 
     @fit_method
@@ -225,7 +225,7 @@ class Learner(BaseEstimator):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OnlineEstimator(Learner):
-    """A learner of streams: it goes on where it stopped, in any number of calls."""
+    """A learner of streams: each call continues where the last one stopped."""
 
     shuffle: bool = True
 

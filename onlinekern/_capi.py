@@ -1,7 +1,7 @@
-"""What the verbs of the C interface do with an estimator; `core.capi` translates the arguments.
+"""The Python half of the C interface: what its functions do with an estimator.
 
-Labels are numbers here. X is a dense array or a CSR matrix, read-only, of memory that is the
-caller's and only lent.
+`core.capi` converts the arguments. Labels are numbers. X is a read-only dense array or CSR matrix
+over memory of the C caller, valid during the call only.
 """
 
 import ast
@@ -21,15 +21,15 @@ from onlinekern._validation import NUMBERS, same_labels
 # A value ends where the next "key=" begins, so that it may hold spaces.
 ASSIGNMENT = re.compile(r"\s*(\w+)=(.*?)(?=\s+\w+=|\s*\Z)", re.S)
 WORD = re.compile(r"[A-Za-z_][\w-]*")
-# Where an estimator keeps the classes that are announced before its first sample.
+# The attribute with the classes that were announced before the first sample.
 ANNOUNCED = "_announced_classes"
 
 
 def value_of(key: str, text: str) -> Any:
-    """The Python literal that a text is, or the text itself if it is a plain word."""
+    """The value of a Python literal, or the text itself if it is a plain word."""
     try:
         return ast.literal_eval(text)
-    except Exception as error:  # for strange texts it has strange ones
+    except Exception as error:  # literal_eval raises many kinds
         if WORD.fullmatch(text):
             return text
         raise ValueError(f"{key}={text} is neither a Python literal nor a word") from error
@@ -72,7 +72,7 @@ def new(name: str, text: str) -> Any:
 
 
 def load(data: bytes) -> Any:
-    """The estimator that `pickle.dumps` has made bytes of."""
+    """The estimator in the bytes of `save`."""
     try:
         estimator = pickle.loads(data)
     except Exception as error:
@@ -86,19 +86,19 @@ def load(data: bytes) -> Any:
 
 
 def save(estimator: Any) -> bytes:
-    """Bytes of an estimator."""
+    """An estimator as bytes (pickle)."""
     return pickle.dumps(estimator, protocol=5)
 
 
 def classes(estimator: Any) -> Any:
-    """The labels learnt or announced, ascending; none if none are known."""
+    """The labels learnt or announced, ascending; an empty array if there are none."""
     if hasattr(estimator, "classes_"):
         return estimator.classes_
     return vars(estimator).get(ANNOUNCED, np.empty(0))
 
 
 def announce(estimator: Any, labels: Any) -> None:
-    """Say which labels there will be, before the first sample."""
+    """Set the classes before the first sample."""
     if not isinstance(estimator, Classifier):
         raise ValueError(f"{type(estimator).__name__} knows no classes")
     labels = np.unique(labels)
@@ -111,18 +111,18 @@ def announce(estimator: Any, labels: Any) -> None:
 
 
 def has_learnt(estimator: Any) -> bool:
-    """Whether there has been a first sample."""
+    """Whether the estimator has learnt a sample."""
     return estimator.__sklearn_is_fitted__()
 
 
 def check_streams(estimator: Any) -> None:
-    """Raise ValueError for a learner that sees all samples at once."""
+    """Raise ValueError unless the estimator can learn batch by batch."""
     if not isinstance(estimator, OnlineEstimator):
         raise ValueError(f"{type(estimator).__name__} learns no streams: use ok_fit")
 
 
 def first_classes(estimator: Any) -> Any:
-    """As an argument, the classes that a classifier needs with its first sample only."""
+    """Keyword arguments of the first call of a classifier: its classes; later, none."""
     if has_learnt(estimator) or not isinstance(estimator, Classifier):
         return {}
     if ANNOUNCED not in vars(estimator):
@@ -146,13 +146,13 @@ def learn(estimator: Any, X: Any, y: Any, weight: Any, predictions: Any) -> None
 
 
 def learn_one(estimator: Any, x: Any, y: Any) -> None:
-    """Learn one sample, not the first: what `core.stream.Model` takes for one."""
+    """Learn one sample; the model must have learnt one before."""
     check_streams(estimator)
     estimator.learn_one(x, y)
 
 
 def targets(estimator: Any, y: Any) -> Any:
-    """y, which only an outlier detector can do without."""
+    """y; only an outlier detector needs none."""
     if y is None and not isinstance(estimator, OnlineOutlierDetector):
         raise ValueError("y is NULL")
     return y
@@ -160,14 +160,14 @@ def targets(estimator: Any, y: Any) -> Any:
 
 def scores(estimator: Any, X: Any, out: Array) -> None:
     """Write decision values of samples, or a regressor's predictions, to the array `out`."""
-    # Before the work is done.
+    # Check before computing.
     check_room(out, X.shape[0] * count(estimator, "n_outputs_"), "scores")
     regressor = isinstance(estimator, Regressor)
     write((estimator.predict if regressor else estimator.decision_function)(X), out, "scores")
 
 
 def score_one(estimator: Any, x: Any, out: Array) -> None:
-    """Write what `scores` does, of one sample."""
+    """Write the scores of one sample to the array `out`."""
     score = estimator.score_one(x)
     if type(score) is float and len(out) > 0:
         out[0] = score
@@ -193,7 +193,7 @@ def predict(estimator: Any, X: Any, out: Array) -> None:
 
 
 def count(estimator: Any, name: str) -> Any:
-    """A number that the estimator knows; 0 before the first sample."""
+    """A counter or size of the estimator, by attribute name; 0 before the first sample."""
     if not hasattr(type(estimator), name) and name == "n_mistakes_":
         raise ValueError(f"{type(estimator).__name__} counts no mistakes")
     if not has_learnt(estimator):

@@ -1,4 +1,4 @@
-"""How much memory there is, for models whose size is known before they are made."""
+"""The available memory, for models whose size is known in advance."""
 
 import os
 import re
@@ -6,9 +6,9 @@ from pathlib import Path
 
 
 def available_memory() -> float:
-    """Bytes that can be had without swapping, as the system estimates it.
+    """Bytes that can be allocated without swapping, as the operating system estimates.
 
-    Where it gives no estimate, all of its memory; infinity where even that cannot be asked for.
+    Without an estimate, the size of the physical memory; infinity if that is unknown too.
     """
     try:
         status = Path("/proc/meminfo").read_text(encoding="ascii")

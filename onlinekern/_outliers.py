@@ -1,4 +1,4 @@
-"""The third task: one class, and what does not belong to it (scikit-learn's outlier detectors)."""
+"""The third task: outlier detection, in the terms of scikit-learn."""
 
 from dataclasses import dataclass
 from numbers import Real
@@ -16,10 +16,10 @@ from onlinekern.core.learning.heads import HEADS
 
 
 class RecentQuantile:
-    """A quantile of the last numbers of a stream, brought up to date at fixed places of it.
+    """A quantile of the last numbers of a stream, updated at fixed positions.
 
-    Where it is brought up to date depends on the count alone, so a stream cut into calls in another
-    way has the same quantiles.
+    The positions depend on the count alone: however a stream is divided into calls, the quantiles
+    are the same.
 
     Parameters
     ----------
@@ -37,20 +37,20 @@ class RecentQuantile:
         self.quantile = 0.0
 
     def copy(self) -> Any:
-        """Another one, in the same state."""
+        """A copy in the same state."""
         twin = RecentQuantile(self.fraction)
         twin.values = self.values.copy()
         twin.count, twin.quantile = self.count, self.quantile
         return twin
 
     def left(self) -> int:
-        """Numbers until the quantile is next brought up to date: 1, 2, 4 ... 128, 256, 384 ..."""
+        """Numbers until the next update; updates are at 1, 2, 4 ... 128, 256, 384 ..."""
         if self.count >= self.EVERY:
             return self.EVERY - self.count % self.EVERY
         return (1 << self.count.bit_length()) - self.count
 
     def append(self, values: Any) -> Any:
-        """Take in numbers; returns, for each, the quantile in force before it."""
+        """Append numbers; return for each the quantile before it."""
         before = np.empty(len(values))
         first = 0
         while first < len(values):

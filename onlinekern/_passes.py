@@ -1,4 +1,4 @@
-"""`fit` in passes until nothing improves, as scikit-learn's PassiveAggressive has it."""
+"""`fit` in passes until the loss stops improving, as in scikit-learn's PassiveAggressive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two tasks: what labels are, what is predicted, and which head of the core does it."""
+"""Classification and regression: labels, predictions, and the head of the core for each."""
 
 import datetime
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""BOGD: online gradient descent whose support vectors leave by lot."""
+"""BOGD: online gradient descent that evicts a random support vector."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BOGD(BudgetedEstimator):
-    """Mixin: gradient steps; who stays makes good, on the mean, for the one that is drawn."""
+    """Mixin: gradient steps and random eviction that leaves the expected function unchanged."""
 
     removal: str = "uniform"
     cap: float | None = 1.0
@@ -40,9 +40,10 @@ class BOGDClassifier(OnlineClassifier, LabelGradient, BOGD):
     """Budgeted online gradient descent (BOGD, BOGD++).
 
     At each step ``f <- (1 - eta_t reg) f``, and a sample whose loss has a slope enters with
-    coefficient ``-eta_t l'(f(x_t), y_t)``. When the budget B is full, a support vector is drawn and
-    leaves; each of the others, whose probability of leaving was p_j, is divided by ``1 - p_j``, so
-    that the mean of f over the draws stays what it was (algorithms 1 and 2 of [1]_).
+    coefficient ``-eta_t l'(f(x_t), y_t)``. When the budget B is full, a random support vector is
+    evicted. The coefficient of every other support vector j is divided by ``1 - p_j``, p_j being
+    the probability that j was evicted: the expectation of f does not change (algorithms 1 and 2 of
+    [1]_).
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ class RBPClassifier(OnlineClassifier, BudgetedEstimator):
     """Randomised Budget Perceptron (RBP).
 
     A sample with ``y f(x) <= 0`` becomes a support vector with coefficient y (times its weight);
-    when the budget is full, a support vector leaves that is drawn uniformly [1]_.
+    when the budget is full, a support vector chosen uniformly at random is evicted [1]_.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class RBPClassifier(OnlineClassifier, BudgetedEstimator):
     Notes
     -----
     `cumulative_loss_` sums ``max(0, -y f)``. A `sample_weight` multiplies the coefficient. With
-    several classes a support vector leaves with its coefficients for all of them.
+    several classes, the coefficients of all classes are evicted with the support vector.
 
     References
     ----------
@@ -63,10 +63,10 @@ class RBPClassifier(OnlineClassifier, BudgetedEstimator):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ForgetronClassifier(OnlineClassifier, BudgetedEstimator):
-    """Forgetron, self-tuned: a Perceptron whose support vectors fade, and leave the oldest first.
+    """Self-tuned Forgetron: a Perceptron that shrinks its coefficients and evicts the oldest.
 
     A sample with ``y f(x) <= 0`` becomes a support vector with coefficient y. When that makes one
-    too many, all coefficients shrink by phi and the oldest support vector r leaves. With
+    too many, all coefficients shrink by phi and the oldest support vector r is evicted. With
     ``d = |a_r|`` and ``m = y_r f(x_r)`` before the shrinking, M mistakes so far and Q the damage of
     all removals so far, phi is the largest number in (0, 1] of which
     ``(d phi)^2 + 2 d phi (1 - phi m) + Q <= 15/32 M``; the first two terms are then added to
@@ -116,7 +116,7 @@ class ForgetronClassifier(OnlineClassifier, BudgetedEstimator):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BPA(BudgetedEstimator):
-    """Mixin: the step of PA-I, in the place of the support vector that is spared most easily."""
+    """Mixin: the step of PA-I; the new support vector replaces the cheapest one to lose."""
 
     C: float = 1.0
 

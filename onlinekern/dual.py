@@ -1,4 +1,4 @@
-"""DualSGD: a budget of support vectors, and random features for those who leave it."""
+"""DualSGD: a budget of support vectors; evicted ones move into random features."""
 
 from dataclasses import dataclass
 from numbers import Real

@@ -55,7 +55,7 @@ class MethodResult:
     name, label, estimator : str
         Name on the command line, in tables, and of the estimator class.
     parameters : dict
-        Parameter name -> Parameter, those that were given or chosen.
+        Parameter name -> Parameter, given or chosen.
     runs : list of PrequentialResult
         One for each permutation.
     test_scores : list of float

@@ -36,8 +36,8 @@ class Method:
     kernels : tuple of str
         The kernels that it knows.
     batch : bool
-        Whether it knows no stream, and keeps all samples to be fitted anew from time to time. Such
-        a method runs when it is named, and is not one of "all".
+        Whether it learns no streams: it keeps all samples and is refitted from time to time. Such a
+        method runs only if it is named; "all" leaves it out.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Method:
     def build(self, task: str, parameters: Any) -> Any:
         """Return an estimator; ``parameters`` may not contradict ``fixed``.
 
-        A ``kernel`` is given to all methods alike, and passed over by those that have none.
+        A ``kernel`` is dropped if the estimator has no such parameter.
         """
         package = importlib.import_module("onlinekern")
         name = self.estimator_name(task)
@@ -70,7 +70,7 @@ class Method:
         return estimator(**values)
 
     def parameter_names(self, task: str) -> list[str]:
-        """Return the parameters that may be set: the estimator's, but for what is decided here."""
+        """Return the parameters that may be set: all but those that the method fixes."""
         known = self.build(task, {}).get_params(deep=False)
         return sorted(set(known) - set(self.fixed) - {"kernel", "random_state"})
 

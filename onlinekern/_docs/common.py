@@ -71,7 +71,7 @@ default='hinge'
             Coefficients of the model that predicts (the averaged one, if it is averaged);
             n_outputs is 1 for two classes and regression, else the number of classes.
         n_support_ : int
-            Support vectors in all.
+            Number of support vectors.
         cumulative_loss_ : float
             Sum of weight times loss, each sample's before it was learnt.
         n_seen_ : int

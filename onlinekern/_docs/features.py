@@ -47,7 +47,7 @@ PASSAGES = {
         which they came: coefficients are kept as ``-l' / reg`` under a common factor of exactly
         ``1 / t``, so that equal ones do not drift apart. With `fit_intercept` the kernel is
         ``kappa + 1``: the offset takes the steps of all samples, and shrinks. With `average`, a
-        support vector that has left is seen through its features in all models of the average. A
+        support vector that was merged counts through its features in every averaged model. A
         `sample_weight` multiplies the step of its sample, not the shrinking.
     """,
     "fogd_parameters": """

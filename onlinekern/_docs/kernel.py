@@ -53,7 +53,7 @@ default='gaussian'
         `eta` in mid-stream does not move the cap, which belongs to the budget.
     """,
     "bpa_notes": """
-        Which support vector is spared most easily does not depend on the step: it is the one of
+        Which support vector is the cheapest to lose does not depend on the step: it is the one of
         least ``a_r^2 (kappa_rr - kappa_rt^2 / kappa_tt)``. With K classes a_r is the vector of its
         K coefficients and ``a_r^2`` the square of its norm, as for K functions that each lose
         theirs; all K are handed on. A `sample_weight` multiplies C.

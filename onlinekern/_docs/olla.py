@@ -31,8 +31,8 @@ PASSAGES = {
             Factor omega on Newton steps. Above 1 it may be faster; C of 100 and more need less
             than 1, or the steps oscillate.
         selection : {'shuffled', 'cyclic', 'max_violator'}, default='shuffled'
-            Who comes next: the points in a new order each epoch, in the given order, or always the
-            one of smallest ``y f`` (of the largest residual in regression), which costs a look at
+            Order of the points: a new random order each epoch, the given order, or always the point
+            of smallest ``y f`` (of the largest residual in regression), which costs a look at
             all outputs for every step.
         outputs : {'all', 'support'} or None, default=None
             Keep the outputs of all points and move them with every step (List 1 of the paper), or
@@ -59,7 +59,7 @@ PASSAGES = {
         intercept_ : ndarray of shape (n_outputs,)
             0 without `fit_intercept`.
         n_support_ : int
-            Support vectors in all.
+            Number of support vectors.
         n_iter_ : int
             Epochs made.
         n_seen_ : int

@@ -63,7 +63,7 @@ class FeatureStatistics:
         self.n_samples += rows
 
     def widen(self, n_features: int) -> None:
-        """Count so many features at least; those that are new have been zero so far."""
+        """Have at least so many features; new ones were zero in all samples so far."""
         self.n_features = max(self.n_features, n_features)
         self.complete = self.complete and self.n_features <= MOST_FEATURES
         grown = self.n_features - len(self.low)

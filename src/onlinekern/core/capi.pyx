@@ -1,14 +1,12 @@
 """The public C interface: free functions over opaque models, for C and Cython programs.
 
-The only module that stands on the Python package: an `ok_model` is a reference to an
-estimator. What is here turns pointers into arrays that own nothing, and exceptions into codes; what
-a verb does is in `onlinekern/_capi.py`. No exception leaves a verb, and none needs the GIL to be
-held when it is called.
+An `ok_model` is a reference to a Python estimator, so this module alone imports the Python package.
+A function here takes the GIL, wraps the caller's memory in arrays, calls its counterpart in
+`onlinekern/_capi.py`, and turns an exception into an error code. The caller need not hold the GIL,
+and no exception leaves a function.
 
-Arrays over memory that a C caller lends for the time of a call.
-
-Nothing is copied, and nothing but what is asked for as `written` can be written to. All
-that can be seen to be wrong with pointers and sizes is found here, as an error and no crash.
+The arrays are views: nothing is copied, they are read-only unless `written`, and they are dropped
+when the call ends. Wrong pointers and sizes are reported as errors before they are used.
 """
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
@@ -31,14 +29,14 @@ cdef ptrdiff_t MOST_BYTES = np.iinfo(np.intp).max
 
 
 cdef int check_aligned(const void *data, size_t size) except -1:
-    """Raise ValueError for numbers that do not begin where numbers can."""
+    """Raise ValueError unless the address is a multiple of the element size."""
     if <uintptr_t> data % size != 0:
         raise ValueError("an array does not begin at a multiple of its elements' size")
     return 0
 
 
-cdef object lent(const void *data, ptrdiff_t n, int kind, bint written=False):
-    """An array over n elements that are the caller's."""
+cdef object view_of(const void *data, ptrdiff_t n, int kind, bint written=False):
+    """A one-dimensional array over n elements in the memory of the caller."""
     cdef cnp.npy_intp length = n
     if n == 0:
         return np.empty(0, cnp.PyArray_DescrFromType(kind))
@@ -49,13 +47,13 @@ cdef object lent(const void *data, ptrdiff_t n, int kind, bint written=False):
 
 
 cdef object numbers(const double *data, ptrdiff_t n, str name, bint written=False):
-    """An array over n numbers of the caller; n < 0 and NULL are errors."""
+    """A view of n doubles of the caller; n < 0 and NULL are errors."""
     if n < 0:
         raise ValueError(f"the size of {name} is negative: {n}")
     if data == NULL and n > 0:
         raise ValueError(f"{name} is NULL")
     check_aligned(data, sizeof(double))
-    return lent(data, n, cnp.NPY_FLOAT64, written)
+    return view_of(data, n, cnp.NPY_FLOAT64, written)
 
 
 cdef object optional(const double *data, ptrdiff_t n, bint written=False):
@@ -81,9 +79,9 @@ cdef ptrdiff_t bad_row(const ok_matrix *X) noexcept nogil:
 cdef object sparse_of(const ok_matrix *X):
     """A CSR matrix over the arrays of the caller, which have been checked."""
     cdef ptrdiff_t first = X.indptr[0], count = X.indptr[X.n_rows] - first
-    values = lent(<const char *> X.values + first * X.dtype, count, kind_of(X))
-    indices = lent(X.indices + first, count, cnp.NPY_INT32)
-    indptr = lent(X.indptr, X.n_rows + 1, cnp.NPY_INT32)
+    values = view_of(<const char *> X.values + first * X.dtype, count, kind_of(X))
+    indices = view_of(X.indices + first, count, cnp.NPY_INT32)
+    indptr = view_of(X.indptr, X.n_rows + 1, cnp.NPY_INT32)
     if first > 0:
         indptr = indptr - np.int32(first)
     return sp.csr_matrix((values, indices, indptr), shape=(X.n_rows, X.n_columns), copy=False)
@@ -146,7 +144,7 @@ cdef object matrix_of(const ok_matrix *X):
     check_matrix(X)
     if X.indptr != NULL:
         return sparse_of(X)
-    return lent(X.values, X.n_rows * X.n_columns, kind_of(X)).reshape(X.n_rows, X.n_columns)
+    return view_of(X.values, X.n_rows * X.n_columns, kind_of(X)).reshape(X.n_rows, X.n_columns)
 
 
 cdef object sample_of(const ok_matrix *x):
@@ -155,7 +153,7 @@ cdef object sample_of(const ok_matrix *x):
     if x.n_rows != 1:
         raise ValueError(f"x must be one row, got {x.n_rows}")
     if x.indptr == NULL:
-        return lent(x.values, x.n_columns, kind_of(x))
+        return view_of(x.values, x.n_columns, kind_of(x))
     row = pointers_to_row(x)
     return sparse_of(x) if row is None else row
 
@@ -238,7 +236,7 @@ cdef api ok_model *ok_new(const char *estimator, const char *parameters) noexcep
     """A model that has learnt nothing yet; NULL if the name or a parameter is wrong."""
     try:
         return model_of(_capi.new(text_of(estimator, "estimator"),
-                                   text_of(parameters, "parameters")))
+                                  text_of(parameters, "parameters")))
     except BaseException as error:
         failed(error)
         return NULL
@@ -317,7 +315,7 @@ cdef api int ok_learn(ok_model *model, const ok_matrix *X, const double *y, cons
         estimator = estimator_of(model)
         samples = matrix_of(X)
         _capi.learn(estimator, samples, optional(y, X.n_rows), optional(weight, X.n_rows),
-                     optional(predictions, X.n_rows, written=True))
+                    optional(predictions, X.n_rows, written=True))
     except BaseException as error:
         return failed(error)
     return OK_SUCCESS
@@ -361,7 +359,7 @@ cdef api int ok_predict(const ok_model *model, const ok_matrix *X,
         estimator = estimator_of(model)
         samples = matrix_of(X)
         _capi.predict(estimator, samples,
-                       numbers(predictions, X.n_rows, "predictions", written=True))
+                      numbers(predictions, X.n_rows, "predictions", written=True))
     except BaseException as error:
         return failed(error)
     return OK_SUCCESS
