@@ -2,7 +2,7 @@
 
 ``open_source`` reads a LIBSVM, CSV or Parquet file once into a spool and gives a ``Source``, which
 can be run through any number of times, in file order or in a fresh random permutation, as blocks
-``(X, y)``. Memory does not grow with the file. ``read_blocks`` reads a file once, straight through.
+``(X, y)``. Memory does not grow with the file. ``read_blocks`` reads files once, straight through.
 
     reader (_readers, _tables) -> Source -> spool (_spool), statistics (_statistics)
                                          -> layout (_layout) -> blocks for the learner
@@ -10,7 +10,8 @@ can be run through any number of times, in file order or in a fresh random permu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -26,9 +27,9 @@ from onlinekern._streaming.synthetic import (
     two_normals,
     two_spirals,
 )
-from onlinekern._typing import Floats
 
 __all__ = [
+    "Blocks",
     "Source",
     "StreamError",
     "chess_board",
@@ -43,10 +44,8 @@ __all__ = [
 PACKED = (".gz", ".bz2", ".xz")
 
 
-def _reader(
-    path: Any, target: str | None = None, feature_names: Any = None, labels: Any = None
-) -> Any:
-    """Return the reader for a file, by its name."""
+def _reader(path: Any, target: str | None = None, like: Any = None) -> Any:
+    """Return the reader for a file, by its name; `like` is what was read of the stream before."""
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     if suffixes and suffixes[-1] in PACKED:
         suffixes.pop()
@@ -54,14 +53,18 @@ def _reader(
     if kind not in (".csv", ".tsv", ".parquet", ".pq"):
         if target is not None:
             raise StreamError(f"{path}: only CSV and Parquet files have a target column to name")
+        if like is not None and like.feature_names is not None:
+            raise StreamError(f"{path}: not of the same kind of file as the first one, a table")
         return LibsvmReader(path)
+    if like is not None and like.feature_names is None:
+        raise StreamError(f"{path}: a table, the first file is none")
     try:
         from onlinekern._streaming.tables import CsvReader, ParquetReader
 
         if kind in (".parquet", ".pq"):
-            return ParquetReader(path, target, feature_names, labels)
+            return ParquetReader(path, target, like)
         delimiter = "\t" if kind == ".tsv" else ","
-        return CsvReader(path, target, feature_names, labels, delimiter)
+        return CsvReader(path, target, like, delimiter)
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         raise StreamError(
@@ -86,8 +89,8 @@ def open_source(
     target : str, optional
         Name of the target column of a CSV or Parquet file.
     like : Source, optional
-        The training stream to which this test stream belongs. Columns are matched by name; LIBSVM
-        files with fewer features are padded with zeros, with more are refused.
+        The training stream to which this test stream belongs. Columns are put in its order by
+        name; LIBSVM files with fewer features are padded with zeros, with more are refused.
     **options
         As ``Source``: dtype, scale, task, zero_based, limit, budget.
 
@@ -102,56 +105,136 @@ def open_source(
     OSError
         If it cannot be opened.
     """
-    reader = _reader(
-        path,
-        target,
-        getattr(like, "feature_names", None),
-        getattr(like, "labels", None),
-    )
+    reader = _reader(path, target, like)
     name = "standard input" if str(path) == "-" else str(path)
     source = Source(reader.blocks(), name=name, like=like, **options)
-    source.feature_names, source.labels = reader.feature_names, reader.labels
+    source.feature_names = reader.feature_names
     return source
 
 
+class Blocks:
+    """An iterator of blocks (X, y); `read_blocks` makes it.
+
+    Attributes
+    ----------
+    feature_names : list of str, or None for LIBSVM text
+        The columns of X, in order.
+    text_labels : bool or None
+        Whether y is text; None for a table of which no block has been read.
+    """
+
+    def __init__(self, paths: list[Any], target: str | None, form: _Form, like: Any) -> None:
+        self._rest = iter(paths)
+        self._target, self._form = target, form
+        self._reader = _reader(next(self._rest), target, like)
+        self._blocks = self._all()
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        return self._reader.feature_names
+
+    @property
+    def text_labels(self) -> bool | None:
+        return self._reader.text_labels
+
+    def __iter__(self) -> Blocks:
+        return self
+
+    def __next__(self) -> tuple[Any, Any]:
+        return next(self._blocks)
+
+    def _all(self) -> Iterator[tuple[Any, Any]]:
+        while True:
+            for X, y in self._reader.blocks():
+                yield self._form.rows(X, self._reader.path), y
+            path = next(self._rest, None)
+            if path is None:
+                return
+            self._reader = _reader(path, self._target, self._reader)
+
+
+@dataclass(frozen=True)
+class _Form:
+    """The form that `read_blocks` gives to the rows of a file."""
+
+    n_features: int | None
+    zero_based: bool
+    dtype: str
+
+    def rows(self, X: Any, path: Any) -> Any:
+        if sparse.issparse(X):
+            X = self._shifted(X, path)
+        return stored(X, self.dtype, path)
+
+    def _shifted(self, X: Any, path: Any) -> Any:
+        if self.n_features is None:
+            raise StreamError(f"{path}: n_features must be given for LIBSVM text read once")
+        first = 0 if self.zero_based else 1
+        low, high = (X.indices.min(), X.indices.max()) if X.nnz else (first, first)
+        if low < first or high - first >= self.n_features:
+            raise StreamError(
+                f"{path}: feature index {low if low < first else high}, expected "
+                f"{first} to {self.n_features - 1 + first}"
+            )
+        shape = (X.shape[0], self.n_features)
+        return sparse.csr_matrix((X.data, X.indices - first, X.indptr), shape=shape)
+
+
 def read_blocks(
-    path: str | PathLike[str],
+    paths: str | PathLike[str] | Iterable[str | PathLike[str]],
     target: str | None = None,
     *,
     n_features: int | None = None,
     zero_based: bool = False,
     dtype: str = "float64",
-) -> Iterator[tuple[Any, Floats]]:
-    """Read a file once, straight through, as blocks (X, y): for streams too long to keep at all.
+    like: Blocks | Source | None = None,
+) -> Blocks:
+    """Read files once, straight through, as blocks (X, y): for streams too long to keep at all.
+
+    Several files are one stream, whose columns and kind of targets are those of the first. The
+    columns of a table go by their names: the same names in another order are put in order, others
+    are an error. Labels keep their values, whatever the file and the order in which they come.
 
     Parameters
     ----------
-    path, target
+    paths : str or path, or a list of them
         As ``open_source``.
+    target : str, optional
+        Name of the target column of CSV or Parquet files.
     n_features : int, optional
         Number of features of a LIBSVM file, which it does not tell; required for those.
     zero_based : bool
         Whether the indices of a LIBSVM file start at 0.
     dtype : {"float64", "float32"}
+    like : Blocks or Source, optional
+        What was read before: these files go on with its columns and its kind of targets.
 
-    Yields
+    Returns
+    -------
+    Blocks
+        An iterator of pairs: X, ndarray, or CSR matrix for LIBSVM text, of shape
+        (rows, n_features); y, ndarray of shape (rows,), float64, or text if the targets of a table
+        are text.
+
+    Raises
     ------
-    X : ndarray, or CSR matrix for LIBSVM text, of shape (rows, n_features)
-    y : ndarray of shape (rows,), float64
+    StreamError
+        If a file cannot be learnt from, or its columns or targets are not those of the first; the
+        message names the file, and the columns or the row.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from onlinekern.streams import read_blocks
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "monday.csv").write_text("amount,hour,kind\\n5,1,fraud\\n1,9,ok\\n")
+    >>> _ = (folder / "tuesday.csv").write_text("kind,hour,amount\\nok,8,2\\n")
+    >>> for X, y in read_blocks([folder / "monday.csv", folder / "tuesday.csv"], "kind"):
+    ...     print(X.tolist(), y.tolist())
+    [[5.0, 1.0], [1.0, 9.0]] ['fraud', 'ok']
+    [[2.0, 8.0]] ['ok']
     """
-    reader = _reader(path, target)
-    first_index = 0 if zero_based or reader.feature_names else 1
-    for X, y in reader.blocks():
-        if sparse.issparse(X):
-            if n_features is None:
-                raise StreamError(f"{path}: n_features must be given for LIBSVM text read once")
-            low, high = (X.indices.min(), X.indices.max()) if X.nnz else (first_index, first_index)
-            if low < first_index or high - first_index >= n_features:
-                raise StreamError(
-                    f"{path}: feature index {low if low < first_index else high}, expected "
-                    f"{first_index} to {n_features - 1 + first_index}"
-                )
-            X = sparse.csr_matrix(
-                (X.data, X.indices - first_index, X.indptr), shape=(X.shape[0], n_features)
-            )
-        yield stored(X, dtype, str(path)), y
+    paths = [paths] if isinstance(paths, str | PathLike) else list(paths)
+    if not paths:
+        raise StreamError("no files to read")
+    return Blocks(paths, target, _Form(n_features, zero_based, dtype), like)

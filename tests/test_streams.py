@@ -199,10 +199,14 @@ def test_text_labels_and_columns_matched_by_name(tmp_path, name):
     train = write_table(tmp_path / name, {"a": [1, 2, 3], "b": [4, 5, 6], "y": ["u", "v", "u"]})
     test = write_table(tmp_path / f"t{name}", {"y": ["v", "w"], "b": [7.5, 8], "a": [9, 10]})
     source = open_source(train, "y")
-    assert source.labels == {"u": 0, "v": 1}
-    rows, targets = collect(open_source(test, "y", like=source))
+    assert source.classes.tolist() == ["u", "v"]
+    assert source.class_counts == {"u": 2, "v": 1}
+    assert collect(source)[1].tolist() == ["u", "v", "u"]
+    test = open_source(test, "y", like=source)
+    rows, targets = collect(test)
     assert rows.tolist() == [[9, 7.5], [10, 8]]
-    assert targets.tolist() == [1, 2]
+    assert targets.tolist() == ["v", "w"]
+    assert test.class_counts == {"v": 1, "w": 1}
 
 
 def test_integers_first_fractions_later(tmp_path, monkeypatch):
@@ -250,7 +254,7 @@ def test_other_columns_than_the_training_file(tmp_path):
     for header in ("a,c,y", "a,b,c,y"):
         body = ",".join("1" * (header.count(",") + 1))
         other = write(tmp_path / "b.csv", f"{header}\n{body}\n")
-        with pytest.raises(StreamError, match=r"the training file has 2; this one (lacks|has)"):
+        with pytest.raises(StreamError, match=r"the first file has 2; this one (lacks|has)"):
             open_source(other, "y", like=train)
 
 

@@ -211,7 +211,7 @@ def _hints(request: Any, source: Source, test: Source | None) -> Iterator[Any]:
         yield source.hint
     if source.classes is None:
         return
-    guessed = request.task == "auto" and not source.labels
+    guessed = request.task == "auto" and not source.text_labels
     if guessed and len(source.classes) > MANY_CLASSES:
         yield (
             f"the {len(source.classes)} integer targets are read as classes: "

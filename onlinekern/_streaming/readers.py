@@ -120,7 +120,7 @@ class LibsvmReader:
     """
 
     feature_names = None
-    labels = None
+    text_labels = False
 
     def __init__(self, path: Any) -> None:
         self.path = path
@@ -161,8 +161,8 @@ class LibsvmReader:
 class TableReader:
     """A table with named columns, one of them the target; dense blocks in the file's column order.
 
-    Text in the target column is taken as class labels, numbered in order of appearance (the
-    attribute ``labels`` maps label to number, and is shared with the reader of a test file).
+    Text in the target column are class labels, and stay text; numbers are float64. Which of the
+    two, the first block decides for the whole table, or the table read before it.
 
     Parameters
     ----------
@@ -170,16 +170,24 @@ class TableReader:
         File name.
     target : str
         Name of the target column.
-    feature_names : list of str, optional
-        The columns expected, in the order wanted (those of the training file).
-    labels : dict, optional
-        Numbers of the class labels already met.
+    like : reader or Source, optional
+        What was read before: its columns are expected, and put in its order, and its kind of
+        targets.
+
+    Attributes
+    ----------
+    feature_names : list of str
+        The columns of the blocks, in order.
+    text_labels : bool or None
+        Whether the targets are text; None before the first block.
     """
 
-    def __init__(
-        self, path: Any, target: str | None, feature_names: Any = None, labels: Any = None
-    ) -> None:
-        self.path, self.target, self.labels = path, target, labels
+    # Whether the format says by itself that a column is text.
+    typed = True
+
+    def __init__(self, path: Any, target: str | None, like: Any = None) -> None:
+        self.path, self.target = path, target
+        self.text_labels: bool | None = None if like is None else like.text_labels
         found = self._names()
         self.names = list(found)
         if target not in found:
@@ -190,18 +198,20 @@ class TableReader:
         found.remove(target)
         if not found:
             raise StreamError(f"{path}: no column besides the target {target!r}")
-        self.feature_names = found if feature_names is None else list(feature_names)
+        self.feature_names = found if like is None else list(like.feature_names)
         missing = [name for name in self.feature_names if name not in found]
         extra = [name for name in found if name not in self.feature_names]
         if missing or extra:
-            what = f"lacks {_listed(missing)}" if missing else f"has also {_listed(extra)}"
+            what = [f"lacks {_listed(missing)}"] if missing else []
+            what += [f"has also {_listed(extra)}"] if extra else []
             raise StreamError(
-                f"{path}: {len(found)} feature columns, the training file has "
-                f"{len(self.feature_names)}; this one {what}"
+                f"{path}: {len(found)} feature columns, the first file has "
+                f"{len(self.feature_names)}; this one {' and '.join(what)}"
             )
 
     def blocks(self) -> Iterator[tuple[Any, Any]]:
-        """Yield (X, y): dense float64 of shape (rows, number of feature columns)."""
+        """Yield (X, y): dense float64 of shape (rows, number of feature columns); y of numbers,
+        float64, or of text."""
         import pyarrow as pa
 
         row = 1
@@ -254,21 +264,33 @@ class TableReader:
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
         if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+            self._decide(False)
             return self._numbers(column, self.target, row)
         texts = ["" if text is None else text.strip() for text in column.to_pylist()]
         if "" in texts:
             i = texts.index("")
             raise StreamError(f"{self.path}, data row {row + i}: no value of {self.target!r}")
-        if self.labels is None and row == 1:
-            self.labels = {} if any(not _is_number(text) for text in texts) else None
-        if self.labels is not None:
-            return np.array([self.labels.setdefault(t, len(self.labels)) for t in texts], float)
-        for i, text in enumerate(texts):
-            if not _is_number(text):
-                raise StreamError(
-                    f"{self.path}, data row {row + i}: target {text[:30]!r} is not a number"
-                )
+        numbers = [_is_number(text) for text in texts]
+        if self.typed or self.text_labels is None:
+            self._decide(self.typed or not all(numbers))
+        if self.text_labels:
+            return np.array(texts)
+        if not all(numbers):
+            i = numbers.index(False)
+            raise StreamError(
+                f"{self.path}, data row {row + i}: target {texts[i][:30]!r} is not a number"
+            )
         return self._numbers(pa.array(np.array(texts, dtype=float)), self.target, row)
+
+    def _decide(self, text: bool) -> None:
+        """Say that the targets are text, or numbers; an error if they were the other before."""
+        if self.text_labels is None:
+            self.text_labels = text
+        if self.text_labels != text:
+            kinds = ("text", "numbers") if text else ("numbers", "text")
+            raise StreamError(
+                f"{self.path}: column {self.target!r} holds {kinds[0]}, but {kinds[1]} before"
+            )
 
 
 def _is_number(text: str) -> Any:

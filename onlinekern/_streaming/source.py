@@ -60,14 +60,15 @@ class Source:
         Number of samples of every class.
     layout : Layout
     statistics : FeatureStatistics
-    feature_names, labels : list, dict or None
-        Column names of a table, numbers of its class labels.
+    feature_names : list of str or None
+        Column names of a table.
+    text_labels : bool
+        Whether the targets are text.
     hint : str or None
         Advice, if the features' ranges differ wildly and nothing scales them.
     """
 
     feature_names = None
-    labels = None
 
     def __init__(
         self,
@@ -89,9 +90,12 @@ class Source:
         self.statistics, self._targets = FeatureStatistics(), TargetStatistics()
         self._spool = Spool(budget)
         self._sparse = False
+        # The spool holds numbers: those of text labels, in order of appearance.
+        self._numbers: dict[str, int] = {}
         # Scaling is exact only on the values as they were; without it half the bytes will do.
         keep = np.float64 if scale != "none" or like is not None else np.dtype(dtype)
         for X, y in _limited(blocks, limit):
+            y = self._numbered(y)
             self.statistics.update(X)
             self._targets.update(y)
             self._sparse = sparse.issparse(X)
@@ -99,6 +103,8 @@ class Source:
         self.n_samples = self._spool.n_samples
         if not self.n_samples:
             raise StreamError(f"{name}: no samples")
+        self.text_labels = bool(self._numbers)
+        self._texts = np.array(list(self._numbers))
         if like is None:
             self._lay_out(dtype, scale, task, zero_based, n_features)
         else:
@@ -125,9 +131,11 @@ class Source:
             scale=scale,
         )
         self.hint = range_hint(self.statistics, first_index) if scale == "none" else None
-        self.task = self._targets.task() if task == "auto" else task
+        self.task = self._task() if task == "auto" else task
+        if self.text_labels and self.task == "regression":
+            raise StreamError(f"{self.name}: the targets of a regression cannot be text")
         self.classes: Array | None = None
-        self.class_counts: dict[float, int] = {}
+        self.class_counts: dict[Any, int] = {}
         if self.task == "classification":
             self._find_classes()
         else:
@@ -146,20 +154,46 @@ class Source:
     def _find_classes(self) -> None:
         if self._targets.many:
             raise StreamError(f"{self.name}: more than 10,000 distinct targets are not classes")
-        self.class_counts = dict(sorted(self._targets.counts.items()))
+        self.class_counts = self._counted()
         classes = np.array(list(self.class_counts))
         if len(classes) < 2:
+            label = classes[0] if self.text_labels else f"{classes[0]:g}"
             raise StreamError(
-                f"{self.name}: all {self.n_samples} samples are of one class "
-                f"({classes[0]:g}); two or more are needed"
+                f"{self.name}: all {self.n_samples} samples are of one class ({label}); "
+                "two or more are needed"
             )
         self.classes = classes
+
+    def _task(self) -> str:
+        return "classification" if self.text_labels else self._targets.task()
+
+    def _numbered(self, y: Array) -> Array:
+        """Targets as float64: text labels as numbers."""
+        if y.dtype.kind != "U":
+            return y
+        known = self._numbers
+        return np.array([known.setdefault(text, len(known)) for text in y.tolist()], float)
+
+    def _named(self, y: Array) -> Array:
+        """Targets as the learner sees them: text labels as text, numbers in their layout."""
+        return self._texts[y.astype(np.intp)] if self.text_labels else self.layout.targets(y)
+
+    def _counted(self) -> dict[Any, int]:
+        counts: Any = self._targets.counts.items()
+        if self.text_labels:
+            counts = [(str(self._texts[int(number)]), count) for number, count in counts]
+        return dict(sorted(counts))
 
     def _follow(self, like: Any) -> None:
         if self._sparse != like._sparse:
             raise StreamError(f"{self.name}: not of the same kind of file as {like.name}")
+        if self.text_labels != like.text_labels:
+            kinds = ("text", "numbers") if self.text_labels else ("numbers", "text")
+            raise StreamError(
+                f"{self.name}: the targets are {kinds[0]}, those of {like.name} are {kinds[1]}"
+            )
         self.layout, self.task, self.classes, self.hint = like.layout, like.task, like.classes, None
-        self.class_counts = dict(sorted(self._targets.counts.items()))
+        self.class_counts = self._counted()
         first_index = like.layout.first_index
         if first_index and self.statistics.smallest_index == 0:
             raise StreamError(
@@ -186,7 +220,7 @@ class Source:
         Yields
         ------
         X : ndarray or CSR matrix of shape (rows, n_features), dtype as chosen
-        y : ndarray of shape (rows,), float64
+        y : ndarray of shape (rows,), float64, or text where the labels are text
         """
         spool = self._spool
         raw = (
@@ -195,7 +229,7 @@ class Source:
             else spool.shuffled(np.random.default_rng(random_state))
         )
         for X, y in raw:
-            yield self.layout.rows(X), self.layout.targets(y)
+            yield self.layout.rows(X), self._named(y)
 
     def head(self, n_samples: int, random_state: Any = None) -> tuple[Any, Floats]:
         """Return the first rows (at most ``n_samples``) of ``blocks(random_state)`` as (X, y)."""
@@ -222,11 +256,14 @@ class Source:
 
     @classmethod
     def from_arrays(cls, X: Any, y: Any, **options: Any) -> Source:
-        """Make a source of arrays in memory: X dense or sparse of shape (n, d), y of shape (n,)."""
+        """Make a source of arrays in memory: X dense or sparse of shape (n, d), y of shape (n,),
+        numbers or text."""
         if sparse.issparse(X):
             X = sparse.csr_matrix(X)
             options = {"zero_based": True} | options
-        y = np.asarray(y, dtype=np.float64)
+        y = np.asarray(y)
+        if y.dtype.kind != "U":
+            y = y.astype(np.float64)
         edges = [*range(0, len(y), ARRAY_ROWS), len(y)]
         blocks = ((X[a:b].astype(np.float64), y[a:b]) for a, b in pairwise(edges))
         return cls(blocks, **options)

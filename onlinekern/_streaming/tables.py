@@ -20,16 +20,13 @@ from onlinekern._streaming.readers import (
 class CsvReader(TableReader):
     """CSV (or, with ``delimiter="\\t"``, TSV) with a header line, plain or compressed."""
 
+    typed = False
+
     def __init__(
-        self,
-        path: Any,
-        target: str | None,
-        feature_names: Any = None,
-        labels: Any = None,
-        delimiter: str = ",",
+        self, path: Any, target: str | None, like: Any = None, delimiter: str = ","
     ) -> None:
         self.delimiter = delimiter
-        super().__init__(path, target, feature_names, labels)
+        super().__init__(path, target, like)
 
     def _names(self) -> Any:
         import pyarrow as pa
