@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from onlinekern._base import Learner, OnlineEstimator
 from onlinekern._constraints import COUNT, KERNEL_WIDTH
 from onlinekern._typing import Array, Floats, Sparse
-from onlinekern.core import BUDGETS, KERNEL_ALIASES, KERNELS
+from onlinekern.core import KERNEL_ALIASES, KERNELS, POLICIES
 from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.models.space import KernelSpace
 
@@ -120,8 +120,8 @@ class GrowingEstimator(KernelEstimator, OnlineEstimator):
     def _budget(self, rng: Generator) -> Any:
         self._warned = False
         if self.max_support is None:
-            return BUDGETS["grow"]()
-        return BUDGETS["cap"](self.max_support)
+            return POLICIES["grow"]()
+        return POLICIES["refuse"](self.max_support)
 
     def _finish(self) -> None:
         budget = self._model.space.budget

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from onlinekern._gradient import LabelGradient, TargetGradient
 from onlinekern._kernel import BudgetedEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
-from onlinekern.core import EVICTIONS
+from onlinekern.core import POLICIES
 
 if TYPE_CHECKING:
     from onlinekern.core.base.random import Generator
@@ -32,7 +32,7 @@ class BOGD(BudgetedEstimator):
 
     def _budget(self, rng: Generator) -> Any:
         most = np.inf if self.cap is None else self.eta * self.cap
-        return EVICTIONS[self.removal](self.budget, rng, most)
+        return POLICIES[self.removal](self.budget, rng, most)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

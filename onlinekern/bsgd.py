@@ -12,15 +12,11 @@ from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
 from onlinekern._kernel import BudgetedEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern._threads import SingleThreadedBlas
-from onlinekern.core import KERNEL_ALIASES, LOSSES, RULES
-from onlinekern.core.budgets.merging import Merging
-from onlinekern.core.budgets.removal_projection import Projection, Removal
+from onlinekern.core import KERNEL_ALIASES, LOSSES, POLICIES, RULES
 from onlinekern.core.models.space import InverseTimeSpace
 
 if TYPE_CHECKING:
     from onlinekern.core.base.random import Generator
-
-MAINTENANCE = {"remove": Removal, "project": Projection, "merge": Merging}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -31,7 +27,7 @@ class BSGD(SingleThreadedBlas, BudgetedEstimator):
     maintenance: str = "merge"
 
     _space_type = InverseTimeSpace
-    _constraints = {"reg": POSITIVE, "maintenance": [StrOptions(set(MAINTENANCE))]}
+    _constraints = {"reg": POSITIVE, "maintenance": [StrOptions({"remove", "project", "merge"})]}
 
     def _budget(self, rng: Generator) -> Any:
         if (
@@ -42,7 +38,7 @@ class BSGD(SingleThreadedBlas, BudgetedEstimator):
                 "maintenance='merge' needs kernel='gaussian', whose vectors have a merged one, got "
                 f"kernel={self.kernel!r}; use maintenance='project' or 'remove'"
             )
-        return MAINTENANCE[self.maintenance](self.budget)
+        return POLICIES[self.maintenance](self.budget)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

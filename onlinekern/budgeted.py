@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
 from onlinekern._kernel import BudgetedEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
-from onlinekern.core import EVICTIONS, LOSSES, RULES
-from onlinekern.core.budgets.eviction import CheapestEviction, OldestEviction
+from onlinekern.core import LOSSES, POLICIES, RULES
 
 if TYPE_CHECKING:
     from onlinekern.core.base.random import Generator
@@ -58,7 +57,7 @@ class RBPClassifier(OnlineClassifier, BudgetedEstimator):
         return RULES["perceptron"]()
 
     def _budget(self, rng: Generator) -> Any:
-        return EVICTIONS["random"](self.budget, rng)
+        return POLICIES["random"](self.budget, rng)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -111,7 +110,7 @@ class ForgetronClassifier(OnlineClassifier, BudgetedEstimator):
         return RULES["perceptron"]()
 
     def _budget(self, rng: Generator) -> Any:
-        return OldestEviction(self.budget)
+        return POLICIES["forgetron"](self.budget)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -126,7 +125,7 @@ class BPA(BudgetedEstimator):
         return RULES["pa1"](self._loss(), self.C)
 
     def _budget(self, rng: Generator) -> Any:
-        return CheapestEviction(self.budget)
+        return POLICIES["bpa_s"](self.budget)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -12,9 +12,9 @@ from onlinekern._kernel import SupportVectors, new_kernel
 from onlinekern._probabilities import LogisticProbabilities
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern._typing import Floats
-from onlinekern.core import LOSSES, RULES
+from onlinekern.core import LOSSES, POLICIES, RULES
 from onlinekern.core.features.map import RandomFourier
-from onlinekern.core.models.dual_sgd import HybridSpace, Provision
+from onlinekern.core.models.dual_sgd import DualSpace
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -45,8 +45,10 @@ class DualSGD(FourierEstimator, SupportVectors):
             )
         support = self._new_support(new_kernel(self.kernel, self.gamma_), X, n_outputs)
         features = RandomFourier(frequencies, X.dtype)
-        provision = Provision(features, self.budget, self.merge_size, bool(self.fit_intercept))
-        return HybridSpace(support, provision)
+        budget = POLICIES["merge_into_features"](
+            features, self.budget, self.merge_size, bool(self.fit_intercept)
+        )
+        return DualSpace(support, budget)
 
     def _rule(self) -> Any:
         own = {"smooth_hinge": "delta", "epsilon_insensitive": "epsilon"}
@@ -55,23 +57,23 @@ class DualSGD(FourierEstimator, SupportVectors):
         return RULES["inverse_time"](loss, self.reg, *cap)
 
     @property
-    def _provision(self) -> Any:
-        return self._fitted_model.space.provision
+    def _policy(self) -> Any:
+        return self._fitted_model.space.budget
 
     @property
     def frequencies_(self) -> Floats:
         """Random frequencies, ndarray of shape (n_components, n_features)."""
-        return self._provision.map.frequencies()
+        return self._policy.map.frequencies()
 
     @property
     def provision_coef_(self) -> Floats:
         """Weights of the features, cosines first, ndarray of shape (n_outputs, 2 n_components)."""
-        return self._provision.coefficients()[0][:, self._provision.map.columns()]
+        return self._policy.coefficients()[0][:, self._policy.map.columns()]
 
     @property
     def intercept_(self) -> Floats:
         """Offsets of the outputs, ndarray of shape (n_outputs,)."""
-        return self._provision.coefficients()[1]
+        return self._policy.coefficients()[1]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -12,9 +12,8 @@ from onlinekern._kernel import BudgetedEstimator
 from onlinekern._tasks import OnlineClassifier
 from onlinekern._threads import SingleThreadedBlas
 from onlinekern._typing import Floats
-from onlinekern.core import RULES
-from onlinekern.core.budgets.bolssvm import LeastSquares
-from onlinekern.core.budgets.projectron import MarginPerceptron, Projectron, budget_price
+from onlinekern.core import POLICIES, RULES
+from onlinekern.core.budgets.projectron import MarginPerceptron, budget_price
 
 if TYPE_CHECKING:
     from onlinekern.core.base.random import Generator
@@ -97,7 +96,7 @@ class ProjectronClassifier(OnlineClassifier, BudgetedEstimator):
     def _budget(self, rng: Generator) -> Any:
         price = 1 / self.eta if self.budget is None else budget_price(self.budget)
         joint = len(self.classes_) > 2 and self.multi_class == "margin"
-        return Projectron(self.eta, self.budget or 0, price, joint)
+        return POLICIES["projectron"](self.eta, self.budget or 0, price, joint)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -165,7 +164,7 @@ class BOLSSVMClassifier(SingleThreadedBlas, OnlineClassifier, BudgetedEstimator)
         return RULES["perceptron"]()
 
     def _budget(self, rng: Generator) -> Any:
-        return LeastSquares(self.budget, self.C)
+        return POLICIES["bolssvm"](self.budget, self.C)
 
     @property
     def intercept_(self) -> Floats:

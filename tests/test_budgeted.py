@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from onlinekern.core.budgets.eviction import OldestEviction
+from onlinekern.core.budgets.forgetron import shrinking
 from oracles.kernels import kernel_matrix
 from sklearn.base import is_classifier
 from test_algorithms import DTYPES, LAYOUTS, SEED, WINDOWS, build, check, naive, weights_of
@@ -127,13 +127,11 @@ def test_failed_call_takes_removals_back(name, task, case, layout, stream, as_la
 @given(
     size=st.floats(0, 3),
     alignment=st.floats(-10, 10),
-    n_steps=st.integers(1, 10**6),
     spare=st.floats(0.4, 5),
 )
-def test_forgetron_factor_is_the_largest_that_may_be(size, alignment, n_steps, spare):
+def test_forgetron_factor_is_the_largest_that_may_be(size, alignment, spare):
     # `spare` is the damage still allowed: at least 15/32, up to rounding.
-    damage = 15 / 32 * n_steps - spare
-    phi = OldestEviction(1).evaluate(size, alignment, n_steps, damage)
+    phi = shrinking(size, alignment, spare)
 
     def added(phi):
         return (size * phi) ** 2 + 2 * size * phi - 2 * phi**2 * alignment
@@ -153,7 +151,7 @@ def test_forgetron_keeps_its_damage_in_bounds(task, stream):
     shrunk = 0
     for part in np.array_split(np.arange(600), 60):
         learn(model, X[part], y[part], labels=y)
-        state = model._model.space.budget.get_state()
+        state = model._model.space.budget.get_learnt()
         assert state["damage"] <= 15 / 32 * state["n_steps"] * (1 + 1e-12)
         shrunk += state["damage"] > 0.9 * 15 / 32 * state["n_steps"]
     assert shrunk  # the bound has been reached

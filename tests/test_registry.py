@@ -45,13 +45,22 @@ TWINS = {
         "loss_proportional": algorithms.acceptance_probability,
         "slope_proportional": algorithms.acceptance_probability,
     },
-    "EVICTIONS": {
+    "POLICIES": {
         "random": budgeted.RBP,
         "uniform": budgeted.BOGD,
         "nonuniform": budgeted.BOGD,
+        # `max_support` of its model is the only bound; None lets it grow.
+        "grow": algorithms.Model.update,
+        "refuse": algorithms.Model.update,
+        "bpa_s": budgeted.bpa,
+        "forgetron": budgeted.forgetron,
+        "remove": projection.bsgd,
+        "project": projection.bsgd,
+        "merge": projection.bsgd,
+        "projectron": projection.projectron,
+        "bolssvm": projection.bolssvm,
+        "merge_into_features": dual_sgd.dual_sgd,
     },
-    # `max_support` of its model is the only bound; None lets it grow.
-    "BUDGETS": {"grow": algorithms.Model.update, "cap": algorithms.Model.update},
     "KERNEL_ALIASES": kernels.ALIASES,
     "COVARIANCES": dict.fromkeys(("diagonal", "full"), second_order.learn),
     # The twin takes them by name: `between` and `schedule`.

@@ -20,7 +20,7 @@ from oracles import rules as oracle_rules
 from oracles.schedules import SCHEDULES as ORACLE_SCHEDULES
 
 from onlinekern import SPAClassifier
-from onlinekern.core import BUDGETS, GATES, HEADS, KERNELS, LOSSES, RULES, SCHEDULES
+from onlinekern.core import GATES, HEADS, KERNELS, LOSSES, POLICIES, RULES, SCHEDULES
 
 C, ETA, POWER, REG, CONFIDENCE = 0.6, 0.4, 0.7, 0.3, 0.8
 GATE = (1.0, 2.0)
@@ -201,7 +201,7 @@ def compose(rule, gate, head, K, X, y):
     outputs = HEADS[head](*([K] if head in ("ovr", "margin") else []))
     support = SupportSet(kernel, X.shape[1], X.dtype, outputs.n_outputs, True, False)
     gates = {"always": [], "loss_proportional": GATE, "slope_proportional": [SLOPE_GATE]}
-    space = KernelSpace(support, BUDGETS["grow"]())
+    space = KernelSpace(support, POLICIES["grow"]())
     parts = (outputs, rule, GATES[gate](*gates[gate]), Generator(5))
     model = Model(space, *parts, X.shape[1], X.dtype)
     return model, model.learn(X, y)

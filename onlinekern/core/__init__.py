@@ -10,8 +10,14 @@ except ModuleNotFoundError as error:
         "compiled for this Python: install it (pip install .) and start Python in another folder"
     ) from None
 
-from onlinekern.core.budgets.eviction import EVICTIONS
-from onlinekern.core.budgets.policy import BUDGETS
+from onlinekern.core.budgets.bolssvm import POLICIES as BOLSSVM
+from onlinekern.core.budgets.bpa import POLICIES as BPA
+from onlinekern.core.budgets.eviction import POLICIES as RANDOM_EVICTION
+from onlinekern.core.budgets.forgetron import POLICIES as FORGETRON
+from onlinekern.core.budgets.merging import POLICIES as MERGING
+from onlinekern.core.budgets.policy import POLICIES as PLAIN
+from onlinekern.core.budgets.projectron import POLICIES as PROJECTRON
+from onlinekern.core.budgets.removal_projection import POLICIES as REMOVAL_PROJECTION
 from onlinekern.core.kernels.kernels import KERNEL_ALIASES, KERNELS
 from onlinekern.core.learning.heads import HEADS
 from onlinekern.core.learning.losses import LOSSES
@@ -21,16 +27,26 @@ from onlinekern.core.learning.rules import RULES as OTHER_RULES
 from onlinekern.core.learning.sampling import GATES
 from onlinekern.core.learning.schedules import SCHEDULES
 from onlinekern.core.learning.second_order_rules import CONFIDENCE_RULES
+from onlinekern.core.models.dual_sgd import POLICIES as DUAL_SGD
 from onlinekern.core.models.linear_second_order import COVARIANCES
 from onlinekern.core.models.sdrogd import DISCRIMINANTS, STEPS
 
+POLICIES = {
+    **PLAIN,
+    **RANDOM_EVICTION,
+    **BPA,
+    **FORGETRON,
+    **REMOVAL_PROJECTION,
+    **MERGING,
+    **PROJECTRON,
+    **BOLSSVM,
+    **DUAL_SGD,
+}
 RULES = {**OTHER_RULES, **PASSIVE_RULES, **CONFIDENCE_RULES}
 
 __all__ = [
-    "BUDGETS",
     "COVARIANCES",
     "DISCRIMINANTS",
-    "EVICTIONS",
     "GATES",
     "HEADS",
     "KERNELS",
@@ -38,6 +54,7 @@ __all__ = [
     "LOSSES",
     "PENALTIES",
     "POINT_RULES",
+    "POLICIES",
     "RULES",
     "SCHEDULES",
     "STEPS",

@@ -20,6 +20,8 @@ cdef class Generator:
     seed : int in [0, 2**64)
     """
 
+    __hash__ = None
+
     def __init__(self, seed=0):
         cdef uint64_t z, x = seed
         cdef int i
@@ -63,6 +65,9 @@ cdef class Generator:
 
     def __reduce__(self):
         return _restore, (self.get_state(),)
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self.get_state() == other.get_state()
 
 
 def shuffled(Py_ssize_t n, uint32_t seed):

@@ -1,20 +1,19 @@
 # The least-squares support vector machine on a budget. May change at minor versions.
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.undo cimport JournaledMatrix
-from onlinekern.core.budgets.inverse_policy cimport Inverting
-from onlinekern.core.kernels.support_set cimport SupportSet
+from onlinekern.core.budgets.inverse_policy cimport InverseGramPolicy
 
 
-cdef class LeastSquares(Inverting):
+cdef class LeastSquaresPolicy(InverseGramPolicy):
     cdef double C
     cdef Py_ssize_t n_outputs
-    cdef double label, weight
-    cdef JournaledMatrix targets  # (K + 1) x ld: y of the support rows, and 1; 0 in free places
-    cdef JournaledMatrix offsets  # 1 x K
-    cdef double *solutions       # K + 1 times ld numbers: alpha of each output, and H 1
+    cdef double label, weight    # of the sample
+    cdef JournaledMatrix targets         # (K + 1) x ld: y of each slot, and 1; 0 in free slots
+    cdef JournaledMatrix offsets         # 1 x K
+    cdef double *solutions       # (K + 1) x ld: alpha of each output, and H 1
 
     cdef double target(self, Py_ssize_t k) noexcept nogil
     cdef double *alpha(self, Py_ssize_t k) noexcept nogil
     cdef void solve(self) noexcept nogil
-    cdef Py_ssize_t least(self, SupportSet support) noexcept nogil
-    cdef Status publish(self, SupportSet support) noexcept nogil
+    cdef Py_ssize_t most_redundant(self) noexcept nogil
+    cdef Status publish(self) noexcept nogil

@@ -1,31 +1,28 @@
-"""LeastSquares: BOLSSVM, a least-squares support vector machine on a budget of samples.
+"""BOLSSVM: a least-squares support vector machine on a budget of support vectors.
 
 Its model f_k(x) = sum_i alpha_ki kappa(x_i, x) + b_k solves, for every output k,
 
     [ 0  1'          ] [ b_k     ]   [ 0   ]
     [ 1  K + R       ] [ alpha_k ] = [ y_k ],     R_ii = 1 / (C w_i),
 
-on its support vectors (Jian, Shen, Li, Liang and Li 2017; w_i is the weight of a sample). With
+over its support vectors (Jian, Shen, Li, Liang and Li 2017; w_i is the weight of a sample). With
 H = (K + R)^-1 and h = H 1,
 
     b_k = 1'H y_k / 1'h,     alpha_k = H y_k - b_k h,     (A^-1)_ii = H_ii - h_i^2 / 1'h,
 
 so one inverse, of a positive definite matrix, serves all outputs. alpha_i / (A^-1)_ii is the
-residual at x_i of the machine trained without it: the support vector that has the smallest leaves.
+residual at x_i of the machine trained without x_i: the support vector of the smallest is removed.
 """
-from libc.math cimport INFINITY
 from libc.stdlib cimport free
-from libc.string cimport memcpy
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport aligned_resize
-from onlinekern.core.budgets.inverse_policy cimport Inverting
-from onlinekern.core.kernels.support_set cimport SupportSet
+from onlinekern.core.budgets.inverse_policy cimport InverseGramPolicy
 
 
-cdef class LeastSquares(Inverting):
-    """Every admitted sample enters; of one more than `max_support`, the least needed one leaves.
+cdef class LeastSquaresPolicy(InverseGramPolicy):
+    """Add every sample; when the budget is exceeded, remove the most redundant support vector.
 
     Parameters
     ----------
@@ -42,9 +39,9 @@ cdef class LeastSquares(Inverting):
     def __dealloc__(self):
         free(self.solutions)
 
-    cdef int attach(self, SupportSet support) except -1:
-        Inverting.attach(self, support)
-        self.n_outputs = support.coefficients.n_outputs
+    cdef int prepare(self) except -1:
+        InverseGramPolicy.prepare(self)
+        self.n_outputs = self.support.n_outputs
         self.targets = JournaledMatrix("targets", self.n_outputs + 1, self.gram.ld)
         self.offsets = JournaledMatrix("offsets", 1, self.n_outputs)
         self.solutions = <double *> aligned_resize(
@@ -63,7 +60,7 @@ cdef class LeastSquares(Inverting):
             scores[k] += self.offsets.values[k]
 
     cdef double target(self, Py_ssize_t k) noexcept nogil:
-        """+1 or -1 of the sample that comes in, for output k; behind the last output 1."""
+        """+1 or -1 of the sample for output k; 1 for k = K."""
         if k == self.n_outputs:
             return 1
         if self.n_outputs == 1:
@@ -71,29 +68,28 @@ cdef class LeastSquares(Inverting):
         return 1 if k == <Py_ssize_t> self.label else -1
 
     cdef double *alpha(self, Py_ssize_t k) noexcept nogil:
-        """Those of output k; behind the last output h."""
+        """alpha of output k; h for k = K."""
         return self.solutions + k * self.gram.ld
 
-    cdef Status admit(self, SupportSet support, Py_ssize_t i,
-                      const double *coefficients) noexcept nogil:
+    cdef Status admit(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
         cdef Py_ssize_t k
-        cdef Py_ssize_t slot = self.enter(support, i, coefficients, 1 / (self.C * self.weight))
+        cdef Py_ssize_t slot = self.enter(i, coefficients, 1 / (self.C * self.weight))
         if slot < 0:
             return NO_MEMORY
         for k in range(self.n_outputs + 1):
             self.targets.touch(k)[slot] = self.target(k)
         self.solve()
-        if support.n - support.slots.n_free > self.max_support:
-            slot = self.least(support)
+        if self.is_exceeded():
+            slot = self.most_redundant()
             for k in range(self.n_outputs + 1):
                 self.targets.touch(k)[slot] = 0
-            if self.leave(support, slot) < 0:
+            if self.leave(slot) < 0:
                 return NO_MEMORY
             self.solve()
-        return self.publish(support)
+        return self.publish()
 
     cdef void solve(self) noexcept nogil:
-        """Work out alpha, h and the offsets."""
+        """Compute alpha, h and the offsets."""
         cdef Py_ssize_t i, k
         cdef double *h = self.alpha(self.n_outputs)
         cdef double *alpha
@@ -113,45 +109,38 @@ cdef class LeastSquares(Inverting):
             for i in range(self.gram.size):
                 alpha[i] -= offsets[k] * h[i]
 
-    cdef Py_ssize_t least(self, SupportSet support) noexcept nogil:
-        """The slot of the row without which it would be predicted best; the older one of a tie."""
-        cdef Py_ssize_t slot, k, found = -1
+    cdef Py_ssize_t most_redundant(self) noexcept nogil:
+        """The slot that the machine trained without it predicts best; the oldest of equals."""
+        cdef Py_ssize_t slot, k
         cdef double *h = self.alpha(self.n_outputs)
-        cdef double square, pivot, total = 0, smallest = INFINITY
+        cdef double pivot, total = 0
         for slot in range(self.gram.size):
             total += h[slot]
-        for slot in range(support.n):
-            if not self.gram.present(slot):
-                continue
+        for slot in range(self.support.n):
             pivot = self.gram.row(slot)[slot] - h[slot] * h[slot] / total
-            square = 0
+            self.work[slot] = 0
             for k in range(self.n_outputs):
-                square += (self.alpha(k)[slot] / pivot) * (self.alpha(k)[slot] / pivot)
-            if found < 0 or square < smallest or (
-                    square == smallest and support.slots.ages[slot] < support.slots.ages[found]):
-                found, smallest = slot, square
-        return found
+                self.work[slot] += (self.alpha(k)[slot] / pivot) * (self.alpha(k)[slot] / pivot)
+        return self.support.smallest(self.work)
 
-    cdef Status publish(self, SupportSet support) noexcept nogil:
-        """Give the support rows their coefficients. Returns a status.
+    cdef Status publish(self) noexcept nogil:
+        """Give the support vectors their coefficients. Returns a status.
 
-        The rule shrinks nothing, so the scale is 1.
+        The rule does not shrink, so the scale of the coefficients is 1.
         """
         cdef Py_ssize_t k
-        if support.coefficients.preserve() < 0:
-            return NO_MEMORY
         for k in range(self.n_outputs):
-            memcpy(support.coefficients.values + k * support.coefficients.capacity, self.alpha(k),
-                   support.n * sizeof(double))
+            if self.support.coefficients.overwrite(k, self.alpha(k)) < 0:
+                return NO_MEMORY
         return OK
 
-    cdef void checkpoint(self, SupportSet support) noexcept nogil:
-        Inverting.checkpoint(self, support)
+    cdef void checkpoint(self) noexcept nogil:
+        InverseGramPolicy.checkpoint(self)
         self.targets.checkpoint()
         self.offsets.checkpoint()
 
-    cdef void rollback(self, SupportSet support) noexcept nogil:
-        Inverting.rollback(self, support)
+    cdef void rollback(self) noexcept nogil:
+        InverseGramPolicy.rollback(self)
         self.targets.rollback()
         self.offsets.rollback()
 
@@ -159,11 +148,14 @@ cdef class LeastSquares(Inverting):
         """Offsets of the outputs, ndarray of shape (n_outputs,)."""
         return self.offsets.to_array()[0]
 
-    def get_state(self):
+    def get_learnt(self):
         return {**self.gram.get_state(), "targets": self.targets.to_array(),
                 "offsets": self.offsets.to_array()}
 
-    def set_state(self, SupportSet support, state):
-        self.gram.set_state(state)
-        self.targets.set_array(state["targets"])
-        self.offsets.set_array(state["offsets"])
+    def set_learnt(self, learnt):
+        self.gram.set_state(learnt)
+        self.targets.set_array(learnt["targets"])
+        self.offsets.set_array(learnt["offsets"])
+
+
+POLICIES = {"bolssvm": LeastSquaresPolicy}

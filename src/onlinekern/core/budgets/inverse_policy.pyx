@@ -1,78 +1,73 @@
-"""Inverting: the base of the policies that hold the inverse of their support vectors' Gram matrix.
+"""InverseGramPolicy: base of the policies that keep the inverse Gram matrix of the support vectors.
 
-The place of a row in the inverse is its slot in the support set. Kernel values come out of
-the window when a row enters; when the inverse is worn, it is made afresh from the support rows.
+The row of a support vector in the inverse is its slot. Kernel values come from the window when a
+sample enters. When the inverse is worn, it is computed afresh from the support vectors.
 """
-from libc.stdlib cimport free
+from libc.string cimport memset
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
-from onlinekern.core.base.vector cimport aligned_resize
-from onlinekern.core.budgets.policy cimport Budget
-from onlinekern.core.kernels.support_set cimport SupportSet
+from onlinekern.core.budgets.policy cimport Bounded, Budget
 from onlinekern.core.linalg.inverse_gram cimport InverseGram
 
 
-cdef class Inverting(Budget):
-    """Base of the policies.
+cdef class InverseGramPolicy(Bounded):
+    """Base of the policies; `enter` and `leave` keep support set and inverse alike.
 
     Parameters
     ----------
     max_support : int >= 1
-        There may be one more row for the time of a step.
+        There may be one support vector more during a step.
     """
 
-    def __init__(self, Py_ssize_t max_support):
-        self.max_support = max_support
-        self.arguments = (max_support,)
-
-    def __dealloc__(self):
-        free(self.kernel)
-
-    cdef int attach(self, SupportSet support) except -1:
+    cdef int prepare(self) except -1:
+        Bounded.prepare(self)
         self.gram = InverseGram(self.max_support + 1)
-        self.kernel = <double *> aligned_resize(self.kernel, 0, self.gram.ld * sizeof(double))
-        if self.kernel == NULL:
+        if self.make_room(self.gram.ld) < 0:
             raise MemoryError(f"no memory for {self.max_support} support vectors")
-        return support.prepare_kernel_rows()
+        return self.support.prepare_kernel_rows()
 
-    cdef Py_ssize_t enter(self, SupportSet support, Py_ssize_t i, const double *coefficients,
+    cdef Py_ssize_t enter(self, Py_ssize_t i, const double *coefficients,
                           double ridge) noexcept nogil:
-        """Sample i becomes a support row. Returns its slot, or NO_MEMORY."""
+        """Add sample i as a support vector. Returns its slot, or NO_MEMORY when memory ran out."""
         cdef Py_ssize_t slot
-        support.as_doubles(support.window.row(i), self.kernel)
-        slot = support.add(i, coefficients)
+        # What earlier steps left in slots not used yet must be finite: it meets zeros.
+        memset(self.work, 0, self.gram.ld * sizeof(double))
+        self.support.as_doubles(self.support.kernel_values(i), self.work)
+        slot = self.support.add(i, coefficients)
         if slot >= 0:
-            self.gram.border(slot, self.kernel, support.diagonal(i), ridge)
+            self.gram.border(slot, self.work, self.support.squared_length(i), ridge)
         return slot
 
-    cdef Status leave(self, SupportSet support, Py_ssize_t slot) noexcept nogil:
-        """The support row in a slot leaves. Returns a status."""
+    cdef Status leave(self, Py_ssize_t slot) noexcept nogil:
+        """Remove the support vector of a slot. Returns a status."""
         self.gram.deflate(slot)
-        if support.drop(slot) < 0:
+        if self.support.drop(slot) < 0:
             return NO_MEMORY
-        return self.renew(support) if self.gram.worn() else OK
+        return self.renew() if self.gram.worn() else OK
 
-    cdef Status renew(self, SupportSet support) noexcept nogil:
-        """Make the inverse afresh. Returns a status."""
+    cdef Status renew(self) noexcept nogil:
+        """Compute the inverse afresh. Returns a status."""
         cdef Py_ssize_t slot
         cdef const char *g
-        for slot in range(support.n):
-            if self.gram.present(slot):
-                g = support.kernel_row(slot)
+        for slot in range(self.support.n):
+            if self.support.occupied(slot):
+                g = self.support.kernel_row(slot)
                 if g == NULL:
                     return NO_MEMORY
-                support.as_doubles(g, self.gram.fresh_row(slot))
+                self.support.as_doubles(g, self.gram.fresh_row(slot))
         self.gram.invert()
         return OK
 
-    cdef void checkpoint(self, SupportSet support) noexcept nogil:
+    cdef void checkpoint(self) noexcept nogil:
+        Budget.checkpoint(self)
         self.gram.checkpoint()
 
-    cdef void rollback(self, SupportSet support) noexcept nogil:
+    cdef void rollback(self) noexcept nogil:
+        Budget.rollback(self)
         self.gram.rollback()
 
-    def get_state(self):
+    def get_learnt(self):
         return self.gram.get_state()
 
-    def set_state(self, SupportSet support, state):
-        self.gram.set_state(state)
+    def set_learnt(self, learnt):
+        self.gram.set_state(learnt)

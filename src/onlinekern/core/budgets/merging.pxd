@@ -1,7 +1,6 @@
 # Budget maintenance of BSGD by merging. May change at minor versions.
 from onlinekern.core.base.part cimport Status
-from onlinekern.core.budgets.policy cimport Budget
-from onlinekern.core.kernels.support_set cimport SupportSet
+from onlinekern.core.budgets.policy cimport Bounded
 
 cdef double merge_point(double A, double C, double D, double kappa) noexcept nogil
 cdef double degradation(double A, double C, double D, double kappa, double h) noexcept nogil
@@ -15,16 +14,11 @@ cdef struct Pair:
     double A, C, D
 
 
-cdef class Merging(Budget):
-    cdef readonly Py_ssize_t max_support
-    cdef double *step            # K coefficients
-    cdef double *kernel          # of the smallest row with all
-    cdef double *bounds          # lower bounds of the errors, by slot
+cdef class Merging(Bounded):
+    cdef double *kernel          # of the smallest support vector with all
 
-    cdef Py_ssize_t least(self, SupportSet support) noexcept nogil
-    cdef Py_ssize_t bound(self, SupportSet support, Py_ssize_t least) noexcept nogil
-    cdef Pair search(self, SupportSet support, Py_ssize_t least, Py_ssize_t slot) noexcept nogil
-    cdef Pair partner(self, SupportSet support, Py_ssize_t least) noexcept nogil
-    cdef Pair pair(self, SupportSet support, Py_ssize_t least, Py_ssize_t slot) noexcept nogil
-    cdef Status merge(self, SupportSet support, Py_ssize_t i, Py_ssize_t least,
-                      Pair best) noexcept nogil
+    cdef Py_ssize_t bound(self, Py_ssize_t smallest) noexcept nogil
+    cdef Pair search(self, Py_ssize_t smallest, Py_ssize_t slot) noexcept nogil
+    cdef Pair partner(self, Py_ssize_t smallest) noexcept nogil
+    cdef Pair pair(self, Py_ssize_t smallest, Py_ssize_t slot) noexcept nogil
+    cdef Status merge(self, Py_ssize_t i, Py_ssize_t smallest, Pair best) noexcept nogil

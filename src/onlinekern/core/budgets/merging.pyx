@@ -1,44 +1,44 @@
 """Merging: budget maintenance of BSGD under the Gaussian kernel (Wang, Crammer and Vucetic 2012).
 
-Of one support vector too many, the smallest is merged with the partner that leaves the
-least error (see `mergers`). Partners are those whose rows of coefficients make an acute angle with
-its own; with one output, those of the same sign. Without any it is removed.
+When the budget is exceeded, the support vector of the smallest coefficients is merged with the
+partner for which the error of the model is least. A partner must have a positive inner product of
+coefficients with it; with one output, that is the same sign. Without a partner it is removed.
 
-The table bounds the error of every partner from below, so that few of them are searched.
-
-The best replacement of two support vectors of a Gaussian kernel by one.
-
-Rows of coefficients alpha (at s_m) and beta (at s_n), kappa = kappa(s_m, s_n). For the
-point z = h s_m + (1 - h) s_n, k_m = kappa(z, s_m) = kappa^((1-h)^2), k_n = kappa^(h^2); its best
-coefficients are alpha k_m + beta k_n, and they leave an error of squared length, summed over the
-outputs,
+Merging s_m and s_n with the coefficients alpha and beta (K numbers each), kappa = kappa(s_m, s_n):
+for the point z = h s_m + (1 - h) s_n, k_m = kappa(z, s_m) = kappa^((1-h)^2) and k_n = kappa^(h^2).
+The best coefficients of z are alpha k_m + beta k_n. The squared error, summed over the outputs, is
 
     A (1 - k_m^2) + D (1 - k_n^2) + 2 C (kappa - k_m k_n),
 
 with A = ||alpha||^2, C = alpha . beta, D = ||beta||^2. With A <= D and C > 0 its minimum over h
-lies in [0, 1/2] (exchanging h and 1 - h cannot gain), where it has one stationary point. For
-parallel rows the error is A (1 - kappa)^2 q(a, kappa) with a = ||alpha|| / (||alpha|| + ||beta||);
-q, between 0.2 and 2 and smooth, is kept as a table (Wang, Crammer and Vucetic 2012 search each
-pair; a table is the idea of Glasmachers and Qaadan 2018). Rows that are not parallel leave a larger
-error, of which the table is then a lower bound.
+lies in [0, 1/2] (exchanging h and 1 - h cannot gain), where it has one stationary point.
+
+For parallel alpha and beta the error is A (1 - kappa)^2 q(a, kappa), where
+a = ||alpha|| / (||alpha|| + ||beta||) and q is smooth and between 0.2 and 2. A table of q bounds
+the error of every partner from below (if they are not parallel, the error is larger), so only a few
+partners need a search. The paper searches each pair; the table is the idea of Glasmachers and
+Qaadan (2018).
 """
 from libc.math cimport INFINITY, exp, expm1, log, sqrt
 from libc.stdlib cimport free
+from libc.string cimport memset
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport aligned_resize, whole_panels
-from onlinekern.core.budgets.policy cimport Budget
-from onlinekern.core.kernels.support_set cimport SupportSet
+from onlinekern.core.budgets.policy cimport Bounded
 
-# Cells of the table either way; linear interpolation is then wrong by less than TABLE_ERROR of q
-# (test_bsgd measures it).
+# Cells of the table along each axis.
 cdef Py_ssize_t CELLS = 128
 cdef double *table = NULL
+# Relative error of a bound from the table: twice what linear interpolation was measured to make
+# (test_bsgd).
+cdef double TABLE_ERROR = 2e-3
+# The search for h converges in far fewer.
 cdef int STEPS = 100
 
 
 cdef inline double uphill(double A, double C, double D, double L, double h) noexcept nogil:
-    """Of the sign of the derivative of the error in h; L = log kappa."""
+    """A number of the sign of the derivative of the error in h; L = log kappa."""
     cdef double k_m = exp((1 - h) * (1 - h) * L), k_n = exp(h * h * L)
     return h * k_n * (C * k_m + D * k_n) - (1 - h) * k_m * (A * k_m + C * k_n)
 
@@ -59,7 +59,7 @@ cdef double merge_point(double A, double C, double D, double kappa) noexcept nog
     if f_high <= 0:
         return high
     for i in range(STEPS):
-        # The secant, with the weight of an end that stays halved (Illinois), or the middle.
+        # The Illinois variant of the secant method; every fourth step is a bisection.
         h = (low * f_high - high * f_low) / (f_high - f_low) if i % 4 < 3 else (low + high) / 2
         f = uphill(A, C, D, L, h)
         if f == 0 or high - low < 1e-15:
@@ -78,7 +78,7 @@ cdef double merge_point(double A, double C, double D, double kappa) noexcept nog
 cdef double degradation(double A, double C, double D, double kappa, double h) noexcept nogil:
     """The squared error of merging at h.
 
-    The differences are taken as expm1, which keeps them right for points that are close together.
+    expm1 keeps the differences accurate for points that are close together.
     """
     cdef double L, k_m, k_n
     if kappa <= 0:
@@ -121,7 +121,7 @@ cdef int make_table() except -1:
         raise MemoryError("no memory for the table of merged support vectors")
     for i in range(CELLS + 1):
         for j in range(CELLS + 1):
-            # The two edges are limits, taken where the quotient still has its digits.
+            # q has limits at a = 0 and kappa = 1; nearer to them its quotient loses its digits.
             a = max(0.5 * i / CELLS, 1e-6)
             kappa = min(<double> j / CELLS, 1 - 1e-5)
             fresh[i * (CELLS + 1) + j] = exact(a, kappa)
@@ -144,144 +144,119 @@ def tabulated(double a, double kappa):
     return least_degradation(a, kappa), exact(a, kappa)
 
 
-# What a bound from the table may be above the true one, and more, relative to it.
-cdef double TABLE_ERROR = 2e-3
-
-
-cdef class Merging(Budget):
-    """The smallest support vector is merged with the one that suits it best.
+cdef class Merging(Bounded):
+    """Merge the smallest support vector with its best partner when the budget is exceeded.
 
     Parameters
     ----------
     max_support : int >= 1
     """
 
-    def __init__(self, Py_ssize_t max_support):
-        self.max_support = max_support
-        self.arguments = (max_support,)
-
     def __dealloc__(self):
-        free(self.step)
         free(self.kernel)
-        free(self.bounds)
 
-    cdef int attach(self, SupportSet support) except -1:
-        cdef Py_ssize_t room = whole_panels(self.max_support + 1)
-        self.step = <double *> aligned_resize(
-            self.step, 0, support.coefficients.n_outputs * sizeof(double))
-        self.kernel = <double *> aligned_resize(self.kernel, 0, room * sizeof(double))
-        self.bounds = <double *> aligned_resize(self.bounds, 0, room * sizeof(double))
-        if self.step == NULL or self.kernel == NULL or self.bounds == NULL:
+    cdef int prepare(self) except -1:
+        Bounded.prepare(self)
+        self.kernel = <double *> aligned_resize(
+            self.kernel, 0, whole_panels(self.max_support + 1) * sizeof(double))
+        if self.kernel == NULL or self.make_room(self.max_support + 1) < 0:
             raise MemoryError(f"no memory for {self.max_support} support vectors")
         make_table()
-        return support.prepare_kernel_rows()
+        return self.support.prepare_kernel_rows()
 
-    cdef Status admit(self, SupportSet support, Py_ssize_t i,
-                      const double *coefficients) noexcept nogil:
-        cdef Py_ssize_t slot
+    cdef Status admit(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
+        cdef Py_ssize_t smallest
         cdef const char *g
         cdef Pair best
-        if support.add(i, coefficients) < 0:
+        if self.support.add(i, coefficients) < 0:
             return NO_MEMORY
-        if support.n - support.slots.n_free <= self.max_support:
+        if not self.is_exceeded():
             return OK
-        slot = self.least(support)
-        g = support.kernel_row(slot)
+        self.support.coefficients.norms(self.work)
+        smallest = self.support.smallest(self.work)
+        g = self.support.kernel_row(smallest)
         if g == NULL:
             return NO_MEMORY
-        support.as_doubles(g, self.kernel)
-        best = self.partner(support, slot)
-        if best.slot >= 0 and self.merge(support, i, slot, best) < 0:
+        self.support.as_doubles(g, self.kernel)
+        best = self.partner(smallest)
+        if best.slot >= 0 and self.merge(i, smallest, best) < 0:
             return NO_MEMORY
-        return support.drop(slot)
+        return NO_MEMORY if self.support.drop(smallest) < 0 else OK
 
-    cdef Py_ssize_t least(self, SupportSet support) noexcept nogil:
-        """The slot of the smallest row, the oldest of a tie."""
-        cdef Py_ssize_t slot, found = -1
-        cdef double size, smallest = INFINITY
-        for slot in range(support.n):
-            if support.slots.ages[slot] < 0:
-                continue
-            size = support.coefficients.norm(slot)
-            if found < 0 or size < smallest or (
-                    size == smallest and support.slots.ages[slot] < support.slots.ages[found]):
-                found, smallest = slot, size
-        return found
-
-    cdef Pair pair(self, SupportSet support, Py_ssize_t least, Py_ssize_t slot) noexcept nogil:
-        """The three products of the coefficients of two rows; h and error are left open."""
-        cdef Py_ssize_t _
-        cdef const double *values = support.coefficients.values
+    cdef Pair pair(self, Py_ssize_t smallest, Py_ssize_t slot) noexcept nogil:
+        """A, C and D of two support vectors; h and error are not set."""
+        cdef Py_ssize_t k
         cdef double alpha, beta
         cdef Pair found
         found.slot = slot
         found.A = found.C = found.D = found.h = found.error = 0
-        for _ in range(support.coefficients.n_outputs):
-            alpha, beta = values[least], values[slot]
+        for k in range(self.support.n_outputs):
+            alpha = self.support.coefficients.at(k, smallest)
+            beta = self.support.coefficients.at(k, slot)
             found.A += alpha * alpha
             found.C += alpha * beta
             found.D += beta * beta
-            values += support.coefficients.capacity
         return found
 
-    cdef Py_ssize_t bound(self, SupportSet support, Py_ssize_t least) noexcept nogil:
-        """Lower bounds of the errors of all partners; returns the one of the lowest, -1: none."""
+    cdef Py_ssize_t bound(self, Py_ssize_t smallest) noexcept nogil:
+        """Write lower bounds of the errors of all partners into `work`; inf: no partner.
+
+        Returns the slot of the lowest bound, or -1 when there is no partner.
+        """
         cdef Py_ssize_t slot, found = -1
-        cdef double smallest = INFINITY, ratio, kappa
+        cdef double ratio, kappa
+        cdef double *bounds = self.work
         cdef Pair pair
-        for slot in range(support.n):
-            self.bounds[slot] = INFINITY
-            if support.slots.ages[slot] < 0 or slot == least:
+        for slot in range(self.support.n):
+            bounds[slot] = INFINITY
+            if not self.support.occupied(slot) or slot == smallest:
                 continue
-            pair = self.pair(support, least, slot)
+            pair = self.pair(smallest, slot)
             if pair.C <= 0:
                 continue
             ratio = sqrt(pair.A) / (sqrt(pair.A) + sqrt(pair.D))
             kappa = min(self.kernel[slot], 1.0)
-            self.bounds[slot] = (1 - TABLE_ERROR) * pair.A * (1 - kappa) * (1 - kappa) \
+            bounds[slot] = (1 - TABLE_ERROR) * pair.A * (1 - kappa) * (1 - kappa) \
                 * least_degradation(min(ratio, 0.5), kappa)
-            if found < 0 or self.bounds[slot] < smallest:
-                found, smallest = slot, self.bounds[slot]
+            if found < 0 or bounds[slot] < bounds[found]:
+                found = slot
         return found
 
-    cdef Pair partner(self, SupportSet support, Py_ssize_t least) noexcept nogil:
-        """The partner of the least error, the oldest of a tie."""
-        cdef Py_ssize_t slot, first = self.bound(support, least)
+    cdef Pair partner(self, Py_ssize_t smallest) noexcept nogil:
+        """The partner of the least error, the oldest of equals; slot -1: there is none."""
+        cdef Py_ssize_t slot, first = self.bound(smallest)
         cdef Pair best, other
         if first < 0:
-            best = self.pair(support, least, least)
+            best = self.pair(smallest, smallest)
             best.slot = -1
             return best
-        best = self.search(support, least, first)
-        for slot in range(support.n):
-            if self.bounds[slot] > best.error or slot == first:
+        best = self.search(smallest, first)
+        for slot in range(self.support.n):
+            if self.work[slot] > best.error or slot == first:
                 continue
-            other = self.search(support, least, slot)
+            other = self.search(smallest, slot)
             if other.error < best.error or (
                     other.error == best.error
-                    and support.slots.ages[slot] < support.slots.ages[best.slot]):
+                    and self.support.age(slot) < self.support.age(best.slot)):
                 best = other
         return best
 
-    cdef Pair search(self, SupportSet support, Py_ssize_t least, Py_ssize_t slot) noexcept nogil:
-        """The best point between two rows."""
-        cdef Pair found = self.pair(support, least, slot)
+    cdef Pair search(self, Py_ssize_t smallest, Py_ssize_t slot) noexcept nogil:
+        """The best point between two support vectors."""
+        cdef Pair found = self.pair(smallest, slot)
         found.h = merge_point(found.A, found.C, found.D, self.kernel[slot])
         found.error = degradation(found.A, found.C, found.D, self.kernel[slot], found.h)
         return found
 
-    cdef Status merge(self, SupportSet support, Py_ssize_t i, Py_ssize_t least,
-                      Pair best) noexcept nogil:
-        """The partner becomes the merged point. Returns a status."""
-        cdef Py_ssize_t k, j
+    cdef Status merge(self, Py_ssize_t i, Py_ssize_t smallest, Pair best) noexcept nogil:
+        """Turn the partner into the merged point. Returns a status."""
         cdef double L = log(min(max(self.kernel[best.slot], 1e-300), 1.0))
-        cdef double nearness = exp((1 - best.h) * (1 - best.h) * L), own = exp(best.h * best.h * L)
-        for k in range(support.coefficients.n_outputs):
-            j = k * support.coefficients.capacity
-            self.step[k] = support.coefficients.scale * (
-                nearness * support.coefficients.values[j + least]
-                + own * support.coefficients.values[j + best.slot])
-        if support.coefficients.clear(best.slot) < 0 \
-                or support.coefficients.assign(best.slot, self.step) < 0:
+        memset(self.step, 0, self.support.n_outputs * sizeof(double))
+        self.support.add_coefficients_of(smallest, exp((1 - best.h) * (1 - best.h) * L), self.step)
+        self.support.add_coefficients_of(best.slot, exp(best.h * best.h * L), self.step)
+        if self.support.set_coefficients(best.slot, self.step) < 0:
             return NO_MEMORY
-        return support.interpolate(i, best.slot, least, best.h)
+        return self.support.interpolate(i, best.slot, smallest, best.h)
+
+
+POLICIES = {"merge": Merging}

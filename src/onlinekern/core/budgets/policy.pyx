@@ -1,61 +1,140 @@
 """Budget policies: what happens to a sample that is to become a support vector.
 
-A policy changes the support set through the set's own methods only, which keep the
-look-ahead window true; so no policy needs to know that there is a window. What a policy remembers
-of the stream beside the support set it gives back when a call fails, and takes along when the model
-is copied.
+A policy belongs to one support set. It changes the set through the set's own methods, which keep
+the look-ahead window true: a policy need not know that there is a window. What a policy learns
+beside the support set is its own: it survives copies and pickles, and is undone when a call fails.
 """
 from libc.stdlib cimport free
 
-from onlinekern.core.base.part cimport NO_MEMORY, OK, Part, Status
-from onlinekern.core.base.vector cimport aligned_resize
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.vector cimport aligned_resize, whole_panels
 from onlinekern.core.kernels.support_set cimport SupportSet
 
+import numpy as np
 
-cdef class Budget(Part):
-    """Base of the policies: every sample is added.
+
+cdef class Budget:
+    """Base of the policies: add every sample.
+
+    A subclass overrides `admit`. If it needs memory of the size of the set, it overrides `prepare`.
+    If it learns anything, it overrides `get_learnt`, `set_learnt`, `checkpoint` and `rollback`.
+
+    A copy, or what a pickle gives, is not attached to a support set. It takes over its state when
+    it is attached to the copy of the set that the original had.
 
     Attributes
     ----------
+    arguments : tuple
+        The positional constructor arguments; a subclass sets it in ``__init__``.
+    support : SupportSet or None
+        The set that the policy is attached to.
     refused : int
-        Samples that were not added since the model was made.
+        Samples that were not added because the set was full.
     """
 
+    __hash__ = None
+
+    def __cinit__(self, *args, **kwargs):
+        self.arguments = ()
+
     cdef int attach(self, SupportSet support) except -1:
-        """Prepare for a support set, the only one that the policy will have; called once."""
+        """Become the policy of a support set. Called once, by the space.
+
+        Raises ValueError if the policy has a set already, or learnt its state with another one.
+        """
+        if self.support is not None:
+            raise ValueError(f"{self!r} belongs to another support set; attach a copy of it")
+        if self.restored is not None and self.restored["set"] != _identity(support):
+            raise ValueError(f"the state of {self!r} belongs to another support set: it was learnt "
+                             f"with {self.restored['set']}, not {_identity(support)}")
+        self.support = support
+        try:
+            self.prepare()
+            if self.restored is not None:
+                self.refused = self.restored["refused"]
+                self.set_learnt(self.restored["learnt"])
+        except BaseException:
+            self.support = None
+            raise
+        self.restored = None
         return 0
 
-    cdef Status admit(self, SupportSet support, Py_ssize_t i,
-                      const double *coefficients) noexcept nogil:
-        """Take sample i of the open window with K coefficients, or not."""
-        return NO_MEMORY if support.add(i, coefficients) < 0 else OK
+    cdef int prepare(self) except -1:
+        """Allocate what depends on `support`, which has just been set."""
+        return 0
+
+    cdef Status admit(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
+        """Add sample i of the open window with K coefficients, or do not."""
+        return NO_MEMORY if self.support.add(i, coefficients) < 0 else OK
 
     cdef void observe(self, double y, double weight) noexcept nogil:
-        """Label (or target) and weight of the sample that may be admitted next."""
+        """Take the label (or target) and the weight of the next sample, before `admit`."""
         pass
 
     cdef void shift(self, double *scores) noexcept nogil:
-        """Add the offsets of the K outputs, of a policy that has them, to the scores."""
+        """Add the offsets of the K outputs to the scores, if the policy has offsets."""
         pass
 
-    cdef void checkpoint(self, SupportSet support) noexcept nogil:
-        """Remember the present state for `rollback`; the support set does so after it."""
-        pass
+    cdef void checkpoint(self) noexcept nogil:
+        """Remember the present state for `rollback`. Called before the support set does so."""
+        self.refused_before = self.refused
 
-    cdef void rollback(self, SupportSet support) noexcept nogil:
-        """Return to the state of the checkpoint; the support set has done so already."""
-        pass
+    cdef void rollback(self) noexcept nogil:
+        """Return to the state of the checkpoint. Called after the support set has done so."""
+        self.refused = self.refused_before
 
-    def get_state(self):
+    def get_learnt(self):
         """What was learnt beside the support set, as a dictionary of arrays and numbers."""
         return {}
 
-    def set_state(self, SupportSet support, state):
-        """Take over what `get_state` gave, with a support set that has its state already."""
+    def set_learnt(self, learnt):
+        """Take over what `get_learnt` gave; the support set has its state already."""
+
+    def get_state(self):
+        """All that the constructor's arguments do not say, or None for a new policy."""
+        if self.support is None:
+            return self.restored
+        return {"set": _identity(self.support), "refused": self.refused,
+                "learnt": self.get_learnt()}
+
+    def __reduce__(self):
+        return _restore, (type(self), self.arguments, self.get_state())
+
+    def __eq__(self, other):
+        if type(self) is not type(other):
+            return NotImplemented
+        return _equal((self.arguments, self.get_state()), (other.arguments, other.get_state()))
+
+    def __repr__(self):
+        return f"{type(self).__name__}({', '.join(map(repr, self.arguments))})"
+
+
+def _identity(SupportSet support):
+    """What the state of a policy must agree with: kind, slots and age of its support set."""
+    return (*support.arguments(), support.n, support.n_added())
+
+
+def _restore(cls, arguments, state):
+    cdef Budget budget = cls(*arguments)
+    budget.restored = state
+    return budget
+
+
+def _equal(one, other):
+    """Whether two states are equal, whatever they are nested of."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and np.array_equal(one, other)
+    return one == other
 
 
 cdef class Bounded(Budget):
-    """Base of the policies under which there are at most `max_support` rows.
+    """Base of the policies that keep at most `max_support` support vectors.
 
     Parameters
     ----------
@@ -66,79 +145,52 @@ cdef class Bounded(Budget):
         self.max_support = max_support
         self.arguments = (max_support,)
 
-    cdef bint full(self, SupportSet support) noexcept nogil:
-        return support.n - support.slots.n_free >= self.max_support
-
-
-cdef class Cap(Bounded):
-    """Add until there are `max_support` rows, then refuse: a bound on memory, not a strategy.
-
-    Parameters
-    ----------
-    max_support : int >= 1
-    """
-
-    cdef Status admit(self, SupportSet support, Py_ssize_t i,
-                      const double *coefficients) noexcept nogil:
-        if self.full(support):
-            self.refused += 1
-            return OK
-        return Budget.admit(self, support, i, coefficients)
-
-
-cdef class Eviction(Bounded):
-    """Base of the policies that put the sample in the place of a row when the budget is full.
-
-    The row that leaves gives its place to the new one, so a full set has its rows in the places
-    0 ... B - 1.
-
-    Parameters
-    ----------
-    max_support : int >= 1
-    """
-
     def __dealloc__(self):
         free(self.step)
         free(self.work)
 
-    cdef int attach(self, SupportSet support) except -1:
-        free(self.step)
-        self.step = <double *> aligned_resize(
-            NULL, 0, support.coefficients.n_outputs * sizeof(double))
+    cdef int prepare(self) except -1:
+        cdef Py_ssize_t n_outputs = self.support.n_outputs
+        self.step = <double *> aligned_resize(self.step, 0, n_outputs * sizeof(double))
         if self.step == NULL:
-            raise MemoryError(f"no memory for {support.coefficients.n_outputs} coefficients")
+            raise MemoryError(f"no memory for {n_outputs} coefficients")
         return 0
 
-    cdef Status make_room(self, Py_ssize_t rows) noexcept nogil:
-        """Let `work` hold a number for each of so many rows. Returns a status."""
+    cdef bint is_full(self) noexcept nogil:
+        """Whether there is no room for another support vector."""
+        return self.support.count() >= self.max_support
+
+    cdef bint is_exceeded(self) noexcept nogil:
+        """Whether there is a support vector too many."""
+        return self.support.count() > self.max_support
+
+    cdef Status make_room(self, Py_ssize_t slots) noexcept nogil:
+        """Let `work` hold a number for each of so many slots. Returns a status."""
         cdef double *fresh
-        if rows <= self.room:
+        if slots <= self.room:
             return OK
-        fresh = <double *> aligned_resize(self.work, 0, rows * sizeof(double))
+        slots = whole_panels(slots + slots // 2)
+        fresh = <double *> aligned_resize(self.work, 0, slots * sizeof(double))
         if fresh == NULL:
             return NO_MEMORY
         self.work = fresh
-        self.room = rows
+        self.room = slots
         return OK
 
-    cdef void row_squares(self, SupportSet support) noexcept nogil:
-        """work[r] = the sum of the K squared coefficients of row r, without the common scale."""
-        cdef Py_ssize_t _, r, n = support.n
-        cdef double *work = self.work
-        cdef const double *values = support.coefficients.values
-        for r in range(n):
-            work[r] = values[r] * values[r]
-        for _ in range(1, support.coefficients.n_outputs):
-            values += support.coefficients.capacity
-            for r in range(n):
-                work[r] += values[r] * values[r]
 
-    cdef Status swap(self, SupportSet support, Py_ssize_t slot, Py_ssize_t i,
-                     const double *coefficients) noexcept nogil:
-        """Put sample i in the place of a row."""
-        if support.drop(slot) < 0:
-            return NO_MEMORY
-        return Budget.admit(self, support, i, coefficients)
+cdef class RefuseWhenFull(Bounded):
+    """Add samples until the set is full, then add no more: a bound on memory, not a strategy.
+
+    Parameters
+    ----------
+    max_support : int >= 1
+    """
+
+    cdef Status admit(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
+        if self.is_full():
+            self.refused += 1
+            return OK
+        return Budget.admit(self, i, coefficients)
 
 
-BUDGETS = {"grow": Budget, "cap": Cap}
+POLICIES = {"grow": Budget, "refuse": RefuseWhenFull}

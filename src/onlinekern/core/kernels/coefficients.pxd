@@ -19,6 +19,10 @@ cdef class Coefficients:
     cdef double saved_scale, saved_total
     cdef int64_t saved_steps
 
+    cdef inline double at(self, Py_ssize_t k, Py_ssize_t slot) noexcept nogil:
+        """The number of output k in a slot, without the common scale."""
+        return self.values[k * self.capacity + slot]
+
     cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil
     cdef void scores(self, const char *g, double *current, double *averaged) noexcept nogil
     cdef Status assign(self, Py_ssize_t slot, const double *step) noexcept nogil
@@ -29,7 +33,13 @@ cdef class Coefficients:
     cdef Status add_multiples_double(self, const double *z, const double *factors) noexcept nogil
     cdef Status add_scaled(self, const ok_vector_ops *ops, const void *z,
                            const double *factors) noexcept nogil
+    cdef Status overwrite(self, Py_ssize_t k, const double *fresh) noexcept nogil
+    cdef Status multiply(self, const double *factors) noexcept nogil
+    cdef Status clip(self, double limit) noexcept nogil
+    cdef Py_ssize_t cheapest(self, const char *g, double length,
+                             const double *lengths) noexcept nogil
     cdef double norm(self, Py_ssize_t slot) noexcept nogil
+    cdef void norms(self, double *out) noexcept nogil
     cdef void advance(self) noexcept nogil
     cdef Status shrink(self, double factor) noexcept nogil
     cdef Status fold(self, double factor) noexcept nogil

@@ -11,7 +11,7 @@ A fold turns a contribution made so far into -c, and starts S at 0 again.
 Weights of explicit features z are the same thing: f_k(x) = scale * w_k . z(x), where z takes the
 place of the kernel values (`reserve_features`, `add_multiples`).
 """
-from libc.math cimport fabs, sqrt
+from libc.math cimport INFINITY, fabs, sqrt
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
@@ -164,8 +164,70 @@ cdef class Coefficients:
                 self.companions[k * self.capacity + slot] = 0
         return OK
 
+    cdef Status overwrite(self, Py_ssize_t k, const double *fresh) noexcept nogil:
+        """Replace all n numbers of output k, in units of the scale. Returns a status.
+
+        For models without an average, as `multiply`.
+        """
+        if self.preserve_output(k) < 0:
+            return NO_MEMORY
+        memcpy(self.values + k * self.capacity, fresh, self.n * sizeof(double))
+        return OK
+
+    cdef Status multiply(self, const double *factors) noexcept nogil:
+        """Multiply the coefficients of each slot by a factor of its own. Returns a status.
+
+        For models without an average: the companions stay as they are.
+        """
+        cdef Py_ssize_t k, r
+        cdef double *values
+        if self.preserve() < 0:
+            return NO_MEMORY
+        for k in range(self.n_outputs):
+            values = self.values + k * self.capacity
+            for r in range(self.n):
+                values[r] *= factors[r]
+        return OK
+
+    cdef Status clip(self, double limit) noexcept nogil:
+        """Hold every coefficient within -limit ... limit. Returns a status.
+
+        For models without an average, as `multiply`.
+        """
+        cdef Py_ssize_t k
+        if limit == INFINITY:
+            return OK
+        if self.preserve() < 0:
+            return NO_MEMORY
+        for k in range(self.n_outputs):
+            self.ops.clip(self.values + k * self.capacity, limit / self.scale, self.n)
+        return OK
+
+    cdef Py_ssize_t cheapest(self, const char *g, double length,
+                             const double *lengths) noexcept nogil:
+        """The slot r of smallest |a_r|^2 (lengths[r] - g_r^2 / length)."""
+        return self.ops.cheapest(g, 1 / length, self.values, self.capacity, self.n_outputs,
+                                 lengths, self.n)
+
+    cdef void norms(self, double *out) noexcept nogil:
+        """out[r] = `norm` of slot r, for all slots."""
+        cdef Py_ssize_t _, r
+        cdef const double *values = self.values
+        if self.n_outputs == 1:
+            for r in range(self.n):
+                out[r] = fabs(values[r])
+            return
+        for r in range(self.n):
+            out[r] = values[r] * values[r]
+        for _ in range(1, self.n_outputs):
+            values += self.capacity
+            for r in range(self.n):
+                out[r] += values[r] * values[r]
+        for r in range(self.n):
+            out[r] = sqrt(out[r])
+
     cdef double norm(self, Py_ssize_t slot) noexcept nogil:
-        """The Euclidean norm of the K coefficients of a row, without the common scale."""
+        """The Euclidean norm of the K coefficients of a slot, without the common scale."""
         cdef Py_ssize_t k
         cdef double square = 0
         if self.n_outputs == 1:

@@ -30,25 +30,13 @@ cdef class Slots:
     cdef void rollback(self) noexcept nogil
 
 
-cdef struct Entry:
-    double key
-    int64_t age
-    Py_ssize_t slot
-
-
-cdef class Queue:
-    cdef Entry *heap
-    cdef readonly Py_ssize_t n, capacity
-    cdef void push(self, double key, int64_t age, Py_ssize_t slot) noexcept nogil
-    cdef Py_ssize_t pop(self) noexcept nogil
-
-
 cdef class SupportSet:
     cdef readonly Kernel kernel
     cdef readonly Store store
     cdef readonly Coefficients coefficients
     cdef readonly Slots slots
-    cdef readonly Py_ssize_t n, capacity      # slots in use, free ones among them, and in all
+    cdef readonly Py_ssize_t n, capacity      # slots ever used, and slots in all
+    cdef readonly Py_ssize_t n_outputs, itemsize
     cdef readonly bint sparse
     cdef char *norm_terms        # of the support vectors, see kernels
     cdef Journal old_norm_terms  # of the rows that are overwritten
@@ -56,6 +44,40 @@ cdef class SupportSet:
     cdef Py_ssize_t saved_n
     cdef Window row_window            # over one support row, or a point between two
     cdef Point point, other, between
+
+    cdef inline Py_ssize_t count(self) noexcept nogil:
+        """The number of support vectors: of occupied slots."""
+        return self.n - self.slots.n_free
+
+    cdef inline bint occupied(self, Py_ssize_t slot) noexcept nogil:
+        """Whether there is a support vector in a slot below n."""
+        return self.slots.ages[slot] >= 0
+
+    cdef inline int64_t age(self, Py_ssize_t slot) noexcept nogil:
+        """How many support vectors came in before that of an occupied slot."""
+        return self.slots.ages[slot]
+
+    cdef inline int64_t n_added(self) noexcept nogil:
+        """How many support vectors ever came in."""
+        return self.slots.n_added
+
+    cdef inline double squared_length(self, Py_ssize_t i) noexcept nogil:
+        """kappa(x_i, x_i) of a sample of the open window."""
+        return self.kernel.diagonal(self.window.block.squares[i])
+
+    cdef inline const char *kernel_values(self, Py_ssize_t i) noexcept nogil:
+        """Kernel values of sample i of the open window, one per slot, in whole panels."""
+        return self.window.row(i)
+
+    cdef inline double kernel_value(self, Py_ssize_t i, Py_ssize_t slot) noexcept nogil:
+        """kappa(x_i, s_slot) of a sample of the open window."""
+        if self.itemsize == 4:
+            return (<const float *> self.window.row(i))[slot]
+        return (<const double *> self.window.row(i))[slot]
+
+    cdef inline double norm(self, Py_ssize_t slot) noexcept nogil:
+        """The Euclidean norm of the K coefficients of a slot, without the common scale."""
+        return self.coefficients.norm(slot)
 
     cdef Window new_window(self, Py_ssize_t rows)
     cdef int reserve_block(self, Py_ssize_t rows) except -1
@@ -67,11 +89,17 @@ cdef class SupportSet:
     cdef int prepare_kernel_rows(self) except -1
     cdef const char *kernel_row(self, Py_ssize_t slot) noexcept nogil
     cdef void as_doubles(self, const char *g, double *out) noexcept nogil
-    cdef double diagonal(self, Py_ssize_t i) noexcept nogil
     cdef Status write_row(self, Py_ssize_t slot, KernelBlock block, Py_ssize_t i) noexcept nogil
     cdef Status interpolate(self, Py_ssize_t i, Py_ssize_t slot, Py_ssize_t other,
                             double h) noexcept nogil
     cdef Py_ssize_t add(self, Py_ssize_t i, const double *step) noexcept nogil
     cdef Status drop(self, Py_ssize_t slot) noexcept nogil
+    cdef Py_ssize_t replace(self, Py_ssize_t slot, Py_ssize_t i, const double *step) noexcept nogil
+    cdef Py_ssize_t smallest(self, const double *sizes) noexcept nogil
+    cdef void coefficients_of(self, Py_ssize_t slot, double *out) noexcept nogil
+    cdef void add_coefficients_of(self, Py_ssize_t slot, double factor, double *out) noexcept nogil
+    cdef Status set_coefficients(self, Py_ssize_t slot, const double *fresh) noexcept nogil
+    cdef Status add_along(self, const double *direction, const double *step) noexcept nogil
+    cdef Status shrink(self, double factor) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil

@@ -1,14 +1,11 @@
-"""SupportSet: support rows with their coefficients, and the window over the coming samples.
+"""SupportSet: support vectors with their coefficients, and the window over the coming samples.
 
-Only `add` and `interpolate` change a support row, and they repair the window's column (see
-windows); so does `drop` followed by `add`, which takes the place that was freed last. `drop` alone
-leaves row and column as they are, under coefficients of 0. What concerns coefficients alone
-(shrinking, averaging) goes to them directly and leaves the window be.
+Only `add` and `interpolate` change a support vector, and both repair its column of the window.
+`drop` leaves the vector and its column in place, with coefficients of 0, until the next `add` takes
+the slot. Changing coefficients (shrinking, averaging) does not touch the window.
 
-Slots: which places of a support set are occupied, and since when; and a queue of them by size.
-
-A row keeps its place while it is in the set: leaving frees the place for a later row, and
-nothing moves. The age of a row is the number of rows that came in before it.
+A support vector keeps its slot while it is in the set: `drop` frees the slot for a later one, and
+nothing moves. Its age is the number of support vectors that came in before it.
 """
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free
@@ -32,7 +29,7 @@ from onlinekern.core.samples.sparse_rows cimport Point
 
 
 cdef class Slots:
-    """Places 0 ... n - 1, of which the last freed one is taken first."""
+    """Slots 0 ... n - 1: which are occupied, and since when. The slot freed last is taken first."""
 
     def __init__(self):
         self.old_ages = Journal(sizeof(int64_t))
@@ -43,7 +40,7 @@ cdef class Slots:
         free(self.free_slots)
 
     cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil:
-        """Make room for `capacity` places in all. Returns a status."""
+        """Make room for `capacity` slots in all. Returns a status."""
         cdef void *fresh
         if capacity <= self.capacity:
             return OK
@@ -61,7 +58,7 @@ cdef class Slots:
         return OK
 
     cdef Py_ssize_t take(self) noexcept nogil:
-        """A place for the next row; there is room. NO_MEMORY when memory ran out."""
+        """Occupy a slot; there is room. Returns it, or NO_MEMORY when memory ran out."""
         cdef Py_ssize_t slot = self.n
         if self.n_free > 0:
             slot = self.free_slots[self.n_free - 1]
@@ -75,7 +72,7 @@ cdef class Slots:
         return slot
 
     cdef Status release(self, Py_ssize_t slot) noexcept nogil:
-        """The row of an occupied place leaves. Returns a status."""
+        """Free an occupied slot. Returns a status."""
         if self.old_ages.keep(slot, &self.ages[slot]) < 0 \
                 or self.old_free.keep(self.n_free, &self.free_slots[self.n_free]) < 0:
             return NO_MEMORY
@@ -101,7 +98,7 @@ cdef class Slots:
         self.n_added = self.saved_added
 
     def by_age(self):
-        """The occupied places, the oldest row first, as an ndarray of intp."""
+        """The occupied slots, the oldest first, as an ndarray of intp."""
         ages = self.get_state()["ages"]
         order = np.argsort(ages, kind="stable")
         return order[np.count_nonzero(ages < 0):]
@@ -126,59 +123,6 @@ cdef class Slots:
             self.free_slots[slot] = state["free"][slot]
 
 
-cdef inline bint before(const Entry *a, const Entry *b) noexcept nogil:
-    return a.key < b.key or (a.key == b.key and a.age < b.age)
-
-
-cdef class Queue:
-    """A binary heap of places by key, the older row first among equal keys.
-
-    Taking the smallest costs the logarithm of their number, so does adding; adding a row of the
-    same key as all others, as the hinge does, costs one comparison.
-
-    Parameters
-    ----------
-    capacity : int
-    """
-
-    def __init__(self, Py_ssize_t capacity):
-        self.heap = <Entry *> aligned_resize(NULL, 0, capacity * sizeof(Entry))
-        if self.heap == NULL:
-            raise MemoryError(f"no memory for a queue of {capacity} support vectors")
-        self.capacity = capacity
-
-    def __dealloc__(self):
-        free(self.heap)
-
-    cdef void push(self, double key, int64_t age, Py_ssize_t slot) noexcept nogil:
-        """Add a place; there is room."""
-        cdef Py_ssize_t j = self.n
-        cdef Entry fresh
-        fresh.key, fresh.age, fresh.slot = key, age, slot
-        self.n += 1
-        while j > 0 and before(&fresh, &self.heap[(j - 1) // 2]):
-            self.heap[j] = self.heap[(j - 1) // 2]
-            j = (j - 1) // 2
-        self.heap[j] = fresh
-
-    cdef Py_ssize_t pop(self) noexcept nogil:
-        """Take out the place that comes first; there is one."""
-        cdef Py_ssize_t first = self.heap[0].slot, j = 0, child = 1
-        cdef Entry last
-        self.n -= 1
-        last = self.heap[self.n]
-        while child < self.n:
-            if child + 1 < self.n and before(&self.heap[child + 1], &self.heap[child]):
-                child += 1
-            if not before(&self.heap[child], &last):
-                break
-            self.heap[j] = self.heap[child]
-            j = child
-            child = 2 * j + 1
-        self.heap[j] = last
-        return first
-
-
 cdef class SupportSet:
     """Support rows and their coefficients for every output.
 
@@ -200,6 +144,8 @@ cdef class SupportSet:
         itemsize = np.dtype(dtype).itemsize
         self.kernel = kernel
         self.sparse = sparse
+        self.n_outputs = n_outputs
+        self.itemsize = itemsize
         self.coefficients = Coefficients(n_outputs, averaged, itemsize)
         self.slots = Slots()
         self.old_norm_terms = Journal(itemsize)
@@ -214,7 +160,7 @@ cdef class SupportSet:
 
     def arguments(self):
         """The constructor's arguments."""
-        return (self.kernel, self.store.d, self.dtype, self.coefficients.n_outputs,
+        return (self.kernel, self.store.d, self.dtype, self.n_outputs,
                 self.coefficients.averaged, self.sparse)
 
     cdef Window new_window(self, Py_ssize_t rows):
@@ -229,7 +175,7 @@ cdef class SupportSet:
 
     cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil:
         """Make room for `capacity` support rows in all. Returns a status."""
-        cdef Py_ssize_t old = self.capacity, size = self.store.itemsize
+        cdef Py_ssize_t old = self.capacity, size = self.itemsize
         cdef char *norm_terms
         if capacity <= old:
             return OK
@@ -268,7 +214,7 @@ cdef class SupportSet:
         if self.row_window is None:
             self.row_window = self.new_window(1)
             self.point, self.other, self.between = [
-                Point(self.store.d, self.store.itemsize, self.sparse) for _ in range(3)]
+                Point(self.store.d, self.itemsize, self.sparse) for _ in range(3)]
         return 0
 
     cdef const char *kernel_row(self, Py_ssize_t slot) noexcept nogil:
@@ -286,13 +232,9 @@ cdef class SupportSet:
         memset(out, 0, self.n * sizeof(double))
         self.coefficients.ops.add(g, 1, out, self.n)
 
-    cdef double diagonal(self, Py_ssize_t i) noexcept nogil:
-        """kappa(x_i, x_i) of a sample of the open window."""
-        return self.kernel.diagonal(self.window.block.squares[i])
-
     cdef Status write_row(self, Py_ssize_t slot, KernelBlock block, Py_ssize_t i) noexcept nogil:
         """Store row i of a block, and its kernel term, in a slot."""
-        cdef Py_ssize_t size = self.store.itemsize
+        cdef Py_ssize_t size = self.itemsize
         cdef char *term = self.norm_terms + slot * size
         if slot < self.saved_n and (self.store.keep(slot) < 0
                                     or self.old_norm_terms.keep(slot, term) < 0):
@@ -350,10 +292,59 @@ cdef class SupportSet:
             self.n = self.slots.n
 
     cdef Status drop(self, Py_ssize_t slot) noexcept nogil:
-        """The support row in a slot leaves. Returns a status."""
+        """Remove the support vector of a slot. Returns a status."""
         if self.slots.release(slot) < 0:
             return NO_MEMORY
         return self.coefficients.clear(slot)
+
+    cdef Py_ssize_t replace(self, Py_ssize_t slot, Py_ssize_t i,
+                            const double *step) noexcept nogil:
+        """Put sample i of the open window into an occupied slot, as `add` does.
+
+        Returns the slot, or NO_MEMORY when memory ran out.
+        """
+        if self.drop(slot) < 0:
+            return NO_MEMORY
+        return self.add(i, step)
+
+    cdef Py_ssize_t smallest(self, const double *sizes) noexcept nogil:
+        """The occupied slot of the smallest of n sizes, the oldest of equals; -1: none."""
+        cdef Py_ssize_t slot, found = -1
+        for slot in range(self.n):
+            if not self.occupied(slot):
+                continue
+            if found < 0 or sizes[slot] < sizes[found] or (
+                    sizes[slot] == sizes[found] and self.age(slot) < self.age(found)):
+                found = slot
+        return found
+
+    cdef void coefficients_of(self, Py_ssize_t slot, double *out) noexcept nogil:
+        """Copy the K coefficients of a slot."""
+        cdef Py_ssize_t k
+        for k in range(self.n_outputs):
+            out[k] = self.coefficients.scale * self.coefficients.at(k, slot)
+
+    cdef void add_coefficients_of(self, Py_ssize_t slot, double factor,
+                                  double *out) noexcept nogil:
+        """out[k] += factor times coefficient k of a slot."""
+        cdef Py_ssize_t k
+        factor *= self.coefficients.scale
+        for k in range(self.n_outputs):
+            out[k] += factor * self.coefficients.at(k, slot)
+
+    cdef Status set_coefficients(self, Py_ssize_t slot, const double *fresh) noexcept nogil:
+        """Overwrite the K coefficients of a slot. Returns a status."""
+        if self.coefficients.clear(slot) < 0:
+            return NO_MEMORY
+        return self.coefficients.assign(slot, fresh)
+
+    cdef Status add_along(self, const double *direction, const double *step) noexcept nogil:
+        """Add step[k] direction[r] to coefficient k of each slot r. Returns a status."""
+        return self.coefficients.add_multiples_double(direction, step)
+
+    cdef Status shrink(self, double factor) noexcept nogil:
+        """Multiply all coefficients by a factor. Returns a status."""
+        return self.coefficients.shrink(factor)
 
     cdef void checkpoint(self) noexcept nogil:
         """Remember the present model for `rollback`."""
@@ -381,7 +372,7 @@ cdef class SupportSet:
     @property
     def dtype(self):
         """Of the support rows, as a numpy dtype."""
-        return np.dtype(np.float32 if self.store.itemsize == 4 else np.float64)
+        return np.dtype(np.float32 if self.itemsize == 4 else np.float64)
 
     @property
     def stored_sparse(self):
@@ -398,12 +389,12 @@ cdef class SupportSet:
 
     @property
     def n_rows(self):
-        """Support rows: the occupied slots."""
-        return self.n - self.slots.n_free
+        """The number of support vectors."""
+        return self.count()
 
     def get_state(self):
         """All that was learnt, as a dictionary of arrays and numbers."""
-        cdef Py_ssize_t address, size = self.store.itemsize
+        cdef Py_ssize_t address, size = self.itemsize
         norm_terms = np.zeros(self.n, self.dtype)
         address = norm_terms.ctypes.data
         memcpy(<void *> address, self.norm_terms, self.n * size)
@@ -432,6 +423,6 @@ cdef class SupportSet:
 
     def nbytes(self):
         """Bytes held for support vectors, coefficients and norm terms."""
-        numbers = self.coefficients.n_outputs * (1 + self.coefficients.averaged)
-        per_slot = numbers * sizeof(double) + self.store.itemsize + 16  # term, age, free slot
+        numbers = self.n_outputs * (1 + self.coefficients.averaged)
+        per_slot = numbers * sizeof(double) + self.itemsize + 16  # term, age, free slot
         return self.store.nbytes(self.n) + self.capacity * per_slot

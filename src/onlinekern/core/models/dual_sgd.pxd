@@ -1,12 +1,12 @@
-# The model in two spaces of DualSGD. May change at minor versions.
+# DualSGD: support vectors, and a linear function of features. May change at minor versions.
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.undo cimport Journal, JournaledMatrix
 from onlinekern.core.base.vector cimport ok_vector_ops
-from onlinekern.core.budgets.policy cimport Budget
+from onlinekern.core.budgets.policy cimport Bounded
+from onlinekern.core.budgets.queue cimport Queue
 from onlinekern.core.features.map cimport FeatureBlock, FeatureMap
 from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.kernels.coefficients cimport Coefficients
-from onlinekern.core.kernels.support_set cimport Queue, SupportSet
 from onlinekern.core.kernels.window cimport Window
 from onlinekern.core.models.space cimport InverseTimeSpace
 
@@ -25,27 +25,26 @@ cdef class Weights:
     cdef void rollback(self) noexcept nogil
 
 
-cdef class Provision(Budget):
+cdef class FeatureMerging(Bounded):
     cdef readonly FeatureMap map
-    cdef readonly Py_ssize_t max_support, merge_size
+    cdef readonly Py_ssize_t merge_size
     cdef readonly bint offset
     cdef Weights weights
     cdef Queue queue
     cdef FeatureBlock window           # features of the coming samples
-    cdef FeatureBlock features         # and of the support rows, by slot
+    cdef FeatureBlock features         # features of the support vectors, by slot
     cdef Journal old_features
 
     cdef int reserve_block(self, Py_ssize_t rows) except -1
     cdef void open(self, Block block) noexcept nogil
     cdef void add_scores(self, const char *z, double *current, double *averaged) noexcept nogil
-    cdef Status merge(self, SupportSet support) noexcept nogil
-    cdef void requeue(self, SupportSet support) noexcept nogil
+    cdef Status merge(self) noexcept nogil
 
 
-cdef class HybridWindow:
+cdef class DualWindow:
     cdef Window window
     cdef FeatureBlock features
 
 
-cdef class HybridSpace(InverseTimeSpace):
-    cdef readonly Provision provision
+cdef class DualSpace(InverseTimeSpace):
+    cdef FeatureMerging merging        # the budget, under its own type

@@ -1,22 +1,16 @@
-"""HybridSpace: functions of two parts, the kernel at support vectors and weights over features.
+"""DualSGD: support vectors, and a linear function of features for those removed from the budget.
 
-f(x) = s (sum_i a_i kappa(x_i, x) + w . z(x) + b), the model of DualSGD, whose scale s is
-exactly 1/t after t steps (see `InverseTimeSpace`).
+The model is f(x) = s (sum_i a_i kappa(x_i, x) + w . z(x) + b), where the random features z
+approximate the kernel kappa. The scale s is exactly 1/t after t steps (see `InverseTimeSpace`).
 
-Weights: a linear function of explicit features beside the coefficients of support rows.
+k-merging (Le, Nguyen, Nguyen and Phung 2016, algorithm 2): when the budget is exceeded, the k
+support vectors of the smallest coefficients are removed, and w <- w + sum_i a_i z(x_i).
 
-The two parts are one model: they share scale, averaging and steps (see coefficients), so a
-support row can hand its coefficients over to the features that approximate it: w += a z, and the
-same for the companions. The average of f_1 ... f_t then sees the row through its features in all
-these models, whenever the row was handed over.
+Both parts share scale, average and steps (see coefficients). So the companions of a support vector
+move into those of the weights in the same way, and the average of f_1 ... f_t stays right whenever
+the support vector was merged.
 
-Provision: support rows over the budget live on in a linear function of explicit features.
-
-k-merging of DualSGD (Le, Nguyen, Nguyen and Phung 2016, algorithm 2): when a row is one
-too many, the k of smallest coefficients go into w <- w + sum_i a_i z(x_i), and leave.
-
-The features of a row are computed once, with those of the block in which it was a coming sample,
-and kept while it is in the set.
+The features of a support vector are computed once, while it is a coming sample, and kept.
 """
 from libc.string cimport memcpy
 
@@ -24,11 +18,12 @@ import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.undo cimport Journal, JournaledMatrix
-from onlinekern.core.budgets.policy cimport Budget
+from onlinekern.core.budgets.policy cimport Bounded, Budget
+from onlinekern.core.budgets.queue cimport Queue
 from onlinekern.core.features.map cimport FeatureBlock, FeatureMap
 from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.kernels.coefficients cimport Coefficients
-from onlinekern.core.kernels.support_set cimport Queue, SupportSet
+from onlinekern.core.kernels.support_set cimport SupportSet
 from onlinekern.core.kernels.window cimport Window
 from onlinekern.core.models.space cimport InverseTimeSpace, KernelSpace
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
@@ -40,7 +35,7 @@ cdef class Weights:
     Parameters
     ----------
     coefficients : Coefficients
-        Of the support rows beside them.
+        Of the support vectors, whose scale, total and steps the weights share.
     length : int
         Of a row of features, in whole panels.
     """
@@ -78,7 +73,7 @@ cdef class Weights:
                             - (sums[1] + offsets[K + k])) / (self.shared.steps + 1)
 
     cdef void absorb(self, Py_ssize_t slot, const char *z) noexcept nogil:
-        """Take over the coefficients of the support row in a slot, whose features are z."""
+        """Add the coefficients of a slot, whose support vector has the features z."""
         cdef Py_ssize_t k, j, K = self.n_outputs
         for k in range(K):
             j = k * self.shared.capacity + slot
@@ -128,11 +123,11 @@ cdef class Weights:
         self.offsets.set_array(state["offsets"][np.newaxis])
 
 
-cdef class Provision(Budget):
-    """At most `max_support` rows; the smallest `merge_size` of one more become weights.
+cdef class FeatureMerging(Bounded):
+    """Keep at most `max_support` support vectors; merge the smallest ones into the weights.
 
-    The size of a row is the Euclidean norm of its K coefficients, equal sizes leave in the order in
-    which they came. The policy belongs to one support set, which it is attached to.
+    When the budget is exceeded, the `merge_size` support vectors of the smallest Euclidean norm of
+    the K coefficients are merged; of equal ones, the oldest.
 
     Parameters
     ----------
@@ -140,8 +135,8 @@ cdef class Provision(Budget):
     max_support : int >= 1
     merge_size : int in [1, max_support]
     offset : bool
-        Whether each output has an offset that takes the steps of all rows: the features and the
-        kernel are then those of kappa + 1.
+        Whether each output has an offset to which every step is added: features and kernel are then
+        those of kappa + 1.
     """
 
     def __init__(self, FeatureMap map, Py_ssize_t max_support, Py_ssize_t merge_size, bint offset):
@@ -150,14 +145,14 @@ cdef class Provision(Budget):
         self.merge_size = merge_size
         self.offset = offset
         self.arguments = (map, max_support, merge_size, offset)
-        self.queue = Queue(max_support + 1)
-        self.features = FeatureBlock(map, max_support + 1)
-        self.window = FeatureBlock(map, 1)
-        self.old_features = Journal(self.features.row_bytes)
 
-    cdef int attach(self, SupportSet support) except -1:
-        """Make the weights that go with the coefficients of a support set."""
-        self.weights = Weights(support.coefficients, self.map.length)
+    cdef int prepare(self) except -1:
+        Bounded.prepare(self)
+        self.weights = Weights(self.support.coefficients, self.map.length)
+        self.queue = Queue(self.max_support + 1)
+        self.features = FeatureBlock(self.map, self.max_support + 1)
+        self.window = FeatureBlock(self.map, 1)
+        self.old_features = Journal(self.features.row_bytes)
         return 0
 
     cdef int reserve_block(self, Py_ssize_t rows) except -1:
@@ -167,70 +162,64 @@ cdef class Provision(Budget):
         return 0
 
     cdef void open(self, Block block) noexcept nogil:
-        """Prepare the rows of an open block, for which there is room."""
+        """Compute the features of an open block, for which there is room."""
         self.window.fill(block)
 
     cdef void add_scores(self, const char *z, double *current, double *averaged) noexcept nogil:
-        """Add to the scores of a sample with features z what the weights contribute."""
+        """Add the contribution of the weights to the scores of a sample with features z."""
         self.weights.scores(z, current, averaged)
 
-    cdef Status admit(self, SupportSet support, Py_ssize_t i,
-                      const double *coefficients) noexcept nogil:
-        cdef Py_ssize_t slot = support.add(i, coefficients)
+    cdef Status admit(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
+        cdef Py_ssize_t slot = self.support.add(i, coefficients)
         if slot < 0 or self.old_features.keep(slot, self.features.row(slot)) < 0:
             return NO_MEMORY
         memcpy(self.features.values + slot * self.features.row_bytes, self.window.row(i),
                self.features.row_bytes)
         if self.offset:
             self.weights.shift(coefficients)
-        self.queue.push(support.coefficients.norm(slot), support.slots.ages[slot], slot)
-        return self.merge(support) if self.queue.n > self.max_support else OK
+        self.queue.put(self.support, slot, 1)
+        return self.merge() if self.is_exceeded() else OK
 
-    cdef Status merge(self, SupportSet support) noexcept nogil:
-        """Turn the smallest rows into weights."""
+    cdef Status merge(self) noexcept nogil:
+        """Move the smallest support vectors into the weights."""
         cdef Py_ssize_t _, slot
         for _ in range(self.merge_size):
             slot = self.queue.pop()
             self.weights.absorb(slot, self.features.row(slot))
-            if support.drop(slot) < 0:
+            if self.support.drop(slot) < 0:
                 return NO_MEMORY
         return OK
 
-    cdef void checkpoint(self, SupportSet support) noexcept nogil:
-        self.old_features.begin(support.n)
+    cdef void checkpoint(self) noexcept nogil:
+        Budget.checkpoint(self)
+        self.old_features.begin(self.support.n)
         self.weights.checkpoint()
 
-    cdef void rollback(self, SupportSet support) noexcept nogil:
+    cdef void rollback(self) noexcept nogil:
+        Budget.rollback(self)
         self.old_features.restore(self.features.values, self.features.row_bytes)
         self.weights.rollback()
-        self.requeue(support)
-
-    cdef void requeue(self, SupportSet support) noexcept nogil:
-        """Queue the rows of the support set afresh."""
-        cdef Py_ssize_t slot
-        self.queue.n = 0
-        for slot in range(support.n):
-            if support.slots.ages[slot] >= 0:
-                self.queue.push(support.coefficients.norm(slot), support.slots.ages[slot], slot)
+        self.queue.refill(self.support, NULL)
 
     def coefficients(self):
         """(weights, offsets) of the model that predicts, (n_outputs, length) and (n_outputs,)."""
         return self.weights.effective()
 
-    def get_state(self):
+    def get_learnt(self):
         return self.weights.get_state()
 
-    def set_state(self, SupportSet support, state):
+    def set_learnt(self, learnt):
+        cdef SupportSet support = self.support
         cdef Samples samples = samples_of(support.store.get_rows(support.n), support.dtype)
         cdef Block block = Block(self.max_support + 1, self.map.d, self.map.itemsize)
         if block.open(&samples.rows, NULL, 0, support.n) < 0:
             raise MemoryError(f"no memory for the features of {support.n} support vectors")
         self.features.fill(block)
-        self.weights.set_state(state)
-        self.requeue(support)
+        self.weights.set_state(learnt)
+        self.queue.refill(support, NULL)
 
 
-cdef class HybridWindow:
+cdef class DualWindow:
     """Kernel values and features of samples that are scored."""
 
     def __init__(self, Window window, FeatureBlock features):
@@ -238,63 +227,52 @@ cdef class HybridWindow:
         self.features = features
 
 
-cdef class HybridSpace(InverseTimeSpace):
-    """A support set, and a provision for the rows that leave it.
+cdef class DualSpace(InverseTimeSpace):
+    """Support vectors, and the weights into which they are merged.
 
     Parameters
     ----------
     support : SupportSet
-    provision : Provision
-        A new one: it becomes that of the support set.
+    budget : FeatureMerging
+        Not attached to another support set.
     """
 
-    def __init__(self, SupportSet support, Provision provision):
-        super().__init__(support, provision)
-        self.provision = provision
-
-    def __reduce__(self):
-        return _restore, (self.support.arguments(), self.support.get_state(),
-                          self.provision.arguments, self.provision.get_state())
+    def __init__(self, SupportSet support, FeatureMerging budget):
+        super().__init__(support, budget)
+        self.merging = budget
 
     cdef Py_ssize_t size(self) noexcept nogil:
-        return self.support.n + self.provision.map.length
+        return self.support.n + self.merging.map.length
 
     cdef int reserve_block(self, Py_ssize_t rows) except -1:
         self.support.reserve_block(rows)
-        return self.provision.reserve_block(rows)
+        return self.merging.reserve_block(rows)
 
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil:
         if self.support.open(rows, order, first, n) < 0:
             return NO_MEMORY
-        self.provision.open(self.support.window.block)
+        self.merging.open(self.support.window.block)
         return OK
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
-        self.support.coefficients.scores(self.support.window.row(i), current, averaged)
-        self.provision.add_scores(self.provision.window.row(i), current, averaged)
+        self.support.coefficients.scores(self.support.kernel_values(i), current, averaged)
+        self.merging.add_scores(self.merging.window.row(i), current, averaged)
 
     cdef object new_window(self, Py_ssize_t rows):
-        return HybridWindow(self.support.new_window(rows),
-                            FeatureBlock(self.provision.map, rows))
+        return DualWindow(self.support.new_window(rows), FeatureBlock(self.merging.map, rows))
 
     cdef Status score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
                       double *out) noexcept nogil:
         cdef Py_ssize_t i
         cdef double *scores
-        if KernelSpace.score(self, (<HybridWindow> window).window, rows, first, n, out) < 0:
+        if KernelSpace.score(self, (<DualWindow> window).window, rows, first, n, out) < 0:
             return NO_MEMORY
-        (<HybridWindow> window).features.fill((<HybridWindow> window).window.block)
+        (<DualWindow> window).features.fill((<DualWindow> window).window.block)
         for i in range(n):
             scores = out + i * self.n_outputs
-            self.provision.add_scores((<HybridWindow> window).features.row(i), scores, scores)
+            self.merging.add_scores((<DualWindow> window).features.row(i), scores, scores)
         return OK
 
 
-def _restore(arguments, state, provision_arguments, provided):
-    support = SupportSet(*arguments)
-    support.set_state(state)
-    provision = Provision(*provision_arguments)
-    space = HybridSpace(support, provision)
-    provision.set_state(support, provided)
-    return space
+POLICIES = {"merge_into_features": FeatureMerging}

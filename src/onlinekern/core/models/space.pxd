@@ -37,7 +37,6 @@ cdef class Space:
 cdef class KernelSpace(Space):
     cdef readonly SupportSet support
     cdef readonly Budget budget
-    cdef Py_ssize_t refused_before
 
 
 cdef class InverseTimeSpace(KernelSpace):

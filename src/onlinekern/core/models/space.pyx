@@ -4,6 +4,8 @@ A space opens a block of coming samples, scores each when its turn comes, tells 
 length of a sample in its geometry, and takes the update. `KernelSpace` is a support set under a
 budget policy.
 """
+import copy
+
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.budgets.policy cimport Budget
 from onlinekern.core.kernels.cost_model cimport best_length
@@ -76,17 +78,18 @@ cdef class KernelSpace(Space):
     ----------
     support : SupportSet
     budget : Budget
+        Not attached to another support set.
     """
 
     def __init__(self, SupportSet support, Budget budget):
         self.support = support
         self.budget = budget
-        self.n_outputs = support.coefficients.n_outputs
+        self.n_outputs = support.n_outputs
         budget.attach(support)
 
     def __reduce__(self):
         return _restore, (type(self), self.support.arguments(), self.support.get_state(),
-                          self.budget, self.budget.get_state())
+                          self.budget)
 
     cdef Py_ssize_t size(self) noexcept nogil:
         """Kernel values per sample, as a measure of the work."""
@@ -103,7 +106,7 @@ cdef class KernelSpace(Space):
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
         """How many samples to look ahead: `wanted`, or, if that is 0, what the caches favour."""
         if wanted == 0:
-            wanted = best_length(self.size(), self.support.store.d, self.support.store.itemsize)
+            wanted = best_length(self.size(), self.support.store.d, self.support.itemsize)
         return min(wanted, left)
 
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
@@ -113,7 +116,7 @@ cdef class KernelSpace(Space):
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
         """Scores of the present model, and of the one that predicts, at sample i of the block."""
-        self.support.coefficients.scores(self.support.window.row(i), current, averaged)
+        self.support.coefficients.scores(self.support.kernel_values(i), current, averaged)
         self.budget.shift(current)
         self.budget.shift(averaged)
 
@@ -123,7 +126,7 @@ cdef class KernelSpace(Space):
         `out` says on entry which lengths will be looked at (not 0); the others may be left at 0.
         """
         cdef Py_ssize_t k
-        cdef double length = self.support.kernel.diagonal(self.support.window.block.squares[i])
+        cdef double length = self.support.squared_length(i)
         for k in range(self.n_outputs):
             out[k] = length
 
@@ -134,21 +137,19 @@ cdef class KernelSpace(Space):
                        const double *coefficients) noexcept nogil:
         """Count the step, shrink, and give sample i its coefficients. Returns a status."""
         self.support.coefficients.advance()
-        if shrink != 1 and self.support.coefficients.shrink(shrink) < 0:
+        if shrink != 1 and self.support.shrink(shrink) < 0:
             return NO_MEMORY
-        if updates and self.budget.admit(self.support, i, coefficients) == NO_MEMORY:
+        if updates and self.budget.admit(i, coefficients) == NO_MEMORY:
             return NO_MEMORY
         return OK
 
     cdef void checkpoint(self) noexcept nogil:
-        self.refused_before = self.budget.refused
-        self.budget.checkpoint(self.support)
+        self.budget.checkpoint()
         self.support.checkpoint()
 
     cdef void rollback(self) noexcept nogil:
-        self.budget.refused = self.refused_before
         self.support.rollback()
-        self.budget.rollback(self.support)
+        self.budget.rollback()
 
     cdef object new_window(self, Py_ssize_t rows):
         return self.support.new_window(rows)
@@ -173,28 +174,27 @@ cdef class KernelSpace(Space):
 cdef class InverseTimeSpace(KernelSpace):
     """A kernel space whose model has the scale of exactly 1/t after t steps.
 
-    The rule gives coefficients in units of it (see `InverseTime` in rules). So steps that are equal
-    stay equal, and those who ask for the smallest meet ties as ties.
+    The rule gives coefficients in units of 1/t (see `InverseTime` in rules). So equal steps stay
+    exactly equal, and a policy that looks for the smallest coefficients sees them as equal.
     """
 
     cdef Status update(self, Py_ssize_t i, double shrink, bint updates,
                        const double *coefficients) noexcept nogil:
         """Count the step and give sample i its coefficients, which are in units of 1/t.
 
-        The shrinking by (t - 1)/t is the step of the scale from 1/(t - 1) to 1/t, without the
-        rounding that a product would leave. Between the two it is 1, for what comes in.
+        Shrinking by (t - 1)/t takes the scale from 1/(t - 1) to 1/t. Setting the scale avoids the
+        rounding of a product. While the sample is admitted the scale is 1.
         """
         self.support.coefficients.advance()
         self.support.coefficients.scale = 1
-        if updates and self.budget.admit(self.support, i, coefficients) == NO_MEMORY:
+        if updates and self.budget.admit(i, coefficients) == NO_MEMORY:
             return NO_MEMORY
         self.support.coefficients.scale = 1.0 / self.support.coefficients.steps
         return OK
 
 
-def _restore(cls, arguments, state, budget, remembered):
+def _restore(cls, arguments, state, budget):
     support = SupportSet(*arguments)
     support.set_state(state)
-    space = cls(support, budget)
-    budget.set_state(support, remembered)
-    return space
+    # copy.copy of a space hands over the policy of the original, which is attached.
+    return cls(support, copy.copy(budget))
