@@ -2,12 +2,28 @@
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
+from onlinekern.core.kernels.support_set import SupportSet
+from onlinekern.core.models.space import KernelSpace
+from sklearn.exceptions import ConvergenceWarning
 
-from onlinekern import BOLSSVMClassifier, BSGDClassifier
+from onlinekern import (
+    BOGDClassifier,
+    BOLSSVMClassifier,
+    BPAClassifier,
+    BSGDClassifier,
+    DualSGDClassifier,
+    ForgetronClassifier,
+    KernelPerceptronClassifier,
+    ProjectronClassifier,
+    RBPClassifier,
+)
+from onlinekern.core import POLICIES
 
+COPIES = [copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))]
 # Under an indefinite kernel the pivot of a new support vector may be negative.
 INDEFINITE = {"kernel": "polynomial", "gamma": 1.0, "coef0": -0.1, "budget": 40}
 
@@ -25,7 +41,7 @@ def with_broken_inverse(cls, stream):
     return model, X[i + 1 : i + 10], y[i + 1 : i + 10]
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+@pytest.mark.parametrize("copied", COPIES)
 @pytest.mark.parametrize("cls", [BOLSSVMClassifier, BSGDClassifier])
 def test_a_broken_inverse_is_copied(cls, copied, stream, same_state):
     model, X, y = with_broken_inverse(cls, stream)
@@ -42,3 +58,89 @@ def test_a_broken_inverse_survives_a_failed_call(cls, stream, same_state):
         model.partial_fit(np.vstack([X[:-1], np.full((1, X.shape[1]), 1e150)]), y)
     same_state(model, twin)
     same_state(model.partial_fit(X, y), twin.partial_fit(X, y))
+
+
+POLICY_ESTIMATORS = [
+    (ForgetronClassifier, {"budget": 12}),
+    (BPAClassifier, {"budget": 12}),
+    (RBPClassifier, {"budget": 12}),
+    (BOGDClassifier, {"budget": 12, "removal": "nonuniform"}),
+    (BOLSSVMClassifier, {"budget": 12}),
+    (ProjectronClassifier, {"budget": 12}),
+    (DualSGDClassifier, {"budget": 12, "merge_size": 3}),
+    (KernelPerceptronClassifier, {"max_support": 12}),
+    (KernelPerceptronClassifier, {}),
+    *[(BSGDClassifier, {"budget": 12, "maintenance": m}) for m in ("remove", "project", "merge")],
+]
+
+
+def in_mid_stream(cls, settings, stream):
+    X, y = stream("binary", n=160)
+    model = cls(gamma=0.4, random_state=0, **settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.partial_fit(X[:80], y[:80], classes=["no", "yes"])
+    return model, X[80:], y[80:]
+
+
+def test_every_policy_is_met_here(stream):
+    met = {type(in_mid_stream(*case, stream)[0]._model.space.budget) for case in POLICY_ESTIMATORS}
+    # UniformEviction remembers what NonuniformEviction does.
+    assert met | {POLICIES["uniform"]} == set(POLICIES.values())
+
+
+@pytest.mark.parametrize("copied", COPIES)
+@pytest.mark.parametrize(("cls", "settings"), POLICY_ESTIMATORS)
+def test_a_policy_alone_is_copied(cls, settings, copied, stream):
+    model, _, _ = in_mid_stream(cls, settings, stream)
+    space = model._model.space
+    budget = copied(space.budget)
+    assert budget == space.budget
+    assert budget.support is None
+    assert type(budget)(*budget.arguments) != budget
+    # With a copy of its support set, it goes on as the original does.
+    support = SupportSet(*space.support.arguments())
+    support.set_state(space.support.get_state())
+    again = type(space)(support, budget)
+    assert again.budget == space.budget
+    assert again.budget.refused == space.budget.refused
+
+
+def test_policies_of_different_states_differ(stream):
+    model, X, y = in_mid_stream(ForgetronClassifier, {"budget": 12}, stream)
+    before = copy.deepcopy(model._model.space.budget)
+    assert before == model._model.space.budget
+    model.partial_fit(X, y)
+    assert before != model._model.space.budget
+    assert POLICIES["refuse"](3) == POLICIES["refuse"](3) != POLICIES["refuse"](4)
+    assert POLICIES["refuse"](3) != POLICIES["merge"](3)
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(before)
+
+
+def test_what_was_refused_is_copied_and_undone(stream):
+    model, _, _ = in_mid_stream(KernelPerceptronClassifier, {"max_support": 12}, stream)
+    refused = model._model.space.budget.refused
+    assert refused > 0
+    assert copy.deepcopy(model)._model.space.budget.refused == refused
+    model._model.undo()
+    assert model._model.space.budget.refused == 0
+
+
+def test_a_policy_belongs_to_one_set(stream):
+    model, _, _ = in_mid_stream(ForgetronClassifier, {"budget": 12}, stream)
+    space = model._model.space
+    other = SupportSet(*space.support.arguments())
+    with pytest.raises(ValueError, match="belongs to another support set; attach a copy"):
+        KernelSpace(other, space.budget)
+    # A copy has the state of a set that has learnt, which this one has not.
+    with pytest.raises(ValueError, match="was learnt with"):
+        KernelSpace(other, copy.copy(space.budget))
+
+
+def test_spaces_are_copied_shallowly(stream):
+    model, _, _ = in_mid_stream(BPAClassifier, {"budget": 12}, stream)
+    space = model._model.space
+    other = copy.copy(space)
+    assert other.budget == space.budget
+    assert other.budget is not space.budget

@@ -108,6 +108,8 @@ cdef class RandomFourier(FeatureMap):
         Whether to append the feature 1: z(x) . z(s) then approximates kappa + 1.
     """
 
+    __hash__ = None
+
     def __init__(self, frequencies, dtype, bint constant=False):
         self.panels = panels_of(frequencies, dtype)
         self.n_components, self.d = frequencies.shape
@@ -125,6 +127,12 @@ cdef class RandomFourier(FeatureMap):
     def __reduce__(self):
         frequencies = self.frequencies()
         return RandomFourier, (frequencies, frequencies.dtype, self.constant >= 0)
+
+    def __eq__(self, other):
+        if not isinstance(other, RandomFourier):
+            return NotImplemented
+        one, two = self.__reduce__()[1], other.__reduce__()[1]
+        return one[1:] == two[1:] and np.array_equal(one[0], two[0])
 
     def frequencies(self):
         """The frequencies, ndarray of shape (D, d)."""
