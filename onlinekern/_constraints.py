@@ -4,7 +4,8 @@ from numbers import Integral, Real
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-COUNT = [Interval(Integral, 1, None, closed="left")]
+# The core counts with machine words, and multiplies counts with the bytes of a number.
+COUNT = [Interval(Integral, 1, 2**48, closed="both")]
 POSITIVE = [Interval(Real, 0, None, closed="neither")]
 NOT_NEGATIVE = [Interval(Real, 0, None, closed="left")]
 KERNEL_WIDTH = [StrOptions({"scale", "auto"}), *POSITIVE]

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import StrOptions
 from onlinekern._base import OnlineEstimator, new_generator
 from onlinekern._constraints import COUNT, KERNEL_WIDTH
 from onlinekern._kernel import kernel_width
+from onlinekern._memory import check_size
 from onlinekern._typing import Floats
 from onlinekern.core import KERNEL_ALIASES
 
@@ -51,6 +52,8 @@ def draw_frequencies(
             "frequencies='orthogonal' needs kernel='gaussian', whose frequencies have directions "
             f"of equal probability; got kernel={parameters.kernel!r}"
         )
+    # The frequencies as they are drawn, and those of the map.
+    check_size("n_components", shape[0], 2 * 8 * shape[0] * n_features)
     if kernel == "laplacian":
         return gamma * draws.standard_cauchy(shape)
     normal = orthogonal_normal if parameters.frequencies == "orthogonal" else _normal

@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
 from onlinekern._kernel import BudgetedEstimator
+from onlinekern._memory import check_size
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern._threads import SingleThreadedBlas
 from onlinekern.core import KERNEL_ALIASES, LOSSES, POLICIES, RULES
@@ -38,6 +39,8 @@ class BSGD(SingleThreadedBlas, BudgetedEstimator):
                 "maintenance='merge' needs kernel='gaussian', whose vectors have a merged one, got "
                 f"kernel={self.kernel!r}; use maintenance='project' or 'remove'"
             )
+        # Two numbers for each support vector are kept beside the set.
+        check_size("budget", self.budget, 2 * 8 * self.budget)
         return POLICIES[self.maintenance](self.budget)
 
 

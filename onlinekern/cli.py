@@ -59,6 +59,8 @@ def _run(arguments: list[str] | None) -> int:
         return _fail(f"{error.filename}: {error.strerror}" if error.filename else error.strerror)
     except (ValueError, ArithmeticError) as error:
         return _fail(str(error))
+    except MemoryError as error:
+        return _fail(str(error) or "out of memory")
     except Exception as error:
         # click's exceptions, or those of typer's own copy of it: told by what they offer.
         if type(error).__name__ == "Abort":

@@ -9,6 +9,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from onlinekern._constraints import COUNT, NOT_NEGATIVE, POSITIVE
 from onlinekern._fourier import FourierEstimator
 from onlinekern._kernel import SupportVectors, new_kernel
+from onlinekern._memory import check_size
 from onlinekern._probabilities import LogisticProbabilities
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern._typing import Floats
@@ -43,6 +44,8 @@ class DualSGD(FourierEstimator, SupportVectors):
                 f"merge_size must be at most budget, got merge_size={self.merge_size} "
                 f"and budget={self.budget}"
             )
+        # The queue of the support vectors, and the copy that undoes a failed call.
+        check_size("budget", self.budget, 2 * 8 * self.budget)
         support = self._new_support(new_kernel(self.kernel, self.gamma_), X, n_outputs)
         features = RandomFourier(frequencies, X.dtype)
         budget = POLICIES["merge_into_features"](

@@ -29,6 +29,7 @@ from onlinekern._comparison.search import (
     choose_parameters,
     count_runs,
 )
+from onlinekern._memory import check_size
 from onlinekern._typing import Array, Floats
 
 if TYPE_CHECKING:
@@ -181,6 +182,7 @@ def compare(
     _check(repeats, kernel, gamma)
     repeats = repeats if shuffle else 1
     tally = _Tally(progress)
+    _check_features(methods, source, kernel)
     contenders, n_head = _contenders(
         methods, source, _Setting(shuffle, kernel, gamma, settings or {}, seed), repeats, tally
     )
@@ -234,6 +236,16 @@ def _check(repeats: int, kernel: str, gamma: float | str | None) -> None:
         raise ValueError(f"unknown kernel {kernel!r}; known are {', '.join(KERNELS)}")
     if gamma is not None and not isinstance(gamma, str) and not 0 < gamma < np.inf:
         raise ValueError(f"gamma must be a positive number, got {gamma}")
+
+
+def _check_features(methods: Any, source: Source, kernel: str) -> None:
+    """Raise MemoryError if the models, which all run at a time, cannot have that many features."""
+    named = isinstance(methods, Mapping)
+    n_models = len(methods if named else select_methods(methods, source.task, kernel))
+    n_outputs = len(source.class_counts) if len(source.class_counts) > 2 else 1
+    # A model holds a number for each feature and output at least, and its copy to undo a call.
+    n_bytes = 16 * source.n_features * n_outputs * n_models
+    check_size("n_features", source.n_features, n_bytes)
 
 
 def _contenders(methods: Any, source: Source, setting: Any, repeats: int, tally: Any) -> Any:

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from sklearn.utils._param_validation import StrOptions
 
 from onlinekern._constraints import COUNT, POSITIVE
+from onlinekern._memory import check_size
 from onlinekern._tasks import OnlineClassifier
 from onlinekern._typing import Array, Floats
 from onlinekern.core import LOSSES, RULES
@@ -195,6 +196,9 @@ class LOLClassifier(OnlineClassifier):
             raise ValueError(
                 f"n_assign must be at most n_prototypes={self.n_prototypes}, got {self.n_assign}"
             )
+        # Prototypes, hyperplanes, and their copies that undo a failed call.
+        n_bytes = 2 * 8 * self.n_prototypes * X.shape[1] * (1 + n_outputs)
+        check_size("n_prototypes", self.n_prototypes, n_bytes)
         arow = self.step == "arow"
         return LocalSpace(
             X.shape[1],

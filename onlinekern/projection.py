@@ -9,6 +9,7 @@ import numpy as np
 
 from onlinekern._constraints import COUNT, POSITIVE
 from onlinekern._kernel import BudgetedEstimator
+from onlinekern._memory import check_size
 from onlinekern._tasks import OnlineClassifier
 from onlinekern._threads import SingleThreadedBlas
 from onlinekern._typing import Floats
@@ -164,6 +165,8 @@ class BOLSSVMClassifier(SingleThreadedBlas, OnlineClassifier, BudgetedEstimator)
         return RULES["perceptron"]()
 
     def _budget(self, rng: Generator) -> Any:
+        # The inverse of the Gram matrix, and the copy that undoes a failed call.
+        check_size("budget", self.budget, 2 * 8 * self.budget**2)
         return POLICIES["bolssvm"](self.budget, self.C)
 
     @property

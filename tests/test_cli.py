@@ -163,6 +163,10 @@ FILES = {
     "empty.txt": "",
     "wide.txt": "1 9:2\n-1 1:3\n",
     "words.csv": "a,y\n1,0\nq,1\n",
+    "index.txt": "1 1:1\n-1 999999999:1\n",
+    "query.txt": "1 qid:1 1:2\n-1 qid:x 1:3\n",
+    "labels.txt": "".join(f"{k}e307 1:1\n" for k in range(-8, 9)),
+    "binary.txt": "\x00\x01\x7fELF\n\x00",
 }
 BAD = [
     (["nope.txt"], "nope.txt: No such file or directory"),
@@ -199,6 +203,20 @@ BAD = [
     (["train.txt", "--plot", "o.doc"], "the name must end in .png"),
     (["train.txt", "--json", "."], ".: Is a directory"),
     (["train.txt", "--bogus"], "--bogus"),
+    (["index.txt"], "n_features=999999999 needs at least"),
+    (["train.txt", "--n-features", "2147483648"], "n_features=2147483648 is more than"),
+    (
+        ["train.txt", "--set", "fogd.n_components=1000000000000", "--methods", "fogd"],
+        "n_components=1000000000000 needs at least",
+    ),
+    (
+        ["train.txt", "--set", "budget=1000000000000", "--methods", "bolssvm"],
+        "budget=1000000000000 needs at least",
+    ),
+    (["train.txt", "--set", "rbp.budget=1000000000000000000000", "--methods", "rbp"], "budget"),
+    (["query.txt"], "query.txt, line 2: 'qid:x' is not qid:number"),
+    (["labels.txt", "--task", "regression"], "labels.txt: the variance of the targets overflows"),
+    (["binary.txt"], "binary.txt, line 1: label"),
     (["-", "--test", "-"], "cannot both be standard input"),
     (["--test", "test.txt"], "need DATA"),
 ]
@@ -216,6 +234,23 @@ def test_bad_input_ends_in_one_line(folder, capsys, arguments, message):
     assert message in err
     assert err.count("\n") == 1
     assert sorted(folder.iterdir()) == before
+
+
+def test_closed_standard_input(folder, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    code, out, err = run(capsys, "compare", "-")
+    assert (code, out, err) == (2, "", "onlinekern: error: standard input is closed\n")
+
+
+@pytest.mark.parametrize(
+    "data", [b"a,y\n1,caf\xe9\n2,no\n", b"caf\xe9,y\n1,0\n2,1\n"], ids=["label", "header"]
+)
+def test_tables_that_are_not_utf8_are_named(folder, capsys, data):
+    (folder / "latin.csv").write_bytes(data)
+    code, out, err = run(capsys, "compare", "latin.csv", "--target", "y")
+    assert (code, out) == (2, "")
+    assert err.startswith("onlinekern: error: latin.csv")
+    assert err.count("\n") == 1
 
 
 def test_settings_are_read_as_numbers_words_and_names():

@@ -11,6 +11,7 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import sys
 import zlib
 from collections.abc import Iterator
@@ -25,6 +26,8 @@ CHUNK_BYTES = 4 << 20
 LONGEST_LINE = 256 << 20
 LARGEST_INDEX = np.iinfo(np.int32).max - 1
 DECOMPRESSORS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
+QUERIES = re.compile(rb"qid:\S*")
+QUERY = re.compile(rb"qid:[+-]?[0-9]+")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -37,6 +40,8 @@ def open_binary(path: Any) -> Iterator[Any]:
     """Open a file (or "-", standard input) for reading, unpacking gzip, bzip2 and xz."""
     name = "standard input" if str(path) == "-" else str(path)
     if str(path) == "-":
+        if sys.stdin is None:
+            raise StreamError("standard input is closed")
         raw: Any = sys.stdin.buffer
         raw = raw if hasattr(raw, "peek") else io.BufferedReader(raw)
     else:
@@ -88,8 +93,12 @@ def _libsvm_fault(line: bytes) -> str | None:
             return f"label {_quoted(label)} is not finite"
     except ValueError:
         return f"label {_quoted(label)} is not a number"
+    if pairs and pairs[0].startswith(b"qid:"):
+        query = pairs.pop(0)
+        if not QUERY.fullmatch(query):
+            return f"{_quoted(query)} is not qid:number"
     last = -1
-    for pair in pairs[1:] if pairs and pairs[0].startswith(b"qid:") else pairs:
+    for pair in pairs:
         before, _, after = pair.partition(b":")
         try:
             index, value = int(before), float(after)
@@ -144,18 +153,25 @@ class LibsvmReader:
         finite = np.isfinite(X.data).all() and np.isfinite(y).all()
         if not finite or (X.nnz and not 0 <= X.indices.min() <= X.indices.max() <= LARGEST_INDEX):
             self._complain(chunk, first, name, "not finite, or a feature index out of range")
+        if b"qid:" in chunk and not all(QUERY.fullmatch(query) for query in QUERIES.findall(chunk)):
+            self._search(chunk, first, name)
         return X, y
 
     @staticmethod
     def _complain(chunk: Any, first: Any, name: str, fallback: Any) -> None:
-        """Raise with the first faulty line; only a faulty chunk pays for this slow search."""
+        """Raise with the first faulty line, or with the fallback if no line is found faulty."""
+        LibsvmReader._search(chunk, first, name)
+        last = first + chunk.count(b"\n")
+        raise StreamError(f"{name}, lines {first} to {last}: {' '.join(fallback.split())}")
+
+    @staticmethod
+    def _search(chunk: Any, first: Any, name: str) -> None:
+        """Raise with the first faulty line, if any; only a suspicious chunk pays for this."""
         for number, line in enumerate(chunk.split(b"\n"), start=first):
             content = line.partition(b"#")[0].strip()
             fault = _libsvm_fault(content) if content else None
             if fault:
                 raise StreamError(f"{name}, line {number}: {fault}")
-        last = first + chunk.count(b"\n")
-        raise StreamError(f"{name}, lines {first} to {last}: {' '.join(fallback.split())}")
 
 
 class TableReader:
@@ -226,6 +242,8 @@ class TableReader:
                 row += batch.num_rows
         except pa.ArrowException as error:
             raise StreamError(f"{self.path}{self._explained(str(error))}") from error
+        except UnicodeDecodeError as error:
+            raise StreamError(f"{self.path}, from data row {row}: not UTF-8 ({error})") from error
 
     def _names(self) -> list[str]:
         """Return the names of the columns."""

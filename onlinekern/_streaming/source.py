@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from onlinekern._streaming.layout import SCALES, make_layout, range_hint
-from onlinekern._streaming.readers import StreamError
+from onlinekern._streaming.readers import LARGEST_INDEX, StreamError
 from onlinekern._streaming.spool import BUDGET_BYTES, Spool
 from onlinekern._streaming.statistics import FeatureStatistics, TargetStatistics
 from onlinekern._typing import Array, Floats
@@ -136,6 +136,8 @@ class Source:
             raise StreamError(f"{self.name}: the targets of a regression cannot be text")
         self.classes: Array | None = None
         self.class_counts: dict[Any, int] = {}
+        if self.task == "regression" and not np.isfinite(self._targets.deviation):
+            raise StreamError(f"{self.name}: the variance of the targets overflows")
         if self.task == "classification":
             self._find_classes()
         else:
@@ -147,6 +149,8 @@ class Source:
 
     def _pad(self, n_features: int | None, first_index: Any) -> None:
         found = self.statistics.n_features - first_index
+        if n_features is not None and n_features > LARGEST_INDEX:
+            raise StreamError(f"{self.name}: n_features={n_features} is more than {LARGEST_INDEX}")
         if n_features is not None and n_features < found:
             raise StreamError(f"{self.name}: {found} features, more than n_features={n_features}")
         self.statistics.widen(first_index + (n_features or found))

@@ -123,9 +123,11 @@ class TargetStatistics:
                 self.counts[value] += count
             self.many = len(self.counts) > MOST_DISTINCT
         total = self.n_samples + len(y)
-        mean = float(y.mean())
-        delta = mean - self.mean
-        self._squares += float(((y - mean) ** 2).sum()) + delta**2 * self.n_samples * len(y) / total
+        with np.errstate(over="ignore", invalid="ignore"):  # the variance may overflow
+            mean = float(y.mean())
+            delta = mean - self.mean
+            between = delta * delta * self.n_samples * len(y) / total
+            self._squares += float(((y - mean) ** 2).sum()) + between
         self.mean += delta * len(y) / total
         self.n_samples = total
 

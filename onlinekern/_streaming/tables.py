@@ -40,7 +40,7 @@ class CsvReader(TableReader):
         try:
             options = csv.ParseOptions(delimiter=self.delimiter)
             return csv.read_csv(io.BytesIO(header + b"\n"), parse_options=options).column_names
-        except pa.ArrowException as error:
+        except (pa.ArrowException, UnicodeDecodeError) as error:
             raise StreamError(f"{self.path}, line 1: not a header ({error})") from error
 
     def _explained(self, message: str) -> Any:
