@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import threadpoolctl
+from onlinekern.core.linalg.symmetric_eigen import LeadingEigenvectors
 from oracles import sdrogd as oracle
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -249,6 +250,12 @@ def test_zero_and_equal_rows():
     assert not np.any(sketch.components_)
     sketch.partial_fit(np.ones((50, 6)))
     np.testing.assert_allclose(sketch.sketch_.T @ sketch.sketch_, np.full((6, 6), 50))
+
+
+def test_a_matrix_beyond_the_sizes_of_lapack_is_refused():
+    # Its work memory takes n^2 + 4 n + 1 numbers, counted in 32 bits.
+    with pytest.raises(MemoryError, match="46339 x 46339"):
+        LeadingEigenvectors(46339, 1)
 
 
 def test_rows_that_overflow_change_nothing():

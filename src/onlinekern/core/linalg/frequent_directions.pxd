@@ -6,30 +6,30 @@ from onlinekern.core.samples.rows cimport Rows
 
 
 cdef struct Tally:
-    Py_ssize_t n             # rows in use; the others may hold anything
-    double squared_norm      # of all that was inserted
-    double shrinkage         # sum of what the shrinks took off the squared singular values
+    Py_ssize_t n             # rows in use; the content of the others does not matter
+    double squared_norm      # of all inserted rows, ||X||_F^2
+    double shrinkage         # sum over the shrinks of what each subtracted from the sigma_i^2
 
 
 cdef class FrequentDirections:
     cdef readonly Py_ssize_t size, d
     cdef JournaledMatrix buffer          # 2 size x d
     cdef Tally tally, saved
-    cdef LeadingEigenvectors gram    # of BB' or B'B, m x m with m = min(2 size, d)
-    cdef Py_ssize_t first        # the first eigenvector that matters
-    cdef double *turned          # (m - first) x d: the leading rows in the basis of eigenvectors
-    cdef double *image           # 2 size
+    cdef LeadingEigenvectors gram        # of BB' or B'B, m x m with m = min(2 size, d)
+    cdef Py_ssize_t first_leading        # the first of the size + 1 leading eigenvectors
+    cdef double *rotated         # (m - first_leading) x d: V'B, V the leading eigenvectors of BB'
+    cdef double *projections     # 2 size: Bv for an eigenvector v of B'B
     cdef readonly Py_ssize_t n_fallbacks
 
-    cdef double *slot(self) noexcept nogil
-    cdef Status fill(self) noexcept nogil
+    cdef double *next_row(self) noexcept nogil
+    cdef Status commit_row(self) noexcept nogil
     cdef Status insert_row(self, const Rows *rows, Py_ssize_t i, double factor) noexcept nogil
     cdef Status shrink(self) noexcept nogil
-    cdef bint by_eigenvectors(self) noexcept nogil
+    cdef bint shrink_by_eigenvectors(self) noexcept nogil
     cdef bint decompose(self) noexcept nogil
-    cdef bint vanishes(self, Py_ssize_t i, double largest) noexcept nogil
-    cdef void keep(self, double removed, double floor) noexcept nogil
-    cdef Status by_scaled_values(self) noexcept nogil
-    cdef Status by_singular_values(self, double *removed) noexcept nogil
+    cdef bint is_negligible(self, Py_ssize_t i, double largest) noexcept nogil
+    cdef void write_rows(self, double removed, double floor) noexcept nogil
+    cdef Status shrink_scaled(self) noexcept nogil
+    cdef Status shrink_by_singular_values(self, double *removed) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil

@@ -1,16 +1,17 @@
-"""Frequent directions: a few rows C that stand for all rows X seen, by their C'C.
+"""Frequent directions: a sketch C of few rows, whose C'C approximates X'X of all rows X seen.
 
-A buffer of 2l rows fills up; when it is full its singular values shrink,
-sigma_i^2 <- max(sigma_i^2 - sigma_{l+1}^2, 0), which empties at least l + 1 of its rows (Ghashami,
-Liberty, Phillips and Woodruff 2016). All rows in use count, so that at every moment
+Rows are appended to a buffer of 2l rows. When the buffer is full, its singular values shrink,
+sigma_i^2 <- max(sigma_i^2 - sigma_{l+1}^2, 0), which frees at least l + 1 rows (Ghashami, Liberty,
+Phillips and Woodruff 2016). All rows in use belong to the sketch, so at every moment
 
     0 <= X'X - C'C <= shrinkage I,    (l + 1) shrinkage <= ||X||_F^2 - ||C||_F^2.
 
-The shrink takes the eigenvectors of the smaller of the Gram matrices BB' and B'B, which costs a
-fraction of a singular value decomposition. A Gram matrix squares the condition number: of singular
-values below about 1e-6 of the largest it knows nothing. Where one of those would have to be kept or
-taken off, and is not plainly zero, the singular value decomposition is taken instead.
+The shrink uses the eigenvectors of the smaller of the Gram matrices BB' and B'B, which costs a
+fraction of a singular value decomposition. A Gram matrix squares the condition number: it does not
+resolve singular values below about 1e-6 of the largest. If the shrink needs one of those, and it is
+not zero to rounding, the singular value decomposition is used instead.
 """
+from libc.limits cimport INT_MAX
 from libc.math cimport fabs, frexp, isfinite, ldexp, sqrt
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
@@ -26,30 +27,30 @@ from onlinekern.core.linalg.symmetric_eigen cimport LeadingEigenvectors
 from onlinekern.core.samples.row_arithmetic cimport row_add
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
 
-# The error of an eigenvalue is about m eps of the largest, 1e-13 at m = 500. Above NOISE of the
-# largest it therefore has two right digits or more.
+# The error of an eigenvalue is about m eps times the largest one, 1e-13 of it at m = 500. An
+# eigenvalue above NOISE times the largest therefore has at least two correct digits.
 cdef double NOISE = 1e-11
-# What rounding leaves of a row that should be 0, relative to the largest singular value.
+# A singular value below this, relative to the largest, is 0 to rounding.
 cdef double ZERO = 1e-12
-# Between these, squares that matter neither over- nor underflow.
+# If the trace is between these, no square that matters overflows or underflows.
 cdef double SMALLEST_SQUARE = 1e-200
 cdef double LARGEST_SQUARE = 1e200
 
 
 cdef class FrequentDirections:
-    """A sketch of at most 2 size - 1 rows between calls.
+    """A sketch, of at most 2 size - 1 rows between calls.
 
     Parameters
     ----------
     size : int >= 1
-        l; more than d rows would not be used, d already lose nothing.
+        l; reduced to d if larger, because d rows already represent X'X exactly.
     d : int >= 1
         Features.
 
     Attributes
     ----------
     n_fallbacks : int
-        Shrinks that needed the singular value decomposition.
+        Number of shrinks that needed the singular value decomposition.
     """
 
     def __init__(self, Py_ssize_t size, Py_ssize_t d):
@@ -58,25 +59,27 @@ cdef class FrequentDirections:
         self.d = d
         self.buffer = JournaledMatrix("rows of the sketch", 2 * self.size, d)
         m = <int> min(2 * self.size, d)
-        self.first = m - min(m, self.size + 1)
-        self.gram = LeadingEigenvectors(m, m - self.first)
-        self.turned = <double *> aligned_resize(NULL, 0, (m - self.first) * d * sizeof(double))
-        self.image = <double *> calloc(2 * self.size, sizeof(double))
-        if self.turned == NULL or self.image == NULL:
+        self.first_leading = m - min(m, self.size + 1)
+        self.gram = LeadingEigenvectors(m, m - self.first_leading)
+        # The buffer is larger, and its size in bytes is checked.
+        self.rotated = <double *> aligned_resize(NULL, 0,
+                                                 (m - self.first_leading) * d * sizeof(double))
+        self.projections = <double *> calloc(2 * self.size, sizeof(double))
+        if self.rotated == NULL or self.projections == NULL:
             raise MemoryError(f"no memory for a sketch of {self.size} rows of {d} features")
 
     def __dealloc__(self):
-        free(self.turned)
-        free(self.image)
+        free(self.rotated)
+        free(self.projections)
 
-    cdef double *slot(self) noexcept nogil:
-        """The next free row, to be written in full before `fill`."""
+    cdef double *next_row(self) noexcept nogil:
+        """The next free row. The caller writes all of it, then calls `commit_row`."""
         return self.buffer.touch(self.tally.n)
 
-    cdef Status fill(self) noexcept nogil:
-        """The row at `slot` has been written: count it, and shrink when the buffer is full.
+    cdef Status commit_row(self) noexcept nogil:
+        """Append the row written at `next_row`, and shrink when the buffer is full.
 
-        A row of zeros leaves its place free. Returns a status.
+        A row of zeros is not appended. Returns a status.
         """
         cdef Py_ssize_t j
         cdef double square = 0
@@ -90,40 +93,40 @@ cdef class FrequentDirections:
         return self.shrink() if self.tally.n == 2 * self.size else OK
 
     cdef Status insert_row(self, const Rows *rows, Py_ssize_t i, double factor) noexcept nogil:
-        """Insert factor x_i. Returns a status."""
-        cdef double *row = self.slot()
+        """Insert the row factor x_i. Returns a status."""
+        cdef double *row = self.next_row()
         memset(row, 0, self.d * sizeof(double))
         row_add(rows, i, factor, row)
-        return self.fill()
+        return self.commit_row()
 
     cdef Status shrink(self) noexcept nogil:
         """Shrink the full buffer to at most l rows. Returns a status."""
         self.buffer.touch_all()
-        if self.by_eigenvectors():
+        if self.shrink_by_eigenvectors():
             return OK
         self.n_fallbacks += 1
-        return self.by_scaled_values()
+        return self.shrink_scaled()
 
-    cdef bint by_eigenvectors(self) noexcept nogil:
-        """Shrink through the Gram matrix; False, and nothing changed, where that is not exact."""
+    cdef bint shrink_by_eigenvectors(self) noexcept nogil:
+        """Shrink by the Gram matrix. Returns False, and changes nothing, if that is inaccurate."""
         cdef Py_ssize_t i, m = self.gram.n
         cdef double largest, floor = 0, removed = 0
         if not self.decompose():
             return False
         largest = self.gram.values[m - 1]
-        for i in range(m - 1, self.first - 1, -1):
+        for i in range(m - 1, self.first_leading - 1, -1):
             if self.gram.values[i] <= NOISE * largest:
                 floor = NOISE * largest
-                if not self.vanishes(i, sqrt(largest)):
+                if not self.is_negligible(i, sqrt(largest)):
                     return False
-        if m > self.size and self.gram.values[self.first] > floor:
-            removed = self.gram.values[self.first]
-        self.keep(removed, floor)
+        if m > self.size and self.gram.values[self.first_leading] > floor:
+            removed = self.gram.values[self.first_leading]
+        self.write_rows(removed, floor)
         self.tally.shrinkage += removed
         return True
 
     cdef bint decompose(self) noexcept nogil:
-        """Decompose the smaller Gram matrix, and turn its eigenvectors into the leading rows."""
+        """Decompose the smaller Gram matrix; of BB', also compute V'B for its eigenvectors V."""
         cdef int n = <int> self.tally.n, d = <int> self.d, m = self.gram.n, i
         cdef double one = 1, zero = 0, trace = 0
         # In the column order of BLAS the buffer is a d x n matrix, B'.
@@ -133,26 +136,26 @@ cdef class FrequentDirections:
             dsyrk(b"L", b"N", &d, &n, &one, self.buffer.values, &d, &zero, self.gram.matrix, &m)
         for i in range(m):
             trace += self.gram.matrix[i * (m + 1)]
-        # Not so for NaN, too.
+        # A trace of NaN fails this test too.
         if not (SMALLEST_SQUARE < trace < LARGEST_SQUARE) or not self.gram.solve():
             return False
         if n <= d:
             dgemm(b"N", b"N", &d, &self.gram.count, &n, &one, self.buffer.values, &d,
-                  self.gram.vector(self.first), &m, &zero, self.turned, &d)
+                  self.gram.vector(self.first_leading), &m, &zero, self.rotated, &d)
         return True
 
-    cdef bint vanishes(self, Py_ssize_t i, double largest) noexcept nogil:
-        """Whether singular value i, unknown to the Gram matrix, is 0 to rounding."""
+    cdef bint is_negligible(self, Py_ssize_t i, double largest) noexcept nogil:
+        """Whether singular value i, which the Gram matrix does not resolve, is 0 to rounding."""
         cdef int n = <int> self.tally.n, d = <int> self.d, unit = 1
         cdef double one = 1, zero = 0
         if n <= d:
-            return dnrm2(&d, self.turned + (i - self.first) * d, &unit) <= ZERO * largest
+            return dnrm2(&d, self.rotated + (i - self.first_leading) * d, &unit) <= ZERO * largest
         dgemv(b"T", &d, &n, &one, self.buffer.values, &d, self.gram.vector(i), &unit, &zero,
-              self.image, &unit)
-        return dnrm2(&n, self.image, &unit) <= ZERO * largest
+              self.projections, &unit)
+        return dnrm2(&n, self.projections, &unit) <= ZERO * largest
 
-    cdef void keep(self, double removed, double floor) noexcept nogil:
-        """Write the shrunk rows, longest first, those that are 0 left out."""
+    cdef void write_rows(self, double removed, double floor) noexcept nogil:
+        """Write the shrunk rows, longest first, without those that are 0."""
         cdef Py_ssize_t i, j, kept = 0, m = self.gram.n
         cdef double factor, value
         cdef double *row
@@ -163,7 +166,7 @@ cdef class FrequentDirections:
             if value <= floor or value <= removed:
                 break
             if wide:
-                source = self.turned + (i - self.first) * self.d
+                source = self.rotated + (i - self.first_leading) * self.d
                 factor = sqrt((value - removed) / value)
             else:
                 source = self.gram.vector(i)
@@ -174,15 +177,15 @@ cdef class FrequentDirections:
             kept += 1
         self.tally.n = kept
 
-    cdef Status by_scaled_values(self) noexcept nogil:
-        """Shrink through the singular values, of numbers scaled by a power of two to 1."""
+    cdef Status shrink_scaled(self) noexcept nogil:
+        """Shrink by singular values, with the buffer scaled by a power of two to at most 1."""
         cdef Py_ssize_t k, count = self.tally.n * self.d
         cdef double largest = 0, removed = 0
         cdef double *values = self.buffer.values
         cdef int exponent
         cdef Status status
         for k in range(count):
-            # Written so that NaN, too, ends as the largest.
+            # Negated, so that NaN becomes the largest.
             if not fabs(values[k]) <= largest:
                 largest = fabs(values[k])
         if not isfinite(largest):
@@ -190,22 +193,25 @@ cdef class FrequentDirections:
         frexp(largest, &exponent)
         for k in range(count):
             values[k] = ldexp(values[k], -exponent)
-        status = self.by_singular_values(&removed)
+        status = self.shrink_by_singular_values(&removed)
         for k in range(self.tally.n * self.d):
             values[k] = ldexp(values[k], exponent)
         self.tally.shrinkage += ldexp(removed, 2 * exponent)
         return status
 
-    cdef Status by_singular_values(self, double *removed) noexcept nogil:
-        """Shrink through the singular values of the buffer. Returns a status."""
+    cdef Status shrink_by_singular_values(self, double *removed) noexcept nogil:
+        """Shrink by the singular values of the buffer. Returns a status."""
         cdef int n = <int> self.tally.n, d = <int> self.d, m = min(n, d), info = 0, ask = -1, room
-        cdef Py_ssize_t i, j, kept = 0, size = <Py_ssize_t> d * n + m + <Py_ssize_t> d * m + m * n
+        cdef Py_ssize_t i, j, kept = 0, right_size = <Py_ssize_t> m * n
+        cdef Py_ssize_t size = <Py_ssize_t> d * n + m + <Py_ssize_t> d * m + right_size
         cdef double needed
+        cdef double *copy = NULL
         cdef int *integers = <int *> calloc(8 * m, sizeof(int))
         dgesdd(b"S", &d, &n, &needed, &d, &needed, &needed, &d, &needed, &m, &needed, &ask,
                integers, &info)
-        room = <int> needed
-        cdef double *copy = <double *> aligned_resize(NULL, 0, (size + room) * sizeof(double))
+        if needed <= INT_MAX:
+            room = <int> needed
+            copy = <double *> aligned_resize(NULL, 0, (size + room) * sizeof(double))
         if copy == NULL or integers == NULL:
             free(copy)
             free(integers)
@@ -214,7 +220,7 @@ cdef class FrequentDirections:
         cdef double *left = values + m
         cdef double *right = left + <Py_ssize_t> d * m
         memcpy(copy, self.buffer.values, <Py_ssize_t> d * n * sizeof(double))
-        dgesdd(b"S", &d, &n, copy, &d, values, left, &d, right, &m, right + m * n, &room,
+        dgesdd(b"S", &d, &n, copy, &d, values, left, &d, right, &m, right + right_size, &room,
                integers, &info)
         if info == 0:
             removed[0] = values[self.size] * values[self.size] if m > self.size else 0
@@ -239,7 +245,7 @@ cdef class FrequentDirections:
         self.buffer.rollback()
 
     def insert(self, X):
-        """Insert the rows of X, dense or CSR, validated; when that fails, none of them."""
+        """Insert the rows of a validated X, dense or CSR. If one fails, none is inserted."""
         cdef Samples samples = samples_of(X, X.dtype)
         cdef Py_ssize_t i = 0
         cdef Status status = OK
@@ -255,7 +261,7 @@ cdef class FrequentDirections:
             raise FloatingPointError(f"row {i - 1} makes the sketch overflow; scale the features")
 
     def merge(self, FrequentDirections other):
-        """Take in another sketch: this one becomes a sketch of the rows of both."""
+        """Become a sketch of the rows of both this sketch and the other."""
         squares = self.tally.squared_norm + other.tally.squared_norm
         shrinkage = other.tally.shrinkage
         self.insert(other.rows())
@@ -273,12 +279,12 @@ cdef class FrequentDirections:
 
     @property
     def squared_norm(self):
-        """||X||_F^2 of all that was inserted."""
+        """||X||_F^2 of all inserted rows."""
         return self.tally.squared_norm
 
     @property
     def shrinkage(self):
-        """Bound on the eigenvalues of X'X - C'C, which are >= 0."""
+        """Upper bound on the eigenvalues of X'X - C'C; they are >= 0."""
         return self.tally.shrinkage
 
     def __reduce__(self):

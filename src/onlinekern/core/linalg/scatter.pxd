@@ -12,13 +12,13 @@ cdef class Scatter:
     cdef JournaledMatrix means   # n_classes x d
     cdef JournaledMatrix sums    # one row: weight of each class, sum of weight ||x||^2
     cdef JournaledMatrix top     # one row: the direction of the largest singular value of C
-    cdef double *spread          # n_classes x d, made by `refresh`
-    cdef double *overall         # d, made by `refresh`
+    cdef double *deviations      # V, n_classes x d, computed by `refresh`
+    cdef double *overall         # mean of all samples, computed by `refresh`
     cdef double *scratch         # d
-    cdef double *images          # 2 size numbers for each class, at least for one
-    cdef double total            # weight of all, made by `refresh`
+    cdef double *products        # work memory: products of w with the rows of C or V
+    cdef double total            # weight of all samples, computed by `refresh`
 
-    cdef void begin_direction(self) noexcept nogil
+    cdef void init_direction(self) noexcept nogil
     cdef Status add(self, const Rows *rows, Py_ssize_t i, Py_ssize_t label,
                     double weight) noexcept nogil
     cdef void refresh(self) noexcept nogil

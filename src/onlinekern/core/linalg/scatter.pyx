@@ -1,14 +1,15 @@
-"""Scatter: class means, and within- and between-class scatter matrices, without any d x d matrix.
+"""Scatter: class means, and within- and between-class scatter matrices in factored form.
 
-With N_c and u_c the weight and the mean of class c, N and u those of all samples,
+No d x d matrix is stored. With N_c and u_c the weight and the mean of class c, and N and u those
+of all samples,
 
     S_b = V'V with rows v_c = sqrt(N_c / N) (u_c - u),
     S_w = C'C / N                  from a centred sketch,
     S_w = C'C / N - uu' - S_b      from a raw one.
 
-The centred sketch gets sqrt(N_c / (N_c + 1)) (x - u_c), taken before x enters u_c: by Welford's
-identity the squares of these rows sum up to N S_w exactly, though u_c moves, and nothing is ever
-subtracted. Weights count as repeated samples do.
+The rows of the centred sketch are sqrt(N_c / (N_c + 1)) (x - u_c), computed before x updates u_c.
+By Welford's identity, the sum of their outer products is exactly N S_w although u_c changes, and
+there is no cancellation. A sample of weight w counts as w equal samples.
 """
 from libc.math cimport sqrt
 from libc.stdint cimport uint64_t
@@ -23,8 +24,8 @@ from onlinekern.core.linalg.frequent_directions cimport FrequentDirections
 from onlinekern.core.samples.row_arithmetic cimport row_follow, row_square
 from onlinekern.core.samples.rows cimport Rows
 
-# Of the power method, before each step of the learner; the direction found is where the next call
-# begins, and the sketch changes little between two steps.
+# The power method runs before each step of the learner and begins at the direction it found last.
+# The sketch changes little between two steps, so few iterations suffice.
 cdef int POWER_ITERATIONS = 8
 
 
@@ -36,7 +37,12 @@ cdef class Scatter:
     sketch : FrequentDirections
     n_classes : int >= 2
     centred : bool
-        Whether the sketch is one of centred rows, or of the samples themselves.
+        Whether the sketch is one of centred rows or of the samples themselves.
+
+    Raises
+    ------
+    MemoryError
+        When there is no memory for the means of all classes.
     """
 
     def __init__(self, FrequentDirections sketch, Py_ssize_t n_classes, bint centred):
@@ -48,35 +54,35 @@ cdef class Scatter:
         self.means = JournaledMatrix("class means", n_classes, self.d)
         self.sums = JournaledMatrix("class weights", 1, n_classes + 1)
         self.top = JournaledMatrix("direction of the power method", 1, self.d)
-        self.begin_direction()
+        self.init_direction()
         size = n_classes * self.d * sizeof(double)
-        self.spread = <double *> aligned_resize(NULL, 0, size)
+        self.deviations = <double *> aligned_resize(NULL, 0, size)
         self.overall = <double *> aligned_resize(NULL, 0, 2 * self.d * sizeof(double))
-        self.images = <double *> calloc(max(2 * sketch.size, n_classes) * n_classes,
-                                        sizeof(double))
-        if self.spread == NULL or self.overall == NULL or self.images == NULL:
+        self.products = <double *> calloc(max(2 * sketch.size, n_classes) * n_classes,
+                                          sizeof(double))
+        if self.deviations == NULL or self.overall == NULL or self.products == NULL:
             raise MemoryError(f"no memory for {n_classes} class means of {self.d} features")
         self.scratch = self.overall + self.d
 
     def __dealloc__(self):
-        free(self.spread)
+        free(self.deviations)
         free(self.overall)
-        free(self.images)
+        free(self.products)
 
-    cdef void begin_direction(self) noexcept nogil:
-        """Begin the power method from signs that look random: orthogonal to nothing that occurs."""
+    cdef void init_direction(self) noexcept nogil:
+        """Begin the power method at hashed signs, hardly ever orthogonal to an eigenvector."""
         cdef Py_ssize_t j
         cdef uint64_t bits
         cdef double *top = self.top.row(0)
         for j in range(self.d):
-            # The first steps of splitmix64.
+            # The first steps of splitmix64, a hash of j.
             bits = (<uint64_t> j + 1) * <uint64_t> 0x9E3779B97F4A7C15
             bits = (bits ^ (bits >> 30)) * <uint64_t> 0xBF58476D1CE4E5B9
             top[j] = (1 if bits >> 63 else -1) / sqrt(<double> self.d)
 
     cdef Status add(self, const Rows *rows, Py_ssize_t i, Py_ssize_t label,
                     double weight) noexcept nogil:
-        """Take in sample i of class `label`. Returns a status."""
+        """Add sample i, of class `label`. Returns a status."""
         cdef double *sums = self.sums.touch(0)
         cdef double *mean = self.means.touch(label)
         cdef double before = sums[label]
@@ -84,20 +90,20 @@ cdef class Scatter:
         sums[self.n_classes] += weight * row_square(rows, i)
         if self.centred:
             row_follow(rows, i, weight / sums[label], mean, sqrt(weight * before / sums[label]),
-                       self.sketch.slot())
-            return self.sketch.fill()
+                       self.sketch.next_row())
+            return self.sketch.commit_row()
         row_follow(rows, i, weight / sums[label], mean, 1, self.scratch)
         return self.sketch.insert_row(rows, i, sqrt(weight))
 
     cdef void refresh(self) noexcept nogil:
-        """Make the overall mean and V; to be called before the products below."""
+        """Compute the overall mean and V. Call this before the products below."""
         cdef Py_ssize_t c
         cdef int d = <int> self.d, unit = 1
         cdef double *sums = self.sums.row(0)
         cdef double share, root
         self.total = 0
         memset(self.overall, 0, self.d * sizeof(double))
-        memset(self.spread, 0, self.n_classes * self.d * sizeof(double))
+        memset(self.deviations, 0, self.n_classes * self.d * sizeof(double))
         for c in range(self.n_classes):
             self.total += sums[c]
         for c in range(self.n_classes):
@@ -105,9 +111,9 @@ cdef class Scatter:
             daxpy(&d, &share, self.means.row(c), &unit, self.overall, &unit)
         for c in range(self.n_classes):
             root = sqrt(sums[c] / self.total)
-            daxpy(&d, &root, self.means.row(c), &unit, self.spread + c * self.d, &unit)
+            daxpy(&d, &root, self.means.row(c), &unit, self.deviations + c * self.d, &unit)
             root = -root
-            daxpy(&d, &root, self.overall, &unit, self.spread + c * self.d, &unit)
+            daxpy(&d, &root, self.overall, &unit, self.deviations + c * self.d, &unit)
 
     cdef void within(self, const double *w, Py_ssize_t n, Py_ssize_t stride, double factor,
                      double *out) noexcept nogil:
@@ -118,9 +124,9 @@ cdef class Scatter:
         cdef Py_ssize_t k
         if rows > 0:
             dgemm(b"T", b"N", &rows, &outputs, &d, &one, self.sketch.buffer.values, &d,
-                  <double *> w, &apart, &zero, self.images, &rows)
+                  <double *> w, &apart, &zero, self.products, &rows)
             dgemm(b"N", b"N", &d, &outputs, &rows, &scale, self.sketch.buffer.values, &d,
-                  self.images, &rows, &one, out, &apart)
+                  self.products, &rows, &one, out, &apart)
         if self.centred:
             return
         for k in range(n):
@@ -130,18 +136,21 @@ cdef class Scatter:
 
     cdef void between(self, const double *w, Py_ssize_t n, Py_ssize_t stride, double factor,
                       double *out) noexcept nogil:
-        """out += factor S_b w, as `within`."""
+        """out += factor S_b w, with the arguments of `within`."""
         cdef int d = <int> self.d, classes = <int> self.n_classes, outputs = <int> n
         cdef int apart = <int> stride
         cdef double one = 1, zero = 0
-        dgemm(b"T", b"N", &classes, &outputs, &d, &one, self.spread, &d, <double *> w, &apart,
-              &zero, self.images, &classes)
-        dgemm(b"N", b"N", &d, &outputs, &classes, &factor, self.spread, &d, self.images, &classes,
-              &one, out, &apart)
+        dgemm(b"T", b"N", &classes, &outputs, &d, &one, self.deviations, &d, <double *> w, &apart,
+              &zero, self.products, &classes)
+        dgemm(b"N", b"N", &d, &outputs, &classes, &factor, self.deviations, &d, self.products,
+              &classes, &one, out, &apart)
 
     cdef void discriminants(self, Py_ssize_t n, double factor, double *out) noexcept nogil:
-        """out (n x (d + 1)) += factor m: (N_c / N)(u_c - u) for each class c of several; for the
-        one output of two classes the difference of both, 2 (N_0 N_1 / N^2)(u_1 - u_0)."""
+        """out += factor m, the direction of the class means; out has n rows of d + 1 numbers.
+
+        For several classes, row c of m is (N_c / N)(u_c - u). For two classes, m is one row, the
+        difference of both: 2 (N_0 N_1 / N^2)(u_1 - u_0).
+        """
         cdef int d = <int> self.d, unit = 1
         cdef double share
         cdef double *sums = self.sums.row(0)
@@ -150,11 +159,11 @@ cdef class Scatter:
             share = factor * sqrt(sums[c] / self.total)
             if n == 1 and c == 0:
                 share = -share
-            daxpy(&d, &share, self.spread + c * self.d, &unit,
+            daxpy(&d, &share, self.deviations + c * self.d, &unit,
                   out + (0 if n == 1 else c * (self.d + 1)), &unit)
 
     cdef double largest_eigenvalue(self) noexcept nogil:
-        """An estimate, from below, of the largest eigenvalue of C'C / N."""
+        """A lower estimate of the largest eigenvalue of C'C / N, by the power method."""
         cdef int d = <int> self.d, rows = <int> self.sketch.tally.n, unit = 1, _iteration
         cdef double one = 1, zero = 0, value = 0, length
         cdef double *top
@@ -163,8 +172,8 @@ cdef class Scatter:
         top = self.top.touch(0)
         for _iteration in range(POWER_ITERATIONS):
             dgemv(b"T", &d, &rows, &one, self.sketch.buffer.values, &d, top, &unit, &zero,
-                  self.images, &unit)
-            dgemv(b"N", &d, &rows, &one, self.sketch.buffer.values, &d, self.images, &unit, &zero,
+                  self.products, &unit)
+            dgemv(b"N", &d, &rows, &one, self.sketch.buffer.values, &d, self.products, &unit, &zero,
                   self.scratch, &unit)
             length = dnrm2(&d, self.scratch, &unit)
             if not length > 0:
@@ -198,7 +207,7 @@ cdef class Scatter:
 
     @property
     def class_means(self):
-        """u_c, ndarray of shape (n_classes, d); 0 for a class that has not come."""
+        """u_c, ndarray of shape (n_classes, d); 0 for a class without samples so far."""
         return self.means.to_array()
 
     def __reduce__(self):

@@ -2,7 +2,8 @@
 
 cdef class LeadingEigenvectors:
     cdef readonly int n, count
-    cdef double *matrix          # n x n, the lower triangle (of BLAS) counts; overwritten by solve
+    # n x n. `solve` reads the lower triangle (in the column order of BLAS) and overwrites it.
+    cdef double *matrix
     cdef double *values          # n, ascending
     cdef double *vectors         # n x n; the last `count` rows (columns, to BLAS) are eigenvectors
     cdef double *off_diagonal

@@ -1,8 +1,10 @@
 """LeadingEigenvectors: all eigenvalues of a small symmetric matrix, and some of its eigenvectors.
 
-LAPACK's divide and conquer (dsyevd) in its three steps, the last of which, turning the
-eigenvectors of the tridiagonal matrix back, is taken for those only that are asked for.
+These are the three steps of LAPACK's divide and conquer (dsyevd). The last one, which transforms
+eigenvectors of the tridiagonal matrix into those of the original, is done for the leading ones
+only.
 """
+from libc.limits cimport INT_MAX
 from libc.stdlib cimport calloc, free
 from scipy.linalg.cython_lapack cimport dormtr, dstedc, dsytrd
 
@@ -10,13 +12,19 @@ from onlinekern.core.base.vector cimport aligned_resize
 
 
 cdef class LeadingEigenvectors:
-    """Room for matrices of one size.
+    """A decomposition of matrices of one size, with its work memory.
 
     Parameters
     ----------
     n : int >= 1
     count : int in 1 ... n
-        Eigenvectors of the largest eigenvalues that are computed.
+        Number of eigenvectors to compute, those of the largest eigenvalues.
+
+    Raises
+    ------
+    MemoryError
+        When there is no memory for n x n numbers, or n is above 46,338, where LAPACK's work memory
+        exceeds the range of its 32-bit sizes.
     """
 
     def __init__(self, int n, int count):
@@ -27,8 +35,11 @@ cdef class LeadingEigenvectors:
         dsytrd(b"L", &n, &a, &n, &b, &c, &a, &needed, &ask, &info)
         most = needed
         dormtr(b"L", b"L", b"N", &n, &count, &a, &n, &b, &c, &n, &needed, &ask, &info)
-        # That of dstedc by its documentation.
-        self.work_size = <int> max(most, needed, 1 + 4 * n + <double> n * n)
+        # The third size is that of dstedc, from its documentation.
+        needed = max(most, needed, 1 + 4.0 * n + <double> n * n)
+        if needed > INT_MAX:
+            raise MemoryError(f"a {n} x {n} matrix is too large for LAPACK")
+        self.work_size = <int> needed
         self.integers_size = 3 + 5 * n
         self.matrix = <double *> aligned_resize(NULL, 0, <Py_ssize_t> n * n * sizeof(double))
         self.vectors = <double *> aligned_resize(NULL, 0, <Py_ssize_t> n * n * sizeof(double))
@@ -49,11 +60,11 @@ cdef class LeadingEigenvectors:
         free(self.integers)
 
     cdef double *vector(self, Py_ssize_t i) noexcept nogil:
-        """The eigenvector of values[i], n numbers; i >= n - count."""
+        """The eigenvector of values[i], n numbers, for i >= n - count."""
         return self.vectors + i * self.n
 
     cdef bint solve(self) noexcept nogil:
-        """Decompose `matrix`, which is finite. False when LAPACK did not converge."""
+        """Decompose `matrix`, which must be finite. False when LAPACK did not converge."""
         cdef int n = self.n, info = 0
         dsytrd(b"L", &n, self.matrix, &n, self.values, self.off_diagonal, self.reflectors,
                self.work, &self.work_size, &info)
