@@ -233,26 +233,26 @@ def test_every_rule_behind_every_gate_under_every_head(rule, twin, head, gate, s
     close(model.space.support.coefficients.effective(), expected.dual_coef, np.float64)
 
 
-def test_blind_rules_do_not_look_at_the_length():
-    blind = set()
+def test_rules_that_use_no_length():
+    without = set()
     for _, rule, _ in rules_with_twins():
         results = [
             (rule.evaluate(0.3, 1.0, q, 5), rule.evaluate_contraction(0.3, 1.0, q))
             for q in (0.5, 7.0)
         ]
-        assert not rule.blind or results[0] == results[1]
-        blind |= {type(rule).__name__} if rule.blind else set()
-    assert blind == {"Perceptron", "Gradient", "Pegasos", "BatchPegasos", "InverseTime"}
+        assert rule.uses_length or results[0] == results[1]
+        without |= set() if rule.uses_length else {type(rule).__name__}
+    assert without == {"Perceptron", "Gradient", "Pegasos", "BatchPegasos", "InverseTime"}
 
 
-def test_only_the_base_gate_is_open():
+def test_only_the_base_gate_lets_every_sample_update():
     gates = [GATES["always"](), GATES["loss_proportional"](), GATES["slope_proportional"]()]
-    assert [gate.open for gate in gates] == [True, False, False]
+    assert [gate.always for gate in gates] == [True, False, False]
 
 
 @pytest.mark.parametrize("covariance", ["diagonal", "full"])
 @pytest.mark.parametrize("head", [HEADS["binary"](), HEADS["ovr"](3)])
-def test_a_blind_rule_with_a_covariance(head, covariance):
+def test_a_rule_without_lengths_with_a_covariance(head, covariance):
     # Without contractions it stays the identity: each step goes along its own sample.
     random = np.random.default_rng(0)
     X = random.normal(size=(40, 5))

@@ -3,7 +3,7 @@ from libc.stdint cimport int64_t, uint64_t
 
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.random cimport Generator
-from onlinekern.core.learning.heads cimport Head
+from onlinekern.core.learning.heads cimport Head, Sample, Update
 from onlinekern.core.learning.order cimport Order
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.learning.sampling cimport Gate
@@ -27,8 +27,8 @@ cdef class Model:
     cdef Counters counters
     cdef double *current
     cdef double *averaged
-    cdef double *lengths
-    cdef double *coefficients
+    cdef Sample sample            # the one that is learnt
+    cdef Update update            # what it does to the space
     cdef object window_of_one
     cdef Counters saved
     cdef readonly int64_t calls   # of learning, begun
@@ -38,6 +38,7 @@ cdef class Model:
     cdef Status run(self, const Rows *rows, Order order, const double *y,
                     const double *weight, Py_ssize_t n, Py_ssize_t look_ahead,
                     double *predictions, Py_ssize_t *reached) noexcept nogil
+    cdef int reserve(self, Py_ssize_t n_outputs) except -1
     cdef bint interrupted(self) noexcept nogil
     cdef void checkpoint(self)
     cdef int fail(self, Status status, Py_ssize_t reached) except -1

@@ -1,8 +1,9 @@
 """The stream loop: every learner of the library, online or over several passes, runs through it.
 
-order -> open a block -> scores -> head -> gate, rule -> update
-                          ^                                              |
-                          +------------- next sample, next block <------+
+order -> open a block -> scores -> squared lengths -> gate, rule -> update
+              ^            ^                                          |
+              |            +-------------- next sample ---------------+
+              +--------------------------- next block ----------------+
 
 The loop runs without the GIL. `learn_one` is the same loop over one sample. A call that fails
 (no memory, a score that is no longer finite, Ctrl-C) leaves the model as it was before the call.
@@ -15,7 +16,7 @@ import numpy as np
 from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, RAISED, Status
 from onlinekern.core.base.random cimport Generator
 from onlinekern.core.base.vector cimport finite
-from onlinekern.core.learning.heads cimport Head, Outcome
+from onlinekern.core.learning.heads cimport Head
 from onlinekern.core.learning.order cimport Order
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.learning.sampling cimport Gate
@@ -60,16 +61,25 @@ cdef class Model:
         self.rng = rng
         self.d = d
         self.itemsize = np.dtype(dtype).itemsize
-        self.current = <double *> calloc(5 * head.n_outputs, sizeof(double))
-        if self.current == NULL:
-            raise MemoryError(f"no memory for the scores of {head.n_outputs} outputs")
-        self.averaged = self.current + head.n_outputs
-        self.lengths = self.current + 2 * head.n_outputs
-        self.coefficients = self.current + 3 * head.n_outputs
+        self.reserve(head.n_outputs)
         self.window_of_one = space.new_window(1)
 
     def __dealloc__(self):
         free(self.current)
+        free(self.update.needs_length)
+
+    cdef int reserve(self, Py_ssize_t n_outputs) except -1:
+        """Give the sample and its update memory for so many outputs."""
+        self.current = <double *> calloc(5 * n_outputs, sizeof(double))
+        self.update.needs_length = <char *> calloc(n_outputs, 1)
+        if self.current == NULL or self.update.needs_length == NULL:
+            raise MemoryError(f"no memory for the scores of {n_outputs} outputs")
+        self.averaged = self.current + n_outputs
+        self.update.lengths = self.current + 2 * n_outputs
+        self.update.coefficients = self.current + 3 * n_outputs
+        self.update.contractions = self.current + 4 * n_outputs
+        self.sample.scores = self.current
+        return 0
 
     @property
     def dtype(self):
@@ -270,24 +280,26 @@ cdef class Model:
 cdef inline Status step(Model model, Py_ssize_t i, double y, double weight,
                         double *prediction) noexcept nogil:
     """Test on sample i of the open block, then train on it."""
-    cdef Outcome outcome
     model.space.scores(i, model.current, model.averaged)
     if not finite(model.current, 2 * model.head.n_outputs):
         return NOT_FINITE
     prediction[0] = model.head.predict(model.averaged)
     if weight == 0:
         return OK
-    model.head.wanted(model.current, y, model.rule, model.lengths)
-    model.space.lengths(i, model.lengths)
-    outcome = model.head.solve(model.current, model.lengths, y, weight, model.counters.seen + 1,
-                               model.rule, model.gate, model.rng, model.coefficients)
     model.counters.seen += 1
-    model.counters.loss += weight * outcome.loss
+    model.sample.y = y
+    model.sample.weight = weight
+    model.sample.t = model.counters.seen
+    model.head.select_lengths(&model.sample, &model.update, model.rule)
+    if model.update.needs_lengths:
+        model.space.squared_lengths(i, &model.update)
+    model.head.solve(&model.sample, &model.update, model.rule, model.gate, model.rng)
+    model.counters.loss += weight * model.update.loss
     model.counters.mistakes += prediction[0] != y
-    if outcome.updates and not finite(model.coefficients, model.head.n_outputs):
+    if model.update.updates and not finite(model.update.coefficients, model.head.n_outputs):
         return NOT_FINITE
     model.space.observe(i, y, weight)
-    return model.space.update(i, outcome.shrink, outcome.updates, model.coefficients)
+    return model.space.update(i, &model.update)
 
 
 def restore(arguments, seen, mistakes, loss):

@@ -7,10 +7,25 @@ from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.learning.sampling cimport Gate
 
 
-cdef struct Outcome:
-    double loss      # of the sample, before the update
-    double shrink    # factor on everything learnt before
-    bint updates     # some coefficient of the sample is not zero
+# What a head knows of a sample.
+cdef struct Sample:
+    const double *scores     # of the K outputs, by the model that learns
+    double y                 # class number, or target
+    double weight            # > 0
+    int64_t t                # number of the step, from 1
+
+
+# What a sample does to a model of K outputs.
+cdef struct Update:
+    double loss              # of the sample, before the update
+    double shrink            # factor on everything learnt before
+    bint updates             # whether any coefficient is not 0
+    bint needs_lengths       # whether any flag of `needs_length` is set
+    double uniform           # the random number of the gate; negative: not drawn yet
+    char *needs_length       # K flags: whether `solve` uses the squared length for this output
+    double *lengths          # K squared lengths of the sample; 0 where none is needed
+    double *coefficients     # K coefficients of the sample
+    double *contractions     # K contractions, of rules of second order
 
 
 cdef class Head(Part):
@@ -18,8 +33,7 @@ cdef class Head(Part):
     cdef double predict(self, const double *scores) noexcept nogil
     cdef double target(self, double y) noexcept nogil
     cdef double violation(self, const double *scores, double y) noexcept nogil
-    cdef void wanted(self, const double *scores, double y, Rule rule,
-                     double *lengths) noexcept nogil
-    cdef Outcome solve(self, const double *scores, const double *lengths, double y, double weight,
-                       int64_t t, Rule rule, Gate gate, Generator rng,
-                       double *coefficients) noexcept nogil
+    cdef void select_lengths(self, const Sample *sample, Update *update,
+                             Rule rule) noexcept nogil
+    cdef void solve(self, const Sample *sample, Update *update, Rule rule, Gate gate,
+                    Generator rng) noexcept nogil

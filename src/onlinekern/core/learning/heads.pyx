@@ -1,13 +1,12 @@
-"""Heads: reduce K scores and a label to scalar problems for a rule, and scores to a prediction.
+"""Heads: reduce K scores and a label to scalar problems for a rule, and K scores to a prediction.
 
-Labels are known here and nowhere below: classes are numbered 0 ... K-1, regression targets
-are themselves. `solve` takes a score and a squared length per output (outputs may have geometries
-of their own), and writes one coefficient per output (0 where nothing steps). Behind the
-`n_outputs` coefficients it writes as many contractions when the rule is of second order; there is
-room for both.
+Only a head knows labels: classes are the numbers 0 ... K-1, regression targets are
+themselves. A sample is learnt in three steps: `select_lengths` says which squared lengths are
+needed, the space fills them in, and `solve` gives each output its coefficient (0: no update) and,
+for rules of second order, its contraction. Each output may have a geometry, and so a length, of its
+own.
 """
 from libc.math cimport fabs
-from libc.stdint cimport int64_t
 
 import numpy as np
 
@@ -17,70 +16,72 @@ from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.learning.sampling cimport Gate
 
 
-cdef inline double step(double f, double y, double q, double weight, int64_t t, Rule rule,
-                        Gate gate, Generator rng, double *uniform, double *loss,
-                        double *contraction) noexcept nogil:
-    """Coefficient of one scalar problem, and its contraction; adds its loss to `loss`."""
-    cdef double suffered = rule.loss.value(f, y)
-    cdef double importance = 1 if gate.open else \
-        gate.importance(rule.loss, f, y, suffered, rng, uniform)
-    loss[0] += suffered
+cdef inline bint select_length(Py_ssize_t k, double f, double y, Update *update,
+                               Rule rule) noexcept nogil:
+    """Note, and return, whether the coefficient of output k depends on the squared length."""
+    cdef bint needed = rule.uses_length and rule.needs_length(f, y)
+    update.needs_length[k] = needed
+    update.lengths[k] = 0
+    return needed
+
+
+cdef inline double solve_output(Py_ssize_t k, double f, double y, const Sample *sample,
+                                Update *update, Rule rule, Gate gate,
+                                Generator rng) noexcept nogil:
+    """Coefficient and contraction of output k at score f and target y; returns its loss."""
+    cdef double loss = rule.loss.value(f, y)
+    cdef double importance = 1 if gate.always else \
+        gate.importance(rule.loss, f, y, loss, rng, &update.uniform)
+    importance *= sample.weight
     if rule.second_order:
-        contraction[0] = 0 if importance == 0 else rule.contraction(f, y, q, importance * weight)
-    if importance == 0:
-        return 0
-    return rule.coefficient(f, y, q, t, importance * weight)
+        update.contractions[k] = 0 if importance == 0 else \
+            rule.contraction(f, y, update.lengths[k], importance)
+    update.coefficients[k] = 0 if importance == 0 else \
+        rule.coefficient(f, y, update.lengths[k], sample.t, importance)
+    return loss
 
 
-cdef inline bint measured(double f, double y, Rule rule) noexcept nogil:
-    """Whether the step of a scalar problem looks at the squared length."""
-    return not (rule.blind or rule.idle(f, y))
-
-
-cdef inline Outcome solve_one(double f, double y, double q, double weight, int64_t t, Rule rule,
-                              Gate gate, Generator rng, double *coefficients) noexcept nogil:
+cdef inline void solve_one(double y, const Sample *sample, Update *update, Rule rule, Gate gate,
+                           Generator rng) noexcept nogil:
     """`Head.solve` for a single output, whose target is y."""
-    cdef Outcome outcome
-    cdef double uniform = -1
-    outcome.loss = 0
-    outcome.shrink = rule.shrink(t)
-    coefficients[0] = step(f, y, q, weight, t, rule, gate, rng, &uniform, &outcome.loss,
-                           coefficients + 1)
-    outcome.updates = coefficients[0] != 0
-    return outcome
+    update.uniform = -1
+    update.shrink = rule.shrink(sample.t)
+    update.loss = solve_output(0, sample.scores[0], y, sample, update, rule, gate, rng)
+    update.updates = update.coefficients[0] != 0
 
 
 cdef class Head(Part):
-    """Base of the heads, and the one of regression: the score is the prediction."""
+    """Base of the heads, and the head of regression: the prediction is the score."""
 
     def __init__(self):
         self.n_outputs = 1
 
     cdef double predict(self, const double *scores) noexcept nogil:
+        """Class number, or target, predicted from K scores."""
         return scores[0]
 
     cdef double target(self, double y) noexcept nogil:
-        """The target of the scalar problem for one output."""
+        """The target of the scalar problem of a single output."""
         return y
 
     cdef double violation(self, const double *scores, double y) noexcept nogil:
         """How wrong the scores of a sample are: the larger, the worse."""
         return fabs(y - scores[0])
 
-    cdef void wanted(self, const double *scores, double y, Rule rule,
-                     double *lengths) noexcept nogil:
-        """Mark with 1 the lengths that `solve` will look at, with 0 the others."""
-        lengths[0] = measured(scores[0], self.target(y), rule)
+    cdef void select_lengths(self, const Sample *sample, Update *update,
+                             Rule rule) noexcept nogil:
+        """Set `needs_length` for each output, and the lengths to 0."""
+        update.needs_lengths = select_length(0, sample.scores[0], self.target(sample.y), update,
+                                             rule)
 
-    cdef Outcome solve(self, const double *scores, const double *lengths, double y, double weight,
-                       int64_t t, Rule rule, Gate gate, Generator rng,
-                       double *coefficients) noexcept nogil:
-        return solve_one(scores[0], self.target(y), lengths[0], weight, t, rule, gate, rng,
-                         coefficients)
+    cdef void solve(self, const Sample *sample, Update *update, Rule rule, Gate gate,
+                    Generator rng) noexcept nogil:
+        """Compute loss, shrink, coefficients and contractions from the scores and lengths."""
+        solve_one(self.target(sample.y), sample, update, rule, gate, rng)
 
 
 cdef inline double sign_of(double y) noexcept nogil:
-    """The target of class 0 or 1, without a branch: no processor foresees labels."""
+    """The target of class 0 or 1, without a branch: no processor predicts labels."""
     return 2.0 * (y > 0) - 1
 
 
@@ -93,16 +94,14 @@ cdef class Binary(Head):
     cdef double target(self, double y) noexcept nogil:
         return sign_of(y)
 
-    # The two below are those of the base without a call for the target.
-    cdef void wanted(self, const double *scores, double y, Rule rule,
-                     double *lengths) noexcept nogil:
-        lengths[0] = measured(scores[0], sign_of(y), rule)
+    # `select_lengths` and `solve` are those of the base without a virtual call for the target.
+    cdef void select_lengths(self, const Sample *sample, Update *update,
+                             Rule rule) noexcept nogil:
+        update.needs_lengths = select_length(0, sample.scores[0], sign_of(sample.y), update, rule)
 
-    cdef Outcome solve(self, const double *scores, const double *lengths, double y, double weight,
-                       int64_t t, Rule rule, Gate gate, Generator rng,
-                       double *coefficients) noexcept nogil:
-        return solve_one(scores[0], sign_of(y), lengths[0], weight, t, rule, gate, rng,
-                         coefficients)
+    cdef void solve(self, const Sample *sample, Update *update, Rule rule, Gate gate,
+                    Generator rng) noexcept nogil:
+        solve_one(sign_of(sample.y), sample, update, rule, gate, rng)
 
     cdef double violation(self, const double *scores, double y) noexcept nogil:
         return -scores[0] if y > 0 else scores[0]
@@ -111,7 +110,7 @@ cdef class Binary(Head):
 cdef class OneVsRest(Head):
     """K binary problems, each class against all others; the largest score wins (first on ties).
 
-    The K problems share one support row, which is added when any of them steps. The loss of a
+    The K problems share one support vector, which is added if any of them updates. The loss of a
     sample is the sum of the K losses.
 
     Parameters
@@ -131,7 +130,7 @@ cdef class OneVsRest(Head):
         return best
 
     cdef double violation(self, const double *scores, double y) noexcept nogil:
-        """Of the worst of the K problems."""
+        """The largest violation of the K problems."""
         cdef Py_ssize_t k
         cdef double worst = -scores[<Py_ssize_t> y]
         for k in range(self.n_outputs):
@@ -139,38 +138,36 @@ cdef class OneVsRest(Head):
                 worst = max(worst, scores[k])
         return worst
 
-    cdef void wanted(self, const double *scores, double y, Rule rule,
-                     double *lengths) noexcept nogil:
-        cdef Py_ssize_t k
+    cdef void select_lengths(self, const Sample *sample, Update *update,
+                             Rule rule) noexcept nogil:
+        cdef Py_ssize_t k, label = <Py_ssize_t> sample.y
+        update.needs_lengths = False
         for k in range(self.n_outputs):
-            lengths[k] = measured(scores[k], 1 if k == <Py_ssize_t> y else -1, rule)
+            update.needs_lengths |= select_length(k, sample.scores[k], 1 if k == label else -1,
+                                                  update, rule)
 
-    cdef Outcome solve(self, const double *scores, const double *lengths, double y, double weight,
-                       int64_t t, Rule rule, Gate gate, Generator rng,
-                       double *coefficients) noexcept nogil:
-        cdef Outcome outcome
-        cdef Py_ssize_t k
-        cdef double uniform = -1
-        outcome.loss = 0
-        outcome.updates = False
-        outcome.shrink = rule.shrink(t)
+    cdef void solve(self, const Sample *sample, Update *update, Rule rule, Gate gate,
+                    Generator rng) noexcept nogil:
+        cdef Py_ssize_t k, label = <Py_ssize_t> sample.y
+        update.uniform = -1
+        update.loss = 0
+        update.updates = False
+        update.shrink = rule.shrink(sample.t)
         for k in range(self.n_outputs):
-            coefficients[k] = step(scores[k], 1 if k == <Py_ssize_t> y else -1, lengths[k], weight,
-                                   t, rule, gate, rng, &uniform, &outcome.loss,
-                                   coefficients + self.n_outputs + k)
-            outcome.updates |= coefficients[k] != 0
-        return outcome
+            update.loss += solve_output(k, sample.scores[k], 1 if k == label else -1, sample,
+                                        update, rule, gate, rng)
+            update.updates |= update.coefficients[k] != 0
 
 
 cdef class Margin(OneVsRest):
     """The true class against its strongest rival.
 
     Crammer and Singer (2001); for PA section 8 of Crammer et al. (2006). f = f_y - max f_r, y = +1,
-    the sum of both lengths, coefficient +c on the class and -c on the rival.
+    q is the sum of both lengths; the class gets the coefficient +c, the rival -c.
     """
 
     cdef Py_ssize_t rival(self, const double *scores, Py_ssize_t label) noexcept nogil:
-        """The strongest class but the true one, the first on ties."""
+        """The strongest class other than the true one, the first on ties."""
         cdef Py_ssize_t k, rival = 1 if label == 0 else 0
         for k in range(self.n_outputs):
             if k != label and scores[k] > scores[rival]:
@@ -180,38 +177,38 @@ cdef class Margin(OneVsRest):
     cdef double violation(self, const double *scores, double y) noexcept nogil:
         return scores[self.rival(scores, <Py_ssize_t> y)] - scores[<Py_ssize_t> y]
 
-    cdef void wanted(self, const double *scores, double y, Rule rule,
-                     double *lengths) noexcept nogil:
-        cdef Py_ssize_t k, label = <Py_ssize_t> y, rival = self.rival(scores, label)
+    cdef void select_lengths(self, const Sample *sample, Update *update,
+                             Rule rule) noexcept nogil:
+        cdef Py_ssize_t k, label = <Py_ssize_t> sample.y
+        cdef Py_ssize_t rival = self.rival(sample.scores, label)
         for k in range(self.n_outputs):
-            lengths[k] = 0
-        lengths[label] = lengths[rival] = measured(scores[label] - scores[rival], 1, rule)
+            update.needs_length[k] = False
+            update.lengths[k] = 0
+        update.needs_lengths = select_length(
+            label, sample.scores[label] - sample.scores[rival], 1, update, rule)
+        update.needs_length[rival] = update.needs_lengths
 
-    cdef Outcome solve(self, const double *scores, const double *lengths, double y, double weight,
-                       int64_t t, Rule rule, Gate gate, Generator rng,
-                       double *coefficients) noexcept nogil:
-        cdef Outcome outcome
-        cdef Py_ssize_t k, label = <Py_ssize_t> y, rival = self.rival(scores, label)
-        cdef double uniform = -1, coefficient, contraction = 0
+    cdef void solve(self, const Sample *sample, Update *update, Rule rule, Gate gate,
+                    Generator rng) noexcept nogil:
+        cdef Py_ssize_t k, label = <Py_ssize_t> sample.y
+        cdef Py_ssize_t rival = self.rival(sample.scores, label)
         for k in range(self.n_outputs):
-            coefficients[k] = 0
-        outcome.loss = 0
-        outcome.shrink = rule.shrink(t)
-        coefficient = step(scores[label] - scores[rival], 1, lengths[label] + lengths[rival],
-                           weight, t, rule, gate, rng, &uniform, &outcome.loss, &contraction)
-        coefficients[label] = coefficient
-        coefficients[rival] = -coefficient
-        coefficients[self.n_outputs + label] = contraction
-        coefficients[self.n_outputs + rival] = contraction
-        outcome.updates = coefficient != 0
-        return outcome
+            update.coefficients[k] = 0
+        update.uniform = -1
+        update.shrink = rule.shrink(sample.t)
+        update.lengths[label] += update.lengths[rival]
+        update.loss = solve_output(label, sample.scores[label] - sample.scores[rival], 1, sample,
+                                   update, rule, gate, rng)
+        update.coefficients[rival] = -update.coefficients[label]
+        update.contractions[rival] = update.contractions[label]
+        update.updates = update.coefficients[label] != 0
 
 
 cdef class Weighted(Head):
-    """Another head, whose coefficients are multiplied by a weight for each class.
+    """Another head whose coefficients are multiplied by a weight for each class.
 
-    The weight is that of the sample's class. One against the rest, it is a weight of the positive
-    samples of a problem: the steps of the others are left alone.
+    The weight is that of the sample's class. One against the rest, it multiplies only the
+    coefficient of the sample's own class.
 
     Parameters
     ----------
@@ -237,20 +234,20 @@ cdef class Weighted(Head):
     cdef double target(self, double y) noexcept nogil:
         return self.inner.target(y)
 
-    cdef void wanted(self, const double *scores, double y, Rule rule,
-                     double *lengths) noexcept nogil:
-        self.inner.wanted(scores, y, rule, lengths)
+    cdef double violation(self, const double *scores, double y) noexcept nogil:
+        return self.inner.violation(scores, y)
 
-    cdef Outcome solve(self, const double *scores, const double *lengths, double y, double weight,
-                       int64_t t, Rule rule, Gate gate, Generator rng,
-                       double *coefficients) noexcept nogil:
-        cdef Outcome outcome = self.inner.solve(scores, lengths, y, weight, t, rule, gate, rng,
-                                                coefficients)
-        cdef Py_ssize_t k, label = <Py_ssize_t> y
+    cdef void select_lengths(self, const Sample *sample, Update *update,
+                             Rule rule) noexcept nogil:
+        self.inner.select_lengths(sample, update, rule)
+
+    cdef void solve(self, const Sample *sample, Update *update, Rule rule, Gate gate,
+                    Generator rng) noexcept nogil:
+        cdef Py_ssize_t k, label = <Py_ssize_t> sample.y
+        self.inner.solve(sample, update, rule, gate, rng)
         for k in range(self.n_outputs):
             if k == label or not self.positive_only:
-                coefficients[k] *= self.weights[label]
-        return outcome
+                update.coefficients[k] *= self.weights[label]
 
 
 HEADS = {"regression": Head, "binary": Binary, "ovr": OneVsRest, "margin": Margin}

@@ -8,8 +8,8 @@ from onlinekern.core.learning.losses cimport Loss
 cdef class Rule(Part):
     cdef readonly Loss loss
     cdef readonly bint second_order
-    cdef readonly bint blind     # no method of it looks at the squared length
-    cdef bint idle(self, double f, double y) noexcept nogil
+    cdef readonly bint uses_length   # whether a coefficient may depend on the squared length
+    cdef bint needs_length(self, double f, double y) noexcept nogil
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil
     cdef double contraction(self, double f, double y, double q, double importance) noexcept nogil

@@ -35,17 +35,20 @@ cdef class Rule(Part):
         The loss that is counted, gated and descended.
     second_order : bool
         Whether `contraction` is ever other than 0.
-    blind : bool
-        Whether its steps have nothing to do with the squared length, which need not be known then.
-        False is always right; a subclass of a blind rule is not blind unless it says so.
+    uses_length : bool
+        Whether a coefficient may depend on the squared length. True is always right; a rule that
+        sets it to False is spared the computation. A subclass of such a rule starts from True.
     """
 
-    cdef bint idle(self, double f, double y) noexcept nogil:
-        """Whether no step is taken at this score, whatever the length: it need not be known then.
+    def __cinit__(self, *args, **kwargs):
+        self.uses_length = True
 
-        Only a help for spaces whose lengths are dear; False is always right.
+    cdef bint needs_length(self, double f, double y) noexcept nogil:
+        """Whether the coefficient at this score depends on the squared length.
+
+        True is always right; False, where there is no update, spares spaces the computation.
         """
-        return False
+        return True
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil:
@@ -71,7 +74,7 @@ cdef class Perceptron(Rule):
 
     def __init__(self):
         self.loss = PerceptronLoss()
-        self.blind = type(self) is Perceptron
+        self.uses_length = type(self) is not Perceptron
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil:
@@ -97,7 +100,7 @@ cdef class Gradient(Rule):
         self.loss = loss
         self.schedule = schedule
         self.regularisation = regularisation
-        self.blind = type(self) is Gradient or type(self) is Pegasos
+        self.uses_length = type(self) is not Gradient and type(self) is not Pegasos
         self.arguments = (loss, schedule, regularisation)
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
@@ -142,7 +145,7 @@ cdef class BatchPegasos(Rule):
         self.loss = loss
         self.regularisation = regularisation
         self.batch_size = batch_size
-        self.blind = type(self) is BatchPegasos
+        self.uses_length = type(self) is not BatchPegasos
         self.arguments = (loss, regularisation, batch_size)
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
@@ -175,7 +178,7 @@ cdef class InverseTime(Rule):
         self.loss = loss
         self.regularisation = regularisation
         self.max_step = max_step
-        self.blind = type(self) is InverseTime
+        self.uses_length = type(self) is not InverseTime
         self.arguments = (loss, regularisation, max_step)
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
@@ -210,8 +213,8 @@ cdef class AROW(Rule):
         self.second_order = True
         self.arguments = (loss, r)
 
-    cdef bint idle(self, double f, double y) noexcept nogil:
-        return self.loss.slope(f, y) == 0
+    cdef bint needs_length(self, double f, double y) noexcept nogil:
+        return self.loss.slope(f, y) != 0
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil:
@@ -250,8 +253,8 @@ cdef class PassiveAggressive(Rule):
         self.loss = loss
         self.arguments = (loss,)
 
-    cdef bint idle(self, double f, double y) noexcept nogil:
-        return self.loss.slope(f, y) == 0
+    cdef bint needs_length(self, double f, double y) noexcept nogil:
+        return self.loss.slope(f, y) != 0
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil:

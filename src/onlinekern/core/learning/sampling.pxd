@@ -5,6 +5,6 @@ from onlinekern.core.learning.losses cimport Loss
 
 
 cdef class Gate(Part):
-    cdef readonly bint open      # the importance is always 1, and need not be asked for
+    cdef readonly bint always    # the importance is 1 for every sample
     cdef double importance(self, Loss loss, double f, double y, double suffered, Generator rng,
                            double *uniform) noexcept nogil

@@ -33,7 +33,7 @@ cdef class Gate(Part):
     """
 
     def __cinit__(self, *args, **kwargs):
-        self.open = type(self) is Gate
+        self.always = type(self) is Gate
 
     cdef double importance(self, Loss loss, double f, double y, double suffered, Generator rng,
                            double *uniform) noexcept nogil:

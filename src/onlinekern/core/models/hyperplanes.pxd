@@ -3,6 +3,7 @@ from libc.stdint cimport int32_t, int64_t
 
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport ok_vector_ops
+from onlinekern.core.learning.heads cimport Update
 
 
 cdef struct Term:
@@ -31,8 +32,8 @@ cdef class LiftedWeights:
     cdef void scores(self, const Term *terms, Py_ssize_t n, double *current,
                      double *averaged) noexcept nogil
     cdef void measure(self, Term *terms, Py_ssize_t n) noexcept nogil
-    cdef void lengths(self, const Term *terms, Py_ssize_t n, double *out) noexcept nogil
-    cdef void update(self, const Term *terms, Py_ssize_t n, const double *coefficients,
+    cdef void lengths(self, const Term *terms, Py_ssize_t n, Update *update) noexcept nogil
+    cdef void update(self, const Term *terms, Py_ssize_t n, const Update *update,
                      double unit) noexcept nogil
     cdef void add_first(self, const Term *term, Py_ssize_t k, double coefficient) noexcept nogil
     cdef void add_second(self, const Term *term, Py_ssize_t k, double coefficient,

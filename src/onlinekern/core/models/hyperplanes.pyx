@@ -15,6 +15,7 @@ from libc.stdint cimport int32_t
 
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport OK_PANEL, ok_vector_ops, ops_for
+from onlinekern.core.learning.heads cimport Update
 
 cdef double squared_length(const Term *term, const ok_vector_ops *ops) noexcept nogil:
     cdef Py_ssize_t i
@@ -127,14 +128,13 @@ cdef class LiftedWeights:
             else:
                 terms[t].square = squared_length(&terms[t], self.ops)
 
-    cdef void lengths(self, const Term *terms, Py_ssize_t n, double *out) noexcept nogil:
-        """Squared length of the lifted sample for each output where `out` is not 0 on entry."""
+    cdef void lengths(self, const Term *terms, Py_ssize_t n, Update *update) noexcept nogil:
+        """Squared length of the lifted sample for each output that needs it."""
         cdef Py_ssize_t k, t
         cdef double gain, length
         for k in range(self.n_outputs):
-            if out[k] == 0:
+            if not update.needs_length[k]:
                 continue
-            out[k] = 0
             for t in range(n):
                 gain = terms[t].gain * terms[t].gain
                 if self.second_order:
@@ -143,26 +143,25 @@ cdef class LiftedWeights:
                         self.blocks.row(terms[t].block) + self.variances() + k * self.width)
                 else:
                     length = self.prior(terms[t].block) * terms[t].square
-                out[k] += gain * length
+                update.lengths[k] += gain * length
 
-    cdef void update(self, const Term *terms, Py_ssize_t n, const double *coefficients,
+    cdef void update(self, const Term *terms, Py_ssize_t n, const Update *update,
                      double unit) noexcept nogil:
-        """Count the step; with `coefficients` not NULL, take it.
+        """Count the sample, and add it with its coefficients.
 
-        They are the n_outputs coefficients, then (second order) the n_outputs contractions of the
-        rule, whose lengths were in units of `unit`.
+        The lengths that the rule was given were in units of `unit`.
         """
         cdef Py_ssize_t k, t
         self.steps += 1
-        for k in range(self.n_outputs if coefficients != NULL else 0):
-            if coefficients[k] == 0:
+        for k in range(self.n_outputs if update.updates else 0):
+            if update.coefficients[k] == 0:
                 continue
             for t in range(n):
                 if self.second_order:
-                    self.add_second(&terms[t], k, coefficients[k] / unit,
-                                    coefficients[self.n_outputs + k] / unit)
+                    self.add_second(&terms[t], k, update.coefficients[k] / unit,
+                                    update.contractions[k] / unit)
                 else:
-                    self.add_first(&terms[t], k, coefficients[k] / unit)
+                    self.add_first(&terms[t], k, update.coefficients[k] / unit)
 
     cdef void add_first(self, const Term *term, Py_ssize_t k, double coefficient) noexcept nogil:
         cdef double *values = self.blocks.touch(term.block) + k * self.width

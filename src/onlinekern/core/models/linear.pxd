@@ -50,13 +50,6 @@ cdef class LinearSpace(Space):
         """Score of output k from its product with a sample."""
         return self.passed.scale * (product + self.weights(k)[self.d])
 
-    cdef inline void fill_lengths(self, double square, double *out) noexcept nogil:
-        """Put the length of a sample, and of the constant, in the place of every number but 0."""
-        cdef Py_ssize_t k
-        for k in range(self.n_outputs):
-            if out[k] != 0:
-                out[k] = square + (self.intercept if self.counted else 0)
-
     cdef inline void touch(self, Py_ssize_t row) noexcept nogil:
         """Let a whole row of the numbers be changed."""
         cdef Py_ssize_t b

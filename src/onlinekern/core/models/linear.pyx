@@ -16,6 +16,7 @@ import numpy as np
 from onlinekern.core.base.part cimport OK, Status
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport ok_sparse_row, ops_for
+from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.row_arithmetic cimport (
     dense_row_dot, row_dots, row_square, sparse_row_add, sparse_row_dot,
@@ -111,21 +112,22 @@ cdef class LinearSpace(Space):
         else:
             self.score_last(&self.rows, self.row_number(i), current, averaged)
 
-    cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil:
-        """||x||^2, with the constant if it is counted, where it will be looked at."""
+    cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
+        """||x||^2, with the constant if it is counted."""
         cdef Py_ssize_t k
+        cdef double square = row_square(&self.rows, self.row_number(i))
+        if self.counted:
+            square += self.intercept
         for k in range(self.n_outputs):
-            if out[k] != 0:
-                self.fill_lengths(row_square(&self.rows, self.row_number(i)), out)
-                return
+            if update.needs_length[k]:
+                update.lengths[k] = square
 
-    cdef Status update(self, Py_ssize_t i, double shrink, bint updates,
-                       const double *coefficients) noexcept nogil:
+    cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         self.advance()
-        if shrink != 1:
-            self.shrink(shrink)
-        if updates:
-            self.add_sample(i, coefficients)
+        if update.shrink != 1:
+            self.shrink(update.shrink)
+        if update.updates:
+            self.add_sample(i, update.coefficients)
         return OK
 
     @final

@@ -9,6 +9,7 @@ from libc.stdlib cimport calloc, free
 
 from onlinekern.core.base.part cimport OK, Status
 from onlinekern.core.base.vector cimport ok_sparse_row
+from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.models.linear cimport LINE, LinearSpace
 from onlinekern.core.samples.rows cimport is_sparse, sparse_row
 
@@ -43,19 +44,18 @@ cdef class BatchSpace(LinearSpace):
         free(self.marked)
         free(self.listed)
 
-    cdef Status update(self, Py_ssize_t i, double shrink, bint updates,
-                       const double *coefficients) noexcept nogil:
+    cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         cdef Py_ssize_t k, row
         if self.batch_size == 1 and self.radius == 0:
             # Nothing waits for the end of the batch.
-            return LinearSpace.update(self, i, shrink, updates, coefficients)
+            return LinearSpace.update(self, i, update)
         self.advance()
-        self.pending.shrink *= shrink
-        if updates:
+        self.pending.shrink *= update.shrink
+        if update.updates:
             row = self.row_number(i)
             for k in range(self.n_outputs):
-                if coefficients[k] != 0:
-                    self.gather(k, row, coefficients[k])
+                if update.coefficients[k] != 0:
+                    self.gather(k, row, update.coefficients[k])
         self.pending.count += 1
         if self.pending.count == self.batch_size:
             self.step()

@@ -39,8 +39,8 @@ cdef class SecondOrderSpace(LinearSpace):
     cdef Entries sample          # the one that was measured last
     cdef Py_ssize_t factor       # the work of a sample against that of a first-order one
     cdef int64_t spent, spent_before
-    cdef bint overflow
-    cdef bint loaded             # it is the open one
+    cdef bint overflow           # a variance of it is not finite
+    cdef bint loaded             # it is the one that was scored last
     cdef void measure_all(self, Py_ssize_t i) noexcept nogil
     cdef void step(self, Py_ssize_t k, const Vector *direction, double coefficient) noexcept nogil
     cdef void add_along(self, Py_ssize_t target, const Vector *direction,

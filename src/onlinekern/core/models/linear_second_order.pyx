@@ -18,6 +18,7 @@ import numpy as np
 from onlinekern.core.base.part cimport NOT_FINITE, OK, Status
 from onlinekern.core.base.undo cimport JournaledMatrix, doubles_of_shape
 from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, ops_for
+from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.models.linear cimport LINE, LinearSpace
 from onlinekern.core.samples.row_arithmetic cimport Entries, Vector, add_vector, short_dot
 
@@ -315,25 +316,24 @@ cdef class SecondOrderSpace(LinearSpace):
         """Work per sample, in kernel values of some sixteen features."""
         return self.factor * LinearSpace.size(self)
 
-    cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil:
-        """x'S_k x, where it will be looked at; 0 where S_k has lost the direction."""
+    cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
+        """x'S_k x, where it is needed; 0 where S_k has no variance left along x."""
         cdef Py_ssize_t k
-        self.loaded = self.overflow = False
+        cdef double variance
+        self.sample.load(&self.rows, self.row_number(i))
+        self.loaded = True
         for k in range(self.n_outputs):
-            if out[k] == 0:
+            if not update.needs_length[k]:
                 continue
-            if not self.loaded:
-                self.sample.load(&self.rows, self.row_number(i))
-                self.loaded = True
-            out[k] = self.covariance.measure(k, &self.sample.vector)
-            if not isfinite(out[k]):
+            variance = self.covariance.measure(k, &self.sample.vector)
+            if not isfinite(variance):
                 self.overflow = True
-            elif out[k] <= SPENT * self.sample.square:
+            elif variance <= SPENT * self.sample.square:
                 self.spent += self.sample.square > 0
-                out[k] = 0
+                variance = 0
+            update.lengths[k] = variance
 
-    cdef Status update(self, Py_ssize_t i, double shrink, bint updates,
-                       const double *coefficients) noexcept nogil:
+    cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         """Take the steps of the sample that was scored last; the rules do not shrink.
 
         Returns NOT_FINITE, and learns nothing, if a length or a contraction is not finite.
@@ -341,23 +341,23 @@ cdef class SecondOrderSpace(LinearSpace):
         cdef Py_ssize_t k
         cdef Vector direction
         self.advance()
-        for k in range(self.n_outputs if updates else 0):
-            if coefficients[k] != 0 and not isfinite(coefficients[self.n_outputs + k]):
+        for k in range(self.n_outputs if update.updates else 0):
+            if update.coefficients[k] != 0 and not isfinite(update.contractions[k]):
                 self.overflow = True
         if self.overflow:
             return NOT_FINITE
-        if updates and not self.loaded:
+        if update.updates and not self.loaded:
             self.measure_all(i)
-        for k in range(self.n_outputs if updates else 0):
-            if coefficients[k] != 0:
+        self.loaded = False
+        for k in range(self.n_outputs if update.updates else 0):
+            if update.coefficients[k] != 0:
                 direction = self.covariance.direction(k, &self.sample.vector)
-                self.step(k, &direction, coefficients[k])
-                self.covariance.contract(k, &self.sample.vector,
-                                         coefficients[self.n_outputs + k])
+                self.step(k, &direction, update.coefficients[k])
+                self.covariance.contract(k, &self.sample.vector, update.contractions[k])
         return OK
 
     cdef void measure_all(self, Py_ssize_t i) noexcept nogil:
-        """What `lengths` does, for the steps of a rule that looks at none."""
+        """Prepare the directions of a sample whose squared lengths were not needed."""
         cdef Py_ssize_t k
         self.sample.load(&self.rows, self.row_number(i))
         for k in range(self.n_outputs):
@@ -382,6 +382,7 @@ cdef class SecondOrderSpace(LinearSpace):
 
     cdef void checkpoint(self) noexcept nogil:
         LinearSpace.checkpoint(self)
+        self.loaded = self.overflow = False
         self.spent_before = self.spent
         self.covariance.checkpoint()
 

@@ -23,6 +23,7 @@ import numpy as np
 from onlinekern.core.base.part cimport OK, Status
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, ok_sparse_row, ops_for
+from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.models.hyperplanes cimport LiftedWeights, Term
 from onlinekern.core.models.prototypes cimport Prototypes, nearest, soft_gains
 from onlinekern.core.models.space cimport Space
@@ -267,20 +268,19 @@ cdef class LocalSpace(Space):
         cdef double unit = (self.totals.squares + self.lift.spread) / (self.totals.samples + 1)
         return unit if self.unitless and unit > 0 else 1
 
-    cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil:
+    cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
         """Squared lengths of the sample that was scored last."""
         cdef Py_ssize_t k
         cdef Term *terms = self.lift.terms + self.skipped
         self.weights.measure(terms, self.lift.n_terms - self.skipped)
-        self.weights.lengths(terms, self.lift.n_terms - self.skipped, out)
+        self.weights.lengths(terms, self.lift.n_terms - self.skipped, update)
         for k in range(self.n_outputs):
-            out[k] /= self.unit()
+            update.lengths[k] /= self.unit()
 
-    cdef Status update(self, Py_ssize_t i, double shrink, bint updates,
-                       const double *coefficients) noexcept nogil:
+    cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         """Learn the sample that was scored last; the rules of this space do not shrink."""
         self.weights.update(self.lift.terms + self.skipped, self.lift.n_terms - self.skipped,
-                            coefficients if updates else NULL, self.unit())
+                            update, self.unit())
         self.follow(self.row_number(i))
         return OK
 

@@ -9,6 +9,7 @@ import numpy as np
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.features.map cimport FeatureMap, FeatureWindow
 from onlinekern.core.kernels.coefficients cimport Coefficients
+from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.rows cimport Rows
 
@@ -57,22 +58,21 @@ cdef class MappedSpace(Space):
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
         self.weights.scores(self.window.features.row(i), current, averaged)
 
-    cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil:
+    cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
         """||z(x_i)||^2, the same for every output."""
         cdef Py_ssize_t k
         cdef double square = self.map.square(self.window.features.row(i))
         for k in range(self.n_outputs):
-            out[k] = square
+            update.lengths[k] = square
 
-    cdef Status update(self, Py_ssize_t i, double shrink, bint updates,
-                       const double *coefficients) noexcept nogil:
+    cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         """Count the step, shrink, and add the features of sample i. Returns a status."""
         self.weights.advance()
-        if shrink != 1 and self.weights.shrink(shrink) < 0:
+        if update.shrink != 1 and self.weights.shrink(update.shrink) < 0:
             return NO_MEMORY
-        if not updates:
+        if not update.updates:
             return OK
-        return self.weights.add_multiples(self.window.features.row(i), coefficients)
+        return self.weights.add_multiples(self.window.features.row(i), update.coefficients)
 
     cdef void checkpoint(self) noexcept nogil:
         self.weights.checkpoint()

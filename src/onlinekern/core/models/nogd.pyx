@@ -9,6 +9,7 @@ from onlinekern.core.budgets.policy cimport Budget
 from onlinekern.core.features.nystroem cimport Nystroem, NystroemWindow, Spectrum
 from onlinekern.core.kernels.coefficients cimport Coefficients
 from onlinekern.core.kernels.support_set cimport SupportSet
+from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.models.mapped cimport MappedSpace
 from onlinekern.core.models.space cimport KernelSpace, Space
 from onlinekern.core.samples.rows cimport Rows
@@ -107,9 +108,8 @@ cdef class NystroemSpace(Space):
         fresh.scale, fresh.total, fresh.steps = old.scale, old.total, old.steps
         return 0
 
-    cdef Status update(self, Py_ssize_t i, double shrink, bint updates,
-                       const double *coefficients) noexcept nogil:
-        cdef Status status = self.stage.update(i, shrink, updates, coefficients)
+    cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
+        cdef Status status = self.stage.update(i, update)
         if status == OK and self.stage is self.expansion and self.support.n == self.n_landmarks:
             return self.enter_second_stage()
         return status
@@ -133,8 +133,8 @@ cdef class NystroemSpace(Space):
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
         self.stage.scores(i, current, averaged)
 
-    cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil:
-        self.stage.lengths(i, out)
+    cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
+        self.stage.squared_lengths(i, update)
 
     cdef void checkpoint(self) noexcept nogil:
         if self.saved_stage is not self.stage:

@@ -31,7 +31,7 @@ from onlinekern.core.base.vector cimport whole_panels
 from onlinekern.core.kernels.cost_model cimport best_length
 from onlinekern.core.kernels.support_set cimport SupportSet
 from onlinekern.core.kernels.window cimport Window
-from onlinekern.core.learning.heads cimport Head
+from onlinekern.core.learning.heads cimport Head, Update
 from onlinekern.core.learning.order cimport Order
 from onlinekern.core.learning.point_rules cimport Penalty
 from onlinekern.core.models.space cimport Space
@@ -230,15 +230,14 @@ cdef class OLLASpace(Space):
             wanted = best_length(self.size(), self.support.store.d, self.support.store.itemsize)
         return min(wanted, left)
 
-    cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil:
+    cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
         """By how much a step of 1 on a point changes its own output."""
         cdef Py_ssize_t k, p = self.row_number(i)
         cdef double length = self.diagonal[p] + self.fit_intercept
         for k in range(self.n_outputs):
-            out[k] = length
+            update.lengths[k] = length
 
-    cdef Status update(self, Py_ssize_t i, double shrink, bint updates,
-                       const double *coefficients) noexcept nogil:
+    cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         """Change the coefficients of a point, and the offset. Returns a status.
 
         The regulariser takes 1 - shrink and, of rules of second order, the contraction; the one is
@@ -248,16 +247,16 @@ cdef class OLLASpace(Space):
         cdef double decay
         cdef bint moves = False
         for k in range(self.n_outputs):
-            decay = 1 - shrink + coefficients[self.n_outputs + k]
-            self.change[k] = self.penalty.change(self.alpha[p, k], coefficients[k], decay)
+            decay = 1 - update.shrink + update.contractions[k]
+            self.change[k] = self.penalty.change(self.alpha[p, k], update.coefficients[k], decay)
             moves |= self.change[k] != 0
             if not fabs(self.alpha[p, k] + self.change[k]) <= LARGEST \
-                    or not fabs(self.offset[k] + coefficients[k]) <= LARGEST:
+                    or not fabs(self.offset[k] + update.coefficients[k]) <= LARGEST:
                 return NOT_FINITE
         if moves and self.step_on(i) < 0:
             return NO_MEMORY
         for k in range(self.n_outputs if self.fit_intercept else 0):
-            self.offset[k] += coefficients[k]
+            self.offset[k] += update.coefficients[k]
         return OK
 
     cdef Status step_on(self, Py_ssize_t i) noexcept nogil:

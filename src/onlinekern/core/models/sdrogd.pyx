@@ -18,11 +18,11 @@ numbers times 2^exponent, intercepts included. Scaling the numbers by a power of
 """
 from libc.math cimport fabs, frexp, isfinite, ldexp, sqrt
 from libc.stdint cimport int64_t
-from libc.string cimport memset
 from scipy.linalg.cython_blas cimport daxpy
 
 from onlinekern.core.base.part cimport NOT_FINITE, OK, Part, Status
 from onlinekern.core.base.undo cimport JournaledMatrix
+from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.linalg.scatter cimport Scatter
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.row_arithmetic cimport row_add, row_dots
@@ -189,27 +189,25 @@ cdef class SketchedSpace(Space):
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
         self.score_row(&self.rows, self.row_number(i), current, averaged)
 
-    cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil:
-        """Not used by a gradient step, and so not computed."""
-        memset(out, 0, self.n_outputs * sizeof(double))
+    cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
+        """A gradient step does not depend on the lengths: they stay 0."""
 
     cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil:
         self.label = <Py_ssize_t> y
         self.weight = weight
 
-    cdef Status update(self, Py_ssize_t i, double shrink, bint updates,
-                       const double *coefficients) noexcept nogil:
+    cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         """Take sample i into the statistics and the batch, which may end with it."""
         cdef Py_ssize_t k, row = self.row_number(i)
         cdef double *collected
         cdef Status status = self.scatter.add(&self.rows, row, self.label, self.weight)
         if status < 0:
             return status
-        for k in range(self.n_outputs if updates else 0):
-            if coefficients[k] != 0:
+        for k in range(self.n_outputs if update.updates else 0):
+            if update.coefficients[k] != 0:
                 collected = self.collected.touch(k)
-                row_add(&self.rows, row, coefficients[k], collected)
-                collected[self.scatter.d] += coefficients[k]
+                row_add(&self.rows, row, update.coefficients[k], collected)
+                collected[self.scatter.d] += update.coefficients[k]
         self.progress.pending += 1
         return self.step() if self.progress.pending == self.batch_size else OK
 

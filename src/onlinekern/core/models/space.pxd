@@ -2,6 +2,7 @@
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.budgets.policy cimport Budget
 from onlinekern.core.kernels.support_set cimport SupportSet
+from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.samples.rows cimport Rows
 
 
@@ -23,10 +24,9 @@ cdef class Space:
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil
-    cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil
+    cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil
     cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil
-    cdef Status update(self, Py_ssize_t i, double shrink, bint updates,
-                       const double *coefficients) noexcept nogil
+    cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil
     cdef object new_window(self, Py_ssize_t rows)

@@ -11,6 +11,7 @@ from onlinekern.core.budgets.policy cimport Budget
 from onlinekern.core.kernels.cost_model cimport best_length
 from onlinekern.core.kernels.support_set cimport SupportSet
 from onlinekern.core.kernels.window cimport Window
+from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.samples.rows cimport Rows
 
 # Where the samples of a block share nothing, its length only sets how often signals are looked for.
@@ -46,15 +47,14 @@ cdef class Space:
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
         pass
 
-    cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil:
+    cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
         pass
 
     cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil:
         """Label and weight of sample i, before its update: for models that follow the stream."""
         pass
 
-    cdef Status update(self, Py_ssize_t i, double shrink, bint updates,
-                       const double *coefficients) noexcept nogil:
+    cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         return NO_MEMORY
 
     cdef void checkpoint(self) noexcept nogil:
@@ -120,28 +120,25 @@ cdef class KernelSpace(Space):
         self.budget.shift(current)
         self.budget.shift(averaged)
 
-    cdef void lengths(self, Py_ssize_t i, double *out) noexcept nogil:
+    cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
         """kappa(x_i, x_i), the same for every output.
 
-        `out` says on entry which lengths will be looked at (not 0); the others may be left at 0.
+        A space may leave out the outputs whose `needs_length` is not set.
         """
         cdef Py_ssize_t k
         cdef double length = self.support.squared_length(i)
         for k in range(self.n_outputs):
-            out[k] = length
+            update.lengths[k] = length
 
     cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil:
         self.budget.observe(y, weight)
 
-    cdef Status update(self, Py_ssize_t i, double shrink, bint updates,
-                       const double *coefficients) noexcept nogil:
+    cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         """Count the step, shrink, and give sample i its coefficients. Returns a status."""
         self.support.coefficients.advance()
-        if shrink != 1 and self.support.shrink(shrink) < 0:
+        if update.shrink != 1 and self.support.shrink(update.shrink) < 0:
             return NO_MEMORY
-        if updates and self.budget.admit(i, coefficients) == NO_MEMORY:
-            return NO_MEMORY
-        return OK
+        return self.budget.admit(i, update.coefficients) if update.updates else OK
 
     cdef void checkpoint(self) noexcept nogil:
         self.budget.checkpoint()
@@ -178,19 +175,19 @@ cdef class InverseTimeSpace(KernelSpace):
     exactly equal, and a policy that looks for the smallest coefficients sees them as equal.
     """
 
-    cdef Status update(self, Py_ssize_t i, double shrink, bint updates,
-                       const double *coefficients) noexcept nogil:
+    cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         """Count the step and give sample i its coefficients, which are in units of 1/t.
 
         Shrinking by (t - 1)/t takes the scale from 1/(t - 1) to 1/t. Setting the scale avoids the
         rounding of a product. While the sample is admitted the scale is 1.
         """
+        cdef Status status = OK
         self.support.coefficients.advance()
         self.support.coefficients.scale = 1
-        if updates and self.budget.admit(i, coefficients) == NO_MEMORY:
-            return NO_MEMORY
+        if update.updates:
+            status = self.budget.admit(i, update.coefficients)
         self.support.coefficients.scale = 1.0 / self.support.coefficients.steps
-        return OK
+        return status
 
 
 def _restore(cls, arguments, state, budget):
