@@ -7,9 +7,13 @@ from pathlib import Path
 import consumers
 import numpy as np
 import pytest
+from onlinekern.core.base.random import Generator
+from onlinekern.core.models.linear import LinearSpace
+from onlinekern.core.models.mapped import MappedSpace
+from onlinekern.core.stream import Model
 
 from onlinekern import KernelOGDClassifier, SPAClassifier
-from onlinekern.core import LOSSES, RULES, SCHEDULES
+from onlinekern.core import GATES, HEADS, LOSSES, RULES, SCHEDULES
 
 PAGE = Path(__file__).parents[1] / "docs" / "c_api.md"
 SOURCE = {"c": r"`(\w+\.c)`", "cython": r"`(\w+\.pyx)`"}
@@ -72,6 +76,70 @@ def test_foreign_rule_in_our_loop(foreign):
     X = 100.0 * np.eye(6)
     model = Patient(gamma=1.0).partial_fit(X, [-1, 1, 1, 1, 1, 1], classes=[-1, 1])
     assert model.dual_coef_.tolist() == [[-1, 1 / 2, 1 / 4, 1 / 8, 1 / 8, 1 / 8]]
+
+
+def learner(space=None, rule=None, loss=None):
+    """Return a model of two features in which some components are replaced."""
+    rule = rule or RULES["gradient"](loss or LOSSES["hinge"](), SCHEDULES["constant"]())
+    return Model(
+        space or LinearSpace(2, np.float64, 1, False),
+        HEADS["binary"](),
+        rule,
+        GATES["always"](),
+        Generator(0),
+        2,
+        np.float64,
+    )
+
+
+FORGOTTEN = {
+    "Loss.value": lambda foreign: {"loss": foreign.NoValue()},
+    "Loss.slope": lambda foreign: {"loss": foreign.NoSlope()},
+    "Rule.coefficient": lambda foreign: {"rule": foreign.NoCoefficient(LOSSES["hinge"]())},
+    "Rule.contraction": lambda foreign: {"rule": foreign.NoContraction(LOSSES["hinge"]())},
+    "Space.scores": lambda foreign: {"space": foreign.NoScores()},
+    "Space.update": lambda foreign: {"space": foreign.NoUpdate()},
+    "Space.checkpoint": lambda foreign: {"space": foreign.NoLengths()},
+    "Space.squared_lengths": lambda foreign: {
+        "space": foreign.NoLengths(),
+        "rule": RULES["pa1"](LOSSES["hinge"]()),
+    },
+    "FeatureMap.fill": lambda foreign: {"space": MappedSpace(foreign.NoFill(2), 1, False)},
+}
+
+
+@pytest.mark.parametrize("method", FORGOTTEN)
+def test_forgotten_method(method, foreign):
+    """A method that a subclass must define, and does not, is named; nothing is learnt."""
+    replaced = FORGOTTEN[method](foreign)
+    model = learner(**replaced)
+    message = rf"^\w+ does not define {method}$"
+    for _ in range(2):
+        with pytest.raises(NotImplementedError, match=message):
+            model.learn(np.ones((3, 2)), np.ones(3))
+        with pytest.raises(NotImplementedError, match=message):
+            model.learn_one(np.ones(2), 1)
+    assert (model.n_seen, model.cumulative_loss) == (0, 0)
+
+
+def test_forgotten_method_of_scoring(foreign):
+    model = learner(space=foreign.NoLengths())
+    with pytest.raises(NotImplementedError, match=r"NoLengths does not define Space\.score$"):
+        model.scores(np.ones((3, 2)), np.empty((3, 1)))
+    with pytest.raises(NotImplementedError, match=r"NoLengths does not define Space\.score$"):
+        model.score_one(np.ones(2))
+
+
+def test_forgotten_method_of_an_estimator(foreign, stream):
+    class Forgetful(KernelOGDClassifier):
+        def _rule(self):
+            return RULES["gradient"](foreign.NoSlope(), SCHEDULES["constant"](self.eta))
+
+    X, y = stream("binary", n=50)
+    with pytest.raises(NotImplementedError, match=r"NoSlope does not define Loss\.slope"):
+        Forgetful().fit(X, y)
+    with pytest.raises(NotImplementedError, match=r"NoSlope does not define Loss\.slope"):
+        foreign.NoSlope().evaluate(0, 1)
 
 
 def run_page(section, folder):

@@ -20,8 +20,8 @@ cdef struct Counters:
 cdef class Model:
     cdef readonly Space space
     cdef readonly Head head
-    cdef public Rule rule
-    cdef public Gate gate
+    cdef Rule present_rule
+    cdef Gate present_gate
     cdef readonly Generator rng
     cdef readonly Py_ssize_t d, itemsize
     cdef Counters counters
@@ -41,4 +41,8 @@ cdef class Model:
     cdef int reserve(self, Py_ssize_t n_outputs) except -1
     cdef bint interrupted(self) noexcept nogil
     cdef void checkpoint(self)
-    cdef int fail(self, Status status, Py_ssize_t reached) except -1
+    cdef tuple watched            # components of other packages; None if there are none
+
+    cdef int watch(self) except -1
+    cdef int conclude(self, Status status, Py_ssize_t reached) except -1
+    cdef int check_scored(self, Status status, Py_ssize_t n) except -1

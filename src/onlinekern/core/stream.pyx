@@ -13,7 +13,7 @@ from libc.stdlib cimport calloc, free
 
 import numpy as np
 
-from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, RAISED, Status
+from onlinekern.core.base.part cimport Component, NOT_FINITE, NO_MEMORY, OK, RAISED, Status
 from onlinekern.core.base.random cimport Generator
 from onlinekern.core.base.vector cimport finite
 from onlinekern.core.learning.heads cimport Head
@@ -22,6 +22,8 @@ from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.learning.sampling cimport Gate
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.rows cimport Rows, Samples, row_of, samples_of
+
+from onlinekern.core.base.part import components_of
 
 # Signals are looked for about every so many kernel values, some tens of milliseconds: asking needs
 # the GIL, which another thread may hold for its whole switch interval.
@@ -46,21 +48,23 @@ cdef class Model:
     dtype : numpy.float32 or numpy.float64
         The dtype of the samples.
 
-    Attributes
-    ----------
-    rule, gate : Rule, Gate
-        May be replaced between calls: parameters of the step can change in mid-stream.
+    Raises
+    ------
+    TypeError
+        For a component that is a base class only, or whose class is written in Python and has
+        methods that the loop would never call.
     """
 
-    def __init__(self, Space space, Head head, Rule rule, Gate gate, Generator rng, Py_ssize_t d,
-                 dtype):
+    def __init__(self, Space space not None, Head head not None, Rule rule not None,
+                 Gate gate not None, Generator rng not None, Py_ssize_t d, dtype):
         self.space = space
         self.head = head
-        self.rule = rule
-        self.gate = gate
+        self.present_rule = rule
+        self.present_gate = gate
         self.rng = rng
         self.d = d
         self.itemsize = np.dtype(dtype).itemsize
+        self.watch()
         self.reserve(head.n_outputs)
         self.window_of_one = space.new_window(1)
 
@@ -80,6 +84,36 @@ cdef class Model:
         self.update.contractions = self.current + 4 * n_outputs
         self.sample.scores = self.current
         return 0
+
+    cdef int watch(self) except -1:
+        """Check the components, and find those that may lack a method: all but the library's."""
+        components = components_of(self.space, self.head, self.present_rule, self.present_gate)
+        watched = [component for component in components if isinstance(component, Component)
+                   and not type(component).__module__.startswith("onlinekern.core.")]
+        self.watched = tuple(watched) or None
+        return 0
+
+    @property
+    def rule(self):
+        """May be replaced between calls: parameters of an update can change in mid-stream."""
+        return self.present_rule
+
+    @rule.setter
+    def rule(self, Rule rule not None):
+        components_of(rule)
+        self.present_rule = rule
+        self.watch()
+
+    @property
+    def gate(self):
+        """May be replaced between calls."""
+        return self.present_gate
+
+    @gate.setter
+    def gate(self, Gate gate not None):
+        components_of(gate)
+        self.present_gate = gate
+        self.watch()
 
     @property
     def dtype(self):
@@ -180,8 +214,8 @@ cdef class Model:
         with nogil:
             status = self.run(&samples.rows, sequence, &y[0], weights, n, window,
                               &predictions[0], &reached)
-        if status != OK:
-            self.fail(status, reached)
+        if status != OK or self.watched is not None:
+            self.conclude(status, reached)
         return np.asarray(predictions)
 
     def learn_one(self, x, double y):
@@ -205,8 +239,8 @@ cdef class Model:
         _alive = row_of(x, self.d, self.itemsize, self.space.stored_sparse(), &rows)
         self.checkpoint()
         status = self.run(&rows, AS_THEY_STAND, &y, NULL, 1, 1, &prediction, &reached)
-        if status != OK:
-            self.fail(status, 0)
+        if status != OK or self.watched is not None:
+            self.conclude(status, 0)
         return prediction
 
     def score_one(self, x):
@@ -219,8 +253,7 @@ cdef class Model:
         if self.head.n_outputs > 1:
             scores = np.empty(self.head.n_outputs)
             out = &scores[0]
-        if self.space.score(self.window_of_one, &rows, 0, 1, out) < 0:
-            raise MemoryError("no memory to score one sample")
+        self.check_scored(self.space.score(self.window_of_one, &rows, 0, 1, out), 1)
         return score if self.head.n_outputs == 1 else np.asarray(scores)
 
     def scores(self, X, double[:, ::1] out):
@@ -242,8 +275,16 @@ cdef class Model:
                 status = self.space.score(window, &samples.rows, first, width,
                                           &out[first, 0])
                 first += width
-        if status < 0:
+        self.check_scored(status, n)
+
+    cdef int check_scored(self, Status status, Py_ssize_t n) except -1:
+        """Raise if n samples could not be scored."""
+        cdef Component component
+        for component in self.watched or ():
+            component.check_defined()
+        if status != OK:
             raise MemoryError(f"no memory to score {n} samples")
+        return 0
 
     cdef void checkpoint(self):
         """Remember the model as it is, at no cost, for a call that fails."""
@@ -258,8 +299,17 @@ cdef class Model:
         self.rng.state = self.saved_rng
         self.space.rollback()
 
-    cdef int fail(self, Status status, Py_ssize_t reached) except -1:
-        """Undo the call and say why."""
+    cdef int conclude(self, Status status, Py_ssize_t reached) except -1:
+        """Undo the call and raise, unless it succeeded and all of its methods were defined."""
+        cdef Component component
+        try:
+            for component in self.watched or ():
+                component.check_defined()
+        except NotImplementedError:
+            self.undo()
+            raise
+        if status == OK:
+            return 0
         self.undo()
         if status == NO_MEMORY:
             raise MemoryError(f"no memory to learn sample {reached}")
@@ -290,10 +340,11 @@ cdef inline Status step(Model model, Py_ssize_t i, double y, double weight,
     model.sample.y = y
     model.sample.weight = weight
     model.sample.t = model.counters.seen
-    model.head.select_lengths(&model.sample, &model.update, model.rule)
+    model.head.select_lengths(&model.sample, &model.update, model.present_rule)
     if model.update.needs_lengths:
         model.space.squared_lengths(i, &model.update)
-    model.head.solve(&model.sample, &model.update, model.rule, model.gate, model.rng)
+    model.head.solve(&model.sample, &model.update, model.present_rule, model.present_gate,
+                     model.rng)
     model.counters.loss += weight * model.update.loss
     model.counters.mistakes += prediction[0] != y
     if model.update.updates and not finite(model.update.coefficients, model.head.n_outputs):

@@ -9,5 +9,11 @@ cdef enum Status:
     NOT_GIVEN = -4       # a subclass lacks a method that it must define
 
 
-cdef class Part:
+cdef class Component:
+    cdef const char *missing    # a method that was called and that the class does not define
+
+    cdef int check_defined(self) except -1
+
+
+cdef class Part(Component):
     cdef readonly tuple arguments

@@ -1,11 +1,68 @@
-"""The root of the parts that a model is composed of: losses, rules, kernels, budgets, ...
+"""Components: what a model is composed of.
 
-A part is a small immutable object: all that it is follows from its constructor's
-arguments, so a part pickles, compares and prints through them.
+The loop calls the methods of components without the GIL, so they cannot raise. A method that
+a subclass must define is, in the base class, one that writes its own name into `missing`; the model
+raises NotImplementedError with this name when the call ends.
 """
 
-cdef class Part:
-    """Base of every part.
+
+cdef class Component:
+    """Base of everything that a model is composed of.
+
+    A base class that is never a component itself has an attribute `abstract`.
+    """
+
+    cdef int check_defined(self) except -1:
+        """Raise NotImplementedError if a method was called that the class does not define."""
+        cdef const char *missing = self.missing
+        if missing != NULL:
+            self.missing = NULL
+            raise NotImplementedError(f"{type(self).__name__} does not define {missing.decode()}")
+        return 0
+
+    def components(self):
+        """The components that this one holds, as a tuple."""
+        return ()
+
+
+def components_of(*roots):
+    """The components `roots`, and those that they hold at any depth, as a list.
+
+    Raises
+    ------
+    TypeError
+        For a component whose class is a base class only, or is written in Python and has methods
+        that the core would never call.
+    """
+    found = list(roots)
+    for component in found:
+        check_class(type(component))
+        found += component.components()
+    return found
+
+
+def check_class(cls):
+    """Raise TypeError if the class is no class of a component."""
+    if "abstract" in vars(cls):
+        raise TypeError(f"{cls.__name__} is a base class: a model needs a subclass of it")
+    # Cython gives each class with methods of its own a table of them; Python does not.
+    compiled = next(base for base in cls.__mro__ if "__pyx_vtable__" in vars(base))
+    for base in cls.__mro__[:cls.__mro__.index(compiled)]:
+        for name, value in vars(base).items():
+            special = name.startswith("__") and name.endswith("__")
+            if callable(value) and not special and not hasattr(compiled, name):
+                raise TypeError(
+                    f"{base.__name__}.{name} would never be called: the core calls compiled "
+                    f"methods only. Write {base.__name__} in Cython, as \"Your own parts\" in "
+                    "docs/c_api.md shows"
+                )
+
+
+cdef class Part(Component):
+    """A small immutable component: a loss, a rule, a kernel, ...
+
+    All that a part is follows from its constructor's arguments: it pickles, compares and prints
+    through them.
 
     Attributes
     ----------
@@ -15,6 +72,9 @@ cdef class Part:
 
     def __cinit__(self, *args, **kwargs):
         self.arguments = ()
+
+    def components(self):
+        return tuple(part for part in self.arguments if isinstance(part, Component))
 
     def __reduce__(self):
         return type(self), self.arguments

@@ -1,9 +1,9 @@
 # Budget policies. May change at minor versions.
-from onlinekern.core.base.part cimport Status
+from onlinekern.core.base.part cimport Component, Status
 from onlinekern.core.kernels.support_set cimport SupportSet
 
 
-cdef class Budget:
+cdef class Budget(Component):
     cdef readonly tuple arguments        # of the constructor; a subclass sets them
     cdef readonly SupportSet support     # None: not attached yet
     cdef readonly Py_ssize_t refused

@@ -13,7 +13,7 @@ from onlinekern.core.kernels.support_set cimport SupportSet
 import numpy as np
 
 
-cdef class Budget:
+cdef class Budget(Component):
     """Base of the policies: add every sample.
 
     A subclass overrides `admit`. If it needs memory of the size of the set, it overrides `prepare`.

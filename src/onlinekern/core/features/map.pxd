@@ -1,5 +1,5 @@
 # Feature maps: explicit features of a block. May change at minor versions.
-from onlinekern.core.base.part cimport Status
+from onlinekern.core.base.part cimport Component, Status
 from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.kernels.panel_store cimport PanelStore
 from onlinekern.core.samples.rows cimport Rows
@@ -8,7 +8,7 @@ from onlinekern.core.samples.rows cimport Rows
 cdef class FeatureWindow
 
 
-cdef class FeatureMap:
+cdef class FeatureMap(Component):
     cdef readonly Py_ssize_t d, itemsize
     cdef readonly Py_ssize_t n_features    # in a row, without the constant
     cdef readonly Py_ssize_t length        # of a row of features, in whole panels

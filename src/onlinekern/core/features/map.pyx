@@ -11,7 +11,9 @@ from libc.string cimport memcpy
 import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
-from onlinekern.core.base.vector cimport OK_DOT, OK_PANEL, aligned_resize, whole_panels
+from onlinekern.core.base.vector cimport (
+    OK_DOT, OK_PANEL, aligned_resize, ops_for, whole_panels,
+)
 from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.kernels.panel_store cimport PanelStore
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
@@ -30,18 +32,23 @@ cdef PanelStore panels_of(object rows, object dtype):
     return store
 
 
-cdef class FeatureMap:
-    """Base of the maps."""
+cdef class FeatureMap(Component):
+    """Base of the maps; a subclass defines `fill`."""
+
+    abstract = True
 
     def __cinit__(self, *args, **kwargs):
         self.constant = -1
 
     cdef void fill(self, Block block, char *z) noexcept nogil:
         """z (n x length) = features of the rows of an open block."""
+        self.missing = b"FeatureMap.fill"
 
     cdef double square(self, const char *z) noexcept nogil:
         """||z||^2 of a row of features."""
-        return 0
+        cdef double square, absolute
+        ops_for(self.itemsize).norms(z, self.length, &square, &absolute)
+        return square
 
     cdef Py_ssize_t work(self) noexcept nogil:
         """The cost of the features of a sample, in kernel values."""
@@ -88,6 +95,7 @@ cdef class FeatureMap:
                 for i in range(width if status == OK else 0):
                     self.copy(window.features.row(i), out + (first + i) * row_bytes)
                 first += width
+        self.check_defined()
         if status < 0:
             raise MemoryError(f"no memory for the features of {n} samples")
         return found

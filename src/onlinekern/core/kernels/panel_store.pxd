@@ -1,12 +1,12 @@
 # Storage of support vectors. May change at minor versions.
-from onlinekern.core.base.part cimport Status
+from onlinekern.core.base.part cimport Component, Status
 from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport ok_vector_ops
 from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.samples.sparse_rows cimport Point
 
 
-cdef class Store:
+cdef class Store(Component):
     cdef const ok_vector_ops *ops
     cdef readonly Py_ssize_t d, itemsize, capacity
     cdef Journal journal      # of the rows that are overwritten

@@ -21,7 +21,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.part cimport NOT_GIVEN, NO_MEMORY, OK, Status
 from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport OK_PANEL, OK_SQUARED, aligned_resize, ops_for
 from onlinekern.core.kernels.block cimport Block
@@ -77,6 +77,8 @@ cdef class Store:
         4 or 8.
     """
 
+    abstract = True
+
     def __init__(self, Py_ssize_t d, Py_ssize_t itemsize):
         self.d = d
         self.itemsize = itemsize
@@ -85,18 +87,22 @@ cdef class Store:
 
     cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil:
         """Make room for `capacity` rows, a multiple of OK_PANEL. Returns a status."""
-        return NO_MEMORY
+        self.missing = b"Store.reserve"
+        return NOT_GIVEN
 
     cdef Status write(self, Py_ssize_t slot, Block block, Py_ssize_t i) noexcept nogil:
         """Store row i of the block in `slot`. Returns a status."""
-        return NO_MEMORY
+        self.missing = b"Store.write"
+        return NOT_GIVEN
 
     cdef Status read(self, Py_ssize_t slot, Point point) noexcept nogil:
         """Copy the row of `slot`. Returns a status."""
-        return NO_MEMORY
+        self.missing = b"Store.read"
+        return NOT_GIVEN
 
     cdef void clear(self, Py_ssize_t slot) noexcept nogil:
         """Make the row of `slot` zero."""
+        self.missing = b"Store.clear"
 
     cdef void checkpoint(self, Py_ssize_t n) noexcept nogil:
         """Remember the first n rows for `rollback`; call `keep` before one is overwritten."""
@@ -104,10 +110,12 @@ cdef class Store:
 
     cdef Status keep(self, Py_ssize_t slot) noexcept nogil:
         """Copy a row that `rollback` needs, once. Returns a status."""
-        return NO_MEMORY
+        self.missing = b"Store.keep"
+        return NOT_GIVEN
 
     cdef void rollback(self) noexcept nogil:
         """Put back the rows of the checkpoint that were overwritten."""
+        self.missing = b"Store.rollback"
 
     cdef bint needs_panels(self) noexcept nogil:
         """Whether `product` needs the block's panels."""
@@ -116,14 +124,16 @@ cdef class Store:
     cdef void product(self, Block block, Py_ssize_t panel, int accumulate, char *g,
                       Py_ssize_t ld) noexcept nogil:
         """g = products of all rows of the block with the slots of one panel."""
+        self.missing = b"Store.product"
 
     cdef void distance(self, Block block, Py_ssize_t i, Py_ssize_t panel,
                        char *g) noexcept nogil:
         """g[0:OK_PANEL] = squared distances of row i to the slots of one panel (float32)."""
+        self.missing = b"Store.distance"
 
     def nbytes(self, Py_ssize_t n):
         """Bytes allocated, with the first `n` rows in use."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} does not define Store.nbytes")
 
 
 cdef class PanelStore(Store):

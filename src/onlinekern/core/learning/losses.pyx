@@ -6,23 +6,31 @@ samples learnt one by one and in blocks cannot disagree.
 
 For classification y is -1 or +1; for regression it is the target.
 """
-from libc.math cimport exp, fabs, log1p
+from libc.math cimport NAN, exp, fabs, log1p
 
 from onlinekern.core.base.part cimport Part
 
 
 cdef class Loss(Part):
-    """Base of the losses; a subclass gives `value` and `slope`."""
+    """Base of the losses; a subclass defines `value` and `slope`."""
+
+    abstract = True
 
     cdef double value(self, double f, double y) noexcept nogil:
-        return 0
+        """The loss of score f at target y."""
+        self.missing = b"Loss.value"
+        return NAN
 
     cdef double slope(self, double f, double y) noexcept nogil:
-        return 0
+        """Its negative derivative with respect to f."""
+        self.missing = b"Loss.slope"
+        return NAN
 
     def evaluate(self, double f, double y):
         """The pair (value, negative slope) at a score f and a target y."""
-        return self.value(f, y), self.slope(f, y)
+        value, slope = self.value(f, y), self.slope(f, y)
+        self.check_defined()
+        return value, slope
 
 
 cdef class PerceptronLoss(Loss):

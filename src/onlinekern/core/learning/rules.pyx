@@ -16,7 +16,7 @@ The Passive-Aggressive rules.
 Their step is the shortest that suffers no loss on the sample, bounded (PA-I) or softened
 (PA-II) by C.
 """
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Part
@@ -40,6 +40,8 @@ cdef class Rule(Part):
         sets it to False is spared the computation. A subclass of such a rule starts from True.
     """
 
+    abstract = True
+
     def __cinit__(self, *args, **kwargs):
         self.uses_length = True
 
@@ -52,21 +54,34 @@ cdef class Rule(Part):
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil:
-        return 0
+        """The coefficient of a sample; every subclass defines it."""
+        self.missing = b"Rule.coefficient"
+        return NAN
 
     cdef double contraction(self, double f, double y, double q, double importance) noexcept nogil:
+        """The contraction along a sample; rules of second order define it."""
+        if self.second_order:
+            self.missing = b"Rule.contraction"
         return 0
 
     cdef double shrink(self, int64_t t) noexcept nogil:
+        """The factor on everything that was learnt before step t."""
         return 1
 
+    def components(self):
+        return self.loss, *Part.components(self)
+
     def evaluate_contraction(self, double f, double y, double q=1.0, double importance=1.0):
-        """The contraction of one step (for tests and exploration)."""
-        return self.contraction(f, y, q, importance)
+        """The contraction of one update (for tests and exploration)."""
+        contraction = self.contraction(f, y, q, importance)
+        self.check_defined()
+        return contraction
 
     def evaluate(self, double f, double y, double q=1.0, int64_t t=1, double importance=1.0):
-        """The pair (coefficient, shrink) of one step (for tests and exploration)."""
-        return self.coefficient(f, y, q, t, importance), self.shrink(t)
+        """The pair (coefficient, shrink) of one update (for tests and exploration)."""
+        coefficient, shrink = self.coefficient(f, y, q, t, importance), self.shrink(t)
+        self.check_defined()
+        return coefficient, shrink
 
 
 cdef class Perceptron(Rule):

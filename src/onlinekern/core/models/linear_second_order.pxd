@@ -1,13 +1,14 @@
 # The space of second-order linear learners. May change at minor versions.
 from libc.stdint cimport int64_t
 
+from onlinekern.core.base.part cimport Component
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport ok_vector_ops
 from onlinekern.core.models.linear cimport LinearSpace
 from onlinekern.core.samples.row_arithmetic cimport Entries, Vector
 
 
-cdef class Covariance:
+cdef class Covariance(Component):
     cdef readonly Py_ssize_t n_outputs, length, width
     cdef const ok_vector_ops *ops
     cdef JournaledMatrix blocks

@@ -9,7 +9,7 @@ A multi-class step moves two outputs: the class of the sample and its rival. Its
 of the variances of both, and both matrices are contracted alike. The exact step would also make
 covariances between the two outputs; they are left at 0.
 """
-from libc.math cimport isfinite, sqrt
+from libc.math cimport NAN, isfinite, sqrt
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
@@ -39,6 +39,8 @@ cdef class Covariance:
         Features of a sample, the constant included.
     """
 
+    abstract = True
+
     def __init__(self, Py_ssize_t n_outputs, Py_ssize_t length):
         self.ops = ops_for(sizeof(double))
         self.n_outputs = n_outputs
@@ -54,10 +56,12 @@ cdef class Covariance:
 
     cdef double measure(self, Py_ssize_t k, const Vector *x) noexcept nogil:
         """x'S_k x; remembers S_k x until the next sample is measured."""
-        return 0
+        self.missing = b"Covariance.measure"
+        return NAN
 
     cdef Vector direction(self, Py_ssize_t k, const Vector *x) noexcept nogil:
-        """S_k x of the sample that was measured last; to be asked for before `contract`."""
+        """S_k x of the sample that was measured last; called before `contract`."""
+        self.missing = b"Covariance.direction"
         return x[0]
 
     cdef void contract(self, Py_ssize_t k, const Vector *x, double contraction) noexcept nogil:
@@ -65,7 +69,7 @@ cdef class Covariance:
 
         The contraction is at most 1 / x'S_k x, so that S_k stays positive but for rounding.
         """
-        pass
+        self.missing = b"Covariance.contract"
 
     cdef void checkpoint(self) noexcept nogil:
         """What the matrices are now is what `rollback` returns to."""
@@ -311,6 +315,9 @@ cdef class SecondOrderSpace(LinearSpace):
         self.factor = d if kind == "full" else 3
         self.sample = Entries(d, intercept)
         self.covariance = COVARIANCES[kind](n_outputs, d + intercept)
+
+    def components(self):
+        return (self.covariance,)
 
     cdef Py_ssize_t size(self) noexcept nogil:
         """Work per sample, in kernel values of some sixteen features."""

@@ -36,6 +36,9 @@ cdef class MappedSpace(Space):
             raise MemoryError(f"no memory for {n_outputs} x {map.length} weights")
         self.window = map.new_window(1)
 
+    def components(self):
+        return (self.map,)
+
     def __reduce__(self):
         return _restore, (self.map, self.n_outputs, self.weights.averaged,
                           self.weights.get_state())

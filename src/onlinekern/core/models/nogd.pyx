@@ -114,6 +114,9 @@ cdef class NystroemSpace(Space):
             return self.enter_second_stage()
         return status
 
+    def components(self):
+        return (self.stage,)
+
     cdef Py_ssize_t size(self) noexcept nogil:
         return self.stage.size()
 

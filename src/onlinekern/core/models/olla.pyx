@@ -219,6 +219,9 @@ cdef class OLLASpace(Space):
         return _restore, (self.support.arguments(), self.support.get_state(), self.penalty,
                           self.fit_intercept, self.offsets())
 
+    def components(self):
+        return self.support.kernel, self.support.store, self.penalty
+
     cdef Py_ssize_t size(self) noexcept nogil:
         return self.support.n if self.basis is None else self.basis.n
 
@@ -246,6 +249,7 @@ cdef class OLLASpace(Space):
         cdef Py_ssize_t k, p = self.row_number(i)
         cdef double decay
         cdef bint moves = False
+        cdef Status status
         for k in range(self.n_outputs):
             decay = 1 - update.shrink + update.contractions[k]
             self.change[k] = self.penalty.change(self.alpha[p, k], update.coefficients[k], decay)
@@ -253,14 +257,17 @@ cdef class OLLASpace(Space):
             if not fabs(self.alpha[p, k] + self.change[k]) <= LARGEST \
                     or not fabs(self.offset[k] + update.coefficients[k]) <= LARGEST:
                 return NOT_FINITE
-        if moves and self.step_on(i) < 0:
-            return NO_MEMORY
+        if moves:
+            status = self.step_on(i)
+            if status != OK:
+                return status
         for k in range(self.n_outputs if self.fit_intercept else 0):
             self.offset[k] += update.coefficients[k]
         return OK
 
     cdef Status step_on(self, Py_ssize_t i) noexcept nogil:
         """Add `change` to the coefficients of the point of sample i. Returns a status."""
+        self.missing = b"OLLASpace.step_on"
         return NOT_GIVEN
 
     cdef object new_window(self, Py_ssize_t rows):

@@ -42,6 +42,8 @@ cdef class Discriminant(Part):
         lambda
     """
 
+    abstract = True
+
     def __init__(self, double within_weight, double weight, double regularisation):
         self.within_weight = within_weight
         self.weight = weight
@@ -65,7 +67,7 @@ cdef class Discriminant(Part):
     cdef void between(self, Scatter scatter, const double *w, Py_ssize_t n, double unit,
                       double *out) noexcept nogil:
         """The part of `gradient` that pulls the classes apart."""
-        pass
+        self.missing = b"Discriminant.between"
 
     cdef double curvature(self, Scatter scatter) noexcept nogil:
         """An estimate of the largest curvature of the convex part."""
@@ -167,6 +169,9 @@ cdef class SketchedSpace(Space):
         if averaged:
             self.average = JournaledMatrix("averaged weights", n_outputs, scatter.d + 1)
         self.collected = JournaledMatrix("steps of the batch", n_outputs, scatter.d + 1)
+
+    def components(self):
+        return self.discriminant, self.step_size
 
     cdef Py_ssize_t size(self) noexcept nogil:
         """Work per sample, in kernel values of a few numbers each."""

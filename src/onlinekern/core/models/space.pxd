@@ -1,12 +1,12 @@
 # Spaces: what a model is. May change at minor versions.
-from onlinekern.core.base.part cimport Status
+from onlinekern.core.base.part cimport Component, Status
 from onlinekern.core.budgets.policy cimport Budget
 from onlinekern.core.kernels.support_set cimport SupportSet
 from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.samples.rows cimport Rows
 
 
-cdef class Space:
+cdef class Space(Component):
     cdef readonly Py_ssize_t n_outputs
     cdef Rows rows                   # of the open block
     cdef const Py_ssize_t *order

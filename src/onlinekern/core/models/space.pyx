@@ -4,9 +4,11 @@ A space opens a block of coming samples, scores each when its turn comes, tells 
 length of a sample in its geometry, and takes the update. `KernelSpace` is a support set under a
 budget policy.
 """
+from libc.math cimport NAN
+
 import copy
 
-from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.part cimport NOT_GIVEN, NO_MEMORY, OK, Status
 from onlinekern.core.budgets.policy cimport Budget
 from onlinekern.core.kernels.cost_model cimport best_length
 from onlinekern.core.kernels.support_set cimport SupportSet
@@ -19,11 +21,14 @@ cdef Py_ssize_t ROWS = 64
 
 
 cdef class Space:
-    """Base of the spaces; see `KernelSpace` for what each verb does.
+    """Base of the spaces; see `KernelSpace` for what each method does.
 
-    An open block is remembered as it was given: a space that shares no work between its samples
-    has nothing else to do.
+    A subclass defines `scores`, `squared_lengths`, `update`, `checkpoint`, `rollback` and `score`.
+    `open` remembers the block as it was given, which is enough for a space whose samples share no
+    work.
     """
+
+    abstract = True
 
     cdef Py_ssize_t size(self) noexcept nogil:
         return 0
@@ -45,30 +50,33 @@ cdef class Space:
         return OK
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
-        pass
+        self.missing = b"Space.scores"
+        current[0] = NAN
 
     cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
-        pass
+        self.missing = b"Space.squared_lengths"
 
     cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil:
         """Label and weight of sample i, before its update: for models that follow the stream."""
         pass
 
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
-        return NO_MEMORY
+        self.missing = b"Space.update"
+        return NOT_GIVEN
 
     cdef void checkpoint(self) noexcept nogil:
-        pass
+        self.missing = b"Space.checkpoint"
 
     cdef void rollback(self) noexcept nogil:
-        pass
+        self.missing = b"Space.rollback"
 
     cdef object new_window(self, Py_ssize_t rows):
         return None
 
     cdef Status score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
                       double *out) noexcept nogil:
-        return NO_MEMORY
+        self.missing = b"Space.score"
+        return NOT_GIVEN
 
 
 cdef class KernelSpace(Space):
@@ -86,6 +94,9 @@ cdef class KernelSpace(Space):
         self.budget = budget
         self.n_outputs = support.n_outputs
         budget.attach(support)
+
+    def components(self):
+        return self.support.kernel, self.support.store, self.budget
 
     def __reduce__(self):
         return _restore, (type(self), self.support.arguments(), self.support.get_state(),

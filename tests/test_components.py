@@ -1,0 +1,113 @@
+"""What a model may be composed of: compiled components that are more than a base class."""
+
+import numpy as np
+import pytest
+from onlinekern.core.base.random import Generator
+from onlinekern.core.learning.losses import Hinge, Loss
+from onlinekern.core.learning.rules import Rule
+from onlinekern.core.learning.sampling import Gate
+from onlinekern.core.models.linear import LinearSpace
+from onlinekern.core.models.space import Space
+from onlinekern.core.stream import Model
+
+from onlinekern import KernelOGDClassifier
+from onlinekern.core import GATES, HEADS, LOSSES, RULES, SCHEDULES
+
+
+def gradient(loss):
+    return RULES["gradient"](loss, SCHEDULES["constant"](0.5))
+
+
+def compose(space=None, rule=None, gate=None):
+    """Return a model of two features in which some components are replaced."""
+    return Model(
+        space or LinearSpace(2, np.float64, 1, False),
+        HEADS["binary"](),
+        rule or gradient(Hinge()),
+        gate or GATES["always"](),
+        Generator(0),
+        2,
+        np.float64,
+    )
+
+
+class Steeper(Hinge):
+    """Written in Python: the loop would call the methods of Hinge."""
+
+    def value(self, f, y):
+        return 2 * max(0, 1 - y * f)
+
+
+class Closed(Gate):
+    def importance(self, *_):
+        return 0
+
+
+class Documented(Hinge):
+    """The hinge with a constructor of its own, and other words when it is evaluated."""
+
+    def __init__(self, unused=None):
+        super().__init__()
+
+    def evaluate(self, f, y):
+        return f"{super().evaluate(f, y)}"
+
+
+@pytest.mark.parametrize(
+    "replaced",
+    [{"space": Space()}, {"rule": Rule()}, {"rule": gradient(Loss())}],
+    ids=["Space", "Rule", "Loss"],
+)
+def test_a_base_class_is_no_component(replaced, request):
+    name = request.node.callspec.id
+    with pytest.raises(TypeError, match=f"^{name} is a base class"):
+        compose(**replaced)
+
+
+def test_components_written_in_python():
+    for replaced, name in (
+        ({"rule": gradient(Steeper())}, "Steeper.value"),
+        ({"gate": Closed()}, "Closed.importance"),
+    ):
+        with pytest.raises(TypeError, match=rf"{name} would never be called.*c_api\.md"):
+            compose(**replaced)
+
+
+def test_replaced_between_calls():
+    model = compose()
+    rule, gate = model.rule, model.gate
+    with pytest.raises(TypeError, match=r"Steeper\.value"):
+        model.rule = gradient(Steeper())
+    with pytest.raises(TypeError, match=r"Closed\.importance"):
+        model.gate = Closed()
+    with pytest.raises(TypeError):
+        model.rule = None
+    assert (model.rule, model.gate) == (rule, gate)
+    model.rule = gradient(LOSSES["logistic"]())
+    assert model.rule != rule
+
+
+def test_python_subclass_without_new_methods():
+    X, y = np.array([[1.0, 0], [0, 1]]), np.array([1.0, 0])
+    spaces = [LinearSpace(2, np.float64, 1, False) for _ in range(2)]
+    for space, loss in zip(spaces, (Hinge(), Documented()), strict=True):
+        compose(space, gradient(loss)).learn(X, y)
+    np.testing.assert_array_equal(spaces[0].latest(), spaces[1].latest())
+    assert np.abs(spaces[0].latest()).max() > 0
+
+
+def test_estimator_with_a_loss_written_in_python(stream):
+    class Own(KernelOGDClassifier):
+        def _rule(self):
+            return gradient(Steeper())
+
+    X, y = stream("binary", n=20)
+    with pytest.raises(TypeError, match=r"Steeper\.value would never be called"):
+        Own().fit(X, y)
+
+
+def test_methods_that_a_base_class_lacks():
+    with pytest.raises(NotImplementedError, match=r"Loss does not define Loss\."):
+        Loss().evaluate(0.0, 1.0)
+    with pytest.raises(NotImplementedError, match=r"Rule does not define Rule\.coefficient"):
+        Rule().evaluate(0.0, 1.0)
