@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from onlinekern.core.learning.losses import LOSSES
-from onlinekern.core.learning.rules import AROW
+from onlinekern.core.learning.second_order_rules import AROW
 from scipy.optimize import minimize
 
 from onlinekern.core import RULES

@@ -22,11 +22,10 @@ from onlinekern.core.kernels.kernels import KERNEL_ALIASES, KERNELS
 from onlinekern.core.learning.heads import HEADS
 from onlinekern.core.learning.losses import LOSSES
 from onlinekern.core.learning.point_rules import PENALTIES, POINT_RULES
-from onlinekern.core.learning.rules import PASSIVE_RULES
-from onlinekern.core.learning.rules import RULES as OTHER_RULES
+from onlinekern.core.learning.rules import FIRST_ORDER_RULES
 from onlinekern.core.learning.sampling import GATES
 from onlinekern.core.learning.schedules import SCHEDULES
-from onlinekern.core.learning.second_order_rules import CONFIDENCE_RULES
+from onlinekern.core.learning.second_order_rules import SECOND_ORDER_RULES
 from onlinekern.core.models.dual_sgd import POLICIES as DUAL_SGD
 from onlinekern.core.models.linear_second_order import COVARIANCES
 from onlinekern.core.models.sdrogd import DISCRIMINANTS, STEPS
@@ -42,7 +41,7 @@ POLICIES = {
     **BOLSSVM,
     **DUAL_SGD,
 }
-RULES = {**OTHER_RULES, **PASSIVE_RULES, **CONFIDENCE_RULES}
+RULES = {**FIRST_ORDER_RULES, **SECOND_ORDER_RULES}
 
 __all__ = [
     "COVARIANCES",

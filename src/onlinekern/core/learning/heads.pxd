@@ -12,7 +12,7 @@ cdef struct Sample:
     const double *scores     # of the K outputs, by the model that learns
     double y                 # class number, or target
     double weight            # > 0
-    int64_t t                # number of the step, from 1
+    int64_t t                # number of the sample, from 1
 
 
 # What a sample does to a model of K outputs.

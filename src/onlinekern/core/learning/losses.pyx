@@ -1,8 +1,8 @@
-"""Losses: value and negative slope of a score f at a target y.
+"""Losses of a score f at a target y: the value, and the negative slope.
 
-Scalars are double whatever the dtype of the samples. `slope` is the *negative* derivative
--dl/df, the direction in which an update moves f. A kink is decided here and nowhere else, so that
-samples learnt one by one and in blocks cannot disagree.
+`slope` is the *negative* derivative -dl/df, the direction in which an update moves f. Each
+loss decides its own kink, here and nowhere else: samples learnt one by one and in blocks cannot
+disagree. Scalars are double whatever the dtype of the samples.
 
 For classification y is -1 or +1; for regression it is the target.
 """
@@ -34,7 +34,7 @@ cdef class Loss(Part):
 
 
 cdef class PerceptronLoss(Loss):
-    """max(0, -y f): what the Perceptron minimises."""
+    """max(0, -y f), the loss that the Perceptron minimises."""
 
     cdef double value(self, double f, double y) noexcept nogil:
         return max(0.0, -y * f)
@@ -89,7 +89,7 @@ cdef class SmoothHinge(Loss):
 
 
 cdef class Logistic(Loss):
-    """ln(1 + exp(-y f)), computed so that no exponential overflows."""
+    """ln(1 + exp(-y f)), computed without an exponential that overflows."""
 
     cdef double value(self, double f, double y) noexcept nogil:
         cdef double margin = y * f
@@ -101,7 +101,7 @@ cdef class Logistic(Loss):
 
 
 cdef class Exponential(Loss):
-    """exp(-y f), with the exponent held at 700 so that the value stays finite."""
+    """exp(-y f), with an exponent of at most 700, so that the value stays finite."""
 
     cdef double value(self, double f, double y) noexcept nogil:
         return exp(min(-y * f, 700.0))

@@ -1,7 +1,7 @@
 """Orders: which row of the data is learnt next.
 
-The stream loop asks before it opens a block: an order given beforehand needs no answer,
-one that follows the model fills in the next row.
+An order is either given beforehand, or chosen from the state of the model. The stream loop
+calls `choose` before each block of samples, so the second kind can fill in the next row.
 """
 
 cdef extern from "Python.h":
@@ -9,12 +9,12 @@ cdef extern from "Python.h":
 
 
 cdef class Order:
-    """Base of the orders, and one that is given.
+    """Base of the orders, and the one that is given beforehand.
 
     Parameters
     ----------
     rows : ndarray of shape (n,) of intp, optional
-        Row numbers in the order of learning; default as they stand.
+        Row numbers, in the order of learning; default all rows as they stand.
     """
 
     def __init__(self, rows=None):
@@ -27,4 +27,4 @@ cdef class Order:
             self.rows = &view[0]
 
     cdef void choose(self, Py_ssize_t first) noexcept nogil:
-        """Put the next row at place `first`; no more than `most` rows are asked of it."""
+        """Write the numbers of the next rows into `rows`, from `first` on; at most `most`."""

@@ -1,15 +1,12 @@
-"""Rules for training points that have a coefficient each, learnt in several passes (OLLA).
+"""Rules and penalties for training points that have a coefficient each, learnt in passes (OLLA).
 
-The coefficient of a rule is the step that the loss asks for, Lambda; what the regulariser
-takes from the point's own coefficient, as a part of it, is the rest of `shrink` (1 - eta_t), or the
-contraction, which may depend on the score. C is multiplied by the importance of the sample.
+At its turn, the coefficient of a point changes by a step Lambda that the loss asks for, and by
+what the regulariser takes. A rule gives Lambda as its `coefficient`. The decay eta_t of the
+regulariser is 1 - `shrink`, or, where it depends on the score, the `contraction`. A penalty then
+says how the coefficient changes under a step and a decay. C is multiplied by the importance of the
+point.
 
 Kecman (2016), Fast online algorithm for nonlinear support vector machines and other alike models.
-
-Penalties: how the coefficient of a training point moves under a step and a regulariser.
-
-`change` says by how much a coefficient moves when the loss asks for `step` and the
-regulariser pulls with `decay` (the step size eta of a gradient step).
 """
 from libc.math cimport fabs
 from libc.stdint cimport int64_t
@@ -30,7 +27,7 @@ cdef class PointGradient(Rule):
     C : float > 0
         Weight of the losses against the regulariser.
     penalised : bool
-        Whether there is a regulariser, whose step is eta_t too.
+        Whether there is a regulariser, whose step size is eta_t too.
     """
 
     def __init__(self, Loss loss, Schedule schedule, double C=1.0, bint penalised=False):
@@ -47,7 +44,7 @@ cdef class PointGradient(Rule):
 
     cdef double bounded(self, double step, double rate, double f, double y,
                         double q) noexcept nogil:
-        """What is taken of a step; `rate` is eta_t C."""
+        """The step, bounded; `rate` is eta_t C."""
         return step
 
     cdef double shrink(self, int64_t t) noexcept nogil:
@@ -55,11 +52,11 @@ cdef class PointGradient(Rule):
 
 
 cdef class ImplicitGradient(PointGradient):
-    """|Lambda| <= eta_t C |y - f| / (1 + eta_t C q): the slope where the step ends.
+    """|Lambda| <= eta_t C |y - f| / (1 + eta_t C q): the gradient is taken where the step ends.
 
-    For the squared loss, and for losses that are squared near their minimum and of a bounded slope
-    (Huber's) or 0 (the squared hinge) elsewhere. A plain step of the squared loss ends further
-    from the minimum than it began when eta_t C q > 2; this one never passes it.
+    For the squared loss, and for losses that are squared near their minimum and elsewhere have a
+    bounded slope (Huber's) or are 0 (the squared hinge). When eta_t C q > 2, a plain step of the
+    squared loss ends further from the minimum than it began; this one never passes the minimum.
     """
 
     cdef double bounded(self, double step, double rate, double f, double y,
@@ -69,7 +66,7 @@ cdef class ImplicitGradient(PointGradient):
 
 
 cdef class StoppedGradient(PointGradient):
-    """|Lambda| <= l / q: a step ends at the kink, for losses whose slope is -1, 0 or 1."""
+    """|Lambda| <= l / q: no step passes the kink, for losses whose slope is -1, 0 or 1."""
 
     cdef double bounded(self, double step, double rate, double f, double y,
                         double q) noexcept nogil:
@@ -81,7 +78,7 @@ cdef class StoppedGradient(PointGradient):
 
 
 cdef class CappedGradient(PointGradient):
-    """|Lambda| <= max(1, |1 - y f|) / q: a step moves the margin to 1, or by 1 if that is more."""
+    """|Lambda| <= max(1, |1 - y f|) / q: the margin moves up to 1, or by 1 if that is further."""
 
     cdef double bounded(self, double step, double rate, double f, double y,
                         double q) noexcept nogil:
@@ -104,7 +101,7 @@ cdef class PointNewton(Rule):
         The logistic one.
     C : float > 0
     relaxation : float in (0, 2)
-        omega.
+        omega: the part of the Newton step that is taken.
     """
 
     cdef double C, relaxation
@@ -137,9 +134,10 @@ POINT_RULES = {
 
 
 cdef class Penalty(Part):
-    """Base of the penalties, and none: the step itself."""
+    """Base of the penalties, and no penalty: the change is the step."""
 
     cdef double change(self, double coefficient, double step, double decay) noexcept nogil:
+        """The change of a coefficient under a step of the loss and a decay of the regulariser."""
         return step
 
     def evaluate(self, double coefficient, double step, double decay):
@@ -148,14 +146,14 @@ cdef class Penalty(Part):
 
 
 cdef class SquaredNorm(Penalty):
-    """w'w / 2: the coefficient shrinks in proportion."""
+    """w'w / 2: the coefficient shrinks by a factor."""
 
     cdef double change(self, double coefficient, double step, double decay) noexcept nogil:
         return step - decay * coefficient
 
 
 cdef class AbsoluteNorm(Penalty):
-    """|w|_1 by its soft threshold: a coefficient within `decay` of 0 becomes 0 exactly."""
+    """|w|_1 by the soft threshold: a coefficient within `decay` of 0 becomes 0."""
 
     cdef double change(self, double coefficient, double step, double decay) noexcept nogil:
         cdef double moved = coefficient + step
@@ -165,7 +163,7 @@ cdef class AbsoluteNorm(Penalty):
 
 
 cdef class AbsoluteNormGradient(Penalty):
-    """|w|_1 by its slope sgn: a coefficient swings around 0 in steps of `decay`."""
+    """|w|_1 by its gradient sgn(w): a coefficient oscillates around 0 in steps of `decay`."""
 
     cdef double change(self, double coefficient, double step, double decay) noexcept nogil:
         return step - decay * ((coefficient > 0) - (coefficient < 0))

@@ -1,4 +1,4 @@
-# Update rules: the scalar mathematics of one step. May change at minor versions.
+# Update rules: the scalar mathematics of one update. May change at minor versions.
 from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Part

@@ -1,19 +1,18 @@
 """Update rules: from a score to the coefficient of the sample, as pure scalar mathematics.
 
-A rule sees the score f, the target y, the squared length q of the sample in the geometry
-of the space (kappa(x, x) for kernels) and the step number t; it knows nothing of kernels, supports
-or classes. `importance` is the sample's weight over the probability with which the gate let it
-through (SPA and OSKL divide by it); it is > 0.
+A rule sees the score f and the target y of sample number t, and its squared length q, which is
+measured in the geometry of the space: kappa(x, x) for kernels. A rule knows nothing of kernels,
+support vectors or classes.
 
-A rule of second order also says how the geometry contracts along the sample: with S the metric of
-the space (q = x'Sx) and b the contraction, S <- S - b (Sx)(Sx)'. Other rules leave it 0.
+`coefficient` is what the sample is added to the model with. Its argument `importance` is > 0: the
+weight of the sample, divided by the probability with which the gate let it update.
+`shrink(t)` is the factor on everything that was learnt before sample t. It applies whether or not
+the sample gets a coefficient.
+`contraction` is for rules of second order, whose space has a covariance S and q = x'Sx. With the
+contraction b, S <- S - b (Sx)(Sx)'. See `second_order_rules`.
 
-`shrink(t)` is the factor on all that was learnt before step t, applied whether or not the sample
-gets a coefficient.
-
-The Passive-Aggressive rules.
-
-Their step is the shortest that suffers no loss on the sample, bounded (PA-I) or softened
+Perceptron, gradient descent and its variants come first; then the Passive-Aggressive rules, whose
+update is the smallest one after which the sample suffers no loss, bounded (PA-I) or softened
 (PA-II) by C.
 """
 from libc.math cimport INFINITY, NAN
@@ -32,7 +31,7 @@ cdef class Rule(Part):
     Attributes
     ----------
     loss : Loss
-        The loss that is counted, gated and descended.
+        The loss that is counted, and that the gate and the update depend on.
     second_order : bool
         Whether `contraction` is ever other than 0.
     uses_length : bool
@@ -65,7 +64,7 @@ cdef class Rule(Part):
         return 0
 
     cdef double shrink(self, int64_t t) noexcept nogil:
-        """The factor on everything that was learnt before step t."""
+        """The factor on everything that was learnt before sample t."""
         return 1
 
     def components(self):
@@ -104,8 +103,8 @@ cdef class Gradient(Rule):
     loss : Loss
     schedule : Schedule
     regularisation : float >= 0
-        The factor 1 - eta_t reg is held at 0 from below: a longer step would change the sign of
-        what has been learnt.
+        The factor 1 - eta_t reg is at least 0: a negative one would change the sign of what was
+        learnt.
     """
 
     cdef Schedule schedule
@@ -130,10 +129,10 @@ cdef class Gradient(Rule):
 
 
 cdef class Pegasos(Gradient):
-    """The gradient step with eta_t = 1 / (lambda t): shrink 1 - 1/t (Shalev-Shwartz et al. 2011).
+    """Gradient descent with eta_t = 1 / (lambda t): shrink 1 - 1/t (Shalev-Shwartz et al. 2011).
 
-    The shrink is computed as (t - 1) / t, not as 1 - eta_t lambda: it is exactly 0 at t = 1 and the
-    product over the steps stays 1/t to rounding.
+    The shrink is computed as (t - 1) / t, not as 1 - eta_t lambda: it is exactly 0 at t = 1, and
+    the product of the first t of them is 1/t but for rounding.
     """
 
     cdef double shrink(self, int64_t t) noexcept nogil:
@@ -141,10 +140,10 @@ cdef class Pegasos(Gradient):
 
 
 cdef class BatchPegasos(Rule):
-    """The step of Pegasos in batches: -dl/df / (lambda b n) each, shrink 1 - 1/b once (figure 2).
+    """Pegasos in batches: -dl/df / (lambda b n) each, shrink 1 - 1/b once (figure 2 there).
 
-    b counts the batches of n samples; a batch shrinks with its first sample. For spaces that take
-    the steps of a batch together.
+    b counts the batches of n samples; a batch shrinks with its first sample. For spaces that apply
+    the updates of a batch together.
 
     Parameters
     ----------
@@ -174,17 +173,17 @@ cdef class BatchPegasos(Rule):
 
 
 cdef class InverseTime(Rule):
-    """The step of Pegasos, -dl/df / (lambda t), of a model whose scale is exactly 1/t.
+    """Pegasos, -dl/df / (lambda t), for a model whose scale is exactly 1/t.
 
-    The coefficient is given in units of that scale: -dl/df / lambda, so that equal steps are equal
-    numbers whenever they are taken.
+    The coefficient is in units of that scale: -dl/df / lambda. Samples of equal slope so have
+    equal coefficients, whenever they come.
 
     Parameters
     ----------
     loss : Loss
     regularisation : float > 0
     max_step : float > 0, default=inf
-        Cap on the step itself, hence on the coefficient over t.
+        Bound on the absolute value of the coefficient, divided by t.
     """
 
     cdef double regularisation, max_step
@@ -206,58 +205,11 @@ cdef class InverseTime(Rule):
         return (t - 1.0) / t
 
 
-cdef class AROW(Rule):
-    """Coefficient l y b, contraction b = 1 / (q + r) where the loss l > 0 (Crammer et al. 2009).
-
-    The step is (8) and (9) of "Adaptive regularization of weight vectors" with the hinge for the
-    loss; r is the noise that a target is trusted with, so a sample of importance w has r / w.
-
-    Parameters
-    ----------
-    loss : Loss
-        Of slope -1, 0 or +1.
-    r : float > 0
-        In the units of q.
-    """
-
-    cdef double r
-
-    def __init__(self, Loss loss, double r=1.0):
-        self.loss = loss
-        self.r = r
-        self.second_order = True
-        self.arguments = (loss, r)
-
-    cdef bint needs_length(self, double f, double y) noexcept nogil:
-        return self.loss.slope(f, y) != 0
-
-    cdef double coefficient(self, double f, double y, double q, int64_t t,
-                            double importance) noexcept nogil:
-        if q <= 0:
-            return 0
-        return self.loss.slope(f, y) * self.loss.value(f, y) / (q + self.r / importance)
-
-    cdef double contraction(self, double f, double y, double q, double importance) noexcept nogil:
-        if q <= 0 or self.loss.value(f, y) <= 0:
-            return 0
-        return 1 / (q + self.r / importance)
-
-
-RULES = {
-    "perceptron": Perceptron,
-    "gradient": Gradient,
-    "pegasos": Pegasos,
-    "batch_pegasos": BatchPegasos,
-    "inverse_time": InverseTime,
-    "arow": AROW,
-}
-
-
 cdef class PassiveAggressive(Rule):
     """tau = l / q in the direction of the target (Crammer et al. 2006, eq. 5).
 
     For losses whose slope is -1, 0 or +1 (hinge, epsilon-insensitive). A sample of length q <= 0
-    (an empty row under the linear kernel) cannot move its own score and is passed over.
+    (an empty row under the linear kernel) cannot change its own score and is skipped.
 
     Parameters
     ----------
@@ -308,9 +260,9 @@ cdef class PassiveAggressive2(PassiveAggressive1):
 
 
 cdef class ScaledPassiveAggressive1(PassiveAggressive1):
-    """PA-I whose importance multiplies the step itself: importance min(C, l / q).
+    """PA-I whose importance multiplies the coefficient: importance min(C, l / q).
 
-    As scikit-learn weights its samples; C = inf gives plain PA.
+    scikit-learn weights samples in this way; C = inf gives plain PA.
     """
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
@@ -319,9 +271,9 @@ cdef class ScaledPassiveAggressive1(PassiveAggressive1):
 
 
 cdef class ScaledPassiveAggressive2(PassiveAggressive2):
-    """PA-II whose importance multiplies the step itself: importance l / (q + 1 / (2 C)).
+    """PA-II whose importance multiplies the coefficient: importance l / (q + 1 / (2 C)).
 
-    A sample of length 0 may move a constant that is no part of the length.
+    A sample of length 0 may change an intercept that is not part of the length.
     """
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
@@ -329,7 +281,12 @@ cdef class ScaledPassiveAggressive2(PassiveAggressive2):
         return importance * self.loss.slope(f, y) * self.tau(self.loss.value(f, y), q, self.C)
 
 
-PASSIVE_RULES = {
+FIRST_ORDER_RULES = {
+    "perceptron": Perceptron,
+    "gradient": Gradient,
+    "pegasos": Pegasos,
+    "batch_pegasos": BatchPegasos,
+    "inverse_time": InverseTime,
     "pa": PassiveAggressive,
     "pa1": PassiveAggressive1,
     "pa2": PassiveAggressive2,

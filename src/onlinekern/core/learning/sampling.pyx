@@ -1,10 +1,10 @@
-"""Gates: does this sample update, and with what importance?
+"""Gates: whether a sample may update, drawn at random, and with what importance.
 
-A gate that accepts with probability p passes 1/p on, so that the expected step is that of
-the ungated rule. One uniform number serves all the outputs of a sample (`uniform` is negative until
-it has been drawn): the K one-vs-rest problems are then accepted together as often as they can be,
-and the expected number of support rows is that of the most likely problem, not of the union of K
-draws.
+A gate that accepts with probability p gives the importance 1/p, so the expected update is the
+same as without a gate. All outputs of a sample share one random number, `uniform`, which is
+negative until it is drawn. The K one-vs-rest problems are then accepted together as often as
+possible, so the expected number of support vectors is that of the most likely problem, not of the
+union of K draws.
 """
 from libc.math cimport fabs
 
@@ -13,23 +13,22 @@ from onlinekern.core.base.random cimport Generator
 from onlinekern.core.learning.losses cimport Loss
 
 
-cdef inline double let_through(double probability, Generator rng,
-                               double *uniform) noexcept nogil:
+cdef inline double accept(double probability, Generator rng, double *uniform) noexcept nogil:
     """1/p with probability p, else 0."""
-    # Drawn for a probability of 0 as well: a repeated row has a loss of 0 but for rounding, which
-    # would otherwise decide about all the numbers that come after it.
+    # Draw even where the probability is 0: a repeated row has a loss of 0 but for rounding, and
+    # rounding must not decide which numbers the later samples get.
     if uniform[0] < 0:
         uniform[0] = rng.uniform()
     return 1 / probability if uniform[0] < probability else 0
 
 
 cdef class Gate(Part):
-    """Base of the gates, and the open one: every sample may update.
+    """Base of the gates, and the one that lets every sample update.
 
     Attributes
     ----------
-    open : bool
-        Whether it is this one, of an importance of 1 without asking.
+    always : bool
+        Whether it is this one: the importance is 1, without a call.
     """
 
     def __cinit__(self, *args, **kwargs):
@@ -37,7 +36,7 @@ cdef class Gate(Part):
 
     cdef double importance(self, Loss loss, double f, double y, double suffered, Generator rng,
                            double *uniform) noexcept nogil:
-        """1/p if the sample is let through (which has probability p), else 0.
+        """1/p with probability p, else 0: the sample does not update.
 
         `suffered` is the value of the loss at score f and target y.
         """
@@ -62,13 +61,13 @@ cdef class LossProportional(Gate):
 
     cdef double importance(self, Loss loss, double f, double y, double suffered, Generator rng,
                            double *uniform) noexcept nogil:
-        return let_through(min(self.alpha, suffered) / self.beta, rng, uniform)
+        return accept(min(self.alpha, suffered) / self.beta, rng, uniform)
 
 
 cdef class SlopeProportional(Gate):
     """Accept with probability |dl/df| / G, at most 1 (OSKL: Zhang et al. 2013).
 
-    A gradient step of importance 1/p then has the length eta G, or eta |dl/df| where p is 1.
+    The coefficient of a gradient rule is then eta G, or eta |dl/df| where p is 1.
 
     Parameters
     ----------
@@ -83,7 +82,7 @@ cdef class SlopeProportional(Gate):
 
     cdef double importance(self, Loss loss, double f, double y, double suffered, Generator rng,
                            double *uniform) noexcept nogil:
-        return let_through(min(1.0, fabs(loss.slope(f, y)) / self.G), rng, uniform)
+        return accept(min(1.0, fabs(loss.slope(f, y)) / self.G), rng, uniform)
 
 
 GATES = {

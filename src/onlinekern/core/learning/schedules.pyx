@@ -1,4 +1,4 @@
-"""Schedules: the step size eta_t at step t = 1, 2, ..."""
+"""Schedules: the step size eta_t of sample t = 1, 2, ..."""
 from libc.math cimport pow, sqrt
 
 from onlinekern.core.base.part cimport Part
@@ -31,7 +31,7 @@ cdef class InverseSquareRoot(Schedule):
 
 
 cdef class Inverse(Schedule):
-    """eta_t = eta / t; with eta = 1 / lambda the step of Pegasos."""
+    """eta_t = eta / t; with eta = 1 / lambda the step size of Pegasos."""
 
     cdef double at(self, int64_t t) noexcept nogil:
         return self.eta / t

@@ -1,4 +1,4 @@
-# Update rules of confidence-weighted learning. May change at minor versions.
+# Update rules of second order. May change at minor versions.
 from onlinekern.core.learning.rules cimport Rule
 
 

@@ -1,11 +1,12 @@
-"""Confidence-weighted rules: a sample is to be right with a given probability.
+"""Rules of second order: AROW, and confidence-weighted learning (CW, SCW).
 
-The weights are a Gaussian of mean mu and covariance S. With m = y f the margin of the
-mean, v = q = x'Sx its variance and phi the quantile of the confidence, a sample wants
-m >= phi sqrt(v). Where it is not so, mu += alpha y S x and S -= beta S x x'S.
+The weights of the model are a Gaussian of mean mu and covariance S; q = x'Sx is the variance
+of a score. An update is mu += a S x, S -= b S x x'S, with the coefficient a and the contraction b.
 
-Every alpha below is the printed root of a quadratic; for m > 0 it is computed from the excess
-phi^2 v - m^2 over the sum of the two terms whose difference is printed, which cancels.
+Confidence-weighted rules want a sample to be right with a given probability. With m = y f the
+margin of the mean, v = q and phi the quantile of that probability, this is m >= phi sqrt(v).
+Otherwise the coefficient is a = y alpha. Every alpha below is the root of a quadratic, as printed
+in the paper. For m > 0 the printed difference cancels: it is computed as phi^2 v - m^2 over a sum.
 """
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t
@@ -16,19 +17,56 @@ from onlinekern.core.learning.losses cimport Loss
 from onlinekern.core.learning.rules cimport Rule
 
 
+cdef class AROW(Rule):
+    """Coefficient l y b, contraction b = 1 / (q + r) where the loss l > 0 (Crammer et al. 2009).
+
+    Equations (8) and (9) of "Adaptive regularization of weight vectors", whose loss is the hinge.
+    r is the variance of the noise of a target: a sample of importance w has r / w.
+
+    Parameters
+    ----------
+    loss : Loss
+        Of slope -1, 0 or +1.
+    r : float > 0
+        In the units of q.
+    """
+
+    cdef double r
+
+    def __init__(self, Loss loss, double r=1.0):
+        self.loss = loss
+        self.r = r
+        self.second_order = True
+        self.arguments = (loss, r)
+
+    cdef bint needs_length(self, double f, double y) noexcept nogil:
+        return self.loss.slope(f, y) != 0
+
+    cdef double coefficient(self, double f, double y, double q, int64_t t,
+                            double importance) noexcept nogil:
+        if q <= 0:
+            return 0
+        return self.loss.slope(f, y) * self.loss.value(f, y) / (q + self.r / importance)
+
+    cdef double contraction(self, double f, double y, double q, double importance) noexcept nogil:
+        if q <= 0 or self.loss.value(f, y) <= 0:
+            return 0
+        return 1 / (q + self.r / importance)
+
+
 cdef class ConfidenceWeighted(Rule):
     """CW in its exact convex form (Crammer, Dredze and Pereira 2008, lemma 1; stdev form).
 
-    The Gaussian nearest to the last one under which the sample is right with the probability:
-    with psi = 1 + phi^2 / 2 and zeta = 1 + phi^2,
+    The new Gaussian is the nearest one under which the sample is right with the probability. With
+    psi = 1 + phi^2 / 2 and zeta = 1 + phi^2,
     alpha = (-m psi + sqrt(m^2 phi^4 / 4 + v phi^2 zeta)) / (v zeta).
 
     Parameters
     ----------
     loss : Loss
-        The hinge. It is counted, and plays no part in the step.
+        The hinge. It is counted only: the update does not depend on it.
     confidence : float in (0.5, 1)
-        At 0.5 nothing would ever be learnt from mu = 0.
+        At 0.5 phi is 0, and nothing would ever be learnt from mu = 0.
     """
 
     def __init__(self, Loss loss, double confidence=0.9):
@@ -38,12 +76,12 @@ cdef class ConfidenceWeighted(Rule):
         self.arguments = (loss, confidence)
 
     cdef double excess(self, double m, double v) noexcept nogil:
-        """phi^2 v - m^2, whose sign at m > 0 says whether there is a step."""
+        """phi^2 v - m^2: at m > 0, positive where there is an update."""
         cdef double bound = self.phi * sqrt(v)
         return (bound - m) * (bound + m)
 
     cdef double alpha(self, double m, double v, double importance) noexcept nogil:
-        """The length of the step; m < phi sqrt(v) and v > 0."""
+        """The absolute value of the coefficient; m < phi sqrt(v) and v > 0."""
         cdef double square = self.phi * self.phi
         cdef double middle = m * (1 + square / 2)
         cdef double root = sqrt(m * m * square * square / 4 + v * square * (1 + square))
@@ -62,12 +100,12 @@ cdef class ConfidenceWeighted(Rule):
 
         sqrt(u) = (-alpha v phi + sqrt((alpha v phi)^2 + 4 v)) / 2.
         """
-        cdef double step, slope
+        cdef double part, slope
         if q <= 0 or y * f >= self.phi * sqrt(q):
             return 0
-        step = self.alpha(y * f, q, importance) * self.phi
-        slope = step * q
-        return step / (2 * q / (slope + sqrt(slope * slope + 4 * q)) + slope)
+        part = self.alpha(y * f, q, importance) * self.phi
+        slope = part * q
+        return part / (2 * q / (slope + sqrt(slope * slope + 4 * q)) + slope)
 
 
 cdef class SoftConfidenceWeighted1(ConfidenceWeighted):
@@ -106,7 +144,8 @@ cdef class SoftConfidenceWeighted2(SoftConfidenceWeighted1):
         return (root - middle) / (2 * n * (n + v * square))
 
 
-CONFIDENCE_RULES = {
+SECOND_ORDER_RULES = {
+    "arow": AROW,
     "cw": ConfidenceWeighted,
     "scw1": SoftConfidenceWeighted1,
     "scw2": SoftConfidenceWeighted2,

@@ -257,13 +257,10 @@ cdef class OLLASpace(Space):
             if not fabs(self.alpha[p, k] + self.change[k]) <= LARGEST \
                     or not fabs(self.offset[k] + update.coefficients[k]) <= LARGEST:
                 return NOT_FINITE
-        if moves:
-            status = self.step_on(i)
-            if status != OK:
-                return status
+        status = self.step_on(i) if moves else OK
         for k in range(self.n_outputs if self.fit_intercept else 0):
             self.offset[k] += update.coefficients[k]
-        return OK
+        return status
 
     cdef Status step_on(self, Py_ssize_t i) noexcept nogil:
         """Add `change` to the coefficients of the point of sample i. Returns a status."""
