@@ -109,7 +109,7 @@ class Learner(BaseEstimator):
         Raises
         ------
         ValueError
-            If X, y or sample_weight are unusable.
+            If X, y or sample_weight are invalid.
         FloatingPointError
             If the learner diverges.
         """

@@ -1,4 +1,4 @@
-"""The third task: outlier detection, in the terms of scikit-learn."""
+"""Outlier detection under scikit-learn's contract."""
 
 from dataclasses import dataclass
 from numbers import Real
@@ -33,7 +33,7 @@ class RecentQuantile:
         self.fraction = fraction
         self.values = np.zeros(self.LENGTH)
         self.count = 0
-        # The score of a model that has seen nothing.
+        # The score that an empty model gives to every sample.
         self.quantile = 0.0
 
     def copy(self) -> Any:
@@ -68,7 +68,7 @@ class RecentQuantile:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
-    """Samples of one class; -1 for what lies outside it."""
+    """One class; predictions are 1 for its samples, -1 for outliers."""
 
     contamination: float = 0.1
 
@@ -176,7 +176,7 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         return float(super().score_one(x) - self.offset_)
 
     def score_samples(self, X: Samples) -> Floats:
-        """Scores of samples: about 1 and more within the class, 0 far from all that was seen.
+        """Scores of samples: about 1 or more within the class, 0 far from all samples learnt.
 
         Parameters
         ----------
@@ -218,7 +218,10 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
     def offset_(self) -> float:
         """The score below which a sample is an outlier."""
         if not self.__sklearn_is_fitted__():
-            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet.")
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet: "
+                "call fit or partial_fit first."
+            )
         return self._recent.quantile
 
     def _follow(self, X: Any, sample_weight: ArrayLike | None) -> Any:

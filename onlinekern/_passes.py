@@ -30,7 +30,7 @@ MOST = np.iinfo(np.int32).max
 
 
 class Patience:
-    """Counts the values in a row that are not better than the best one by `tol`."""
+    """Counts successive values that do not exceed the best one by `tol`."""
 
     def __init__(self, tol: float | None, patience: int) -> None:
         self.tol = -math.inf if tol is None else tol
@@ -39,7 +39,7 @@ class Patience:
         self.idle = 0
 
     def is_over(self, value: Any) -> bool:
-        """Take in a value; whether there have been enough without improvement."""
+        """Count a value; return whether `patience` values in a row brought no improvement."""
         self.idle = self.idle + 1 if value < self.best + self.tol else 0
         self.best = max(self.best, value)
         return self.idle >= self.patience
@@ -47,9 +47,9 @@ class Patience:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PassesEstimator(LinearModel):
-    """Mixin: passes until a stopping rule holds, each one-vs-rest problem by itself."""
+    """Mixin: passes until a stopping rule holds; each one-vs-rest problem stops by itself."""
 
-    # The number of passes is max_iter, and what stops them.
+    # max_iter and the stopping rule replace n_epochs.
     n_epochs: ClassVar[int] = 1  # type: ignore[misc]
     fit_intercept: bool = True
     max_iter: int = 1000
@@ -71,7 +71,7 @@ class PassesEstimator(LinearModel):
         "verbose": ["verbose"],
         "warm_start": ["boolean"],
     }
-    # Rows that passes counted but did not learn.
+    # Rows of all passes that were not learnt: held out, or of weight 0.
     _passed_over = 0
 
     # scikit-learn's PassiveAggressive has the initial weights before sample_weight.
@@ -93,7 +93,7 @@ class PassesEstimator(LinearModel):
         y : array-like of shape (n_samples,)
             Labels or targets.
         coef_init : array-like of the shape of `coef_`, default=None
-            Weights to begin with; 0 by default, or with `warm_start` those of the last call.
+            Initial weights; 0 by default, or with `warm_start` those of the last call.
         intercept_init : array-like of the shape of `intercept_`, default=None
             The same for the constants.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -106,7 +106,7 @@ class PassesEstimator(LinearModel):
         Raises
         ------
         ValueError
-            If X, y, sample_weight or the weights to begin with are unusable.
+            If X, y, sample_weight or the initial weights are invalid.
         FloatingPointError
             If the learner diverges.
         """
@@ -129,8 +129,8 @@ class PassesEstimator(LinearModel):
         self._passed_over = self.n_iter_ * X.shape[0] - self.n_seen_
         if self.tol is not None and self.n_iter_ == self.max_iter:
             warnings.warn(
-                f"max_iter={self.max_iter} passes were made and the last of them still brought an "
-                "improvement: raise max_iter or tol.",
+                f"fit made max_iter={self.max_iter} passes before its stopping rule held: raise "
+                "max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -224,7 +224,7 @@ class PassesEstimator(LinearModel):
 
     def _partial_fit(self, X: Any, y: Any, labels: Any, sample_weight: ArrayLike | None) -> Any:
         if self.early_stopping:
-            raise ValueError("early_stopping=True holds rows out over many passes: it needs fit")
+            raise ValueError("early_stopping=True needs fit; partial_fit holds no rows out")
         if not self.__sklearn_is_fitted__():
             self._weigh_classes(None)
         return super()._partial_fit(X, y, labels, sample_weight)
@@ -233,18 +233,18 @@ class PassesEstimator(LinearModel):
         self.n_iter_ = 1
 
     def _weigh_classes(self, y: Any) -> None:
-        """Note the weights of the classes; y is None where the stream is yet to come."""
+        """Store the weights of the classes; y is None before the first call of `partial_fit`."""
 
     @property
     def t_(self) -> float:
-        """1 plus the samples of all passes."""
+        """1 plus the number of samples in all passes."""
         return 1.0 + self.n_seen_ + self._passed_over
 
 
 def initial_weights(
     coef: ArrayLike | None, intercept: ArrayLike | None, n_outputs: int, n_features: int
 ) -> Floats:
-    """Weights to begin with, ndarray of shape (n_outputs, n_features + 1)."""
+    """Initial weights, ndarray of shape (n_outputs, n_features + 1)."""
     first = np.zeros((n_outputs, n_features + 1))
     for name, value, place in (
         ("coef_init", coef, first[:, :-1]),
@@ -255,9 +255,9 @@ def initial_weights(
             shape = place.shape
             allowed = {shape, (1, *shape), shape[1:]} if n_outputs == 1 else {shape}
             if value.shape not in allowed:
-                raise ValueError(f"{name} is of shape {value.shape}, which is not {shape}")
+                raise ValueError(f"{name} must have the shape {shape}, got {value.shape}")
             if not np.all(np.isfinite(value)):
-                raise ValueError(f"{name} must be finite")
+                raise ValueError(f"{name} must hold finite numbers")
             place[:] = value.reshape(shape)
     return first
 

@@ -51,9 +51,10 @@ class SecondOrderEstimator(LinearEstimator):
         if spent and not self._warned:
             self._warned = True
             warnings.warn(
-                f"the covariance has degenerated: {spent} times a sample had no variance left and "
-                "taught nothing. CWClassifier does that to noisy labels: use SCWClassifier or "
-                "AROWClassifier. With those, scale the features, raise r or lower the confidence.",
+                f"the covariance has degenerated: {spent} samples were skipped because no variance "
+                "was left in their direction. With CWClassifier, noisy labels cause this: use "
+                "SCWClassifier or AROWClassifier. With those, scale the features, raise r or lower "
+                "the confidence.",
                 ConvergenceWarning,
                 stacklevel=5,
             )

@@ -102,8 +102,8 @@ class BOGDRegressor(OnlineRegressor, TargetGradient, BOGD):
 
     Notes
     -----
-    {bogd_notes} There is no intercept: centre the target when its mean is far from 0, and bring it
-    to a range of about 1, for which `cap` is made.
+    {bogd_notes} There is no intercept: centre the target when its mean is far from 0, and scale it
+    to a range of about 1, which `cap` presumes.
 
     References
     ----------

@@ -48,17 +48,17 @@ class BSGD(SingleThreadedBlas, BudgetedEstimator):
 class BSGDClassifier(OnlineClassifier, BSGD):
     """Budgeted stochastic gradient descent (BSGD): kernel Pegasos on a budget.
 
-    At step t everything learnt shrinks by ``1 - 1/t``, and a sample with ``y f(x) < 1`` enters with
-    coefficient ``y / (reg t)``. Of one support vector more than `budget` the smallest one, of least
-    ``|alpha| sqrt(kappa(x, x))``, goes (algorithm 1 of [1]_).
+    At step t all coefficients shrink by ``1 - 1/t``, and a sample with ``y f(x) < 1`` is added with
+    coefficient ``y / (reg t)``. When there is one support vector more than `budget`, the smallest
+    one, of least ``|alpha| sqrt(kappa(x, x))``, is removed (algorithm 1 of [1]_).
 
     Parameters
     ----------
     {bsgd_parameters}
     multi_class : {'margin', 'ovr'}, default='margin'
-        More than two classes: 'margin' pits the true class against its strongest rival, as the
-        paper does (section 6 there), 'ovr' is one binary problem per class. All classes share one
-        set of support vectors.
+        For more than two classes: 'margin' compares the true class with its strongest rival, as the
+        paper does (section 6 there), 'ovr' solves one binary problem per class. All classes share
+        one set of support vectors.
     {kernel_parameters}
     {stream_parameters}
 
@@ -109,7 +109,7 @@ class BSGDRegressor(OnlineRegressor, BSGD):
     {bsgd_parameters}
     max_step : float > 0 or None, default=0.5
         Cap on the size of a step, ``|l'| / (reg t)`` times the weight, in the units of y. Without
-        it the first predictions are far off: the first step is as long as ``1 / reg``.
+        it (None) the first predictions are far off: the first step has length ``1 / reg``.
     {kernel_parameters}
     {stream_parameters}
 
@@ -121,8 +121,8 @@ class BSGDRegressor(OnlineRegressor, BSGD):
     -----
     {bsgd_notes}
 
-    There is no intercept: centre the target when its mean is far from 0, and bring it to a range of
-    about 1, of which the steps know nothing.
+    There is no intercept: centre the target when its mean is far from 0, and scale it to a range of
+    about 1, since the steps do not depend on its scale.
 
     References
     ----------

@@ -64,12 +64,12 @@ class RBPClassifier(OnlineClassifier, BudgetedEstimator):
 class ForgetronClassifier(OnlineClassifier, BudgetedEstimator):
     """Self-tuned Forgetron: a Perceptron that shrinks its coefficients and evicts the oldest.
 
-    A sample with ``y f(x) <= 0`` becomes a support vector with coefficient y. When that makes one
-    too many, all coefficients shrink by phi and the oldest support vector r is evicted. With
-    ``d = |a_r|`` and ``m = y_r f(x_r)`` before the shrinking, M mistakes so far and Q the damage of
-    all removals so far, phi is the largest number in (0, 1] of which
-    ``(d phi)^2 + 2 d phi (1 - phi m) + Q <= 15/32 M``; the first two terms are then added to
-    Q (section 5 of [1]_).
+    A sample with ``y f(x) <= 0`` becomes a support vector with coefficient y. If the budget is then
+    exceeded, all coefficients shrink by phi and the oldest support vector r is evicted. Let ``d =
+    |a_r|`` and ``m = y_r f(x_r)`` before the shrinking, M the number of mistakes so far, and Q the
+    sum of the damages of all evictions so far. phi is the largest number in (0, 1] with ``(d phi)^2
+    + 2 d phi (1 - phi m) + Q <= 15/32 M``; the first two terms, the damage of this eviction, are
+    then added to Q (section 5 of [1]_).
 
     Parameters
     ----------
@@ -85,11 +85,11 @@ class ForgetronClassifier(OnlineClassifier, BudgetedEstimator):
 
     Notes
     -----
-    The bound on mistakes of [1]_ is for kernels of ``kappa(x, x) <= 1`` and weights of 1; the
-    algorithm runs with all. `cumulative_loss_` sums ``max(0, -y f)``. A `sample_weight` multiplies
+    The mistake bound of [1]_ holds for kernels with ``kappa(x, x) <= 1`` and weights of 1; the
+    algorithm runs with any. `cumulative_loss_` sums ``max(0, -y f)``. A `sample_weight` multiplies
     the coefficient. With K classes, d is the Euclidean norm of the K coefficients a_r, ``d m`` the
-    inner product ``<a_r, f(x_r)>``, and M the samples that have become support vectors: what
-    the removal of the row does to the K functions together.
+    inner product ``<a_r, f(x_r)>``, and M the number of samples that have become support vectors: Q
+    then bounds the damage to the K functions together.
 
     References
     ----------
@@ -132,16 +132,16 @@ class BPA(BudgetedEstimator):
 class BPAClassifier(OnlineClassifier, BPA):
     """Budgeted Passive-Aggressive learning, simple (BPA-S).
 
-    A sample x_t of hinge loss l > 0 enters with the step of PA-I, ``tau = min(C, l / kappa_tt)``.
-    When the budget is full it replaces the support vector r, and has the coefficient
-    ``a_r kappa_rt / kappa_tt + tau y``: the r and the coefficient that together minimise
-    ``||f_new - f||^2 / 2 + C l_new`` (section 3 of [1]_).
+    A sample x_t of hinge loss l > 0 takes the step of PA-I, ``tau = min(C, l / kappa_tt)``. When
+    the budget is full, it replaces a support vector r and gets the coefficient ``a_r kappa_rt /
+    kappa_tt + tau y``. This choice of r and coefficient minimises ``||f_new - f||^2 / 2 + C l_new``
+    (section 3 of [1]_).
 
     Parameters
     ----------
     {budget}
     C : float > 0, default=1.0
-        Aggressiveness: the largest step. Noisy labels want less (0.25 to 0.5).
+        Aggressiveness: the largest step. Use 0.25 to 0.5 for noisy labels.
     {kernel_parameters}
     {multi_class}
     {stream_parameters}
@@ -179,8 +179,9 @@ class BPARegressor(OnlineRegressor, BPA):
     """Budgeted Passive-Aggressive regression, simple (BPA-S).
 
     `BPAClassifier` with the epsilon-insensitive loss: ``tau = min(C, l / kappa_tt)`` in the
-    direction of ``y - f``, and the coefficient ``a_r kappa_rt / kappa_tt + sign(y - f) tau`` in the
-    place of a support vector. The paper has classification only [1]_; the minimisation is the same.
+    direction of ``y - f``. The sample replaces a support vector r and gets the coefficient ``a_r
+    kappa_rt / kappa_tt + sign(y - f) tau``. The paper treats classification only [1]_; the
+    minimisation is the same.
 
     Parameters
     ----------

@@ -81,13 +81,14 @@ class DualSGD(FourierEstimator, SupportVectors):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class DualSGDClassifier(LogisticProbabilities, OnlineClassifier, DualSGD):
-    """Dual Space Gradient Descent (DualSGD): a budget of support vectors with a provision.
+    """Dual Space Gradient Descent (DualSGD): a budget of support vectors and random features.
 
     The model is ``f(x) = sum_i a_i kappa(x_i, x) + w . z(x)`` with a kernel kappa and random
-    Fourier features z that approximate it. At step t everything learnt shrinks by ``1 - 1/t``, and
-    a sample whose loss has a slope enters with coefficient ``-l'(f, y) / (reg t)``. When there are
-    more than `budget` support vectors, the `merge_size` of smallest coefficients move into w by
-    ``w <- w + sum_i a_i z(x_i)`` (k-merging, algorithms 1 and 2 of [1]_): nothing is forgotten.
+    Fourier features z that approximate it. At step t all coefficients and weights shrink by ``1 -
+    1/t``, and a sample whose loss has a slope is added with coefficient ``-l'(f, y) / (reg t)``.
+    When there are more than `budget` support vectors, the `merge_size` smallest ones move into w by
+    ``w <- w + sum_i a_i z(x_i)`` (k-merging, algorithms 1 and 2 of [1]_), so that they still count
+    in f.
 
     Parameters
     ----------
@@ -103,9 +104,9 @@ class DualSGDClassifier(LogisticProbabilities, OnlineClassifier, DualSGD):
     max_step : float > 0 or None, default=None
         Cap on the size of a step, ``|l'| / (reg t)`` times the weight.
     multi_class : {'margin', 'ovr'}, default='margin'
-        More than two classes: 'margin' pits the true class against its strongest rival, as the
-        paper does, 'ovr' is one binary problem per class. All classes share the support vectors and
-        features.
+        For more than two classes: 'margin' compares the true class with its strongest rival, as the
+        paper does, 'ovr' solves one binary problem per class. All classes share the support vectors
+        and features.
     {average}
     {stream_parameters}
 
@@ -119,8 +120,8 @@ class DualSGDClassifier(LogisticProbabilities, OnlineClassifier, DualSGD):
     -----
     {dual_notes}
 
-    A public implementation draws frequencies of standard deviation ``2 gamma``, which are not those
-    of the Gaussian kernel; here it is ``sqrt(2 gamma)``, which also makes fewer mistakes.
+    A public implementation draws frequencies of standard deviation ``2 gamma``, which do not belong
+    to the Gaussian kernel. Here it is ``sqrt(2 gamma)``, which also makes fewer mistakes.
 
     References
     ----------
@@ -168,7 +169,7 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
         predicted worse than by its mean.
     max_step : float > 0 or None, default=0.5
         Cap on the size of a step, ``|l'| / (reg t)`` times the weight, in the units of y. Without
-        it the first predictions are far off: the first step is as long as ``1 / reg``.
+        it (None) the first predictions are far off: the first step has length ``1 / reg``.
     {average}
     {stream_parameters}
 
@@ -181,10 +182,10 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
     -----
     {dual_notes}
 
-    The slope of these losses is -1, 0 or 1: the steps know nothing of the scale of the target.
-    Bring it to a range of about 1. On four data sets of 20,000 samples with targets in [0, 1]
-    (kin40k, cadata, protein, airlines), ``reg = 256 / n_samples`` with an offset and steps of at
-    most 0.1 was best or close to it.
+    The slope of these losses is -1, 0 or 1, so the steps do not depend on the scale of the target:
+    scale it to a range of about 1. On four data sets of 20,000 samples with targets in [0, 1]
+    (kin40k, cadata, protein, airlines), ``reg = 256 / n_samples`` with an offset and
+    ``max_step=0.1`` was best or close to it.
 
     References
     ----------

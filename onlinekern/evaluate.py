@@ -49,7 +49,7 @@ __all__ = [
 
 @dataclass
 class MethodResult:
-    """What one method gave over all permutations.
+    """Results of one method over all permutations.
 
     Attributes
     ----------
@@ -218,7 +218,7 @@ class _Setting:
 
 
 class _Tally:
-    """Adds up the work done and passes it on."""
+    """Counts the samples that were processed, and reports them to `progress`."""
 
     def __init__(self, progress: Callable[[int, int | None, str], None] | None) -> None:
         self.progress, self.done, self.total = progress, 0, 0

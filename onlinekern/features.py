@@ -119,7 +119,7 @@ class FourierFeatures(FeatureTransformer):
     ``z(x) = [cos(omega_j . x), sin(omega_j . x)] / sqrt(n_components)`` with frequencies from the
     spectral measure of the kernel: the mean of ``z(x) . z(s)`` is ``kappa(x, s)``, with a standard
     deviation of at most ``1 / sqrt(2 n_components)`` [1]_. `FOGDClassifier` and `DualSGDClassifier`
-    have the same.
+    use the same features.
 
     Parameters
     ----------
@@ -130,10 +130,9 @@ class FourierFeatures(FeatureTransformer):
     gamma : {'scale', 'auto'} or float > 0, default='scale'
         Width of the kernel. 'scale' is ``1 / (n_features * X.var())``, 'auto' ``1 / n_features``.
     frequencies : {'plain', 'orthogonal'}, default='plain'
-        'plain' are independent draws. 'orthogonal' draws directions that are orthogonal to each
-        other, as many as there are features at a time, with lengths of their own: the mean is the
-        same, and the deviation smaller, where ``gamma ||x - s||^2`` is small by a multiple [2]_. It
-        needs the Gaussian kernel.
+        'plain' draws all frequencies independently. 'orthogonal' makes the directions of each
+        n_features frequencies orthogonal: the mean is the same and the deviation smaller, much
+        smaller where ``gamma ||x - s||^2`` is small [2]_. It needs the Gaussian kernel.
     random_state : int, RandomState instance or None, default=None
         Seed of the frequencies.
 
@@ -147,9 +146,9 @@ class FourierFeatures(FeatureTransformer):
 
     Notes
     -----
-    The cosines come first. float32 samples give float32 features. Products of samples and
-    frequencies beyond 2^13 (2^26 for float64) are too large for their cosine to mean anything:
-    scale the features.
+    The cosines come first. float32 samples give float32 features. A product of a sample and a
+    frequency beyond 2^13 (2^26 for float64) has too few correct digits for a cosine: scale the
+    features.
 
     References
     ----------
@@ -192,14 +191,14 @@ class NystroemFeatures(FeatureTransformer):
     """Nystroem features, in which the kernel is exact among some landmarks.
 
     With ``K = V D V'`` the kernel matrix of the landmarks and k(x) their kernel values with x,
-    ``z(x) = D_k^{-1/2} V_k' k(x)`` over the k largest eigenvalues [1]_. `NOGDClassifier` has the
-    same, of landmarks that it chooses itself.
+    ``z(x) = D_k^{-1/2} V_k' k(x)`` over the k largest eigenvalues [1]_. `NOGDClassifier` uses the
+    same features and chooses its own landmarks.
 
     Parameters
     ----------
     n_components : int >= 1, default=100
-        Features k at the most. There are no more than landmarks, and none of eigenvalues that are
-        below 1e-10 of the largest, which would be rounding errors.
+        Largest number of features k. There are at most as many as landmarks; eigenvalues below
+        1e-10 of the largest are rounding errors and give no feature.
     n_landmarks : int >= 1 or None, default=None
         Landmarks; None is `n_components`. All samples, if there are fewer.
     selection : {'random', 'first'}, default='random'
@@ -220,7 +219,7 @@ default='gaussian'
     ----------
     landmarks_ : ndarray or CSR matrix of shape (n_landmarks, n_features)
     landmark_indices_ : ndarray of shape (n_landmarks,)
-        Which samples of `fit` they were.
+        Their indices in the samples of `fit`.
     projection_ : ndarray of shape (n_features_out, n_landmarks)
         The matrix ``D_k^{-1/2} V_k'``.
     gamma_ : float

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class PerceptronClassifier(OnlineClassifier, LinearEstimator):
     """Perceptron.
 
-    A sample with ``y f(x) <= 0``, ``f(x) = w.x + b``, is added to w with its label for a
-    coefficient, ``w <- w + y x``, ``b <- b + y`` [1]_; the first sample is always learnt.
+    A sample with ``y f(x) <= 0``, ``f(x) = w.x + b``, takes the step ``w <- w + y x``, ``b <- b +
+    y`` [1]_; the first sample is always learnt.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ class PerceptronClassifier(OnlineClassifier, LinearEstimator):
 class OGDClassifier(OnlineClassifier, LabelGradient, LinearEstimator):
     """Online gradient descent for linear classification.
 
-    At each step ``w <- (1 - eta_t reg) w - eta_t l'(w.x_t + b, y_t) x_t`` [1]_, and the same for b
-    with 1 in the place of x.
+    At each step ``w <- (1 - eta_t reg) w - eta_t l'(w.x_t + b, y_t) x_t`` [1]_; b takes the same
+    step with 1 instead of x.
 
     Parameters
     ----------
@@ -118,14 +118,14 @@ default='hinge'
 class OGDRegressor(OnlineRegressor, TargetGradient, LinearEstimator):
     """Online gradient descent for linear regression.
 
-    At each step ``w <- (1 - eta_t reg) w - eta_t l'(w.x_t + b, y_t) x_t`` [1]_, and the same for b
-    with 1 in the place of x.
+    At each step ``w <- (1 - eta_t reg) w - eta_t l'(w.x_t + b, y_t) x_t`` [1]_; b takes the same
+    step with 1 instead of x.
 
     Parameters
     ----------
     loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'}, default='squared'
-        The slope of the squared loss is not bounded: with it, the squared length of a sample times
-        eta has to stay below 2, or the steps run away.
+        The slope of the squared loss is not bounded: it diverges unless the squared length of the
+        samples times eta is below 2.
     {linear_gradient_parameters}
     {fit_intercept}
     {linear_average}
@@ -173,7 +173,7 @@ class PegasosClassifier(MiniBatchEstimator, OnlineClassifier, LinearEstimator):
         Samples n per step, k of the paper. A batch may begin in one call and end in another.
     projection : bool, default=False
         Project onto the ball of radius ``1 / sqrt(reg)`` after each step, as the paper allows. It
-        is off because it hurts more often than it helps.
+        is off by default because it hurts more often than it helps.
     {fit_intercept}
     {linear_multi_class}
     {linear_average}
@@ -186,12 +186,12 @@ class PegasosClassifier(MiniBatchEstimator, OnlineClassifier, LinearEstimator):
 
     Notes
     -----
-    The intercept is the weight of a constant feature: it shrinks too, and is part of the ball. With
-    K > 2 classes there is one ball for the weights of all of them, of squared radius ``1 / reg``
-    for 'margin' and ``K / reg`` for 'ovr', the sum of those of the K problems: the optimum lies in
-    it. `fit` ends by stepping with the last, incomplete batch; `partial_fit` and `learn_one` keep
-    it open, so that any division of a stream into calls gives the same model. A `sample_weight`
-    multiplies the coefficient of its sample, not the shrinking.
+    The intercept is the weight of a constant feature: it shrinks and is projected too. With K > 2
+    classes there is one ball for the weights of all classes, of squared radius ``1 / reg`` for
+    'margin' and ``K / reg`` for 'ovr' (the sum over the K problems): it contains the optimum. `fit`
+    ends with a step on the last, incomplete batch; `partial_fit` and `learn_one` keep it open, so
+    that any division of a stream into calls gives the same model. A `sample_weight` multiplies the
+    coefficient of its sample, not the shrinking.
 
     References
     ----------

@@ -64,10 +64,10 @@ class LinearPA(PassesEstimator):
 class PAClassifier(LinearPA, OnlineClassifier):
     """Passive-Aggressive classification, with the parameters of scikit-learn's.
 
-    A sample of hinge loss ``l = max(0, 1 - y (w.x + b)) > 0`` moves ``w <- w + tau y x`` and
-    ``b <- b + tau y`` by ``tau = min(C, l / ||x||^2)`` (PA-I) or ``l / (||x||^2 + 1 / (2 C))``
-    (PA-II), section 3 of [1]_; plain PA takes ``l / (||x||^2 + 1)``, where 1 is the constant that b
-    is the weight of.
+    A sample of hinge loss ``l = max(0, 1 - y (w.x + b)) > 0`` takes the step ``w <- w + tau y x``,
+    ``b <- b + tau y`` with ``tau = min(C, l / ||x||^2)`` (PA-I) or ``l / (||x||^2 + 1 / (2 C))``
+    (PA-II), section 3 of [1]_. Plain PA takes ``l / (||x||^2 + 1)``: the 1 is the constant feature
+    of b.
 
     Parameters
     ----------
@@ -76,15 +76,15 @@ class PAClassifier(LinearPA, OnlineClassifier):
     loss : {'hinge', 'squared_hinge'}, default='hinge'
         PA-I or PA-II.
     variant : {'pa', 'pa1', 'pa2'} or None, default=None
-        None leaves the choice to `loss`. PA-I bears noisy labels, plain PA does not.
+        None leaves the choice to `loss`. PA-I tolerates noisy labels, plain PA does not.
     {passes_parameters}
     class_weight : dict, 'balanced' or None, default=None
-        Weights of the classes, by which the steps of their samples are multiplied; 'balanced' is
-        ``n_samples / (n_classes * n_samples_of_class)``, for `fit` only. One-vs-rest, a weight is
-        that of the positive samples of its problem; those of the rest have 1.
+        Weights of the classes: factors of the steps of their samples. 'balanced' is ``n_samples /
+        (n_classes * n_samples_of_class)``, for `fit` only. In a one-vs-rest problem the weight
+        applies to the samples of the class; the rest has weight 1.
     multi_class : {'ovr', 'margin'}, default='ovr'
-        More than two classes: 'ovr' is one binary problem per class, 'margin' pits the true class
-        against its strongest rival (section 8 of [1]_).
+        For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares the
+        true class with its strongest rival (section 8 of [1]_).
     {passes_stream_parameters}
 
     Attributes
@@ -97,9 +97,9 @@ class PAClassifier(LinearPA, OnlineClassifier):
     -----
     {passes_notes}
 
-    With several classes, `fit` solves the one-vs-rest problems one by one, each in its own order
-    and with its own end; `n_mistakes_` then counts those of the problems, and `n_seen_` the samples
-    of the longest.
+    With several classes, `fit` solves the one-vs-rest problems one by one, each with its own order
+    and its own end; `n_mistakes_` is then the sum over the problems, and `n_seen_` is that of the
+    longest.
 
     References
     ----------
@@ -152,8 +152,9 @@ class PAClassifier(LinearPA, OnlineClassifier):
 class PARegressor(LinearPA, OnlineRegressor):
     """Passive-Aggressive regression, with the parameters of scikit-learn's.
 
-    A sample of loss ``l = max(0, |y - w.x - b| - epsilon) > 0`` moves w by ``sign(y - w.x - b) tau
-    x`` and b by the same without x, tau as in `PAClassifier` (section 5 of [1]_).
+    A sample of loss ``l = max(0, |y - w.x - b| - epsilon) > 0`` takes the step ``w <- w + sign(y -
+    w.x - b) tau x``, ``b <- b + sign(y - w.x - b) tau``, tau as in `PAClassifier` (section 5 of
+    [1]_).
 
     Parameters
     ----------
@@ -164,7 +165,7 @@ class PARegressor(LinearPA, OnlineRegressor):
     epsilon : float >= 0, default=0.1
         Deviations up to it are no loss; in the units of y.
     variant : {'pa', 'pa1', 'pa2'} or None, default=None
-        None leaves the choice to `loss`. PA-I bears noisy targets, plain PA does not.
+        None leaves the choice to `loss`. PA-I tolerates noisy targets, plain PA does not.
     {passes_parameters}
     {passes_stream_parameters}
 

@@ -31,58 +31,56 @@ TRUST = 0.01
 class LOLClassifier(OnlineClassifier):
     """Local online learning (LOL), and with ``joint=False`` independent local learning (I-LOL).
 
-    The space is divided among `n_prototypes` prototypes, found by sequential k-means. Each has a
-    hyperplane u_j of its own beside a shared one w; the score of x is ``(w + u_j) . x`` with the
-    nearest prototype j (eq. 12 of [1]_). That is one linear model of a longer sample, of squared
-    length ``(1 + 1 / sharing) ||x||^2``, and learns by Passive-Aggressive steps:
-    ``w += tau y x / sharing`` and ``u_j += tau y x`` (algorithm 1). The cost of a sample and the
-    memory do not grow with the stream.
+    Sequential k-means divides the space among `n_prototypes` prototypes. Each prototype j has a
+    hyperplane u_j, and all share a hyperplane w; the score of x is ``(w + u_j) . x`` with the
+    nearest prototype j (eq. 12 of [1]_). This is one linear model of a longer sample, of squared
+    length ``(1 + 1 / sharing) ||x||^2``. It learns by Passive-Aggressive steps: ``w += tau y x /
+    sharing`` and ``u_j += tau y x`` (algorithm 1). The cost of a sample and the memory do not grow
+    with the stream.
 
-    The defaults are the paper's. Fewer errors than they make, on every set tried so far, at several
-    times the cost of a sample, makes
-    ``LOLClassifier(n_prototypes=100, n_assign=8, center=True, fit_intercept=True,
-    step="arow")``, with or without ``local_features="offset"``.
+    The defaults are the paper's. On every data set tried so far, ``LOLClassifier(n_prototypes=100,
+    n_assign=8, center=True, fit_intercept=True, step="arow")``, with or without
+    ``local_features="offset"``, makes fewer errors, at several times the cost of a sample.
 
     Parameters
     ----------
     n_prototypes : int >= 1, default=60
         k. The first k samples are the first prototypes.
     joint : bool, default=True
-        Whether there is a shared hyperplane (LOL); False is I-LOL, its limit for an infinite
+        Whether to learn a shared hyperplane (LOL). False is I-LOL, the limit of an infinite
         `sharing`.
     sharing : float > 0, default=1.0
         lambda: the larger, the less is learnt by the shared hyperplane. Results change little
         with it.
     step : {'pa', 'arow'}, default='pa'
         'pa' is the Passive-Aggressive step of `variant`. 'arow' gives each weight a variance
-        (adaptive regularisation [2]_ with a diagonal covariance for each class): directions that
-        were seen often move less.
+        (adaptive regularisation [2]_ with a diagonal covariance for each class), so that weights of
+        frequent features move less.
     C : float > 0, default=1.0
         Aggressiveness of PA-I and PA-II. Not used by plain PA nor by 'arow'.
     variant : {'pa', 'pa1', 'pa2'}, default='pa1'
-        PA-I bears noisy labels, plain PA does not.
+        Which step 'pa' takes. PA-I tolerates noisy labels, plain PA does not.
     r : 'scale' or float > 0, default='scale'
-        Of 'arow': the larger, the smaller the steps. 'scale' is 0.01 times the running mean of
-        ``||x||^2`` (of ``||x - mean||^2`` if the samples are centred), so that the units of x do
-        not matter; a number is taken as it is.
+        Parameter of 'arow': the larger, the smaller the steps. 'scale' is 0.01 times the running
+        mean of ``||x||^2`` (of ``||x - mean||^2`` if the samples are centred), so that the units of
+        x do not matter.
     n_assign : int in [1, n_prototypes], default=1
-        m: the nearest prototypes that a sample is shared by, with weights
-        ``g_j = exp(-(d_j^2 - d_min^2) / s)`` scaled to unit length; d_j is the distance and s the
-        running mean of the smallest squared distance that is not 0. The score is
-        ``w . x + sum_j g_j u_j . x``.
+        m: each sample is shared by its m nearest prototypes, with weights ``g_j = exp(-(d_j^2 -
+        d_min^2) / s)`` scaled to unit length; d_j is the distance and s the running mean of the
+        smallest squared distance that is not 0. The score is ``w . x + sum_j g_j u_j . x``.
     center : bool, default=False
-        Take the running mean off the samples. Sparse samples are then handled as dense ones.
+        Subtract the running mean from the samples. Sparse samples are then converted to dense ones.
     local_features : {'sample', 'offset'}, default='sample'
-        What the prototypes' hyperplanes see: the sample as the shared one sees it, or ``x - p_j``.
-        Sparse samples are handled as dense ones for 'offset' too.
+        Input of the prototypes' hyperplanes: the sample x (centred if `center`), or ``x - p_j``.
+        'offset' also converts sparse samples to dense ones.
     fit_intercept : bool, default=False
-        Append a constant 1 to what each hyperplane sees.
+        Append a constant 1 to the input of each hyperplane.
     average : bool, default=False
         Predict with the average of all hyperplanes so far instead of the last ones.
     multi_class : {'ovr', 'margin'}, default='ovr'
-        More than two classes: 'ovr' is one binary problem per class, 'margin' pits the true
-        class against its strongest rival (Crammer and Singer 2001). All classes share one
-        set of prototypes.
+        For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares the
+        true class with its strongest rival (Crammer and Singer 2001). All classes share one set of
+        prototypes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -90,8 +88,8 @@ class LOLClassifier(OnlineClassifier):
     random_state : int, RandomState instance or None, default=None
         Seed of the order.
     window : int >= 1 or None, default=None
-        Samples opened together. Changes no result, and hardly the speed: each sample moves a
-        prototype, so nothing is gained by looking ahead.
+        Samples that are read together. It never changes a result, and hardly the speed: each sample
+        moves a prototype, so distances cannot be computed ahead.
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
 
@@ -99,7 +97,7 @@ class LOLClassifier(OnlineClassifier):
     ----------
     {classifier_attributes}
     cluster_centers_ : ndarray of shape (n_prototypes, n_features)
-        The prototypes; fewer, as long as fewer samples were seen.
+        The prototypes; fewer while fewer samples have been seen.
     cluster_counts_ : ndarray of shape (n_prototypes,)
         Samples of each prototype.
     coef_ : ndarray of shape (n_outputs, n_features)
@@ -112,7 +110,7 @@ class LOLClassifier(OnlineClassifier):
     local_intercept_ : ndarray of shape (n_prototypes, n_outputs)
         Their constants.
     mean_ : ndarray of shape (n_features,)
-        What `center` takes off the samples, 0 without it.
+        The mean that `center` subtracts, 0 without it.
     cumulative_loss_ : float
         Sum of weight times hinge loss, each sample's before it was learnt.
     n_seen_ : int
@@ -122,15 +120,15 @@ class LOLClassifier(OnlineClassifier):
 
     Notes
     -----
-    Equation 18 of [1]_ lacks the label, its algorithm 1 writes the step for ``sharing = 1`` only,
-    and the count in the move of a prototype includes the sample that moves it. A sample is
-    predicted with what the samples before it left. One of the first k is then learnt as its own
-    nearest prototype. A sample that is all zero takes no step unless there is a constant.
+    Equation 18 of [1]_ lacks the label, its algorithm 1 gives the step for ``sharing = 1`` only,
+    and the count that moves a prototype includes the present sample. A sample is predicted before
+    it changes anything. Each of the first k samples becomes a prototype, and is learnt with itself
+    as nearest prototype. A sample that is all zero takes no step unless there is a constant.
 
-    Averages are those of the hyperplanes over the models 1 ... T + 1 after T samples, the last one
-    included; prototypes and mean are always the present ones. A `sample_weight` multiplies C of
-    PA-I and PA-II, and divides r; plain PA passes over samples of weight 0 only. Prototypes count
-    samples, not weights.
+    The average of the hyperplanes runs over the models 1 ... T + 1 after T samples, including the
+    last one; prototypes and mean are not averaged. A `sample_weight` multiplies C of PA-I and
+    PA-II, and divides r; plain PA only skips samples of weight 0. Prototypes count samples, not
+    weights.
 
     `n_assign`, `center`, `local_features` and the step 'arow' go beyond the paper. Memory is
     ``8 n_prototypes n_outputs n_features`` bytes for the weights, as much for the average, as much
@@ -252,5 +250,5 @@ class LOLClassifier(OnlineClassifier):
 
     @property
     def mean_(self) -> Floats:
-        """What is taken off the samples, ndarray of shape (n_features,)."""
+        """Mean that is subtracted from the samples, ndarray of shape (n_features,)."""
         return self._fitted_model.space.center_of_samples()

@@ -174,11 +174,11 @@ class NOGD(SingleThreadedBlas, KernelEstimator):
 class NOGDClassifier(OnlineClassifier, LabelGradient, NOGD):
     """Nystroem online gradient descent (NOGD).
 
-    The first `budget` support vectors come from kernel gradient descent. Their kernel matrix
-    ``K = V D V'`` then gives features ``z(x) = D_k^{-1/2} V_k' k(x)`` over the k largest
-    eigenvalues, k(x) being the kernel values with the support vectors; gradient descent goes on
-    with ``f(x) = w . z(x)``, from the w that is the same function (algorithm 3 of [1]_). Time per
-    sample and memory grow no more.
+    The first `budget` support vectors come from kernel gradient descent. Their kernel matrix ``K =
+    V D V'`` then gives features ``z(x) = D_k^{-1/2} V_k' k(x)`` over the k largest eigenvalues;
+    k(x) are the kernel values of x with the support vectors. Gradient descent continues with ``f(x)
+    = w . z(x)``, starting from the w that gives the same function (algorithm 3 of [1]_). From then
+    on, time per sample and memory do not grow.
 
     Parameters
     ----------

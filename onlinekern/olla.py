@@ -174,20 +174,21 @@ class OLLA(KernelEstimator):
 class OLLAClassifier(LogisticProbabilities, OLLA, Classifier):
     """OLLA: nonlinear support vector machines and their like, learnt point by point.
 
-    The model is ``f(x) = sum_i a_i kappa(x_i, x) + b`` with a coefficient a_i of its own for every
-    training point. At step t the point whose turn it is, of output ``o_i = f(x_i)``, moves by
+    The model is ``f(x) = sum_i a_i kappa(x_i, x) + b`` with a coefficient a_i for every training
+    point. Step t changes the coefficient of one point i, of output ``o_i = f(x_i)``, by
 
         ``L = eta_t C s(y_i, o_i)``,  ``a_i <- a_i + L - P(a_i)``,  ``b <- b + L``,
 
-    s being the negative slope of the loss and P the regulariser (table 1 and lists 1 and 2 of
-    [1]_): the hinge gives the L1 support vector machine, 'squared_hinge' the L2 one, 'squared' the
+    with s the negative slope of the loss and P the regulariser (table 1 and lists 1 and 2 of [1]_).
+    The hinge gives the L1 support vector machine, 'squared_hinge' the L2 one, 'squared' the
     least-squares one, 'logistic' kernel logistic regression.
 
     Parameters
     ----------
     loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'}, \
 default='hinge'
-        'hinge' and 'smooth_hinge' give the fewest support vectors, 'logistic' also probabilities.
+        'hinge' and 'smooth_hinge' give the fewest support vectors; 'logistic' also gives
+        probabilities.
     delta : float > 0, default=1.0
         Width of the quadratic piece of 'smooth_hinge' (the huberised hinge).
     {olla_parameters}
@@ -205,11 +206,11 @@ default='hinge'
     {olla_notes}
 
     With ``multi_class='margin'`` the regulariser acts on the coefficients of all classes of a
-    point, with 'newton' each class is a problem of its own ('ovr').
+    point. 'newton' needs 'ovr': each class is then a problem of its own.
 
-    Deviations from the paper: the soft threshold of 'l1' and the safe steps, which ``prox=False``
-    and ``step='paper'`` turn off; the end by `tol`; losses with a kink stop at ``y o = 1``, not
-    behind it.
+    Deviations from the paper: the soft threshold of 'l1' and the safe steps (``prox=False`` and
+    ``step='paper'`` turn them off); the stop by `tol`; losses with a kink have no slope at ``y o =
+    1``.
 
     References
     ----------
@@ -259,8 +260,8 @@ class OLLARegressor(OLLA, Regressor):
     Parameters
     ----------
     loss : {'epsilon_insensitive', 'squared', 'huber'}, default='epsilon_insensitive'
-        Support vector regression, kernel ridge regression, and ridge regression that bears
-        outliers.
+        'epsilon_insensitive' is support vector regression, 'squared' kernel ridge regression;
+        'huber' tolerates outliers.
     epsilon : float >= 0, default=0.1
         Deviations up to it are no loss in 'epsilon_insensitive'; in the units of y.
     delta : float > 0, default=1.0
@@ -277,7 +278,7 @@ class OLLARegressor(OLLA, Regressor):
     -----
     {olla_notes}
 
-    No loss of regression can be learnt with ``solver='newton'``. The paper has classification only.
+    ``solver='newton'`` exists for no loss of regression. The paper treats classification only.
 
     References
     ----------

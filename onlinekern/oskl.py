@@ -23,11 +23,11 @@ class OSKLClassifier(OnlineClassifier, GradientStep, GrowingEstimator):
     Parameters
     ----------
     loss : {'logistic', 'smooth_hinge', 'squared_hinge', 'exponential'}, default='logistic'
-        The smooth ones: where little is to be gained, few samples are kept.
+        The losses are smooth: the smaller the slope, the fewer samples are kept.
     G : float > 0, default=5.0
-        Sparsity: the larger, the fewer samples are kept, and the longer are the steps. At least the
-        largest slope, which is 1 for 'logistic' and 'smooth_hinge'; samples of a larger slope are
-        always kept, with a gradient step.
+        Sparsity: the larger G, the fewer samples are kept, and the longer the steps are. G should
+        be at least the largest slope, which is 1 for 'logistic' and 'smooth_hinge'; samples of a
+        larger slope are always kept, with a gradient step.
     average : bool, default=True
         Predict with the average of all models.
     {gradient_parameters}
@@ -43,9 +43,10 @@ class OSKLClassifier(OnlineClassifier, GradientStep, GrowingEstimator):
 
     Notes
     -----
-    A `sample_weight` multiplies the step of its sample, not the probability. One random number per
-    sample serves all classes of a one-vs-rest problem, so that they share support vectors as far as
-    they can. The paper has a constant step without regularisation, which is the default here too.
+    A `sample_weight` multiplies the step of its sample, not the probability. All classes of a
+    one-vs-rest problem use the same random number per sample, so that they share support vectors as
+    far as possible. The paper has a constant step without regularisation, which is the default here
+    too.
 
     References
     ----------

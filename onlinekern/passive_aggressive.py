@@ -35,8 +35,8 @@ class KernelPA(GrowingEstimator):
 class KernelPAClassifier(OnlineClassifier, KernelPA):
     """Passive-Aggressive learning with kernels.
 
-    A sample of hinge loss l > 0 enters with coefficient ``y tau``: ``tau = l / kappa(x, x)`` (PA),
-    ``min(C, l / kappa(x, x))`` (PA-I) or ``l / (kappa(x, x) + 1 / (2 C))`` (PA-II) [1]_.
+    A sample of hinge loss l > 0 is added with coefficient ``y tau``: ``tau = l / kappa(x, x)``
+    (PA), ``min(C, l / kappa(x, x))`` (PA-I) or ``l / (kappa(x, x) + 1 / (2 C))`` (PA-II) [1]_.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class KernelPAClassifier(OnlineClassifier, KernelPA):
 
     Notes
     -----
-    A `sample_weight` multiplies C; plain PA has none, and there only a weight of 0 matters.
+    A `sample_weight` multiplies C; plain PA has no C and only skips samples of weight 0.
 
     References
     ----------
@@ -79,8 +79,8 @@ class KernelPAClassifier(OnlineClassifier, KernelPA):
 class KernelPARegressor(OnlineRegressor, KernelPA):
     """Passive-Aggressive regression with kernels.
 
-    A sample whose epsilon-insensitive loss l is > 0 enters with coefficient ``sign(y - f) tau``,
-    tau as in `KernelPAClassifier` (section 5 of [1]_).
+    A sample of epsilon-insensitive loss l > 0 is added with coefficient ``sign(y - f) tau``, tau as
+    in `KernelPAClassifier` (section 5 of [1]_).
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class KernelPARegressor(OnlineRegressor, KernelPA):
 
     Notes
     -----
-    A `sample_weight` multiplies C; plain PA has none, and there only a weight of 0 matters.
+    A `sample_weight` multiplies C; plain PA has no C and only skips samples of weight 0.
 
     References
     ----------

@@ -24,27 +24,28 @@ if TYPE_CHECKING:
 class ProjectronClassifier(OnlineClassifier, BudgetedEstimator):
     """Projectron and Projectron++: a Perceptron that projects onto the span of its support vectors.
 
-    With k_t the kernel values of a sample with the support vectors and ``d = K^-1 k_t``, the sample
-    is at the distance ``delta = sqrt(kappa_tt - k_t . d)`` of their span. A mistake (``y f <= 0``)
-    with ``delta > eta`` becomes a support vector, as long as there is room; any other one changes
-    the coefficients that are there, ``alpha <- alpha + y d`` (algorithm 2 of [1]_).
+    Let k_t be the kernel values of a sample with the support vectors and ``d = K^-1 k_t``. The
+    distance of the sample from their span is ``delta = sqrt(kappa_tt - k_t . d)``. A mistake (``y f
+    <= 0``) with ``delta > eta`` becomes a support vector, as long as the budget is not full. Any
+    other mistake changes the coefficients of the support vectors, ``alpha <- alpha + y d``
+    (algorithm 2 of [1]_).
 
-    With `plus_plus`, samples of ``0 < y f < 1`` are projected too (algorithm 3 there): with the
-    hinge loss l, if ``l > delta p``, by ``alpha <- alpha + tau y d`` where
-    ``tau = min(l, 2 (l - delta p)) / (k_t . d)``, at most 1. The price p of the distance is
-    ``1 / eta``, with a budget ``sqrt((budget + 1) / ln(budget + 1)) / 4``.
+    With `plus_plus`, samples with ``0 < y f < 1`` and hinge loss ``l > delta p`` are projected too
+    (algorithm 3 there): ``alpha <- alpha + tau y d`` with ``tau = min(l, 2 (l - delta p)) / (k_t .
+    d)``, at most 1. The price p of the distance is ``1 / eta``; with a budget it is ``sqrt((budget
+    + 1) / ln(budget + 1)) / 4``.
 
     Parameters
     ----------
     plus_plus : bool, default=False
         Whether to learn from correct samples of small margin too (Projectron++).
     eta : float > 0, default=0.1
-        Distance from the span up to which a sample is projected: the smaller, the more support
-        vectors, and the nearer to the Perceptron. Under a kernel of ``kappa(x, x) = 1`` distances
-        are between 0 and 1.
+        Distance from the span up to which a mistake is projected. The smaller it is, the more
+        support vectors there are, and the closer the model is to the Perceptron. With ``kappa(x, x)
+        = 1`` distances are between 0 and 1.
     budget : int >= 1 or None, default=500
-        Largest number of support vectors B. None leaves it to `eta`, which bounds their number on
-        every bounded domain (theorem 1 there). An update takes time proportional to its square.
+        Largest number of support vectors B. With None, `eta` alone bounds their number, on every
+        bounded domain (theorem 1 there). An update takes time proportional to its square.
     {kernel_parameters}
     {multi_class}
     {stream_parameters}
@@ -58,13 +59,13 @@ class ProjectronClassifier(OnlineClassifier, BudgetedEstimator):
     -----
     `cumulative_loss_` sums ``max(0, -y f)``, with `plus_plus` the hinge. A `sample_weight` w
     multiplies the step of a mistake, and replaces 1 as the bound of tau. With more than two classes
-    and 'margin' a sample stands for the difference of two vectors, of the class and of its rival,
-    whose length and distance are ``sqrt(2)`` times the above.
+    and 'margin', a sample stands for the difference of two vectors, one for the class and one for
+    its rival: length and distance are ``sqrt(2)`` times the above.
 
-    The equations take the inverse of K; here it is that of ``K + 1e-8 I`` (``1e-5`` for float32
-    samples, whose kernel values are less exact), as a growing Cholesky factor, so that samples that
-    come twice do no harm. The figures of Projectron that are printed
-    for cod-rna (83 to 85 % correct) are those of an inverse that broke down; it reaches 91 to 93.
+    K is regularised: its inverse is that of ``K + 1e-8 I`` (``1e-5`` for float32 samples, whose
+    kernel values are less exact), kept as a growing Cholesky factor. So repeated samples do no
+    harm. The published accuracy of Projectron on cod-rna (83 to 85 %) comes from an inverse that
+    broke down; this one reaches 91 to 93 %.
 
     References
     ----------
@@ -110,9 +111,9 @@ class BOLSSVMClassifier(SingleThreadedBlas, OnlineClassifier, BudgetedEstimator)
     ``[[0, 1'], [1, K + I / C]] [b, alpha] = [0, y]``,
 
     whose inverse A^-1 is kept (section 3 of [1]_). A mislabelled sample becomes a support vector,
-    which borders the inverse. Of more than `budget` support vectors the one of least
-    ``|alpha_i / (A^-1)_ii|`` leaves, which deflates it: that number is the error that the others
-    would make there.
+    which adds a row and a column to the inverse. When there are more than `budget` support vectors,
+    the one of least ``|alpha_i / (A^-1)_ii|`` is evicted, which removes its row and column. That
+    number is the error of the other support vectors at x_i.
 
     Parameters
     ----------
@@ -122,9 +123,9 @@ class BOLSSVMClassifier(SingleThreadedBlas, OnlineClassifier, BudgetedEstimator)
         An update takes time proportional to its square.
     {kernel_parameters}
     multi_class : {'margin', 'ovr'}, default='margin'
-        More than two classes make as many machines, of targets 1 and -1, with one inverse. A sample
-        enters when its class is not the one of the largest score, or, with 'ovr', when any of the
-        machines has it on the wrong side.
+        With more than two classes there is one machine per class, with targets 1 and -1; all share
+        one inverse. A sample is added when its class does not have the largest score ('margin'), or
+        when any of the machines has it on the wrong side ('ovr').
     {stream_parameters}
 
     Attributes
@@ -136,10 +137,10 @@ class BOLSSVMClassifier(SingleThreadedBlas, OnlineClassifier, BudgetedEstimator)
 
     Notes
     -----
-    With several outputs, the Euclidean norm over them takes the place of the absolute value.
-    A `sample_weight` w makes C that of its sample, ``C w``. `cumulative_loss_` sums
-    ``max(0, -y f)``. The inverse kept is that of ``K + I / C``; that of the whole matrix follows
-    from it. It is made afresh now and then, so that rounding does not add up.
+    With several outputs, the Euclidean norm over them replaces the absolute value. A
+    `sample_weight` w replaces C by ``C w`` for its sample. `cumulative_loss_` sums ``max(0, -y
+    f)``. The stored inverse is that of ``K + I / C``; that of the whole matrix follows from it. It
+    is recomputed from time to time, so that rounding errors do not accumulate.
 
     References
     ----------

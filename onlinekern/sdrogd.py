@@ -59,8 +59,9 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
     batch_size : int >= 1, default=60
         Samples n per step. A batch may begin in one call and end in another.
     between : {'linear', 'quadratic'}, default='linear'
-        What keeps the classes apart. 'linear' is convex and bounded. 'quadratic' is the paper's,
-        unbounded below where the between-class scatter outweighs the rest, see Notes.
+        Form of the term that separates the classes. 'linear' is convex and bounded. 'quadratic' is
+        the paper's; it is unbounded below where the between-class scatter outweighs the rest, see
+        Notes.
     sketch : {'centred', 'raw'}, default='centred'
         'centred' sketches ``sqrt(N_c / (N_c + 1)) (x - u_c)``, the squares of which add up to the
         within-class scatter exactly; 'raw' sketches x and subtracts means and S_b, as the paper
@@ -70,16 +71,16 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
         curvature ``reg + gamma_d eta sigma_1(C)^2 / N``. 'paper': ``1 / t``. 'safe':
         ``min(1 / t, 1 / L)``. None is 'sqrt', or 'safe' for the quadratic form.
     eta0 : float > 0 or None, default=None
-        Of the schedule 'sqrt'. None follows the stream: ``max(1, 16 / mean ||x||^2)``.
+        Step size of the schedule 'sqrt'. None follows the stream: ``max(1, 16 / mean ||x||^2)``.
     fit_intercept : bool, default=True
-        Whether there is a b. Only the hinge moves it; it has no part in means, sketch and
-        regulariser.
+        Whether to learn a constant b. Only the hinge changes it; means, sketch and regulariser
+        leave it out.
     average : bool or None, default=None
         Predict with ``w_bar <- w_bar + min(1, 4 / (t + 3)) (w - w_bar)`` instead of w. None is
         True, or False for the quadratic form.
     multi_class : {'margin', 'ovr'}, default='margin'
-        More than two classes: the true class against its strongest rival (Crammer and Singer 2001),
-        or one binary hinge for each class.
+        For more than two classes: 'margin' compares the true class with its strongest rival
+        (Crammer and Singer 2001), 'ovr' has one binary hinge for each class.
     {stream_parameters}
 
     Attributes
@@ -88,7 +89,7 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         Weights of the model that predicts.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        Its constants, 0 without `fit_intercept`.
+        Constants, 0 without `fit_intercept`.
     sketch_ : ndarray of shape (n_rows, n_features)
         The sketch C.
     sketch_size_ : int
@@ -100,7 +101,7 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
     n_batches_ : int
         Steps made.
     cumulative_loss_ : float
-        Sum of weight times loss, each sample's before it was learnt.
+        Sum of weight times loss; the loss of a sample is taken before it is learnt.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_features_in_ : int
@@ -108,27 +109,27 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
 
     Notes
     -----
-    Standardise the features. Most of what the linear form gains over the published one comes from
-    its step and its averaging; the regulariser adds between nothing and two points.
+    Standardise the features. Most of the gain of the linear form over the published one comes from
+    its step and its averaging; the regulariser adds between nothing and two points of accuracy.
 
     The published form is ``SDROGDClassifier(between="quadratic", sketch="raw", reg=0,
-    within_weight=0.3, schedule="paper")``. It has two dangers. With 1 / t the first steps may be
-    far longer than the curvature allows ('safe' bounds them). And ``-S_b`` makes its objective
-    unbounded below: where the smallest eigenvalue of ``reg I + R`` is negative, the weights grow as
-    a power of t whatever the step. They are kept as numbers times a power of two, so that
-    predictions stay what they would be; `decision_function` then has the right sign and order, but
-    a size that is cut off at about 1e90, and a `ConvergenceWarning` names the remedy.
+    within_weight=0.3, schedule="paper")``. It can diverge in two ways. With 1 / t, the first steps
+    may be far longer than the curvature allows ('safe' bounds them). And ``-S_b`` makes its
+    objective unbounded below: where the smallest eigenvalue of ``reg I + R`` is negative, the
+    weights grow as a power of t with any step. They are stored with a common power of two, so that
+    predictions stay correct; `decision_function` then has the right sign and order, but its size is
+    limited to about 1e90, and a `ConvergenceWarning` says what to change.
 
-    With more than two classes it also collapses when the sketch is small or eta is: usps errs by
+    With more than two classes, a small sketch or a small eta makes it fail too: on usps it errs by
     69 % with 20 directions and eta = 0.3, by 11 % with 100 and 0.9 (default form: 9 %).
 
-    The paper's lines 8 and 9 of algorithm 1 lack the new sample in the means, and the last lines of
-    its eqs. 16 and 17 drop eta before uu'; both are put right. The sketch is all rows in use: half
-    of them, as printed, breaks lemma 1 between shrinks.
+    Lines 8 and 9 of the paper's algorithm 1 leave the new sample out of the means, and the last
+    lines of its eqs. 16 and 17 lack eta before uu'; both are corrected here. The sketch uses all
+    its rows: half of them, as printed, breaks lemma 1 between shrinks.
 
-    `fit` ends by stepping with the last, incomplete batch; `partial_fit` and `learn_one` keep it
+    `fit` ends with a step on the last, incomplete batch; `partial_fit` and `learn_one` keep it
     open, so that any division of a stream into calls gives the same model. A `sample_weight`
-    multiplies the loss of its sample and counts it so often in means and scatter.
+    multiplies the loss of its sample, and its count in means and scatter.
 
     References
     ----------

@@ -21,25 +21,25 @@ CONFIDENCE = [Interval(Real, 0.5, 1, closed="neither")]
 class CWClassifier(OnlineClassifier, SecondOrderEstimator):
     """Confidence-weighted learning (CW) in its exact convex form.
 
-    The weights are a Gaussian N(mu, S), at first N(0, I). A sample that is right with a probability
-    of less than `confidence` moves it to the nearest Gaussian under which it is not: with
-    ``m = y mu.x``, ``v = x'S x``, phi the quantile of the confidence, ``psi = 1 + phi^2 / 2`` and
-    ``zeta = 1 + phi^2`` [1]_,
+    The weights are a Gaussian N(mu, S), at first N(0, I). A sample that is classified correctly
+    with a probability of less than `confidence` moves it to the nearest Gaussian that reaches this
+    probability. With ``m = y mu.x``, ``v = x'S x``, phi the quantile of the confidence, ``psi = 1 +
+    phi^2 / 2`` and ``zeta = 1 + phi^2`` [1]_,
 
         alpha = max(0, (-m psi + sqrt(m^2 phi^4 / 4 + v phi^2 zeta)) / (v zeta))
         beta = alpha phi / (sqrt(u) + v alpha phi),
         sqrt(u) = (-alpha v phi + sqrt(alpha^2 v^2 phi^2 + 4 v)) / 2
         mu <- mu + alpha y S x,  S <- S - beta (S x)(S x)'.
 
-    **For clean labels only.** Each sample has to be right when it is learnt, also a mislabelled
-    one: on noisy data S falls towards 0 and the learner stops learning; a `ConvergenceWarning`
-    says so. Take `SCWClassifier` or `AROWClassifier` there.
+    **For clean labels only.** Each sample must be correct after its step, even a mislabelled one:
+    on noisy data S falls towards 0 and the learner stops learning; a `ConvergenceWarning` says so.
+    Use `SCWClassifier` or `AROWClassifier` for noisy labels.
 
     Parameters
     ----------
     confidence : float in (0.5, 1), default=0.75
-        eta of the paper, the probability with which a learnt sample is right. At 0.5 nothing would
-        be learnt.
+        eta of the paper: the probability with which a sample is correct after its step. With 0.5
+        nothing would be learnt.
     {covariance}
     {fit_intercept}
     {linear_multi_class}
@@ -86,22 +86,22 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
 class SCWClassifier(OnlineClassifier, SecondOrderEstimator):
     """Soft confidence-weighted learning (SCW-I and SCW-II).
 
-    `CWClassifier` whose constraint may be broken at a price: C times ``phi sqrt(v) - m`` (SCW-I) or
+    `CWClassifier` with a soft constraint: a violation costs C times ``phi sqrt(v) - m`` (SCW-I) or
     its square (SCW-II). The steps are those of CW, with alpha at most C (SCW-I, proposition 1 of
-    [1]_), or (SCW-II, proposition 2), with ``n = v + 1 / (2 C)`` and
-    ``g = phi sqrt(phi^2 m^2 v^2 + 4 n v (n + v phi^2))``,
+    [1]_), or, with ``n = v + 1 / (2 C)`` and ``g = phi sqrt(phi^2 m^2 v^2 + 4 n v (n + v phi^2))``
+    (SCW-II, proposition 2),
 
         alpha = max(0, (-(2 m n + phi^2 m v) + g) / (2 (n^2 + n v phi^2))).
 
     Parameters
     ----------
     C : float > 0, default=1.0
-        Aggressiveness. Noisy labels want less: 0.1 is better on a9a.
+        Aggressiveness. Use less for noisy labels: 0.1 is better on a9a.
     variant : {'scw1', 'scw2'}, default='scw1'
-        The price, linear or quadratic. SCW-I is seldom worse.
+        A linear or a quadratic cost of a violation. SCW-I is seldom worse.
     confidence : float in (0.5, 1), default=0.75
-        eta of the paper, the probability with which a sample should be right; phi is its quantile.
-        At 0.5 nothing would be learnt.
+        eta of the paper: the probability with which a sample should be correct; phi is its
+        quantile. With 0.5 nothing would be learnt.
     {covariance}
     {fit_intercept}
     {linear_multi_class}
@@ -158,8 +158,8 @@ class AROWClassifier(OnlineClassifier, SecondOrderEstimator):
 
         mu <- mu + l beta y S x,  S <- S - beta (S x)(S x)'  (eqs. 8, 9).
 
-    Features that were seen often move less than rare ones. With a full covariance, mu is the ridge
-    regression, of penalty r, of the labels of the samples that it was updated on.
+    Weights of frequent features move less than those of rare ones. With a full covariance, mu is
+    the ridge regression, of penalty r, of the labels of the samples with a step.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ class AROWRegressor(OnlineRegressor, SecondOrderEstimator):
         The noise of a target: the larger, the smaller the steps.
     epsilon : float >= 0, default=0.0
         Deviations up to it are no loss; in the units of y. Samples within it change nothing and
-        cost no more than their score.
+        cost only their score.
     {covariance}
     {fit_intercept}
     {second_order_average}

@@ -48,8 +48,8 @@ def sketch_rows(sketch_size: Any, n_features: int) -> Any:
 class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Frequent directions: a matrix sketch C with ``C'C`` close to ``X'X``, in one pass.
 
-    2 l rows are kept. When they are full, their squared singular values are lowered by the
-    (l + 1)-th, which empties at least l + 1 of them (the fast form of [1]_). At every moment
+    2 l rows are kept. When they are full, the (l + 1)-th squared singular value is subtracted from
+    all, which empties at least l + 1 rows (the fast form of [1]_). At every moment
 
         0 <= X'X - C'C <= error_bound_ I,   error_bound_ <= ||X||_F^2 / (l + 1).
 
@@ -72,7 +72,7 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     singular_values_ : ndarray of shape (l,)
         The singular values that go with them.
     error_bound_ : float
-        Bound on the largest eigenvalue of ``X'X - C'C``, from what the shrinks took off.
+        Bound on the largest eigenvalue of ``X'X - C'C``: the sum of what the shrinks subtracted.
     squared_norm_ : float
         ``||X||_F^2`` of all rows seen.
     n_features_in_ : int
@@ -80,10 +80,10 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     Notes
     -----
-    All rows in use belong to the sketch. The upper half alone, as in [2]_, breaks the bound between
-    two shrinks. The shrink decomposes a Gram matrix of at most 2 l rows instead of the sketch;
-    where that would lose singular values (below about 1e-6 of the largest), it decomposes the
-    sketch. `transform` projects on `components_`; it does not centre.
+    All rows in use belong to the sketch; using only the upper half, as in [2]_, breaks the bound
+    between two shrinks. A shrink decomposes a Gram matrix of at most 2 l rows instead of the
+    sketch. Where that would lose singular values (below about 1e-6 of the largest), it decomposes
+    the sketch. `transform` projects on `components_`; it does not centre.
 
     References
     ----------

@@ -34,10 +34,10 @@ class SPA(GrowingEstimator):
 class SPAClassifier(OnlineClassifier, SPA):
     """Sparse Passive-Aggressive learning with kernels (SPA).
 
-    A sample of hinge loss l is drawn with probability ``rho = min(alpha, l) / beta``; if drawn, it
-    enters with coefficient ``y min(eta / rho, l / kappa(x, x))`` (algorithm 1 of [1]_). The model
-    that predicts is the average of all models so far; losses and steps use the last one. The
-    expected number of support vectors is at most ``alpha / beta`` per sample.
+    A sample of hinge loss l is drawn with probability ``rho = min(alpha, l) / beta``. If drawn, it
+    is added with coefficient ``y min(eta / rho, l / kappa(x, x))`` (algorithm 1 of [1]_). The
+    average of all models so far predicts; losses and steps use the last one. The expected number of
+    support vectors is at most ``alpha / beta`` per sample.
 
     Parameters
     ----------
@@ -57,9 +57,9 @@ class SPAClassifier(OnlineClassifier, SPA):
     Notes
     -----
     The step is that of PA-I with ``C = eta / rho``. `decision_function` after T samples is the
-    average of the models 1 ... T + 1: the one that would predict the next sample. A
-    `sample_weight` multiplies eta. One random number per sample serves all classes of a one-vs-rest
-    problem, so that they share support vectors as far as they can.
+    average of the models 1 ... T + 1, where model T + 1 would predict the next sample. A
+    `sample_weight` multiplies eta. All classes of a one-vs-rest problem use the same random number
+    per sample, so that they share support vectors as far as possible.
 
     References
     ----------
@@ -84,8 +84,9 @@ class SPAClassifier(OnlineClassifier, SPA):
 class SPARegressor(OnlineRegressor, SPA):
     """Sparse Passive-Aggressive regression with kernels.
 
-    `SPAClassifier` with the epsilon-insensitive loss: ``rho = min(alpha, l) / beta``, and a sample
-    that is drawn enters with coefficient ``sign(y - f) min(eta / rho, l / kappa(x, x))`` [1]_.
+    `SPAClassifier` with the epsilon-insensitive loss: a sample is drawn with probability ``rho =
+    min(alpha, l) / beta``, and added with coefficient ``sign(y - f) min(eta / rho, l / kappa(x,
+    x))`` [1]_.
 
     Parameters
     ----------
@@ -134,16 +135,16 @@ class SPARegressor(OnlineRegressor, SPA):
 class SPAOneClass(OnlineOutlierDetector, SPA):
     """Sparse Passive-Aggressive learning of one class: a novelty and outlier detector.
 
-    `SPAClassifier` in which every sample has the label 1: its loss is ``l = max(0, 1 - f(x))``, it
-    is drawn with probability ``rho = min(alpha, l) / beta``, and enters with coefficient
-    ``min(eta / rho, l / kappa(x, x))`` [1]_. The function rises to 1 where samples are dense and
-    stays near 0 elsewhere; a sample is an outlier where it lies below `offset_`.
+    `SPAClassifier` in which every sample has the label 1: its loss is ``l = max(0, 1 - f(x))``. It
+    is drawn with probability ``rho = min(alpha, l) / beta``, and added with coefficient ``min(eta /
+    rho, l / kappa(x, x))`` [1]_. The function rises to 1 where samples are dense and stays near 0
+    elsewhere; a sample is an outlier where it is below `offset_`.
 
     Parameters
     ----------
     contamination : float in (0, 0.5], default=0.1
-        The fraction of samples that are to be outliers: `offset_` is that quantile of the scores.
-        The default is that of scikit-learn's detectors that have no rule of their own.
+        Fraction of outliers: `offset_` is this quantile of the scores. The default is that of
+        scikit-learn's detectors without a rule of their own.
     {spa_parameters}
     average : bool, default=True
         Score with the average of all models; False scores with the last one.
@@ -154,15 +155,15 @@ class SPAOneClass(OnlineOutlierDetector, SPA):
     Attributes
     ----------
     offset_ : float
-        After `fit`, the quantile `contamination` of the scores of the training samples; after
-        `partial_fit` and `learn_one`, that of the scores which the last 1,024 samples had before
-        they were learnt (brought up to date every 128 samples).
+        After `fit`, the quantile `contamination` of the scores of the training samples. After
+        `partial_fit` and `learn_one`, that of the last 1,024 scores, each taken before its sample
+        was learnt (updated every 128 samples).
     {attributes}
 
     Notes
     -----
-    A `sample_weight` multiplies eta. Use a kernel that falls off with the distance: under the
-    linear one the class is a half space.
+    A `sample_weight` multiplies eta. Use a kernel that decreases with the distance: the linear
+    kernel makes the class a half space.
 
     References
     ----------

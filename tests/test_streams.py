@@ -111,7 +111,7 @@ def test_index_zero_is_found_over_the_whole_file(tmp_path, monkeypatch):
     later = write(tmp_path / "b", "1 1:2\n-1 2:3\n")
     assert open_source(later).n_features == 2
     assert open_source(later, zero_based=True).n_features == 3
-    with pytest.raises(StreamError, match="feature index 0 in a file that counts from 1"):
+    with pytest.raises(StreamError, match="feature index 0, but zero_based=False"):
         open_source(path, zero_based=False)
 
 

@@ -1,1 +1,1 @@
-"""What `onlinekern compare` does: methods, test-then-train runs, parameter search, tables."""
+"""The parts of `onlinekern compare`: methods, test-then-train runs, parameter search, tables."""

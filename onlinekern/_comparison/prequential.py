@@ -12,15 +12,15 @@ import numpy as np
 from onlinekern._comparison.refitting import Refitted
 from onlinekern._typing import ArrayLike
 
-# Curves are recorded at FIRST_MARK * 2^(k / MARKS_PER_OCTAVE) samples: their length grows with the
-# logarithm of the stream's, and the learner's blocks are cut so rarely that its speed is not hurt.
+# Curves are recorded at FIRST_MARK * 2^(k / MARKS_PER_OCTAVE) samples. Their length grows with the
+# logarithm of the stream's, and blocks are split too rarely to slow the learner.
 FIRST_MARK = 64
 MARKS_PER_OCTAVE = 4
 
 
 @dataclass(frozen=True)
 class PrequentialResult:
-    """What one run over one stream gave.
+    """Result of one run over one stream.
 
     Attributes
     ----------
@@ -53,11 +53,11 @@ class PrequentialResult:
 
     @property
     def late_error(self) -> float:
-        """Return the error over the second half, which says more about a longer stream."""
+        """Error over the second half, a better estimate for a longer stream."""
         middle = np.searchsorted(self.samples, self.n_samples / 2, side="right") - 1
         if middle < 0:  # fewer samples than two marks
             return self.error
-        power = 1 if self.squared_error is None else 2  # of an RMSE the squares add up
+        power = 1 if self.squared_error is None else 2  # squared errors add up, their roots do not
         sums = self.samples * self.error_curve**power
         rows = self.n_samples - self.samples[middle]
         return float(((sums[-1] - sums[middle]) / rows) ** (1 / power))
@@ -68,13 +68,13 @@ class PrequentialResult:
 
 
 class Run:
-    """One estimator on its way through a stream.
+    """One estimator that is run over a stream, test-then-train.
 
     Parameters
     ----------
     estimator : object
-        Has ``partial_fit_predict(X, y[, classes])``; one that has ``fit`` and ``predict`` only is
-        fitted anew whenever the stream has doubled (see ``Refitted``).
+        Has ``partial_fit_predict(X, y[, classes])``. An estimator with ``fit`` and ``predict`` only
+        is refitted whenever the stream has doubled (see ``Refitted``).
     classes : array-like or None
         All classes of the stream; None for a regression.
     unit : float
@@ -85,8 +85,8 @@ class Run:
         if not hasattr(estimator, "partial_fit_predict"):
             if not hasattr(estimator, "fit") or not hasattr(estimator, "predict"):
                 raise TypeError(
-                    f"{type(estimator).__name__} has no partial_fit_predict, nor fit and predict, "
-                    "so that it cannot be tested on a sample before it learns it"
+                    "estimator must have partial_fit_predict, or fit and predict, "
+                    f"got {type(estimator).__name__}"
                 )
             estimator = Refitted(estimator, classes)
         self.estimator, self.classes, self.unit = estimator, classes, unit
@@ -108,7 +108,7 @@ class Run:
     def result(self) -> PrequentialResult:
         """Return the ``PrequentialResult`` so far."""
         if not self.n_samples:
-            raise ValueError("the stream has no samples")
+            raise ValueError("stream must hold at least one sample, got none")
         if isinstance(self.estimator, Refitted):
             began = perf_counter()
             self.estimator.finish()
@@ -158,8 +158,9 @@ def prequential(estimator: Any, stream: Any, classes: ArrayLike | None = None) -
     Parameters
     ----------
     estimator : object
-        Has ``partial_fit_predict(X, y[, classes])``; it learns on, it is not cloned. A batch
-        estimator, of scikit-learn for example, is fitted anew whenever the stream has doubled.
+        Has ``partial_fit_predict(X, y[, classes])``. It is not cloned, and continues from its
+        present state. A batch estimator, of scikit-learn for example, is refitted whenever the
+        stream has doubled.
     stream : iterable of (X, y)
         For example ``source.blocks(random_state=0)``.
     classes : array-like, optional

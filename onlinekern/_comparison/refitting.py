@@ -1,4 +1,4 @@
-"""A batch estimator on a stream: it is fitted anew whenever the stream has doubled."""
+"""A batch estimator on a stream: it is refitted whenever the stream has doubled."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from onlinekern._typing import Array, ArrayLike
 
 
 class Refitted:
-    """An estimator of ``fit`` and ``predict`` that can be tested on a sample before it learns it.
+    """Adapter that lets an estimator with ``fit`` and ``predict`` only run test-then-train.
 
-    It keeps all samples. The fits cost about twice what the last one does.
+    It keeps all samples. All fits together cost about twice the last one.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Refitted:
         return int(np.sum(getattr(self.estimator, "n_support_", 0))) if self._fitted else 0
 
     def partial_fit_predict(self, X: Any, y: Any, classes: ArrayLike | None = None) -> Array:
-        """Return what the last fit says of X, and keep X and y."""
+        """Return the predictions of the last fit for X, and keep X and y."""
         predicted = self.predict(X)
         self._X.append(X)
         self._y.append(y)
@@ -46,13 +46,13 @@ class Refitted:
         return predicted
 
     def predict(self, X: Any) -> Array:
-        """Return what the last fit says of X; the first class, or 0, before there is one."""
+        """Return the predictions of the last fit for X; before the first fit, `classes[0]` or 0."""
         if self._fitted:
             return self.estimator.predict(X)
         return np.full(X.shape[0], 0.0 if self.classes is None else self.classes[0])
 
     def finish(self) -> None:
-        """Fit on all samples so far, unless that was done, or they are of one class."""
+        """Fit on all samples so far, unless that is done already, or they are of one class."""
         y = np.concatenate(self._y)
         if self._fitted == self._seen or (self.classes is not None and len(np.unique(y)) < 2):
             return

@@ -1,13 +1,14 @@
 """The short search that chooses parameters on the head of a stream.
 
-Gamma comes first, once for all methods, as in the papers' tables: the power of two, among seven
-around 1 / (d var X), with which three references err least in the mean: PA-I with C = 1 and 1/4,
-and the Perceptron (classification), since each alone favours a width of its own on noisy data (on
-eight data sets their sum chose well for the other methods too). Then every method's own
-parameters are tried, one grid after the other. The error is the prequential one over the second
-half of the head; for the methods' own parameters the mean over three orders of it. (On a9a, single
-runs over 2,000 samples took a step size for SPA with which it made 1.7 % more mistakes over
-20,000.) Ties go to the value named first. The same seed gives the same choice.
+Gamma is chosen first, once for all methods, as in the papers' tables. It is one of the seven powers
+of two around 1 / (d var X): the one with the smallest mean error of three reference methods, PA-I
+with C = 1 and 1/4, and the Perceptron (classification). A single reference would favour its own
+width on noisy data; on eight data sets the mean of the three was a good choice for the other
+methods too. Then the parameters of each method are chosen, one grid after the other. The error is
+the prequential one over the second half of the head, and for the methods' own parameters its mean
+over three orders of the head. (On a9a, single runs over 2,000 samples chose a step size for SPA
+with which it made 1.7 % more mistakes over 20,000.) In a tie, the value named first wins. The same
+seed gives the same choice.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Problem:
-    """What the search works on.
+    """The data and the settings of a search.
 
     Attributes
     ----------
@@ -75,7 +76,7 @@ class Problem:
             fixed = {"kernel": self.kernel, "random_state": self.seed + k}
             estimator = method.build(self.task, fixed | parameters)
             with warnings.catch_warnings():
-                # What is worth a warning in the real run will be warned of there.
+                # The run on the whole stream repeats the warnings that matter.
                 warnings.simplefilter("ignore")
                 errors.append(prequential(estimator, [self._rows(k)], self.classes).late_error)
         return float(np.mean(errors)) if np.isfinite(errors).all() else np.inf
@@ -113,7 +114,7 @@ def count_runs(methods: Any, task: str, given: Any, gamma: Any, kernel: Any) -> 
 def choose_parameters(
     methods: Any, problem: Any, given: Any, gamma: Any = None, tick: Any = lambda runs: None
 ) -> Any:
-    """Complete the parameters that were given by chosen ones.
+    """Choose the parameters that were not given.
 
     Parameters
     ----------
@@ -168,7 +169,7 @@ def _own_parameters(method: Any, problem: Any, shared: Any, given: Any, tick: An
             values[name] *= len(problem.y) / problem.n_samples
         parameters[name] = Parameter(values[name], "chosen")
     if not open_grids:
-        # Nothing to choose; the run shows now, not after an hour, whether the values are refused.
+        # Nothing to choose: this run finds invalid values now, not after an hour.
         problem.error(method, values, ORDERS)
         tick(ORDERS)
     return parameters

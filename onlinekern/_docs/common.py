@@ -9,8 +9,8 @@ PASSAGES = {
         random_state : int, RandomState instance or None, default=None
             Seed of the order and of the learner's own draws.
         window : int >= 1 or None, default=None
-            Samples looked ahead to share the work on kernel values; None chooses by the size of
-            the model. It changes the speed, never a result.
+            Samples whose kernel values are computed together; None chooses by the size of the
+            model. It changes the speed, never a result.
         n_jobs : int or None, default=None
             Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     """,
@@ -20,21 +20,21 @@ PASSAGES = {
         random_state : int, RandomState instance or None, default=None
             Seed of the orders.
         window : int >= 1 or None, default=None
-            Points looked ahead with ``outputs='support'``; None chooses by the size of the model.
-            It changes the speed, never a result.
+            Points whose kernel values are computed together with ``outputs='support'``; None
+            chooses by the size of the model. It changes the speed, never a result.
         n_jobs : int or None, default=None
             Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     """,
     "multi_class": """
         multi_class : {'ovr', 'margin'}, default='ovr'
-            More than two classes: 'ovr' is one binary problem per class, 'margin' pits the true
-            class against its strongest rival (Crammer and Singer 2001). All classes share one
+            For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
+            the true class with its strongest rival (Crammer and Singer 2001). All classes share one
             set of support vectors.
     """,
     "average": """
         average : bool, default=False
-            Predict with the average of all models so far instead of the last one. Costs no further
-            kernel value.
+            Predict with the average of all models so far instead of the last one. It needs no
+            further kernel values.
     """,
     "label_losses": """
         loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'}, \
@@ -45,35 +45,36 @@ default='hinge'
     """,
     "gradient_parameters": """
         eta : float > 0, default=0.5
-            Step size: half of what makes a lone sample of loss 1 correct under a kernel of
-            ``kappa(x, x) = 1``.
+            Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
+            default takes half of it.
         schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='constant'
             eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
         power : float >= 0, default=0.5
-            Of the schedule 'power'.
+            Exponent of the schedule 'power'.
         reg : float >= 0, default=0.0
-            Regularisation lambda; everything learnt shrinks by ``max(0, 1 - eta_t * reg)`` a step.
+            Regularisation lambda; at each step, all coefficients shrink by ``max(0, 1 - eta_t *
+            reg)``.
         delta : float > 0, default=1.0
             Width of the quadratic piece of 'smooth_hinge' and 'huber'.
         epsilon : float >= 0, default=0.1
-            Of 'epsilon_insensitive'.
+            Deviations up to it are no loss in 'epsilon_insensitive'.
     """,
     "aggressiveness": """
         C : float > 0, default=1.0
             Aggressiveness: the largest coefficient of PA-I. Not used by plain PA.
         variant : {'pa', 'pa1', 'pa2'}, default='pa1'
-            PA-I bears noisy labels, plain PA does not.
+            Which step to take: PA, PA-I or PA-II. PA-I tolerates noisy labels, plain PA does not.
     """,
     "attributes": """
         support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
             CSR when the model was started with sparse samples.
         dual_coef_ : ndarray of shape (n_outputs, n_SV)
-            Coefficients of the model that predicts (the averaged one, if it is averaged);
-            n_outputs is 1 for two classes and regression, else the number of classes.
+            Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
+            two classes and regression, else the number of classes.
         n_support_ : int
             Number of support vectors.
         cumulative_loss_ : float
-            Sum of weight times loss, each sample's before it was learnt.
+            Sum of weight times loss; the loss of a sample is taken before it is learnt.
         n_seen_ : int
             Samples learnt; those of weight 0 do not count.
         n_features_in_ : int

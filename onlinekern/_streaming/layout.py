@@ -11,23 +11,23 @@ from scipy import sparse
 from onlinekern._streaming.readers import StreamError
 
 SCALES = ("none", "minmax", "standard")
-# A dense row costs d multiplications per support row, a sparse one about two memory accesses per
-# non-zero: from half the entries on, and while a block stays in the cache, dense is faster.
+# A dense row costs d multiplications per support vector, a sparse one about two memory accesses per
+# stored entry. Dense is faster if at least half the entries are stored and a block fits the cache.
 DENSE_SHARE = 0.5
 DENSE_FEATURES = 2048
-# In a distance, a feature a hundred times narrower than another one counts for nothing.
+# A feature whose range is a hundred times smaller than another one's has no effect on a distance.
 WILD_RATIO = 100
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How raw blocks are turned into what is learnt; made from a training stream's statistics.
+    """How raw blocks become blocks for the learner, chosen by a training stream's statistics.
 
     Attributes
     ----------
     n_features : int
     first_index : int
-        What the file calls the first feature: 0 or 1 (LIBSVM text), 0 for tables and arrays.
+        Index of the first feature in the file: 0 or 1 (LIBSVM text), 0 for tables and arrays.
     dtype : numpy dtype
     dense : bool
     factor, offset : ndarray of shape (n_features,) or None
@@ -99,7 +99,7 @@ def make_layout(
 
 
 def _inverse(spread: Any) -> Any:
-    """Return 1 / spread, and 0 for a feature that never changes: it then says nothing."""
+    """Return 1 / spread; 0 for a constant feature, which carries no information."""
     with np.errstate(divide="ignore", over="ignore"):
         inverse = 1 / spread
     return np.where(np.isfinite(inverse), inverse, 0.0)

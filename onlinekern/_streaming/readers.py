@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 CHUNK_BYTES = 4 << 20
-# A line is held in memory as a whole; a longer one is a binary file rather than a sample.
+# A line is held in memory. A longer one comes from a binary file, not from samples.
 LONGEST_LINE = 256 << 20
 LARGEST_INDEX = np.iinfo(np.int32).max - 1
 DECOMPRESSORS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
@@ -146,7 +146,7 @@ class LibsvmReader:
         from sklearn.datasets import load_svmlight_file
 
         try:
-            # zero_based=True: the indices stay as they are; the whole file decides later.
+            # zero_based=True keeps the indices: `Source` shifts them at the end of the file.
             X, y = load_svmlight_file(io.BytesIO(chunk), zero_based=True)
         except (ValueError, OverflowError, IndexError) as error:
             self._complain(chunk, first, name, str(error))
@@ -177,8 +177,8 @@ class LibsvmReader:
 class TableReader:
     """A table with named columns, one of them the target; dense blocks in the file's column order.
 
-    Text in the target column are class labels, and stay text; numbers are float64. Which of the
-    two, the first block decides for the whole table, or the table read before it.
+    Text targets are class labels and stay text; numeric targets are float64. The first block
+    decides for the whole table, or the table that was read before.
 
     Parameters
     ----------
@@ -187,8 +187,8 @@ class TableReader:
     target : str
         Name of the target column.
     like : reader or Source, optional
-        What was read before: its columns are expected, and put in its order, and its kind of
-        targets.
+        What was read before. The table must have the same columns, which are put in the same order,
+        and the same kind of targets.
 
     Attributes
     ----------
@@ -198,7 +198,7 @@ class TableReader:
         Whether the targets are text; None before the first block.
     """
 
-    # Whether the format says by itself that a column is text.
+    # Whether the file stores the types of its columns.
     typed = True
 
     def __init__(self, path: Any, target: str | None, like: Any = None) -> None:
@@ -276,7 +276,7 @@ class TableReader:
         return values
 
     def _targets(self, column: Any, row: Any) -> Any:
-        """Return numbers as they are, text as class labels, all through or not at all."""
+        """Return the targets as numbers or as text labels, of one kind in the whole table."""
         import pyarrow as pa
 
         if pa.types.is_dictionary(column.type):
@@ -301,7 +301,7 @@ class TableReader:
         return self._numbers(pa.array(np.array(texts, dtype=float)), self.target, row)
 
     def _decide(self, text: bool) -> None:
-        """Say that the targets are text, or numbers; an error if they were the other before."""
+        """Record whether the targets are text; raise if they were of the other kind before."""
         if self.text_labels is None:
             self.text_labels = text
         if self.text_labels != text:

@@ -1,4 +1,4 @@
-"""A finite stream that can be run through again and again in bounded memory."""
+"""A finite stream that can be read any number of times in bounded memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ARRAY_ROWS = 4096
 
 
 class Source:
-    """A finite stream that can be run through again and again in bounded memory.
+    """A finite stream that can be read any number of times in bounded memory.
 
     Parameters
     ----------
@@ -90,9 +90,9 @@ class Source:
         self.statistics, self._targets = FeatureStatistics(), TargetStatistics()
         self._spool = Spool(budget)
         self._sparse = False
-        # The spool holds numbers: those of text labels, in order of appearance.
+        # The spool stores numbers. Text labels are numbered in order of appearance.
         self._numbers: dict[str, int] = {}
-        # Scaling is exact only on the values as they were; without it half the bytes will do.
+        # Scaling needs the exact values; without it, the learner's dtype is enough.
         keep = np.float64 if scale != "none" or like is not None else np.dtype(dtype)
         for X, y in _limited(blocks, limit):
             y = self._numbered(y)
@@ -120,7 +120,7 @@ class Source:
             if smallest is None:
                 raise StreamError(f"{self.name}: no features, every row is empty")
             if smallest == 0 and zero_based is False:
-                raise StreamError(f"{self.name}: a feature index 0 in a file that counts from 1")
+                raise StreamError(f"{self.name}: feature index 0, but zero_based=False")
             first_index = 0 if zero_based is True or smallest == 0 else 1
             self._pad(n_features, first_index)
         self.layout = make_layout(
@@ -157,7 +157,9 @@ class Source:
 
     def _find_classes(self) -> None:
         if self._targets.many:
-            raise StreamError(f"{self.name}: more than 10,000 distinct targets are not classes")
+            raise StreamError(
+                f"{self.name}: more than 10,000 distinct targets, too many for a classification"
+            )
         self.class_counts = self._counted()
         classes = np.array(list(self.class_counts))
         if len(classes) < 2:

@@ -1,8 +1,8 @@
 """A spool: rows written once, replayed in order or in any number of random orders.
 
-Rows stay in memory while they are few; beyond the budget they go to an anonymous temporary file,
-which the operating system removes whatever ends the process. Files are read, never mapped, so that
-resident memory stays within the budget however long the stream is.
+Rows stay in memory while they fit into the budget. Beyond it they go to an anonymous temporary
+file, which the operating system removes however the process ends. Files are read, never mapped, so
+that resident memory stays within the budget for a stream of any length.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BUDGET_BYTES = 64 << 20
 BLOCK_BYTES = 2 << 20
 MOST_ROWS = 8192
 # Open files per level of the shuffle: three levels stay below the usual limit of 256 or 1024,
-# and deal 64 MiB * (64 / 4)^3, a quarter of a terabyte.
+# and shuffle 64 MiB * (64 / 4)^3, a quarter of a terabyte.
 MOST_PARTS = 64
 
 
@@ -31,7 +31,8 @@ class Spool:
     budget : int
         Bytes of memory that the rows may take, copies made while shuffling included.
     in_memory : bool
-        Whether rows may wait in memory at all until the budget is reached.
+        Whether to hold rows in memory until the budget is reached; False writes them to the file at
+        once.
     """
 
     def __init__(self, budget: Any = BUDGET_BYTES, in_memory: Any = True) -> None:
@@ -48,7 +49,7 @@ class Spool:
         return 2 * self.n_bytes <= self.budget or self.n_samples <= 1
 
     def append(self, X: Any, y: Any) -> None:
-        """Add rows. X and y are kept as they are while in memory: do not change them later."""
+        """Add rows. X and y are not copied while in memory: do not change them later."""
         self._whole = None
         self.n_bytes += n_bytes(X) + y.nbytes
         self.n_samples += len(y)
@@ -79,9 +80,9 @@ class Spool:
     def shuffled(self, generator: Any) -> Iterator[Any]:
         """Yield the rows in a uniformly random order.
 
-        Every row draws a part, and every part is shuffled by itself (in memory if it fits, else in
-        the same way). The order is that of independent random keys, the part their leading digit:
-        every permutation is equally likely.
+        Each row is assigned to a random part, and each part is shuffled by itself, in memory if it
+        fits, else in the same way. This sorts the rows by independent random keys whose leading
+        digit is the part: every permutation is equally likely.
 
         Parameters
         ----------
@@ -114,7 +115,7 @@ class Spool:
         self._held, self._whole = [], None
 
     def _dealt(self, generator: Any) -> Any:
-        # Parts of a quarter of the budget on average: one that holds twice as much still fits.
+        # A part fits into memory up to half the budget. The average is a quarter, since sizes vary.
         count = min(MOST_PARTS, max(2, math.ceil(4 * self.n_bytes / self.budget)))
         parts = [Spool(self.budget, in_memory=False) for _ in range(count)]
         for X, y in self.blocks():

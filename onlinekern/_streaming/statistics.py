@@ -1,4 +1,4 @@
-"""What one pass over a stream tells about it: ranges and moments of the features, the targets."""
+"""Statistics of one pass over a stream: ranges and moments of the features and the targets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy import sparse
 
 from onlinekern._typing import Floats
 
-# Four float64 arrays of this length are 32 MiB; streams with more features are not described.
+# Four float64 arrays of this length are 32 MiB; with more features, none are kept.
 MOST_FEATURES = 1 << 20
 # Integer targets with more distinct values than this are read as quantities, not as classes.
 MOST_CLASSES = 200
@@ -46,7 +46,7 @@ class FeatureStatistics:
         return self.n_nonzero / max(self.n_samples * self.n_features, 1)
 
     def update(self, X: Any) -> None:
-        """Take in a block, float64, dense or CSR."""
+        """Add a block, float64, dense or CSR."""
         rows, width = X.shape
         self.n_nonzero += int(X.nnz if sparse.issparse(X) else np.count_nonzero(X))
         if sparse.issparse(X) and X.nnz:
@@ -63,7 +63,7 @@ class FeatureStatistics:
         self.n_samples += rows
 
     def widen(self, n_features: int) -> None:
-        """Have at least so many features; new ones were zero in all samples so far."""
+        """Extend to at least `n_features`; new features were zero in all samples so far."""
         self.n_features = max(self.n_features, n_features)
         self.complete = self.complete and self.n_features <= MOST_FEATURES
         grown = self.n_features - len(self.low)
@@ -115,7 +115,7 @@ class TargetStatistics:
         return float(np.sqrt(self._squares / max(self.n_samples, 1)))
 
     def update(self, y: Any) -> None:
-        """Take in the targets of a block, float64."""
+        """Add the targets of a block, float64."""
         values, counts = np.unique(y, return_counts=True)
         self.integers = self.integers and bool((values == np.rint(values)).all())
         if not self.many:
