@@ -13,10 +13,10 @@ from onlinekern.core.samples.sparse_rows cimport Point
 
 
 cdef class Slots:
-    cdef readonly Py_ssize_t n         # places ever used: 0 ... n - 1
+    cdef readonly Py_ssize_t n         # slots ever used: 0 ... n - 1
     cdef readonly Py_ssize_t n_free
-    cdef int64_t n_added                 # rows that ever came in
-    cdef int64_t *ages                 # the number of the row in each place; -1: free
+    cdef int64_t n_added                 # support vectors ever added
+    cdef int64_t *ages                 # n_added when each slot was taken; -1: free
     cdef Py_ssize_t *free_slots        # a stack
     cdef Py_ssize_t capacity
     cdef Journal old_ages, old_free
@@ -39,10 +39,10 @@ cdef class SupportSet:
     cdef readonly Py_ssize_t n_outputs, itemsize
     cdef readonly bint sparse
     cdef char *norm_terms        # of the support vectors, see kernels
-    cdef Journal old_norm_terms  # of the rows that are overwritten
+    cdef Journal old_norm_terms  # of the slots that are overwritten
     cdef Window window
     cdef Py_ssize_t saved_n
-    cdef Window row_window            # over one support row, or a point between two
+    cdef Window row_window            # over one support vector, or a point between two
     cdef Point point, other, between
 
     cdef inline Py_ssize_t count(self) noexcept nogil:

@@ -1,11 +1,12 @@
 """SupportSet: support vectors with their coefficients, and the window over the coming samples.
 
+A support vector keeps its slot while it is in the set. Removing it frees the slot for a later one;
+nothing else moves. `Slots` knows which slots are occupied, and since when: the age of a support
+vector is the number of those added before it.
+
 Only `add` and `interpolate` change a support vector, and both repair its column of the window.
 `drop` leaves the vector and its column in place, with coefficients of 0, until the next `add` takes
 the slot. Changing coefficients (shrinking, averaging) does not touch the window.
-
-A support vector keeps its slot while it is in the set: `drop` frees the slot for a later one, and
-nothing moves. Its age is the number of support vectors that came in before it.
 """
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free
@@ -124,19 +125,19 @@ cdef class Slots:
 
 
 cdef class SupportSet:
-    """Support rows and their coefficients for every output.
+    """Support vectors and their coefficients for every output.
 
     Parameters
     ----------
     kernel : Kernel
     n_features : int
     dtype : numpy.float32 or numpy.float64
-        Of the support rows and the kernel values; coefficients and scores are double.
+        Of the support vectors and the kernel values; coefficients and scores are double.
     n_outputs : int
     averaged : bool
         Whether the average of f_1 ... f_t is scored beside f_t.
     sparse : bool
-        Whether the samples are sparse: rows of many features are then stored sparse.
+        Whether the samples are sparse: of many features, support vectors are stored sparse too.
     """
 
     def __init__(self, Kernel kernel, Py_ssize_t n_features, dtype, Py_ssize_t n_outputs,
@@ -168,13 +169,13 @@ cdef class SupportSet:
         return Window(self.store, self.kernel, rows)
 
     cdef int reserve_block(self, Py_ssize_t rows) except -1:
-        """Let the learning window hold at least `rows` samples."""
+        """Let the learning window take blocks of at least `rows` samples."""
         if self.window.block.capacity < rows:
             self.window = self.new_window(rows)
         return 0
 
     cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil:
-        """Make room for `capacity` support rows in all. Returns a status."""
+        """Make room for `capacity` support vectors in all. Returns a status."""
         cdef Py_ssize_t old = self.capacity, size = self.itemsize
         cdef char *norm_terms
         if capacity <= old:
@@ -218,7 +219,7 @@ cdef class SupportSet:
         return 0
 
     cdef const char *kernel_row(self, Py_ssize_t slot) noexcept nogil:
-        """Kernel values of a support row with all support rows, in whole panels.
+        """Kernel values of a support vector with all support vectors, in whole panels.
 
         They are overwritten by the next call. NULL when memory ran out.
         """
@@ -228,12 +229,12 @@ cdef class SupportSet:
         return self.row_window.row(0)
 
     cdef void as_doubles(self, const char *g, double *out) noexcept nogil:
-        """Copy kernel values with the support rows, a number per slot."""
+        """Copy a row of kernel values to double, one number per slot."""
         memset(out, 0, self.n * sizeof(double))
         self.coefficients.ops.add(g, 1, out, self.n)
 
     cdef Status write_row(self, Py_ssize_t slot, KernelBlock block, Py_ssize_t i) noexcept nogil:
-        """Store row i of a block, and its kernel term, in a slot."""
+        """Store row i of a block, and its norm term, in a slot. Returns a status."""
         cdef Py_ssize_t size = self.itemsize
         cdef char *term = self.norm_terms + slot * size
         if slot < self.saved_n and (self.store.keep(slot) < 0
@@ -256,7 +257,7 @@ cdef class SupportSet:
         return self.window.refill_column(i, slot, self.norm_terms)
 
     cdef Py_ssize_t add(self, Py_ssize_t i, const double *step) noexcept nogil:
-        """Make sample i of the open window a support row with K coefficients.
+        """Make sample i of the open block a support vector with K coefficients.
 
         Returns its slot, or NO_MEMORY. There is room: `open` reserved it.
         """
@@ -357,7 +358,7 @@ cdef class SupportSet:
     cdef void rollback(self) noexcept nogil:
         """Return to the model of the checkpoint.
 
-        Rows in slots used since are made zero: free slots take part in products, under 0.
+        Slots used since are zeroed: unused slots take part in products, with coefficients of 0.
         """
         cdef Py_ssize_t slot
         for slot in range(self.saved_n, self.n):
@@ -371,16 +372,16 @@ cdef class SupportSet:
 
     @property
     def dtype(self):
-        """Of the support rows, as a numpy dtype."""
+        """Of the support vectors, as a numpy dtype."""
         return np.dtype(np.float32 if self.itemsize == 4 else np.float64)
 
     @property
     def stored_sparse(self):
-        """Whether the support rows are stored sparse, which sparse samples only can meet."""
+        """Whether support vectors are stored sparse; then samples must be sparse too."""
         return self.store.needs_panels()
 
     def rows(self):
-        """The support rows, the oldest first, ndarray or CSR matrix of shape (n_rows, d)."""
+        """The support vectors, the oldest first, ndarray or CSR matrix of shape (n_rows, d)."""
         return self.store.get_rows(self.n)[self.slots.by_age()]
 
     def effective(self):
@@ -403,7 +404,7 @@ cdef class SupportSet:
 
     def set_state(self, state):
         """Take over what `get_state` gave; the set must be new."""
-        # The cost model may be another than that of the process which saved the set.
+        # This process may have another cost model than the one that saved the set.
         rows = sp.csr_matrix(state["rows"]) if self.stored_sparse else state["rows"]
         cdef Samples samples = samples_of(rows, self.dtype)
         cdef Py_ssize_t address, i, n = samples.rows.n
@@ -413,7 +414,7 @@ cdef class SupportSet:
             if self.window.block.open(&samples.rows, NULL, i, 1) < 0 \
                     or self.write_row(i, self.window.block, 0) < 0:
                 raise MemoryError(f"no memory for {n} support vectors")
-        # A row that came sparse had its norm summed in another order than its dense copy has.
+        # Norms of sparse rows were summed in another order than those of their dense copies.
         norm_terms = np.ascontiguousarray(state["terms"], self.dtype)
         address = norm_terms.ctypes.data
         memcpy(self.norm_terms, <void *> address, norm_terms.nbytes)
