@@ -56,7 +56,7 @@ def fit_method(method: Function) -> Function:
 
 def new_generator(draws: np.random.RandomState) -> Generator:
     """A random generator of the core, whose seed is drawn from a RandomState."""
-    return Generator(draws.randint(np.iinfo(np.int64).max, dtype=np.int64))
+    return Generator(int(draws.randint(np.iinfo(np.int64).max, dtype=np.int64)))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -144,7 +144,7 @@ class Learner(BaseEstimator):
         """
         score = self._fitted_model.score_one(x)
         # For a few numbers Python's sum is quicker than NumPy's, and warns of nothing.
-        if not isfinite(score if type(score) is float else sum(score.tolist())):
+        if not isfinite(score if isinstance(score, float) else sum(score.tolist())):
             check_results(np.atleast_2d(score), "score")
         return score
 

@@ -1,0 +1,11 @@
+from typing import Any
+
+from onlinekern.core.budgets.policy import Bounded, Budget
+
+def shrinking(size: float, alignment: float, spare: float) -> float: ...
+
+class ShrinkingEviction(Bounded):
+    def get_learnt(self) -> dict[str, Any]: ...
+    def set_learnt(self, learnt: dict[str, Any]) -> None: ...
+
+POLICIES: dict[str, type[Budget]]

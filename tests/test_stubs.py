@@ -1,0 +1,174 @@
+"""The stubs of the compiled core declare what the compiled modules hold, no more and no less."""
+
+import ast
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import onlinekern.core
+
+ROOT = Path(__file__).parents[1]
+STUBS = ROOT / "onlinekern" / "core"
+SOURCES = ROOT / "src" / "onlinekern" / "core"
+MODULES = sorted(".".join(path.relative_to(STUBS).with_suffix("").parts)
+                 for path in STUBS.rglob("*.pyi"))  # fmt: skip
+# Special methods that a stub declares. `__new__` is in every class of Cython, `__init__` is not.
+SPECIAL = ("__init__", "__call__")
+# Spaces hold what a model learns. Estimators make them; users do not.
+WITHOUT_STUBS = "onlinekern.core.models"
+
+
+def is_public(name):
+    return not name.startswith("_") or name in SPECIAL
+
+
+def stub_of(module):
+    """Return the statements of a stub."""
+    path = STUBS.joinpath(*module.split(".")).with_suffix(".pyi")
+    return ast.parse(path.read_text(encoding="utf-8")).body
+
+
+def compiled(module):
+    return importlib.import_module(f"onlinekern.core.{module}")
+
+
+def names_of(statements):
+    """Return the public names that statements of a stub define."""
+    names = set()
+    for statement in statements:
+        if isinstance(statement, ast.ClassDef | ast.FunctionDef):
+            names.add(statement.name)
+        elif isinstance(statement, ast.AnnAssign):
+            names.add(statement.target.id)
+    return {name for name in names if is_public(name)}
+
+
+def classes_of(module):
+    return [statement for statement in stub_of(module) if isinstance(statement, ast.ClassDef)]
+
+
+def own_names(module):
+    """Return the public classes, functions and tables that a compiled module defines itself."""
+    found = compiled(module)
+    tables = set(re.findall(r"^(\w+) = ", source_of(module), re.M))
+    return {
+        name
+        for name, value in vars(found).items()
+        if is_public(name)
+        and (name in tables or getattr(value, "__module__", None) == found.__name__)
+    }
+
+
+def source_of(module):
+    path = SOURCES.joinpath(*module.split(".")).with_suffix(".pyx")
+    return path.read_text(encoding="utf-8")
+
+
+def parameters_of_stub(function):
+    """Return (name, default as text or None) of the parameters of a stub's function."""
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    absent = [None] * (len(positional) - len(arguments.defaults))
+    found = [
+        (argument.arg, None if default is None else ast.unparse(default))
+        for argument, default in zip(positional, [*absent, *arguments.defaults], strict=True)
+    ]
+    variable = [argument.arg for argument in (arguments.vararg, arguments.kwarg) if argument]
+    return found + [(name, None) for name in variable]
+
+
+def parameters_of_signature(function):
+    """Return the same of a compiled function."""
+    return [
+        (name, None if parameter.default is parameter.empty else repr(parameter.default))
+        for name, parameter in inspect.signature(function).parameters.items()
+    ]
+
+
+def parameters_of_source(module, class_name, method):
+    """Return the same from the source: a compiled special method has no signature."""
+    pattern = rf"^(?:cdef )?class {class_name}\b.*\n((?:    .*\n|\n)*)"
+    body = re.search(pattern, source_of(module), re.M)[1]
+    listed = re.search(rf"^    def {method}\(([^)]*)\)", body, re.M)[1]
+    found = []
+    for text in re.sub(r"\[[^]]*\]| not None", "", " ".join(listed.split())).split(","):
+        declared, _, default = text.partition("=")
+        found.append((declared.split()[-1], default.strip() or None))
+    return found
+
+
+def same(stub, actual):
+    """Whether parameters agree; '...' in a stub stands for a default that is no literal."""
+    return [name for name, _ in stub] == [name for name, _ in actual] and all(
+        (one is None) == (other is None) and one in ("...", other)
+        for (_, one), (_, other) in zip(stub, actual, strict=True)
+    )
+
+
+def test_stubs_are_installed():
+    installed = Path(onlinekern.core.__file__).parent
+    assert (installed.parent / "py.typed").exists()
+    for module in MODULES:
+        assert installed.joinpath(*module.split(".")).with_suffix(".pyi").exists(), module
+
+
+def test_every_table_of_parts_has_stubs():
+    for table in onlinekern.core.__all__:
+        for value in vars(onlinekern.core)[table].values():
+            module = getattr(value, "__module__", "")
+            if module and not module.startswith(WITHOUT_STUBS):
+                assert module.removeprefix("onlinekern.core.") in MODULES, (table, value)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_stub_has_the_names_of_its_module(module):
+    assert names_of(stub_of(module)) == own_names(module)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_stub_has_the_bases_and_members_of_each_class(module):
+    for statement in classes_of(module):
+        actual = getattr(compiled(module), statement.name)
+        bases = [base.__name__ for base in actual.__bases__ if base is not object]
+        assert [ast.unparse(base) for base in statement.bases] == bases, statement.name
+        members = {name for name in vars(actual) if is_public(name)}
+        assert names_of(statement.body) == members, statement.name
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_stub_says_what_is_a_property(module):
+    for statement in classes_of(module):
+        actual = getattr(compiled(module), statement.name)
+        for member in statement.body:
+            if isinstance(member, ast.FunctionDef) and is_public(member.name):
+                decorated = bool(member.decorator_list)
+                assert decorated == inspect.isdatadescriptor(vars(actual)[member.name]), member.name
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_stub_has_the_parameters_of_each_function(module):
+    for statement in stub_of(module):
+        if isinstance(statement, ast.FunctionDef):
+            function = inspect.unwrap(getattr(compiled(module), statement.name))
+            assert same(parameters_of_stub(statement), parameters_of_signature(function)), (
+                statement.name
+            )
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_stub_has_the_parameters_of_each_method(module):
+    for statement in classes_of(module):
+        actual = getattr(compiled(module), statement.name)
+        for member in statement.body:
+            if not isinstance(member, ast.FunctionDef) or member.decorator_list:
+                continue
+            if member.name in SPECIAL:
+                expected = parameters_of_source(module, statement.name, member.name)
+            elif is_public(member.name):
+                expected = parameters_of_signature(vars(actual)[member.name])
+            else:
+                continue
+            assert same(parameters_of_stub(member), expected), (statement.name, member.name)
