@@ -7,13 +7,16 @@ import numpy as np
 from scipy.special import expit, log_expit, softmax
 from sklearn.utils.metaestimators import available_if
 
-from onlinekern._typing import Floats, Samples
+from onlinekern._typing import Floats, Function, Samples
 
 
-def _logistic(estimator: Any) -> Any:
+def _logistic(estimator: Any) -> bool:
     if estimator.loss != "logistic":
         raise AttributeError(f"probabilities need loss='logistic', got loss={estimator.loss!r}")
     return True
+
+
+_if_logistic: Callable[[Function], Function] = available_if(_logistic)
 
 
 class LogisticProbabilities:
@@ -22,7 +25,7 @@ class LogisticProbabilities:
     multi_class: str
     _scores: Callable[[Samples], Floats]
 
-    @available_if(_logistic)
+    @_if_logistic
     def predict_proba(self, X: Samples) -> Floats:
         """Probabilities of the classes, of a model learnt with the logistic loss.
 

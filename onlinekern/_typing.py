@@ -1,12 +1,23 @@
 """Names for the types of the public signatures."""
 
-from collections.abc import Callable
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Array", "ArrayLike", "Floats", "Function", "Indices", "Samples", "Sparse"]
+__all__ = [
+    "Array",
+    "ArrayLike",
+    "BatchLearner",
+    "Floats",
+    "Function",
+    "Indices",
+    "Samples",
+    "Seed",
+    "Sparse",
+    "StreamLearner",
+]
 
 # SciPy has no type stubs.
 Sparse: TypeAlias = Any
@@ -14,4 +25,19 @@ Array: TypeAlias = NDArray[Any]
 Floats: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
 Samples: TypeAlias = ArrayLike | Sparse
+Seed: TypeAlias = int | Sequence[int] | np.random.Generator
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class StreamLearner(Protocol):
+    """An estimator that predicts samples before it learns them."""
+
+    def partial_fit_predict(self, X: Samples, y: ArrayLike) -> Array: ...
+
+
+class BatchLearner(Protocol):
+    """An estimator that learns all samples at once."""
+
+    def fit(self, X: Samples, y: ArrayLike) -> Any: ...
+
+    def predict(self, X: Samples) -> Array: ...

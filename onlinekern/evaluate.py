@@ -30,7 +30,7 @@ from onlinekern._comparison.search import (
     count_runs,
 )
 from onlinekern._memory import check_size
-from onlinekern._typing import Array, Floats
+from onlinekern._typing import Array, BatchLearner, Floats, StreamLearner
 
 if TYPE_CHECKING:
     from onlinekern._streaming.source import Source
@@ -138,7 +138,7 @@ def mean_and_deviation(values: Any) -> tuple[float, float | None]:
 
 
 def compare(
-    methods: str | Iterable[str] | Mapping[str, Any],
+    methods: str | Iterable[str] | Mapping[str, StreamLearner | BatchLearner],
     source: Source,
     repeats: int = 5,
     *,

@@ -9,11 +9,13 @@ from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
 from onlinekern._kernel import GrowingEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import LOSSES, RULES
+from onlinekern.core.learning.losses import Loss
+from onlinekern.core.learning.rules import Rule
 
 VARIANTS = [StrOptions({"pa", "pa1", "pa2"})]
 
 
-def passive_aggressive(variant: str, loss: Any, C: float) -> Any:
+def passive_aggressive(variant: str, loss: Loss, C: float) -> Rule:
     """The rule of a Passive-Aggressive variant; the plain one has no C."""
     return RULES[variant](loss) if variant == "pa" else RULES[variant](loss, C)
 

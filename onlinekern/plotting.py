@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from onlinekern.evaluate import Comparison
 
 SUFFIXES = (".png", ".pdf", ".svg", ".jpg")
@@ -53,7 +55,7 @@ def plot_comparisons(comparisons: Sequence[Comparison], path: str | PathLike[str
     figure.savefig(path, dpi=130, format=Path(path).suffix.lower().lstrip(".") or "png")
 
 
-def plot_errors(comparison: Comparison, axes: Any) -> None:
+def plot_errors(comparison: Comparison, axes: Axes) -> None:
     """Draw the error so far (mistake rate in %, or RMSE) against the samples seen."""
     counted = comparison.task == "classification"
     for result, style in _styled(comparison):
@@ -65,7 +67,7 @@ def plot_errors(comparison: Comparison, axes: Any) -> None:
     _finish(axes)
 
 
-def plot_supports(comparison: Comparison, axes: Any) -> None:
+def plot_supports(comparison: Comparison, axes: Axes) -> None:
     """Draw the number of support vectors against the samples seen, both axes logarithmic."""
     for result, style in _styled(comparison):
         samples, _, support = result.mean_curves()
@@ -95,7 +97,7 @@ def _shown(samples: Any) -> Any:
     return samples >= min(FIRST_SHOWN, samples[-1])
 
 
-def _finish(axes: Any) -> None:
+def _finish(axes: Axes) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axes.set_xscale("log")

@@ -25,7 +25,7 @@ SKETCH_SIZE = [
 ]
 
 
-def sketch_rows(sketch_size: Any, n_features: int) -> Any:
+def sketch_rows(sketch_size: int | float, n_features: int) -> int:
     """The number l of directions that a sketch keeps.
 
     Parameters
@@ -149,7 +149,7 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return self
 
     @one_blas_thread
-    def merge(self, other: Any) -> Self:
+    def merge(self, other: Self) -> Self:
         """Take in the sketch of other rows: the result is a sketch of all of them.
 
         The error bounds add up, and stay below ``||X||_F^2 / (l + 1)`` of all rows when both

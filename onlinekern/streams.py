@@ -1,11 +1,13 @@
 """Streams: files read in bounded memory and replayed in random orders, and artificial ones.
 
 ``open_source`` reads a LIBSVM, CSV or Parquet file once into a spool and gives a ``Source``, which
-can be run through any number of times, in file order or in a fresh random permutation, as blocks
+can be read any number of times, in file order or in a fresh random permutation, as blocks
 ``(X, y)``. Memory does not grow with the file. ``read_blocks`` reads files once, straight through.
 
-    reader (_readers, _tables) -> Source -> spool (_spool), statistics (_statistics)
-                                         -> layout (_layout) -> blocks for the learner
+    reader -> Source -> spool, statistics -> layout -> blocks for the learner
+
+in the modules ``readers``, ``tables``, ``source``, ``spool``, ``statistics`` and ``layout`` of
+``onlinekern._streaming``.
 """
 
 from __future__ import annotations
@@ -14,12 +16,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from scipy import sparse
 
 from onlinekern._streaming.readers import LibsvmReader, StreamError
-from onlinekern._streaming.source import Source, stored
+from onlinekern._streaming.source import Source, SourceOptions, stored
 from onlinekern._streaming.synthetic import (
     chess_board,
     gaussian_mixture,
@@ -27,6 +29,7 @@ from onlinekern._streaming.synthetic import (
     two_normals,
     two_spirals,
 )
+from onlinekern._typing import Array, Sparse
 
 __all__ = [
     "Blocks",
@@ -77,7 +80,7 @@ def open_source(
     target: str | None = None,
     *,
     like: Source | None = None,
-    **options: Any,
+    **options: Unpack[SourceOptions],
 ) -> Source:
     """Read a file into a ``Source``.
 
@@ -92,7 +95,7 @@ def open_source(
         The training stream to which this test stream belongs. Columns are put in its order by
         name; LIBSVM files with fewer features are padded with zeros, with more are refused.
     **options
-        As ``Source``: dtype, scale, task, zero_based, limit, budget.
+        As ``Source``: dtype, scale, task, zero_based, limit, n_features, budget.
 
     Returns
     -------
@@ -123,7 +126,9 @@ class Blocks:
         Whether y is text; None for a table of which no block has been read.
     """
 
-    def __init__(self, paths: list[Any], target: str | None, form: _Form, like: Any) -> None:
+    def __init__(
+        self, paths: list[Any], target: str | None, form: _Form, like: Blocks | Source | None
+    ) -> None:
         self._rest = iter(paths)
         self._target, self._form = target, form
         self._reader = _reader(next(self._rest), target, like)
@@ -140,7 +145,7 @@ class Blocks:
     def __iter__(self) -> Blocks:
         return self
 
-    def __next__(self) -> tuple[Any, Any]:
+    def __next__(self) -> tuple[Array | Sparse, Array]:
         return next(self._blocks)
 
     def _all(self) -> Iterator[tuple[Any, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from onlinekern._comparison.refitting import Refitted
-from onlinekern._typing import ArrayLike
+from onlinekern._typing import ArrayLike, BatchLearner, Samples, StreamLearner
 
 # Curves are recorded at FIRST_MARK * 2^(k / MARKS_PER_OCTAVE) samples. Their length grows with the
 # logarithm of the stream's, and blocks are split too rarely to slow the learner.
@@ -81,7 +82,7 @@ class Run:
         Factor by which regression errors are multiplied before they are recorded.
     """
 
-    def __init__(self, estimator: Any, classes: ArrayLike | None = None, unit: Any = 1.0) -> None:
+    def __init__(self, estimator: Any, classes: ArrayLike | None = None, unit: float = 1.0) -> None:
         if not hasattr(estimator, "partial_fit_predict"):
             if not hasattr(estimator, "fit") or not hasattr(estimator, "predict"):
                 raise TypeError(
@@ -130,7 +131,7 @@ class Run:
             support,
         )
 
-    def _next_mark(self) -> Any:
+    def _next_mark(self) -> int:
         return int(FIRST_MARK * 2 ** (self._marks / MARKS_PER_OCTAVE))
 
     def _learn(self, X: Any, y: Any) -> None:
@@ -152,7 +153,11 @@ class Run:
         self._curve.append((self.n_samples, error, getattr(self.estimator, "n_support_", 0)))
 
 
-def prequential(estimator: Any, stream: Any, classes: ArrayLike | None = None) -> PrequentialResult:
+def prequential(
+    estimator: StreamLearner | BatchLearner,
+    stream: Iterable[tuple[Samples, ArrayLike]],
+    classes: ArrayLike | None = None,
+) -> PrequentialResult:
     """Run an estimator test-then-train over a stream.
 
     Parameters

@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self, TypedDict, Unpack
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from onlinekern._streaming.layout import SCALES, make_layout, range_hint
 from onlinekern._streaming.readers import LARGEST_INDEX, StreamError
 from onlinekern._streaming.spool import BUDGET_BYTES, Spool
 from onlinekern._streaming.statistics import FeatureStatistics, TargetStatistics
-from onlinekern._typing import Array, Floats
+from onlinekern._typing import Array, ArrayLike, Seed, Sparse
 
 # Rows of one block made from arrays; small enough for the statistics' temporary arrays.
 ARRAY_ROWS = 4096
+
+
+class SourceOptions(TypedDict, total=False):
+    """The options of a `Source` that `open_source` hands on."""
+
+    dtype: DTypeLike
+    scale: str
+    task: str
+    zero_based: bool | str
+    limit: int | None
+    n_features: int | None
+    budget: int
+
+
+class ArrayOptions(SourceOptions, total=False):
+    """The options of `Source.from_arrays`."""
+
+    name: str
+    like: Source | None
 
 
 class Source:
@@ -72,17 +92,17 @@ class Source:
 
     def __init__(
         self,
-        blocks: Any,
+        blocks: Iterable[tuple[Any, Array]],
         *,
         name: str = "stream",
-        dtype: Any = "float32",
-        scale: Any = "none",
+        dtype: DTypeLike = "float32",
+        scale: str = "none",
         task: str = "auto",
-        zero_based: Any = "auto",
+        zero_based: bool | str = "auto",
         limit: int | None = None,
         n_features: int | None = None,
-        like: Any = None,
-        budget: Any = BUDGET_BYTES,
+        like: Source | None = None,
+        budget: int = BUDGET_BYTES,
     ) -> None:
         if scale not in SCALES:
             raise StreamError(f"scale must be one of {', '.join(SCALES)}, got {scale!r}")
@@ -190,7 +210,7 @@ class Source:
             counts = [(str(self._texts[int(number)]), count) for number, count in counts]
         return dict(sorted(counts))
 
-    def _follow(self, like: Any) -> None:
+    def _follow(self, like: Source) -> None:
         if self._sparse != like._sparse:
             raise StreamError(f"{self.name}: not of the same kind of file as {like.name}")
         if self.text_labels != like.text_labels:
@@ -214,7 +234,7 @@ class Source:
                 + (f" (n_features {found} would pad it)" if self._sparse else "")
             )
 
-    def blocks(self, random_state: Any = None) -> Iterator[tuple[Any, Any]]:
+    def blocks(self, random_state: Seed | None = None) -> Iterator[tuple[Array | Sparse, Array]]:
         """Yield (X, y) ready for the learner: all rows once.
 
         Parameters
@@ -237,7 +257,9 @@ class Source:
         for X, y in raw:
             yield self.layout.rows(X), self._named(y)
 
-    def head(self, n_samples: int, random_state: Any = None) -> tuple[Any, Floats]:
+    def head(
+        self, n_samples: int, random_state: Seed | None = None
+    ) -> tuple[Array | Sparse, Array]:
         """Return the first rows (at most ``n_samples``) of ``blocks(random_state)`` as (X, y)."""
         rows, targets, missing = [], [], n_samples
         for X, y in self.blocks(random_state):
@@ -254,19 +276,19 @@ class Source:
         """Drop the rows, on disk as well."""
         self._spool.close()
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: Any) -> None:
         self.close()
 
     @classmethod
-    def from_arrays(cls, X: Any, y: Any, **options: Any) -> Source:
+    def from_arrays(cls, X: Array | Sparse, y: ArrayLike, **options: Unpack[ArrayOptions]) -> Self:
         """Make a source of arrays in memory: X dense or sparse of shape (n, d), y of shape (n,),
         numbers or text."""
         if sparse.issparse(X):
             X = sparse.csr_matrix(X)
-            options = {"zero_based": True} | options
+            options.setdefault("zero_based", True)
         y = np.asarray(y)
         if y.dtype.kind != "U":
             y = y.astype(np.float64)
