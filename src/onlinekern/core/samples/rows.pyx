@@ -239,7 +239,7 @@ cdef object sparse_row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *row
     return samples
 
 
-cdef Samples lent_row(Samples x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows):
+cdef Samples row_of_pointers(Samples x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows):
     """Point `rows` at one sparse row that is given as pointers, columns ascending."""
     cdef cnp.npy_intp count = x.rows.starts[1]
     cdef Samples samples = x
@@ -312,11 +312,11 @@ cdef Samples packed_row(Rows *rows):
 
 
 cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, bint sparse, Rows *rows):
-    """Point `rows` at one sample, made sparse if asked, without scikit-learn's validation.
+    """Point `rows` at one sample, as a sparse row if `sparse`, without scikit-learn's validation.
 
     Fast for a C-contiguous ndarray of shape (d,) and of the model's dtype; anything else that has
-    d numbers is converted. A sparse row stays one: it costs what it stores. Returns the object that
-    must live as long as `rows` is used.
+    d numbers is converted. A sparse row stays sparse. Returns the object that must live as long
+    as `rows` is used.
 
     Raises
     ------
@@ -326,7 +326,7 @@ cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, bint sparse, Row
     cdef Samples samples
     if not point_at(x, d, itemsize, rows):
         if isinstance(x, Samples):
-            return lent_row(x, d, itemsize, rows)
+            return row_of_pointers(x, d, itemsize, rows)
         if sp.issparse(x):
             return sparse_row_of(x, d, itemsize, rows)
         x = np.asarray(x)
