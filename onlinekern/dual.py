@@ -13,8 +13,7 @@ from onlinekern._memory import check_size
 from onlinekern._probabilities import LogisticProbabilities
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern._typing import Floats
-from onlinekern.core import LOSSES, POLICIES, RULES
-from onlinekern.core.features.map import RandomFourier
+from onlinekern.core import FEATURE_MAPS, LOSSES, POLICIES, RULES
 from onlinekern.core.models.dual_sgd import DualSpace
 
 
@@ -47,7 +46,7 @@ class DualSGD(FourierEstimator, SupportVectors):
         # The queue of the support vectors, and the copy that undoes a failed call.
         check_size("budget", self.budget, 2 * 8 * self.budget)
         support = self._new_support(new_kernel(self.kernel, self.gamma_), X, n_outputs)
-        features = RandomFourier(frequencies, X.dtype)
+        features = FEATURE_MAPS["random_fourier"](frequencies, X.dtype)
         budget = POLICIES["merge_into_features"](
             features, self.budget, self.merge_size, bool(self.fit_intercept)
         )

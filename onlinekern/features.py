@@ -21,8 +21,7 @@ from onlinekern._kernel import KERNEL_CONSTRAINTS, kernel_width, new_kernel
 from onlinekern._threads import one_blas_thread
 from onlinekern._typing import Array, ArrayLike, Floats, Samples
 from onlinekern._validation import check_results, validate_data
-from onlinekern.core.features.map import RandomFourier
-from onlinekern.core.features.nystroem import nystroem
+from onlinekern.core import FEATURE_MAPS
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -178,7 +177,8 @@ class FourierFeatures(FeatureTransformer):
 
     def _new_map(self, X: Any) -> Any:
         draws = check_random_state(self.random_state)
-        return RandomFourier(draw_frequencies(self, self.gamma_, X.shape[1], draws), X.dtype)
+        frequencies = draw_frequencies(self, self.gamma_, X.shape[1], draws)
+        return FEATURE_MAPS["random_fourier"](frequencies, X.dtype)
 
     @property
     def frequencies_(self) -> Floats:
@@ -267,7 +267,8 @@ default='gaussian'
         self.landmark_indices_ = chosen
         self.landmarks_ = X[chosen]
         kernel = new_kernel(self.kernel, self.gamma_, self.degree, self.coef0)
-        return nystroem(kernel, self.landmarks_, self.n_components)
+        new_map = FEATURE_MAPS["nystroem"].of_rows
+        return new_map(kernel, self.landmarks_, self.n_components)
 
     def _check(self, X: Any) -> Any:
         X = super()._check(X)

@@ -15,7 +15,7 @@ from onlinekern._kernel import KernelEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern._threads import SingleThreadedBlas
 from onlinekern._typing import Floats
-from onlinekern.core.features.map import RandomFourier
+from onlinekern.core import FEATURE_MAPS
 from onlinekern.core.models.mapped import MappedSpace
 from onlinekern.core.models.nogd import NystroemSpace
 
@@ -34,7 +34,7 @@ class FOGD(FourierEstimator):
     _constraints = {"fit_intercept": ["boolean"], "average": ["boolean"]}
 
     def _fourier_space(self, X: Any, n_outputs: int, frequencies: Any) -> Any:
-        features = RandomFourier(frequencies, X.dtype, bool(self.fit_intercept))
+        features = FEATURE_MAPS["random_fourier"](frequencies, X.dtype, bool(self.fit_intercept))
         return MappedSpace(features, n_outputs, bool(self.average))
 
     @property

@@ -14,7 +14,7 @@ from onlinekern._tasks import OnlineClassifier
 from onlinekern._threads import SingleThreadedBlas
 from onlinekern._typing import Floats
 from onlinekern.core import POLICIES, RULES
-from onlinekern.core.budgets.projectron import MarginPerceptron, budget_price
+from onlinekern.core.budgets.projectron import budget_price
 
 if TYPE_CHECKING:
     from onlinekern.core.base.random import Generator
@@ -93,7 +93,7 @@ class ProjectronClassifier(OnlineClassifier, BudgetedEstimator):
     }
 
     def _rule(self) -> Any:
-        return MarginPerceptron(bool(self.plus_plus))
+        return RULES["margin_perceptron"](bool(self.plus_plus))
 
     def _budget(self, rng: Generator) -> Any:
         price = 1 / self.eta if self.budget is None else budget_price(self.budget)

@@ -1,17 +1,16 @@
 """Every estimator against its naive loop: predictions, coefficients, losses, support vectors."""
 
 import itertools
-import re
 from functools import lru_cache
 
 import numpy as np
 import pytest
-from onlinekern.core.base.random import Generator
-from oracles import algorithms, budgeted
+from registry import ESTIMATORS, STEPS, cases_of
 from sklearn.base import is_classifier
 
 import onlinekern
 from onlinekern import all_estimators
+from onlinekern.core.base.random import Generator
 
 DTYPES = [np.float32, np.float64]
 LAYOUTS = ["dense", "csr", "wide"]
@@ -20,38 +19,7 @@ WINDOWS = [1, 7, None]
 NOT_OF_THE_LOOP = {"n_epochs", "shuffle", "random_state", "window", "n_jobs"}
 SEED = 3
 
-LABEL_LOSSES = ["hinge", "squared_hinge", "smooth_hinge", "logistic", "exponential", "squared"]
-TARGET_LOSSES = ["squared", "absolute", "epsilon_insensitive", "huber"]
-# eta reg = 0.4: after 41 steps the scale is below 1e-9, so it is folded at least twice in a stream.
-STEPS = [
-    {"schedule": "invsqrt", "eta": 0.8, "reg": 0.01},
-    {"schedule": "inverse", "eta": 2.0, "reg": 0.3},
-    {"schedule": "power", "power": 0.3, "eta": 0.4},
-    {"schedule": "constant", "eta": 0.4, "reg": 1.0},
-]
-VARIANTS = [{"variant": "pa"}, {"variant": "pa1", "C": 0.2}, {"variant": "pa2", "C": 0.2}]
-# Settings of each estimator; an estimator without settings fails.
-CASES = {
-    "KernelPerceptronClassifier": [{}],
-    "KernelOGDClassifier": [{"loss": loss, "eta": 0.2, "delta": 0.5} for loss in LABEL_LOSSES]
-    + STEPS,
-    "KernelOGDRegressor": [
-        {"loss": loss, "eta": 0.3, "delta": 0.5, "epsilon": 0.2} for loss in TARGET_LOSSES
-    ]
-    + STEPS,
-    "KernelPegasosClassifier": [{"reg": 1e-2}],
-    "KernelPAClassifier": VARIANTS,
-    "KernelPARegressor": [{**variant, "epsilon": 0.2} for variant in VARIANTS],
-    "OSKLClassifier": [{"G": 2.0}]
-    + [
-        {"loss": loss, "eta": 0.2, "G": 1.5, "delta": 0.5, **step}
-        for loss, step in zip(
-            ["smooth_hinge", "squared_hinge", "exponential", "logistic"], STEPS, strict=True
-        )
-    ],
-    "SPAClassifier": [{"eta": 0.3}, {"alpha": 0.5, "beta": 1.0}],
-    "SPARegressor": [{"eta": 0.3, "beta": 2.0}, {"alpha": 0.7, "beta": 0.8, "epsilon": 0.05}],
-}
+CASES = cases_of("test_algorithms")
 CLASSIFIERS = [name for name, _ in all_estimators("classifier")]
 SETTINGS = [
     pytest.param(name, task, case, id=f"{name}-{task}-{number}")
@@ -67,13 +35,6 @@ def build(name, task, **parameters):
     return getattr(onlinekern, name)(**{"gamma": 0.4, "random_state": SEED, **parameters})
 
 
-def oracle_of(name):
-    """Return the naive loop of an estimator: KernelPAClassifier is kernel_pa, and so on."""
-    family = re.sub("(Classifier|Regressor)$", "", name)
-    twin = re.sub("(?<=[a-z])(?=[A-Z])", "_", family).lower()
-    return getattr(algorithms, twin, None) or getattr(budgeted, twin)
-
-
 def naive(model, X, y, **arguments):
     """Run the naive loop of an estimator with its parameters."""
     parameters = model.get_params()
@@ -85,7 +46,7 @@ def naive(model, X, y, **arguments):
     draws = np.random.RandomState(SEED)
     seed = draws.randint(np.iinfo(np.int64).max, dtype=np.int64)
     arguments["uniforms"] = iter(Generator(seed).random(10 * len(y)))
-    return oracle_of(type(model).__name__)(X, y, **arguments)
+    return ESTIMATORS[type(model).__name__].twin(X, y, **arguments)
 
 
 def check(model, predictions, expected, X, dtype, close):
@@ -118,46 +79,6 @@ def weights_of(n):
     weights[[0, n - 1]] = 0
     weights.flags.writeable = False
     return weights
-
-
-# Their models have another form: their own test files compare them with their twins.
-ELSEWHERE = {
-    "AROWClassifier",
-    "AROWRegressor",
-    "BOGDClassifier",
-    "BOGDRegressor",
-    "BOLSSVMClassifier",
-    "BPAClassifier",
-    "BPARegressor",
-    "BSGDClassifier",
-    "BSGDRegressor",
-    "CWClassifier",
-    "DualSGDClassifier",
-    "DualSGDRegressor",
-    "FOGDClassifier",
-    "FOGDRegressor",
-    "ForgetronClassifier",
-    "LOLClassifier",
-    "NOGDClassifier",
-    "NOGDRegressor",
-    "OGDClassifier",
-    "OGDRegressor",
-    "OLLAClassifier",
-    "OLLARegressor",
-    "PAClassifier",
-    "PARegressor",
-    "PegasosClassifier",
-    "PerceptronClassifier",
-    "ProjectronClassifier",
-    "RBPClassifier",
-    "SCWClassifier",
-    "SDROGDClassifier",
-    "SPAOneClass",
-}
-
-
-def test_every_estimator_has_a_case():
-    assert set(CASES) | ELSEWHERE == set(dict(all_estimators()))
 
 
 @pytest.mark.parametrize("cap", [None, 12])

@@ -7,31 +7,15 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from onlinekern.core.budgets.forgetron import shrinking
 from oracles.kernels import kernel_matrix
+from registry import REMOVALS, cases_of
 from sklearn.base import is_classifier
 from test_algorithms import DTYPES, LAYOUTS, SEED, WINDOWS, build, check, naive, weights_of
 
 from onlinekern import BOGDClassifier, BOGDRegressor, BPAClassifier, BPARegressor, all_estimators
+from onlinekern.core.budgets.forgetron import shrinking
 
-REMOVALS = ["uniform", "nonuniform"]
-FOLDING = {"eta": 0.4, "reg": 1.0}  # the scale is below 1e-9 after 41 steps
-CASES = {
-    "RBPClassifier": [{}],
-    "ForgetronClassifier": [{}],
-    "BPAClassifier": [{"C": 1.0}, {"C": 0.2}],
-    "BPARegressor": [{"C": 0.3, "epsilon": 0.2}, {"C": 10.0}],
-    "BOGDClassifier": [
-        {"removal": removal, **case}
-        for removal in REMOVALS
-        for case in ({}, {"loss": "logistic", "cap": None}, {"cap": 0.8, **FOLDING})
-    ],
-    "BOGDRegressor": [
-        {"removal": removal, **case}
-        for removal in REMOVALS
-        for case in ({"cap": 0.7}, {"loss": "huber", "schedule": "invsqrt", "cap": None})
-    ],
-}
+CASES = cases_of("test_budgeted")
 CLASSIFIERS = {name for name, _ in all_estimators("classifier")}
 SETTINGS = [
     pytest.param(name, task, case, id=f"{name}-{task}-{number}")

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from oracles.dual_sgd import random_features
 from oracles.kernels import kernel_matrix
 from oracles.mapped import eigenfeatures
 from scipy import sparse, stats
@@ -11,6 +12,7 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from onlinekern import FourierFeatures, NystroemFeatures
+from onlinekern.core import FEATURE_MAPS, KERNELS
 
 DTYPES = [np.float32, np.float64]
 LAYOUTS = ["dense", "csr", "wide"]
@@ -31,6 +33,39 @@ def test_scikit_learn(estimator, check):
 @pytest.mark.parametrize("cls", [FourierFeatures, NystroemFeatures])
 def test_every_parameter_is_constrained(cls):
     assert set(cls().get_params()) == set(cls._parameter_constraints)
+
+
+def random_fourier(X, rows):
+    """Return a map for the rows, and its features of X by NumPy."""
+    frequencies = np.random.default_rng(0).normal(size=(21, X.shape[1])).astype(rows.dtype)
+    return FEATURE_MAPS["random_fourier"](frequencies, rows.dtype), random_features(X, frequencies)
+
+
+def nystroem(X, rows):
+    """Return a map for the rows, and its features of X by NumPy."""
+    new_map = FEATURE_MAPS["nystroem"].of_rows(KERNELS["gaussian"](0.3, 3, 0.0), rows[:20], 7)
+    projection, _ = eigenfeatures(kernel_matrix("gaussian", X[:20], X[:20], 0.3), 7)
+    return new_map, kernel_matrix("gaussian", X, X[:20], 0.3) @ projection.T
+
+
+MAPS = {"random_fourier": random_fourier, "nystroem": nystroem}
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+@pytest.mark.parametrize("name", sorted(FEATURE_MAPS))
+def test_map(name, layout, dtype, stream, as_layout):
+    X, _ = stream("binary", n=150)
+    rows = as_layout(X, layout, dtype)
+    made, expected = MAPS[name](X, rows)
+    assert type(made) is FEATURE_MAPS[name]
+    found = made.transform(rows)
+    assert found.dtype == dtype
+    # Features may change their sign (eigenvectors have two), but not their products.
+    np.testing.assert_allclose(np.abs(found), np.abs(expected), atol=TOLERANCE[dtype])
+    np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=TOLERANCE[dtype])
+    np.testing.assert_array_equal(made.transform(rows[70:75]), found[70:75])
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(made)).transform(rows), found)
 
 
 def orthogonal(X, n_components, seed, gamma=0.5):

@@ -10,6 +10,7 @@ from conftest import WIDE
 from oracles import linear
 from oracles import losses as oracle_losses
 from oracles import rules as oracle_rules
+from registry import cases_of
 from sklearn.base import is_classifier
 
 import onlinekern
@@ -18,31 +19,11 @@ DTYPES = [np.float32, np.float64]
 LAYOUTS = ["dense", "csr", "wide"]
 WINDOWS = [1, 7, None]
 SEED = 3
-LABEL_LOSSES = ["hinge", "squared_hinge", "smooth_hinge", "logistic", "exponential", "squared"]
-TARGET_LOSSES = ["squared", "absolute", "epsilon_insensitive", "huber"]
-# eta reg = 0.4: the scale is below 1e-3 after 14 steps, so it is folded six times in a stream.
-STEPS = [
-    {"schedule": "inverse", "eta": 0.5, "reg": 0.3},
-    {"schedule": "power", "power": 0.3, "eta": 0.1},
-    {"schedule": "constant", "eta": 0.2, "reg": 2.0},
-]
-CASES = {
-    "PerceptronClassifier": [{}, {"fit_intercept": False}],
-    "OGDClassifier": [{"loss": loss, "eta": 0.05, "delta": 0.5} for loss in LABEL_LOSSES] + STEPS,
-    "OGDRegressor": [
-        {"loss": loss, "eta": 0.05, "delta": 0.5, "epsilon": 0.2} for loss in TARGET_LOSSES
-    ]
-    + STEPS,
-    "PegasosClassifier": [
-        {"reg": 1e-2},
-        {"reg": 0.1, "batch_size": 7},
-        {"reg": 0.5, "batch_size": 2, "projection": True, "fit_intercept": False},
-    ],
-}
+CASES = cases_of("test_linear")
 SETTINGS = [
     pytest.param(name, task, case, id=f"{name}-{task}-{number}")
     for name in CASES
-    for task in (["regression"] if name == "OGDRegressor" else ["binary", "ovr", "margin"])
+    for task in (["regression"] if name.endswith("Regressor") else ["binary", "ovr", "margin"])
     for number, case in enumerate(CASES[name])
 ]
 # A learner of each kind of space, with an incomplete batch at the end of most calls.

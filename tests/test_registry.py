@@ -1,120 +1,92 @@
-"""Every registered part has its slow twin, so no part stays untested."""
+"""Every estimator and every part of the core is compared with its slow twin by a test."""
 
+import importlib
 import inspect
 import re
 from pathlib import Path
 
 import pytest
-from oracles import (
-    algorithms,
-    budgeted,
-    dual_sgd,
-    heads,
-    kernels,
-    linear,
-    lol,
-    losses,
-    mapped,
-    olla,
-    projection,
-    rules,
-    schedules,
-    sdrogd,
-    second_order,
-)
+import test_features
+import test_kernels
+import test_losses
+import test_olla
+import test_policies
+import test_rules
+import test_sdrogd
+import test_second_order
+from oracles import algorithms
+from registry import ESTIMATORS, POLICIES, SHARED
 
 import onlinekern
 from onlinekern import core
 
-# Twins that are not in a table of the same name.
-TWINS = {
-    "LOSSES": {**losses.LOSSES, "perceptron": losses.PerceptronLoss},
-    "KERNELS": kernels.KERNELS,
-    "RULES": {
-        **rules.RULES,
-        **second_order.RULES,
-        "batch_pegasos": rules.BatchPegasos,
-        "inverse_time": rules.InverseTime,
-        "pegasos": rules.Pegasos,
-    },
-    "HEADS": heads.HEADS,
-    "SCHEDULES": schedules.SCHEDULES,
-    # `run` of the twins has no gate object: `gate=None` is the open gate.
-    "GATES": {
-        "always": algorithms.run,
-        "loss_proportional": algorithms.acceptance_probability,
-        "slope_proportional": algorithms.acceptance_probability,
-    },
-    "POLICIES": {
-        "random": budgeted.RBP,
-        "uniform": budgeted.BOGD,
-        "nonuniform": budgeted.BOGD,
-        # `max_support` of its model is the only bound; None lets it grow.
-        "grow": algorithms.Model.update,
-        "refuse": algorithms.Model.update,
-        "bpa_s": budgeted.bpa,
-        "forgetron": budgeted.forgetron,
-        "remove": projection.bsgd,
-        "project": projection.bsgd,
-        "merge": projection.bsgd,
-        "projectron": projection.projectron,
-        "bolssvm": projection.bolssvm,
-        "merge_into_features": dual_sgd.dual_sgd,
-    },
-    "KERNEL_ALIASES": kernels.ALIASES,
-    "COVARIANCES": dict.fromkeys(("diagonal", "full"), second_order.learn),
-    # The twin takes them by name: `between` and `schedule`.
-    "DISCRIMINANTS": dict.fromkeys(("linear", "quadratic"), sdrogd.sdrogd),
-    "PENALTIES": olla.PENALTIES,
-    "POINT_RULES": olla.POINT_RULES,
-    "STEPS": dict.fromkeys(("sqrt", "safe", "paper"), sdrogd.step_size),
-}
-
-
-# Estimators whose twin is a separate module.
-OTHER_TWINS = {
-    "arow": second_order.arow,
-    "bogd": budgeted.bogd,
-    "bolssvm": projection.bolssvm,
-    "bpa": budgeted.bpa,
-    "bsgd": projection.bsgd,
-    "cw": second_order.cw,
-    "dual_sgd": dual_sgd.dual_sgd,
-    "fogd": mapped.fogd,
-    "forgetron": budgeted.forgetron,
-    "lol": lol.lol,
-    "nogd": mapped.nogd,
-    "ogd": linear.ogd,
-    "olla": olla.olla,
-    "pa": linear.pa,
-    "pegasos": linear.pegasos,
-    "perceptron": linear.perceptron,
-    "projectron": projection.projectron,
-    "rbp": budgeted.rbp,
-    "scw": second_order.scw,
-    "sdrogd": sdrogd.sdrogd,
-    "spaone_class": algorithms.spa_one_class,
+# Table of the core -> the test that compares its entries with their twins, and the argument which
+# that test takes them from: names of entries, or parts.
+COMPARISONS = {
+    "COVARIANCES": (test_second_order.test_twin, "covariance"),
+    "DISCRIMINANTS": (test_sdrogd.test_every_form_is_the_oracle_s, "between"),
+    "FEATURE_MAPS": (test_features.test_map, "name"),
+    "GATES": (test_rules.test_every_rule_behind_every_gate_under_every_head, "gate"),
+    "HEADS": (test_rules.test_every_rule_behind_every_gate_under_every_head, "head"),
+    "KERNELS": (test_kernels.test_decision_function, "kernel"),
+    "KERNEL_ALIASES": (test_kernels.test_decision_function, "kernel"),
+    "LOSSES": (test_losses.test_twin, "name"),
+    "PENALTIES": (test_olla.test_penalties, "name"),
+    "POINT_RULES": (test_olla.test_rules, "name"),
+    "POLICIES": (test_policies.test_twin, "name"),
+    "RULES": (test_rules.test_rule, "rule"),
+    "SCHEDULES": (test_rules.test_schedule, "name"),
+    "STEPS": (test_sdrogd.test_every_step_is_the_oracle_s, "schedule"),
 }
 REGISTERED = [(table, name) for table in core.__all__ for name in getattr(core, table)]
 
 
-def test_every_table_is_held_to_its_twins():
-    assert set(core.__all__) == set(TWINS)
+def values_of(test, argument):
+    """Return the values that a test is parametrised with."""
+    for mark in test.pytestmark:
+        names, cases = mark.args[:2] if mark.name == "parametrize" else ((), ())
+        if argument == names:
+            return list(cases)
+        if argument in names and not isinstance(names, str):
+            position = names.index(argument)
+            return [getattr(case, "values", case)[position] for case in cases]
+    raise LookupError(f"{test.__name__} is not parametrised with {argument}")
+
+
+def test_every_table_is_compared():
+    assert set(core.__all__) == set(COMPARISONS)
 
 
 @pytest.mark.parametrize(("table", "name"), REGISTERED)
-def test_part_has_a_twin(table, name):
-    assert name in TWINS[table], f"{name!r} of {table} has no twin in tests/oracles"
-    assert TWINS[table][name] is not None
+def test_part_is_compared_with_its_twin(table, name):
+    values = values_of(*COMPARISONS[table])
+    if not isinstance(values[0], str):
+        values, name = [type(value) for value in values], getattr(core, table)[name]
+    assert name in values, f"no test compares {name!r} of {table} with a twin"
+
+
+def test_registry_holds_what_there_is():
+    assert set(ESTIMATORS) == set(dict(onlinekern.all_estimators()))
+    assert set(POLICIES) == set(core.POLICIES)
 
 
 @pytest.mark.parametrize(("name", "cls"), onlinekern.all_estimators())
-def test_estimator_has_a_twin(name, cls):
-    family = re.sub("(Classifier|Regressor)$", "", name)
-    twin = re.sub("(?<=[a-z])(?=[A-Z])", "_", family).lower()
-    function = getattr(algorithms, twin, OTHER_TWINS.get(twin))
-    assert callable(function), f"no {twin} in tests/oracles/algorithms.py"
-    own = set(inspect.signature(function).parameters)
+def test_estimator_is_compared_with_its_twin(name, cls):
+    home = importlib.import_module(ESTIMATORS[name].home)
+    if home.__name__ in SHARED:
+        compared = {value.partition("-")[0] for value in values_of(home.test_twin, "name")}
+        assert name in compared, f"no settings of {name} in tests/registry.py"
+        return
+    assert getattr(home, name) is cls
+    # The twin, or the module of the oracles that has it.
+    twin = ESTIMATORS[name].twin
+    used = vars(home).values()
+    assert twin in used or inspect.getmodule(twin) in used
+
+
+@pytest.mark.parametrize(("name", "cls"), onlinekern.all_estimators())
+def test_twin_has_the_parameters(name, cls):
+    own = set(inspect.signature(ESTIMATORS[name].twin).parameters)
     everything = own | set(inspect.signature(algorithms.run).parameters) | {
         *("fit_intercept", "class_weight"),  # of the linear twins' learner
         *("max_iter", "tol", "n_iter_no_change"),  # linear.passes

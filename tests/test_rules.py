@@ -8,12 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from onlinekern.core.base.random import Generator
-from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.models.linear import LinearSpace
 from onlinekern.core.models.linear_second_order import SecondOrderSpace
 from onlinekern.core.models.space import KernelSpace
-from onlinekern.core.stream import Model
 from oracles import algorithms, second_order
 from oracles import losses as oracle_losses
 from oracles import rules as oracle_rules
@@ -21,6 +18,9 @@ from oracles.schedules import SCHEDULES as ORACLE_SCHEDULES
 
 from onlinekern import SPAClassifier
 from onlinekern.core import GATES, HEADS, KERNELS, LOSSES, POLICIES, RULES, SCHEDULES
+from onlinekern.core.base.random import Generator
+from onlinekern.core.kernels.support_set import SupportSet
+from onlinekern.core.stream import Model
 
 C, ETA, POWER, REG, CONFIDENCE = 0.6, 0.4, 0.7, 0.3, 0.8
 GATE = (1.0, 2.0)
@@ -64,6 +64,13 @@ def rules_with_twins():
                 twin_loss = oracle_losses.LOSSES[loss]()
                 twin = oracle_rules.InverseTime(twin_loss, reg=REG, max_step=cap)
                 yield f"{name}-{loss}-{cap}", rule, twin
+        elif name == "margin_perceptron":
+            for margins in (False, True):
+                yield (
+                    f"{name}-{margins}",
+                    RULES[name](margins),
+                    oracle_rules.MarginPerceptron(margins),
+                )
         elif name in second_order.RULES:
             soft = [] if name == "cw" else [C]
             rule = RULES[name](LOSSES["hinge"](), CONFIDENCE, *soft)

@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from onlinekern import FrequentDirections, SDROGDClassifier
 from onlinekern._threads import ONE_THREAD
+from onlinekern.core import DISCRIMINANTS, STEPS
 
 DTYPES = [np.float32, np.float64]
 LAYOUTS = ["dense", "csr"]
@@ -54,7 +55,7 @@ def compare(model, expected, predictions, tolerance):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("n_classes", [2, 4])
-@pytest.mark.parametrize("between", ["linear", "quadratic"])
+@pytest.mark.parametrize("between", sorted(DISCRIMINANTS))
 @pytest.mark.parametrize("sketch", ["centred", "raw"])
 def test_every_form_is_the_oracle_s(dtype, layout, n_classes, between, sketch):
     X, y = stream(n_classes=n_classes, dtype=dtype)
@@ -72,7 +73,7 @@ def test_every_form_is_the_oracle_s(dtype, layout, n_classes, between, sketch):
     np.testing.assert_allclose(gram, twin.T @ twin, atol=TOLERANCE[dtype] * np.trace(gram))
 
 
-@pytest.mark.parametrize("schedule", ["sqrt", "safe", "paper"])
+@pytest.mark.parametrize("schedule", sorted(STEPS))
 @pytest.mark.parametrize("average", [True, False])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("eta0", [None, 3.0])

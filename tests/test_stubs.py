@@ -35,6 +35,10 @@ def compiled(module):
     return importlib.import_module(f"onlinekern.core.{module}")
 
 
+def is_property(member):
+    return "property" in map(ast.unparse, member.decorator_list)
+
+
 def names_of(statements):
     """Return the public names that statements of a stub define."""
     names = set()
@@ -144,8 +148,9 @@ def test_stub_says_what_is_a_property(module):
         actual = getattr(compiled(module), statement.name)
         for member in statement.body:
             if isinstance(member, ast.FunctionDef) and is_public(member.name):
-                decorated = bool(member.decorator_list)
-                assert decorated == inspect.isdatadescriptor(vars(actual)[member.name]), member.name
+                assert is_property(member) == inspect.isdatadescriptor(vars(actual)[member.name]), (
+                    member.name
+                )
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -163,7 +168,7 @@ def test_stub_has_the_parameters_of_each_method(module):
     for statement in classes_of(module):
         actual = getattr(compiled(module), statement.name)
         for member in statement.body:
-            if not isinstance(member, ast.FunctionDef) or member.decorator_list:
+            if not isinstance(member, ast.FunctionDef) or is_property(member):
                 continue
             if member.name in SPECIAL:
                 expected = parameters_of_source(module, statement.name, member.name)

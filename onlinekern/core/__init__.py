@@ -1,5 +1,7 @@
 """The compiled core. The name -> class tables that end its modules are collected here."""
 
+from typing import Any
+
 try:
     import onlinekern.core.stream  # noqa: F401
 except ModuleNotFoundError as error:
@@ -17,7 +19,10 @@ from onlinekern.core.budgets.forgetron import POLICIES as FORGETRON
 from onlinekern.core.budgets.merging import POLICIES as MERGING
 from onlinekern.core.budgets.policy import POLICIES as PLAIN
 from onlinekern.core.budgets.projectron import POLICIES as PROJECTRON
+from onlinekern.core.budgets.projectron import RULES as PROJECTRON_RULES
 from onlinekern.core.budgets.removal_projection import POLICIES as REMOVAL_PROJECTION
+from onlinekern.core.features.map import FEATURE_MAPS as FOURIER
+from onlinekern.core.features.nystroem import FEATURE_MAPS as NYSTROEM
 from onlinekern.core.kernels.kernels import KERNEL_ALIASES, KERNELS
 from onlinekern.core.learning.heads import HEADS
 from onlinekern.core.learning.losses import LOSSES
@@ -41,11 +46,13 @@ POLICIES = {
     **BOLSSVM,
     **DUAL_SGD,
 }
-RULES = {**FIRST_ORDER_RULES, **SECOND_ORDER_RULES}
+RULES = {**FIRST_ORDER_RULES, **SECOND_ORDER_RULES, **PROJECTRON_RULES}
+FEATURE_MAPS: dict[str, Any] = {**FOURIER, **NYSTROEM}
 
 __all__ = [
     "COVARIANCES",
     "DISCRIMINANTS",
+    "FEATURE_MAPS",
     "GATES",
     "HEADS",
     "KERNELS",

@@ -8,7 +8,7 @@ divided by the acceptance probability of the gate.
 
 import math
 
-from .losses import PerceptronLoss
+from .losses import LOSSES, PerceptronLoss
 from .schedules import SCHEDULES
 
 
@@ -62,6 +62,22 @@ class Perceptron(Rule):
 
     def coefficient(self, f, y, q, t, importance=1.0):
         return y * importance if y * f <= 0.0 else 0.0
+
+
+class MarginPerceptron(Rule):
+    """Projectron's rule: the Perceptron's; with margins, y min(1, l) where the hinge loss l > 0.
+
+    The importance of a sample is a matter of the budget policy.
+    """
+
+    def __init__(self, margins):
+        super().__init__(LOSSES["hinge"]() if margins else PerceptronLoss())
+        self.margins = margins
+
+    def coefficient(self, f, y, q, t, importance=1.0):
+        if self.margins:
+            return y * min(1.0, self.loss.value(y, f))
+        return self.loss.negative_slope(y, f)
 
 
 class Gradient(Rule):

@@ -19,3 +19,4 @@ class Projectron(Bounded):
 def budget_price(budget: int) -> float: ...
 
 POLICIES: dict[str, type[Budget]]
+RULES: dict[str, type[Rule]]

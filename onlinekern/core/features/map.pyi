@@ -35,3 +35,5 @@ class FeatureBlock:
 
 class FeatureWindow:
     def __init__(self, features: FeatureBlock, block: Block) -> None: ...
+
+FEATURE_MAPS: dict[str, type[FeatureMap]]

@@ -161,3 +161,4 @@ def budget_price(Py_ssize_t budget):
 
 
 POLICIES = {"projectron": Projectron}
+RULES = {"margin_perceptron": MarginPerceptron}

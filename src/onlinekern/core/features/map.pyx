@@ -230,3 +230,6 @@ cdef class FeatureWindow:
             return NO_MEMORY
         self.features.fill(self.block)
         return OK
+
+
+FEATURE_MAPS = {"random_fourier": RandomFourier}

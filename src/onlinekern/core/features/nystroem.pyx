@@ -141,6 +141,19 @@ cdef class Nystroem(FeatureMap):
         self.length = whole_panels(max(self.n_features, 1))  # a kernel of zeros has no feature
         self.panels = panels_of(projection, landmarks.dtype)
 
+    @staticmethod
+    def of_rows(kernel, rows, n_components):
+        """The map of given landmarks, with at most `n_components` features.
+
+        Parameters
+        ----------
+        kernel : Kernel
+        rows : ndarray or CSR matrix of shape (n_landmarks, d)
+        n_components : int >= 1
+        """
+        landmarks = landmarks_of(kernel, rows)
+        return Nystroem(landmarks, Spectrum(landmarks, n_components).projection())
+
     def __reduce__(self):
         return _restore, (self.landmarks.arguments(), self.landmarks.get_state(),
                           self.projection())
@@ -195,20 +208,10 @@ cdef class NystroemWindow(FeatureWindow):
         return OK
 
 
-def nystroem(kernel, rows, n_components):
-    """The map of given landmarks, with at most `n_components` features.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    rows : ndarray or CSR matrix of shape (n_landmarks, d)
-    n_components : int >= 1
-    """
-    landmarks = landmarks_of(kernel, rows)
-    return Nystroem(landmarks, Spectrum(landmarks, n_components).projection())
-
-
 def _restore(arguments, state, projection):
     landmarks = SupportSet(*arguments)
     landmarks.set_state(state)
     return Nystroem(landmarks, projection)
+
+
+FEATURE_MAPS = {"nystroem": Nystroem}
