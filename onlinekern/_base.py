@@ -262,9 +262,9 @@ class OnlineEstimator(Learner):
             model.rule, model.gate = rule, gate
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; of a fitted model, those of the step take effect with the next sample.
+        """Set parameters. In a fitted model, those of the step take effect with the next sample.
 
-        The others (kernel, width, outputs, averaging) are those of the model until it is fitted
+        Other parameters (kernel, width, outputs, averaging) take effect when the model is fitted
         anew.
 
         Parameters

@@ -25,7 +25,7 @@ def all_finite(values: Any) -> bool:
 
 
 def check_results(values: Any, what: str) -> None:
-    """Raise FloatingPointError unless what was computed for rows, ndarray (n, ...), is finite."""
+    """Raise FloatingPointError unless the results of n rows, ndarray (n, ...), are finite."""
     if all_finite(values):
         return
     finite = np.isfinite(values).reshape(len(values), -1).all(axis=1)
@@ -104,7 +104,7 @@ def validate_data(
     dtype : dtype or list of dtypes
         What X is converted to; of a list, the first that X is not one of.
     reset : bool
-        Whether X says what the features are, or has to agree with what was said before.
+        Whether X sets the number and names of the features; otherwise X must match them.
     y_numeric : bool, default=False
         Whether y are numbers, not labels.
 

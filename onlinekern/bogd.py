@@ -39,10 +39,10 @@ class BOGD(BudgetedEstimator):
 class BOGDClassifier(OnlineClassifier, LabelGradient, BOGD):
     """Budgeted online gradient descent (BOGD, BOGD++).
 
-    At each step ``f <- (1 - eta_t reg) f``, and a sample whose loss has a slope enters with
+    At each step ``f <- (1 - eta_t reg) f``, and a sample whose loss has a slope is added with
     coefficient ``-eta_t l'(f(x_t), y_t)``. When the budget B is full, a random support vector is
-    evicted. The coefficient of every other support vector j is divided by ``1 - p_j``, p_j being
-    the probability that j was evicted: the expectation of f does not change (algorithms 1 and 2 of
+    evicted. The coefficient of every other support vector j is divided by ``1 - p_j``, where p_j is
+    the probability of evicting j: the expectation of f does not change (algorithms 1 and 2 of
     [1]_).
 
     Parameters

@@ -36,8 +36,8 @@ class BSGD(SingleThreadedBlas, BudgetedEstimator):
             and KERNEL_ALIASES.get(self.kernel, self.kernel) != "gaussian"
         ):
             raise ValueError(
-                "maintenance='merge' needs kernel='gaussian', whose vectors have a merged one, got "
-                f"kernel={self.kernel!r}; use maintenance='project' or 'remove'"
+                "maintenance='merge' needs kernel='gaussian', the only one with a formula for "
+                f"merging, got kernel={self.kernel!r}; use maintenance='project' or 'remove'"
             )
         # Two numbers for each support vector are kept beside the set.
         check_size("budget", self.budget, 2 * 8 * self.budget)

@@ -62,7 +62,7 @@ def _run(arguments: list[str] | None) -> int:
     except MemoryError as error:
         return _fail(str(error) or "out of memory")
     except Exception as error:
-        # click's exceptions, or those of typer's own copy of it: told by what they offer.
+        # Exceptions of click, or of typer's copy of click: recognised by name and method.
         if type(error).__name__ == "Abort":
             return INTERRUPTED
         if not hasattr(error, "format_message"):

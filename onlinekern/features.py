@@ -56,7 +56,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return self
 
     def partial_fit(self, X: Samples, y: ArrayLike | None = None) -> Self:
-        """Make the map of the first batch of a stream; later batches leave it as it is.
+        """Make the map from the first batch of a stream; later batches do not change it.
 
         Parameters
         ----------

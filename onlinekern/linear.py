@@ -162,8 +162,8 @@ class OGDRegressor(OnlineRegressor, TargetGradient, LinearEstimator):
 class PegasosClassifier(MiniBatchEstimator, OnlineClassifier, LinearEstimator):
     """Pegasos: stochastic sub-gradient descent on the regularised hinge loss.
 
-    Batch b of n samples shrinks the model by ``1 - 1/b``, and adds ``y x / (reg b n)`` for each of
-    them whose score, by the model before the batch, has ``y f(x) < 1`` (figure 2 of [1]_).
+    Batch b of n samples shrinks the model by ``1 - 1/b``, and adds ``y x / (reg b n)`` for each
+    sample with ``y f(x) < 1``, f being the model before the batch (figure 2 of [1]_).
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from onlinekern.core.base.random import Generator
     from onlinekern.core.stream import Model
 
-# The steps of the constant, in units of those of the weights, on sparse samples.
+# Steps of the constant on sparse samples, relative to those of the weights.
 SPARSE_INTERCEPT = 0.01
 
 
@@ -49,7 +49,7 @@ class LinearPA(PassesEstimator):
         return RULES[f"scaled_{variant}"](self._plain_loss(), self.C)
 
     def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
-        # What the first samples are, later ones are taken for.
+        # The first samples decide for the whole stream.
         constant = SPARSE_INTERCEPT if sp.issparse(X) else 1.0
         average = int(self.average)
         arguments = X.shape[1], X.dtype, n_outputs, average > 0, self.fit_intercept * constant

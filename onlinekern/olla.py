@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from onlinekern.core.base.random import Generator
     from onlinekern.core.stream import Model
 
-# The losses whose plain step can run away, and the rule that bounds it.
+# The losses whose plain step can diverge, and the rule that bounds it.
 SAFE = {
     "squared": "implicit",
     "squared_hinge": "implicit",

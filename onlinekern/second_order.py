@@ -55,9 +55,8 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
     -----
     {second_order_notes}
     {second_order_class_notes}
-    With a diagonal covariance the constraint holds for the full matrix that the step makes of it,
-    not for its diagonal. A `sample_weight` of 0 leaves a sample out; there is nothing that other
-    weights could multiply.
+    With a diagonal covariance, the constraint holds for the full matrix after the step, of which
+    the diagonal is kept. A `sample_weight` of 0 skips a sample; the other weights change nothing.
 
     References
     ----------

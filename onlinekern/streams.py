@@ -48,7 +48,7 @@ PACKED = (".gz", ".bz2", ".xz")
 
 
 def _reader(path: Any, target: str | None = None, like: Any = None) -> Any:
-    """Return the reader for a file, by its name; `like` is what was read of the stream before."""
+    """Return the reader for a file name; `like` is the reader or source of an earlier file."""
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     if suffixes and suffixes[-1] in PACKED:
         suffixes.pop()
@@ -196,9 +196,9 @@ def read_blocks(
 ) -> Blocks:
     """Read files once, straight through, as blocks (X, y): for streams too long to keep at all.
 
-    Several files are one stream, whose columns and kind of targets are those of the first. The
-    columns of a table go by their names: the same names in another order are put in order, others
-    are an error. Labels keep their values, whatever the file and the order in which they come.
+    Several files are one stream. The first file sets the columns and the kind of targets. Columns
+    are matched by name: the same names in another order are put in order, other names are an error.
+    Labels keep their values, whatever the file and the order in which they come.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def read_blocks(
     target : str, optional
         Name of the target column of CSV or Parquet files.
     n_features : int, optional
-        Number of features of a LIBSVM file, which it does not tell; required for those.
+        Number of features; required for LIBSVM files, which do not store it.
     zero_based : bool
         Whether the indices of a LIBSVM file start at 0.
     dtype : {"float64", "float32"}

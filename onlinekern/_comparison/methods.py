@@ -28,11 +28,11 @@ class Method:
     classifier, regressor : str or None
         Names of the estimator classes in ``onlinekern``.
     fixed : mapping
-        Parameters that make the method what it is.
+        Parameters that the method fixes.
     grid : mapping
         Parameter -> values to try when none is given, the most usual first (it wins ties).
     per_sample : tuple of str
-        Parameters whose values in ``grid`` are to be divided by the length of the stream.
+        Parameters whose values in ``grid`` are divided by the length of the stream.
     kernels : tuple of str
         The kernels that it knows.
     batch : bool

@@ -185,7 +185,7 @@ def _error(
 
 
 def _best(error_of: Any, candidates: Any) -> Any:
-    """Return the candidate of least error; if all fail, raise what the last one raised."""
+    """Return the candidate of least error; if all fail, raise the last failure."""
     best, least = None, np.inf
     failure: Exception = ValueError("there are no candidates")
     for candidate in candidates:

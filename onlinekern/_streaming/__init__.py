@@ -1,1 +1,1 @@
-"""Reading streams: files of any size in blocks, shuffled on disk, scaled, and made up."""
+"""Streams: files of any size in blocks, shuffled on disk, scaled; artificial streams."""

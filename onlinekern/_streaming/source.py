@@ -46,7 +46,7 @@ class Source:
     Parameters
     ----------
     blocks : iterable of (X, y)
-        Raw rows, float64, all dense or all CSR; gone through once.
+        Raw rows, float64, all dense or all CSR; read once.
     name : str
         What the stream is called in messages and tables.
     dtype : {"float32", "float64"}
