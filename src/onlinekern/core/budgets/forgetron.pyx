@@ -74,13 +74,13 @@ cdef class ShrinkingEviction(Bounded):
         """phi for evicting a slot; adds the damage to the total."""
         cdef Py_ssize_t k
         cdef double square = 0, product = 0, value, size, phi
-        cdef double scale = self.support.coefficients.scale
+        cdef double scale = self.support.coefficients.average.scale
         for k in range(self.support.n_outputs):
             value = self.support.coefficients.at(k, oldest)
             square += value * value
             product += value * self.margins.at(k, oldest)
         square *= scale * scale
-        product *= scale * self.margins.scale
+        product *= scale * self.margins.average.scale
         size = sqrt(square)
         phi = largest_factor(size, product, 15 * self.n_steps / 32.0 - self.damage)
         self.damage += phi * (phi * (square - 2 * product) + 2 * size)

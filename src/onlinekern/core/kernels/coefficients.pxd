@@ -1,7 +1,6 @@
 # Coefficients of the support rows, and their running average. May change at minor versions.
-from libc.stdint cimport int64_t
-
 from onlinekern.core.base.part cimport Status
+from onlinekern.core.base.scaled_average cimport ScaledAverage
 from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport ok_vector_ops
 
@@ -10,14 +9,11 @@ cdef class Coefficients:
     cdef const ok_vector_ops *ops
     cdef readonly Py_ssize_t n_outputs, n, capacity
     cdef readonly bint averaged
-    cdef double *values          # n_outputs x capacity, to be multiplied by scale; 0 beyond n
-    cdef double *companions      # the same shape, behind the values, when averaged
-    cdef double scale, total
-    cdef int64_t steps
+    cdef double *values          # n_outputs x capacity, to be multiplied by the scale; 0 beyond n
+    cdef double *companions      # the same shape, behind the values; NULL if not averaged
+    cdef ScaledAverage average, saved_average
     cdef Journal journal         # of the rows of values and of companions
     cdef Py_ssize_t saved_n
-    cdef double saved_scale, saved_total
-    cdef int64_t saved_steps
 
     cdef inline double at(self, Py_ssize_t k, Py_ssize_t slot) noexcept nogil:
         """The number of output k in a slot, without the common scale."""

@@ -1,15 +1,11 @@
-"""Coefficients: K numbers per support row, under one scale, with the running average.
+"""Coefficients: K numbers per support vector, under one scale, with their running average.
 
-The model of output k is f_k(x) = scale * sum_r a_kr kappa(s_r, x). Shrinking is a product
-on the scale, which is folded into the numbers before it loses their range.
+The model of output k is f_k(x) = scale * sum_r a_kr kappa(s_r, x). The scale and the average are
+those of `base.scaled_average`: the same kernel values give the score of the last model and, with
+the companions, that of the average.
 
-Averaging. With S_t the sum of the scales in force while samples 1 ... t were scored, a row added at
-step i with coefficient a contributes a (S_t - S_i) kappa to the sum of f_1 ... f_t. Its companion
-c = a S_i therefore gives the average from the same kernel row: (S_t sum a kappa - sum c kappa) / t.
-A fold turns a contribution made so far into -c, and starts S at 0 again.
-
-Weights of explicit features z are the same thing: f_k(x) = scale * w_k . z(x), where z takes the
-place of the kernel values (`reserve_features`, `add_multiples`).
+The weights of explicit features z have the same form, f_k(x) = scale * w_k . z(x), with z in place
+of the kernel values (`reserve_features`, `add_multiples`).
 """
 from libc.math cimport INFINITY, fabs, sqrt
 from libc.stdlib cimport free
@@ -18,13 +14,16 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.scaled_average cimport (
+    averaged_array, averaged_score, companion_step, count_model, fold_scale,
+)
 from onlinekern.core.base.undo cimport Journal, doubles_of_shape
 from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, ok_vector_ops, ops_for
 
-# Averages subtract numbers 1 / scale times as large as their difference, which makes f-bar wrong by
-# 2^-53 / scale.
+# The score of the average is a difference of numbers that are larger than it by a factor of up to
+# 1 / scale. Its relative error is therefore about 2^-53 / scale.
 cdef double SMALLEST_SCALE = 1e-3
-# The scale grows where coefficients make good for rows that left.
+# The scale grows if a policy enlarges the coefficients to compensate for evicted support vectors.
 cdef double LARGEST_SCALE = 1e3
 
 
@@ -44,7 +43,7 @@ cdef class Coefficients:
         self.n_outputs = n_outputs
         self.averaged = averaged
         self.ops = ops_for(itemsize)
-        self.scale = 1
+        self.average.scale = 1
         self.journal = Journal(0)
 
     def __dealloc__(self):
@@ -84,11 +83,11 @@ cdef class Coefficients:
             if self.averaged:
                 self.ops.dot2(g, self.values + k * self.capacity,
                               self.companions + k * self.capacity, length, sums)
-                current[k] = self.scale * sums[0]
-                averaged[k] = ((self.total + self.scale) * sums[0] - sums[1]) / (self.steps + 1)
+                current[k] = self.average.scale * sums[0]
+                averaged[k] = averaged_score(&self.average, sums[0], sums[1])
             else:
-                current[k] = self.scale * self.ops.dot(g, self.values + k * self.capacity, length)
-                averaged[k] = current[k]
+                sums[0] = self.ops.dot(g, self.values + k * self.capacity, length)
+                current[k] = averaged[k] = self.average.scale * sums[0]
 
     cdef Status assign(self, Py_ssize_t slot, const double *step) noexcept nogil:
         """Give the row in a slot its K coefficients; there is room. Returns a status.
@@ -100,22 +99,24 @@ cdef class Coefficients:
             return NO_MEMORY
         for k in range(self.n_outputs):
             j = k * self.capacity + slot
-            self.values[j] = step[k] / self.scale
+            self.values[j] = step[k] / self.average.scale
             if self.averaged:
-                self.companions[j] = self.values[j] * self.total
+                self.companions[j] = companion_step(&self.average, self.values[j])
         self.n = max(self.n, slot + 1)
         return OK
 
     cdef Status add_at(self, Py_ssize_t slot, const double *step) noexcept nogil:
         """Add K numbers to the coefficients in a slot, from now on. Returns a status."""
         cdef Py_ssize_t k, j
+        cdef double raw
         if slot < self.saved_n and self.preserve() < 0:
             return NO_MEMORY
         for k in range(self.n_outputs):
             j = k * self.capacity + slot
-            self.values[j] += step[k] / self.scale
+            raw = step[k] / self.average.scale
+            self.values[j] += raw
             if self.averaged:
-                self.companions[j] += step[k] / self.scale * self.total
+                self.companions[j] += companion_step(&self.average, raw)
         return OK
 
     cdef Status reserve_features(self, Py_ssize_t length) noexcept nogil:
@@ -143,14 +144,15 @@ cdef class Coefficients:
         cdef Py_ssize_t k
         cdef double raw
         for k in range(self.n_outputs):
-            raw = factors[k] / self.scale
+            raw = factors[k] / self.average.scale
             if raw == 0:
                 continue
             if self.preserve_output(k) < 0:
                 return NO_MEMORY
             ops.add(z, raw, self.values + k * self.capacity, self.n)
             if self.averaged:
-                ops.add(z, raw * self.total, self.companions + k * self.capacity, self.n)
+                ops.add(z, companion_step(&self.average, raw),
+                        self.companions + k * self.capacity, self.n)
         return OK
 
     cdef Status clear(self, Py_ssize_t slot) noexcept nogil:
@@ -200,7 +202,7 @@ cdef class Coefficients:
         if self.preserve() < 0:
             return NO_MEMORY
         for k in range(self.n_outputs):
-            self.ops.clip(self.values + k * self.capacity, limit / self.scale, self.n)
+            self.ops.clip(self.values + k * self.capacity, limit / self.average.scale, self.n)
         return OK
 
     cdef Py_ssize_t cheapest(self, const char *g, double length,
@@ -238,37 +240,28 @@ cdef class Coefficients:
 
     cdef void advance(self) noexcept nogil:
         """Count one step: f_t has been scored and enters the average. Before `shrink`, `assign`."""
-        self.steps += 1
-        self.total += self.scale
+        count_model(&self.average)
 
     cdef Status shrink(self, double factor) noexcept nogil:
         """f <- factor f, in O(1) but for a rare fold. Returns a status."""
-        if not SMALLEST_SCALE <= self.scale * factor <= LARGEST_SCALE:
+        if not SMALLEST_SCALE <= self.average.scale * factor <= LARGEST_SCALE:
             return self.fold(factor)
-        self.scale *= factor
+        self.average.scale *= factor
         return OK
 
     cdef Status fold(self, double factor) noexcept nogil:
-        """Multiply scale * factor into the numbers; the sum of f_1 ... f_t stays what it is."""
-        cdef Py_ssize_t j
-        cdef double product = self.scale * factor
+        """Multiply scale * factor into the values. The sum of f_1 ... f_t does not change."""
         if self.preserve() < 0:
             return NO_MEMORY
-        for j in range(self.n_outputs * self.capacity):
-            if self.averaged:
-                self.companions[j] -= self.values[j] * self.total
-            self.values[j] *= product
-        self.total = 0
-        self.scale = 1
+        fold_scale(&self.average, factor, self.values, self.companions,
+                   self.n_outputs * self.capacity)
         return OK
 
     cdef void checkpoint(self) noexcept nogil:
         """Remember the present state for `rollback`; nothing is copied until it changes."""
         self.journal.begin_sized(self.n_vectors() if self.n > 0 else 0, self.n * sizeof(double))
         self.saved_n = self.n
-        self.saved_scale = self.scale
-        self.saved_total = self.total
-        self.saved_steps = self.steps
+        self.saved_average = self.average
 
     cdef Status preserve(self) noexcept nogil:
         """Copy the numbers of the checkpoint, once, before they are changed in place."""
@@ -293,17 +286,14 @@ cdef class Coefficients:
                    (self.n - self.saved_n) * sizeof(double))
         self.journal.restore(self.values, self.capacity * sizeof(double))
         self.n = self.saved_n
-        self.scale = self.saved_scale
-        self.total = self.saved_total
-        self.steps = self.saved_steps
+        self.average = self.saved_average
 
     def effective(self):
         """Coefficients of the model that predicts, ndarray of shape (n_outputs, n)."""
         values = self.matrix(self.values)
         if not self.averaged:
-            return self.scale * values
-        total = self.total + self.scale
-        return (total * values - self.matrix(self.companions)) / (self.steps + 1)
+            return self.average.scale * values
+        return averaged_array(&self.average, values, self.matrix(self.companions))
 
     cdef object matrix(self, double *values):
         """The first n of each row of `values` as an ndarray of shape (n_outputs, n)."""
@@ -318,7 +308,7 @@ cdef class Coefficients:
         """All of it, as a dictionary of arrays and numbers."""
         return {
             "values": self.matrix(self.values), "companions": self.matrix(self.companions),
-            "scale": self.scale, "total": self.total, "steps": self.steps,
+            "scale": self.average.scale, "total": self.average.total, "steps": self.average.steps,
         }
 
     def set_state(self, state):
@@ -335,4 +325,5 @@ cdef class Coefficients:
             if self.averaged:
                 memcpy(self.companions + k * self.capacity, &companions[k, 0], n * sizeof(double))
         self.n = n
-        self.scale, self.total, self.steps = state["scale"], state["total"], state["steps"]
+        self.average.scale, self.average.total = state["scale"], state["total"]
+        self.average.steps = state["steps"]

@@ -323,13 +323,13 @@ cdef class SupportSet:
         """Copy the K coefficients of a slot."""
         cdef Py_ssize_t k
         for k in range(self.n_outputs):
-            out[k] = self.coefficients.scale * self.coefficients.at(k, slot)
+            out[k] = self.coefficients.average.scale * self.coefficients.at(k, slot)
 
     cdef void add_coefficients_of(self, Py_ssize_t slot, double factor,
                                   double *out) noexcept nogil:
         """out[k] += factor times coefficient k of a slot."""
         cdef Py_ssize_t k
-        factor *= self.coefficients.scale
+        factor *= self.coefficients.average.scale
         for k in range(self.n_outputs):
             out[k] += factor * self.coefficients.at(k, slot)
 

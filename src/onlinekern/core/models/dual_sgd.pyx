@@ -17,6 +17,7 @@ from libc.string cimport memcpy
 import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.scaled_average cimport averaged_array, averaged_score, companion_step
 from onlinekern.core.base.undo cimport Journal, JournaledMatrix
 from onlinekern.core.budgets.policy cimport Bounded, Budget
 from onlinekern.core.budgets.queue cimport Queue
@@ -57,7 +58,7 @@ cdef class Weights:
         """
         cdef Py_ssize_t k, K = self.n_outputs
         cdef double[2] sums
-        cdef double scale = self.shared.scale, score, total = self.shared.total + scale
+        cdef double scale = self.shared.average.scale, score
         cdef const double *offsets = self.offsets.values
         for k in range(K):
             if not self.averaged:
@@ -69,8 +70,8 @@ cdef class Weights:
             score = scale * (sums[0] + offsets[k])
             if current != averaged:
                 current[k] += score
-            averaged[k] += (total * (sums[0] + offsets[k])
-                            - (sums[1] + offsets[K + k])) / (self.shared.steps + 1)
+            averaged[k] += averaged_score(&self.shared.average, sums[0] + offsets[k],
+                                          sums[1] + offsets[K + k])
 
     cdef void absorb(self, Py_ssize_t slot, const char *z) noexcept nogil:
         """Add the coefficients of a slot, whose support vector has the features z."""
@@ -86,11 +87,13 @@ cdef class Weights:
     cdef void shift(self, const double *step) noexcept nogil:
         """Add K numbers, in units of the scale, to the offsets."""
         cdef Py_ssize_t k, K = self.n_outputs
+        cdef double raw
         cdef double *offsets = self.offsets.touch(0)
         for k in range(K):
-            offsets[k] += step[k] / self.shared.scale
+            raw = step[k] / self.shared.average.scale
+            offsets[k] += raw
             if self.averaged:
-                offsets[K + k] += step[k] / self.shared.scale * self.shared.total
+                offsets[K + k] += companion_step(&self.shared.average, raw)
 
     cdef void checkpoint(self) noexcept nogil:
         """Make the present state the one that `rollback` returns to."""
@@ -107,10 +110,9 @@ cdef class Weights:
         state = self.get_state()
         raw = np.column_stack([state["weights"], state["offsets"]]).reshape(2, self.n_outputs, -1)
         if not self.averaged:
-            result = self.shared.scale * raw[0]
+            result = self.shared.average.scale * raw[0]
         else:
-            total = self.shared.total + self.shared.scale
-            result = (total * raw[0] - raw[1]) / (self.shared.steps + 1)
+            result = averaged_array(&self.shared.average, raw[0], raw[1])
         return result[:, :-1], result[:, -1]
 
     def get_state(self):

@@ -1,6 +1,5 @@
 # The space of linear learners. May change at minor versions.
-from libc.stdint cimport int64_t
-
+from onlinekern.core.base.scaled_average cimport ScaledAverage, companion_step
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport ok_vector_ops
 from onlinekern.core.models.space cimport Space
@@ -11,22 +10,15 @@ cdef enum:
     LINE = 8
 
 
-cdef struct Passed:
-    int64_t steps        # samples learnt
-    double scale         # the weights are numbers * scale
-    double total         # sum of the scales of the models that the average has taken in
-
-
 cdef class LinearSpace(Space):
     cdef const ok_vector_ops *ops
     cdef readonly Py_ssize_t d, width
     cdef readonly bint averaged
-    cdef readonly int64_t skipped
     cdef readonly double intercept
     cdef public bint counted
-    # In rows of a cache line: the weights of all outputs, then their companions, if averaged.
+    # In rows of a cache line: the weights of all outputs, then, if averaged, their companions.
     cdef readonly JournaledMatrix blocks
-    cdef Passed passed, saved
+    cdef ScaledAverage average, saved_average
 
     cdef inline double *weights(self, Py_ssize_t k) noexcept nogil:
         """d weights of output k, then its constant, to be multiplied by the scale."""
@@ -36,7 +28,7 @@ cdef class LinearSpace(Space):
         return self.blocks.values + (self.n_outputs + k) * self.width
 
     cdef inline void move(self, Py_ssize_t k, Py_ssize_t j, double step) noexcept nogil:
-        """Add a number, in units of the scale, to weight j of output k; not to past models."""
+        """Add `step` times the scale to weight j of output k."""
         cdef size_t place = k * self.width + j
         cdef double *numbers = self.blocks.values
         self.blocks.touch(place // LINE)
@@ -44,11 +36,11 @@ cdef class LinearSpace(Space):
         if self.averaged:
             place += self.n_outputs * self.width
             self.blocks.touch(place // LINE)
-            numbers[place] += step * self.passed.total
+            numbers[place] += companion_step(&self.average, step)
 
     cdef inline double affine(self, Py_ssize_t k, double product) noexcept nogil:
         """Score of output k from its product with a sample."""
-        return self.passed.scale * (product + self.weights(k)[self.d])
+        return self.average.scale * (product + self.weights(k)[self.d])
 
     cdef inline void touch(self, Py_ssize_t row) noexcept nogil:
         """Let a whole row of the numbers be changed."""

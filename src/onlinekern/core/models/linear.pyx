@@ -1,12 +1,7 @@
 """LinearSpace: linear functions of the samples, under one scale, with their running average.
 
-The score of output k is scale * (w_k.x + b_k). Shrinking is a product on the scale, which
-is folded into the numbers before it loses their range.
-
-Averaging. With S the sum of the scales in force while earlier samples were scored, coefficient a
-given to x adds a x to w and a S x to the companion c: the models before then lack a x. The sum of
-the models is S w - c, at the cost of one more sparse sum per update and per score, and none where
-a sample teaches nothing. The first `skipped` models can be left out of it.
+The score of output k is scale * (w_k.x + b_k). The scale and the average are those of
+`base.scaled_average`. The average costs one more sparse sum per score, and one more per update.
 """
 from cython cimport final
 from libc.stdint cimport int64_t
@@ -14,6 +9,9 @@ from libc.stdint cimport int64_t
 import numpy as np
 
 from onlinekern.core.base.part cimport OK, Status
+from onlinekern.core.base.scaled_average cimport (
+    averaged_array, averaged_score, companion_step, count_model, fold_scale, n_averaged,
+)
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport ok_sparse_row, ops_for
 from onlinekern.core.learning.heads cimport Update
@@ -23,8 +21,9 @@ from onlinekern.core.samples.row_arithmetic cimport (
 )
 from onlinekern.core.samples.rows cimport Rows, dense_row, is_sparse, sparse_row
 
-# An average subtracts numbers 1 / scale times as large as their difference, which makes it wrong by
-# 2^-53 / scale; without one, only the range of a double is to be kept.
+# The score of the average is a difference of numbers that are larger than it by a factor of up to
+# 1 / scale: its relative error is about 2^-53 / scale. Without an average, only the range of a
+# double is a limit.
 cdef double SMALLEST_AVERAGED = 1e-3
 cdef double SMALLEST = 1e-100
 
@@ -59,12 +58,12 @@ cdef class LinearSpace(Space):
         self.n_outputs = n_outputs
         self.averaged = averaged
         self.intercept = intercept
-        self.skipped = skipped
         self.counted = counted
         self.width = (d + LINE) // LINE * LINE
         self.blocks = JournaledMatrix(
             "linear weights", (1 + averaged) * n_outputs * self.width // LINE, LINE)
-        self.passed.scale = 1
+        self.average.scale = 1
+        self.average.skipped = skipped
 
     cdef Py_ssize_t size(self) noexcept nogil:
         """Work per sample, in kernel values of some sixteen features."""
@@ -75,10 +74,9 @@ cdef class LinearSpace(Space):
                         double *averaged) noexcept nogil:
         """Scores of the last model, and of the one that predicts, which shared memory holds."""
         cdef Py_ssize_t k
-        cdef int64_t count = self.passed.steps + 1 - self.skipped
-        cdef double scale = self.passed.scale
+        cdef double scale = self.average.scale
         cdef double[2] sums
-        if not self.averaged or count <= 1:
+        if not self.averaged or n_averaged(&self.average) <= 1:
             self.score_last(rows, i, current, averaged)
             return
         for k in range(self.n_outputs):
@@ -86,7 +84,7 @@ cdef class LinearSpace(Space):
             sums[0] += self.weights(k)[self.d]
             sums[1] += self.companions(k)[self.d]
             current[k] = scale * sums[0]
-            averaged[k] = ((self.passed.total + scale) * sums[0] - sums[1]) / count
+            averaged[k] = averaged_score(&self.average, sums[0], sums[1])
 
     @final
     cdef void score_last(self, const Rows *rows, Py_ssize_t i, double *one,
@@ -141,46 +139,32 @@ cdef class LinearSpace(Space):
     @final
     cdef void advance(self) noexcept nogil:
         """Count one step: f_t has been scored and enters the average. Before `shrink`, `add`."""
-        self.passed.steps += 1
-        if self.passed.steps > self.skipped:
-            self.passed.total += self.passed.scale
+        count_model(&self.average)
 
     @final
     cdef void shrink(self, double factor) noexcept nogil:
         """f <- factor f, in O(1) but for a rare fold."""
         cdef double least = SMALLEST_AVERAGED if self.averaged else SMALLEST
-        if self.passed.scale * factor < least:
+        if self.average.scale * factor < least:
             self.fold(factor)
         else:
-            self.passed.scale *= factor
+            self.average.scale *= factor
 
     @final
     cdef void fold(self, double factor) noexcept nogil:
-        """Multiply scale * factor into the numbers; the sum of the models stays what it is."""
-        cdef Py_ssize_t j, k
-        cdef double *weights
-        cdef double *companions
-        factor *= self.passed.scale
+        """Multiply scale * factor into the weights. The sum of the models does not change."""
         self.blocks.touch_all()
-        for k in range(self.n_outputs):
-            weights = self.weights(k)
-            if self.averaged:
-                companions = self.companions(k)
-                for j in range(self.width):
-                    companions[j] -= weights[j] * self.passed.total
-            for j in range(self.width):
-                weights[j] *= factor
-        self.passed.total = 0
-        self.passed.scale = 1
+        fold_scale(&self.average, factor, self.weights(0),
+                   self.companions(0) if self.averaged else NULL, self.n_outputs * self.width)
 
     @final
     cdef void add(self, Py_ssize_t k, const Rows *rows, Py_ssize_t row,
                   double coefficient) noexcept nogil:
         """f_k += coefficient (x.row + intercept)"""
-        cdef double step = coefficient / self.passed.scale
+        cdef double step = coefficient / self.average.scale
         self.add_row(k, rows, row, step)
         if self.averaged:
-            self.add_row(self.n_outputs + k, rows, row, step * self.passed.total)
+            self.add_row(self.n_outputs + k, rows, row, companion_step(&self.average, step))
         if self.intercept != 0:
             self.move(k, self.d, step * self.intercept)
 
@@ -210,11 +194,11 @@ cdef class LinearSpace(Space):
             self.blocks.touch((target * self.width + x.columns[j]) // LINE)
 
     cdef void checkpoint(self) noexcept nogil:
-        self.saved = self.passed
+        self.saved_average = self.average
         self.blocks.checkpoint()
 
     cdef void rollback(self) noexcept nogil:
-        self.passed = self.saved
+        self.average = self.saved_average
         self.blocks.rollback()
 
     cdef Status score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
@@ -227,15 +211,13 @@ cdef class LinearSpace(Space):
 
     def latest(self):
         """Weights and constants of the last model, ndarray of shape (n_outputs, d + 1)."""
-        return self.passed.scale * self.numbers(0)
+        return self.average.scale * self.numbers(0)
 
     def effective(self):
         """The same of the model that predicts."""
-        count = self.passed.steps + 1 - self.skipped
-        if not self.averaged or count <= 1:
+        if not self.averaged or n_averaged(&self.average) <= 1:
             return self.latest()
-        total = self.passed.total + self.passed.scale
-        return (total * self.numbers(0) - self.numbers(1)) / count
+        return averaged_array(&self.average, self.numbers(0), self.numbers(1))
 
     def numbers(self, Py_ssize_t part):
         """The weights (part 0) or their companions (1) without the scale, (n_outputs, d + 1)."""
@@ -254,38 +236,38 @@ cdef class LinearSpace(Space):
         steps : int
             Samples that they have learnt.
         """
-        count = max(steps + 1 - self.skipped, 1)
+        count = max(steps + 1 - self.average.skipped, 1)
         rows = np.zeros((1 + self.averaged, self.n_outputs, self.width))
         rows[0, :, :self.d + 1] = latest
         if self.averaged and predicting is not None:
             rows[1, :, :self.d + 1] = count * (np.asarray(latest) - predicting)
         self.blocks.set_array(rows.reshape(-1, LINE))
-        self.passed.steps, self.passed.scale, self.passed.total = steps, 1, count - 1
+        self.average.steps, self.average.scale, self.average.total = steps, 1, count - 1
 
     @property
     def steps(self):
         """Samples learnt."""
-        return self.passed.steps
+        return self.average.steps
 
     def arguments(self):
         """What makes an empty space like this one."""
         dtype = np.float32 if self.ops.itemsize == 4 else np.float64
-        return (self.d, dtype, self.n_outputs, self.averaged, self.intercept, self.skipped,
-                self.counted)
+        return (self.d, dtype, self.n_outputs, self.averaged, self.intercept,
+                self.average.skipped, self.counted)
 
     def get_state(self):
         """All that was learnt, as a dictionary."""
         return {
-            "blocks": self.blocks.to_array(), "steps": self.passed.steps,
-            "scale": self.passed.scale, "total": self.passed.total,
+            "blocks": self.blocks.to_array(), "steps": self.average.steps,
+            "scale": self.average.scale, "total": self.average.total,
         }
 
     def set_state(self, state):
         """Take over what `get_state` gave."""
         self.blocks.set_array(state["blocks"])
-        self.passed.steps, self.passed.scale = state["steps"], state["scale"]
-        self.passed.total = state["total"]
-        self.saved = self.passed
+        self.average.steps, self.average.scale = state["steps"], state["scale"]
+        self.average.total = state["total"]
+        self.saved_average = self.average
 
     def __reduce__(self):
         return restore, (type(self), self.arguments(), self.get_state())

@@ -109,7 +109,7 @@ cdef class BatchSpace(LinearSpace):
     cdef void take(self, Py_ssize_t block) noexcept nogil:
         """Add a block of what was gathered to the weights, and empty it."""
         cdef Py_ssize_t j, k = block * LINE // self.width, first = block * LINE - k * self.width
-        cdef double scale = self.passed.scale, before, after
+        cdef double scale = self.average.scale, before, after
         cdef double *gathered = self.gathered.blocks.touch(block)
         for j in range(LINE):
             if gathered[j] != 0:

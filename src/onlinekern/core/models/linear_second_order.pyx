@@ -16,6 +16,7 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from onlinekern.core.base.part cimport NOT_FINITE, OK, Status
+from onlinekern.core.base.scaled_average cimport companion_step
 from onlinekern.core.base.undo cimport JournaledMatrix, doubles_of_shape
 from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, ops_for
 from onlinekern.core.learning.heads cimport Update
@@ -374,7 +375,8 @@ cdef class SecondOrderSpace(LinearSpace):
         """w_k += coefficient direction"""
         self.add_along(k, direction, coefficient)
         if self.averaged:
-            self.add_along(self.n_outputs + k, direction, coefficient * self.passed.total)
+            self.add_along(self.n_outputs + k, direction,
+                           companion_step(&self.average, coefficient))
 
     cdef void add_along(self, Py_ssize_t target, const Vector *direction,
                         double factor) noexcept nogil:

@@ -105,7 +105,7 @@ cdef class NystroemSpace(Space):
             if old.averaged:
                 spectrum.expand(old.companions + k * old.capacity,
                                 fresh.companions + k * fresh.capacity)
-        fresh.scale, fresh.total, fresh.steps = old.scale, old.total, old.steps
+        fresh.average = old.average
         return 0
 
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:

@@ -194,10 +194,10 @@ cdef class InverseTimeSpace(KernelSpace):
         """
         cdef Status status = OK
         self.support.coefficients.advance()
-        self.support.coefficients.scale = 1
+        self.support.coefficients.average.scale = 1
         if update.updates:
             status = self.budget.admit(i, update.coefficients)
-        self.support.coefficients.scale = 1.0 / self.support.coefficients.steps
+        self.support.coefficients.average.scale = 1.0 / self.support.coefficients.average.steps
         return status
 
 
