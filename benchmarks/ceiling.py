@@ -19,12 +19,12 @@ import statistics
 import numpy as np
 from cases import CASES, Streams, goal_at
 from limits import Limits, gigaflops
-from onlinekern.core.linalg.frequent_directions import FrequentDirections
 from ratio import cpu_us, naive, spa_naively
 from threadpoolctl import threadpool_limits
 
 import onlinekern
 from benchmarks import common, streams
+from onlinekern.core.linalg.frequent_directions import FrequentDirections
 
 NAIVE_REPEATS = 2
 PARTS = {

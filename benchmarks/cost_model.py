@@ -10,12 +10,12 @@ Minima of CPU time over the repeats, one process, one thread. Differences below 
 import argparse
 
 import numpy as np
-from onlinekern.core.kernels.cost_model import WAYS, overridden
 from ratio import cpu_us
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from onlinekern import BOGDClassifier
+from onlinekern.core.kernels.cost_model import WAYS, overridden
 
 CLASSES = [-1, 1]
 

@@ -10,6 +10,7 @@ LAPACK. Prints a line per ridge; takes minutes.
 import sys
 
 import numpy as np
+
 from onlinekern.core.linalg.inverse_gram import InverseGram
 
 RIDGES = (1.0, 0.1, 1e-3, 1e-5)

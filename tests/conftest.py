@@ -9,8 +9,9 @@ import consumers
 import numpy as np
 import pytest
 from consumers.samples import fields_of
-from onlinekern.core.base.part import Part
 from scipy import sparse
+
+from onlinekern.core.base.part import Part
 
 with suppress(ImportError):  # test_minimal.py runs on wheels, where only pytest is installed
     from hypothesis import settings

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from onlinekern.core.samples.rows import canonical_csr
 from scipy import sparse
 from sklearn.base import is_classifier
 
 import onlinekern
 from onlinekern import FourierFeatures, FrequentDirections, NystroemFeatures, all_estimators
+from onlinekern.core.samples.rows import canonical_csr
 
 D = 6
 ESTIMATORS = dict(all_estimators())

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from budgeted import build, check_twin, check_windows, learn
-from onlinekern.core.linalg.inverse_gram import InverseGram
 from oracles import projection
 from oracles.kernels import kernel_matrix
 
 from onlinekern import BOLSSVMClassifier
+from onlinekern.core.linalg.inverse_gram import InverseGram
 
 TOLERANCES = {np.float32: 2e-4, np.float64: 1e-9}
 

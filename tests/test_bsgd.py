@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from budgeted import build, check_twin, check_windows, learn
-from onlinekern.core.budgets.merging import best_merge, tabulated
 from oracles import projection
 from oracles.kernels import kernel_matrix
 
 from onlinekern import BSGDClassifier, BSGDRegressor
+from onlinekern.core.budgets.merging import best_merge, tabulated
 
 KINDS = ["remove", "project", "merge"]
 # Projections divide by ridges of 1e-5, golden section finds h to 1e-8.

@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+
+from onlinekern import KernelOGDClassifier
+from onlinekern.core import GATES, HEADS, LOSSES, RULES, SCHEDULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.learning.losses import Hinge, Loss
 from onlinekern.core.learning.rules import Rule
@@ -9,9 +12,6 @@ from onlinekern.core.learning.sampling import Gate
 from onlinekern.core.models.linear import LinearSpace
 from onlinekern.core.models.space import Space
 from onlinekern.core.stream import Model
-
-from onlinekern import KernelOGDClassifier
-from onlinekern.core import GATES, HEADS, LOSSES, RULES, SCHEDULES
 
 
 def gradient(loss):

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from onlinekern.core.learning.losses import LOSSES
-from onlinekern.core.learning.second_order_rules import AROW
 from scipy.optimize import minimize
 
 from onlinekern.core import RULES
+from onlinekern.core.learning.losses import LOSSES
+from onlinekern.core.learning.second_order_rules import AROW
 
 HINGE = LOSSES["hinge"]()
 NAMES = ["cw", "scw1", "scw2"]

@@ -7,13 +7,13 @@ from pathlib import Path
 import consumers
 import numpy as np
 import pytest
+
+from onlinekern import KernelOGDClassifier, SPAClassifier
+from onlinekern.core import GATES, HEADS, LOSSES, RULES, SCHEDULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.linear import LinearSpace
 from onlinekern.core.models.mapped import MappedSpace
 from onlinekern.core.stream import Model
-
-from onlinekern import KernelOGDClassifier, SPAClassifier
-from onlinekern.core import GATES, HEADS, LOSSES, RULES, SCHEDULES
 
 PAGE = Path(__file__).parents[1] / "docs" / "c_api.md"
 SOURCE = {"c": r"`(\w+\.c)`", "cython": r"`(\w+\.pyx)`"}

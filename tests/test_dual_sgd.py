@@ -7,13 +7,13 @@ import sys
 
 import numpy as np
 import pytest
-from onlinekern.core.base.vector import available_levels
 from oracles.dual_sgd import dual_sgd, random_features
 from oracles.kernels import kernel_matrix
 from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from onlinekern import DualSGDClassifier, DualSGDRegressor, FourierFeatures
+from onlinekern.core.base.vector import available_levels
 
 DTYPES = [np.float32, np.float64]
 LAYOUTS = ["dense", "csr", "wide"]

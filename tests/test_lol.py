@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from onlinekern.core.learning.losses import LOSSES
 from oracles.lol import lol
 
 from onlinekern import LOLClassifier
 from onlinekern.core import RULES
+from onlinekern.core.learning.losses import LOSSES
 
 BETTER = {"n_assign": 3, "center": True, "fit_intercept": True, "step": "arow"}
 SETTINGS = {

@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from onlinekern.core.learning.losses import LOSSES
-from onlinekern.core.learning.schedules import SCHEDULES
-from onlinekern.core.models.olla import AllOutputs, KernelRowCache, SupportOutputs
 from oracles import olla
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
 
 from onlinekern import OLLAClassifier, OLLARegressor
 from onlinekern.core import PENALTIES, POINT_RULES
+from onlinekern.core.learning.losses import LOSSES
+from onlinekern.core.learning.schedules import SCHEDULES
+from onlinekern.core.models.olla import AllOutputs, KernelRowCache, SupportOutputs
 from onlinekern.streams import chess_board, two_spirals
 
 LABEL_LOSSES = ["hinge", "squared_hinge", "smooth_hinge", "logistic", "exponential", "squared"]

@@ -5,7 +5,6 @@ import pickle
 
 import numpy as np
 import pytest
-from onlinekern.core.base.random import Generator
 from oracles.algorithms import spa_one_class
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
@@ -13,6 +12,7 @@ from sklearn.svm import OneClassSVM
 
 from onlinekern import SPAOneClass
 from onlinekern._outliers import RecentQuantile
+from onlinekern.core.base.random import Generator
 
 LAYOUTS = ["dense", "csr", "wide"]
 SEED = 3

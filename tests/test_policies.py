@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import registry
 import test_dual_sgd
-from onlinekern.core.models.space import KernelSpace
 from sklearn.exceptions import ConvergenceWarning
 from test_algorithms import build, naive
 
@@ -17,6 +16,7 @@ import onlinekern
 from onlinekern import BOLSSVMClassifier, BSGDClassifier
 from onlinekern.core import POLICIES
 from onlinekern.core.kernels.support_set import SupportSet
+from onlinekern.core.models.space import KernelSpace
 
 COPIES = [copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))]
 # Under an indefinite kernel the pivot of a new support vector may be negative.

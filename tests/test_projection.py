@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from budgeted import build, check_twin, check_windows, learn
-from onlinekern.core.linalg.cholesky import Cholesky
 from oracles import projection
 from oracles.kernels import kernel_matrix
 
 from onlinekern import KernelPerceptronClassifier, ProjectronClassifier
+from onlinekern.core.linalg.cholesky import Cholesky
 
 # Projections divide by the squared distance of a sample from the span, at least eta^2.
 TOLERANCES = {np.float32: 2e-3, np.float64: 1e-8}

@@ -8,9 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from onlinekern.core.models.linear import LinearSpace
-from onlinekern.core.models.linear_second_order import SecondOrderSpace
-from onlinekern.core.models.space import KernelSpace
 from oracles import algorithms, second_order
 from oracles import losses as oracle_losses
 from oracles import rules as oracle_rules
@@ -20,6 +17,9 @@ from onlinekern import SPAClassifier
 from onlinekern.core import GATES, HEADS, KERNELS, LOSSES, POLICIES, RULES, SCHEDULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.kernels.support_set import SupportSet
+from onlinekern.core.models.linear import LinearSpace
+from onlinekern.core.models.linear_second_order import SecondOrderSpace
+from onlinekern.core.models.space import KernelSpace
 from onlinekern.core.stream import Model
 
 C, ETA, POWER, REG, CONFIDENCE = 0.6, 0.4, 0.7, 0.3, 0.8

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import threadpoolctl
-from onlinekern.core.linalg.symmetric_eigen import LeadingEigenvectors
 from oracles import sdrogd as oracle
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -16,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from onlinekern import FrequentDirections, SDROGDClassifier
 from onlinekern._threads import ONE_THREAD
 from onlinekern.core import DISCRIMINANTS, STEPS
+from onlinekern.core.linalg.symmetric_eigen import LeadingEigenvectors
 
 DTYPES = [np.float32, np.float64]
 LAYOUTS = ["dense", "csr"]

@@ -8,8 +8,9 @@ from decimal import Context, Decimal
 
 import numpy as np
 import pytest
-from onlinekern.core.base.vector import available_levels, cosine_sine, exponential, level, product
 from scipy import sparse
+
+from onlinekern.core.base.vector import available_levels, cosine_sine, exponential, level, product
 
 # Below this, exp is denormal in the dtype, and 0 here.
 LOWEST = {np.float32: -87.0, np.float64: -708.0}
