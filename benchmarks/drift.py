@@ -32,20 +32,20 @@ def walk(ridge, updates, budget):
     for i in range(updates):
         place = int(rng.integers(budget))
         if places[place] >= 0:
-            inverse.leave(place)
+            inverse.remove_row(place)
             places[place] = -1
         else:
             row = int(rng.integers(len(rows)))
-            inverse.enter(place, np.where(places >= 0, K[row, places], 0), K[row, row], ridge)
+            inverse.add_row(place, np.where(places >= 0, K[row, places], 0), K[row, row], ridge)
             places[place] = row
         if i % (updates // 1000) == 0:
             present = np.flatnonzero(places >= 0)
             gram = K[np.ix_(places[present], places[present])] + ridge * np.eye(len(present))
             drifts.append(drift(gram, inverse.get_state()["inverse"][np.ix_(present, present)]))
             fresh.append(drift(gram, np.linalg.inv(gram)))
-        if inverse.is_worn():
+        if inverse.is_stale():
             there = places >= 0
-            inverse.renew(np.where(there[:, None] & there, K[np.ix_(places, places)], 0))
+            inverse.refresh(np.where(there[:, None] & there, K[np.ix_(places, places)], 0))
     return max(drifts), np.median(drifts), max(fresh)
 
 

@@ -67,17 +67,17 @@ def random_walk(inverse, rows, K, ridge, n, rng):
     for _ in range(n):
         place = int(rng.integers(inverse.size))
         if places[place] >= 0:
-            inverse.leave(place)
+            inverse.remove_row(place)
             places[place] = -1
         else:
             row = int(rng.integers(len(rows)))
             k = np.where(places >= 0, K[row, places], 0)
-            inverse.enter(place, k, K[row, row], ridge)
+            inverse.add_row(place, k, K[row, row], ridge)
             places[place] = row
-        if inverse.is_worn():
+        if inverse.is_stale():
             present = places >= 0
             gram = np.where(present[:, None] & present, K[np.ix_(places, places)], 0)
-            inverse.renew(gram)
+            inverse.refresh(gram)
         yield places
 
 
@@ -109,11 +109,11 @@ def test_inverse_does_not_drift(duplicates, ridge, bound):
 def test_a_matrix_that_is_not_positive_definite():
     inverse = InverseGram(3)
     for place in range(3):
-        inverse.enter(place, np.zeros(3), 1.0, 0.0)
+        inverse.add_row(place, np.zeros(3), 1.0, 0.0)
     K = np.array([[1.0, 1.0 + 1e-9, 0.0], [1.0 + 1e-9, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    inverse.renew(K)
+    inverse.refresh(K)
     H = inverse.get_state()["inverse"][:, :3]
     assert np.linalg.eigvalsh(H).min() > 0
     assert H[2, 2] == pytest.approx(1, rel=1e-6)
-    inverse.renew(np.full((3, 3), 1e9))  # only the diagonal alone is positive definite
+    inverse.refresh(np.full((3, 3), 1e9))  # only the diagonal alone is positive definite
     np.testing.assert_allclose(inverse.get_state()["inverse"][:, :3], np.eye(3), rtol=1, atol=1e-9)

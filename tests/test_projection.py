@@ -111,7 +111,7 @@ def test_factor(n):
     k = kernel_matrix("gaussian", rows, np.ones((1, 6)), 0.4)[:, 0] if n else np.zeros(0)
     np.testing.assert_allclose((K + 1e-8 * np.eye(n)) @ factor.solve(k), k, atol=1e-12)
     copy = Cholesky(1e-8)
-    copy.from_array(L)
+    copy.set_array(L)
     np.testing.assert_array_equal(copy.solve(k), factor.solve(k))
 
 

@@ -43,7 +43,7 @@ cdef class InverseGramPolicy(Bounded):
         self.gram.deflate(slot)
         if self.support.drop(slot) < 0:
             return NO_MEMORY
-        return self.renew() if self.gram.worn() else OK
+        return self.renew() if self.gram.needs_refresh() else OK
 
     cdef Status renew(self) noexcept nogil:
         """Compute the inverse afresh. Returns a status."""

@@ -99,11 +99,11 @@ cdef class Projectron(Bounded):
         if self.make_room(n + 1) < 0 or self.factor.reserve(n + 1) < 0:
             return NO_MEMORY
         self.support.as_doubles(self.support.kernel_values(i), self.work)
-        self.choose(coefficients, self.factor.halve(self.work), kappa)
+        self.choose(coefficients, self.factor.solve_lower(self.work), kappa)
         for k in range(self.support.n_outputs):
             adds |= self.step[k] != 0
             projects |= self.projected[k] != 0
-        if projects and self.support.add_along(self.factor.finish(), self.projected) < 0:
+        if projects and self.support.add_along(self.factor.solve_upper(), self.projected) < 0:
             return NO_MEMORY
         if not adds:
             return OK
@@ -152,7 +152,7 @@ cdef class Projectron(Bounded):
         return {"factor": self.factor.to_array()}
 
     def set_learnt(self, learnt):
-        self.factor.from_array(learnt["factor"])
+        self.factor.set_array(learnt["factor"])
 
 
 def budget_price(Py_ssize_t budget):

@@ -8,13 +8,13 @@ cdef class Cholesky:
     cdef readonly Py_ssize_t n, capacity
     cdef readonly double jitter
     cdef double **rows           # row i: i + 1 numbers, then zeros up to whole panels
-    cdef double *half            # L^-1 k of the last `halve`
+    cdef double *half            # L^-1 k of the last `solve_lower`
     cdef double *solution
     cdef Py_ssize_t saved_n
 
     cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil
-    cdef double halve(self, const double *k) noexcept nogil
-    cdef const double *finish(self) noexcept nogil
+    cdef double solve_lower(self, const double *k) noexcept nogil
+    cdef const double *solve_upper(self) noexcept nogil
     cdef Status append(self, double diagonal) noexcept nogil
     cdef void truncate(self, Py_ssize_t n) noexcept nogil
     cdef void checkpoint(self) noexcept nogil

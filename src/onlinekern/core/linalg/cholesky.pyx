@@ -12,6 +12,7 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.undo cimport doubles_of_shape
 from onlinekern.core.base.vector cimport aligned_resize, ops_for, whole_panels
 
 
@@ -55,20 +56,20 @@ cdef class Cholesky:
         self.capacity = capacity
         return OK
 
-    cdef double halve(self, const double *k) noexcept nogil:
-        """Work out L^-1 k; returns its squared length k'(K + jitter I)^-1 k."""
+    cdef double solve_lower(self, const double *k) noexcept nogil:
+        """Solve L h = k for h, n numbers; returns ||h||^2 = k'(K + jitter I)^-1 k."""
         cdef Py_ssize_t i
         cdef double square = 0
         memset(self.half, 0, whole_panels(self.n) * sizeof(double))
         for i in range(self.n):
-            # What stands behind the first i numbers of the row meets zeros.
+            # The dot takes whole panels: beyond the first i numbers `half` is still 0.
             self.half[i] = (k[i] - self.ops.dot(self.rows[i], self.half, whole_panels(i))) \
                 / self.rows[i][i]
             square += self.half[i] * self.half[i]
         return square
 
-    cdef const double *finish(self) noexcept nogil:
-        """(K + jitter I)^-1 k of the k of the last `halve`, n numbers."""
+    cdef const double *solve_upper(self) noexcept nogil:
+        """(K + jitter I)^-1 k, n numbers, for the k of the last `solve_lower`."""
         cdef Py_ssize_t i
         memcpy(self.solution, self.half, self.n * sizeof(double))
         for i in range(self.n - 1, -1, -1):
@@ -77,9 +78,9 @@ cdef class Cholesky:
         return self.solution
 
     cdef Status append(self, double diagonal) noexcept nogil:
-        """Append the row of the last `halve`, with kappa = `diagonal`. Returns a status.
+        """Append the row k of the last `solve_lower`, with kappa = `diagonal`. Returns a status.
 
-        There must be room for one more.
+        There must be room for one more row.
         """
         cdef Py_ssize_t i
         cdef double pivot = diagonal + self.jitter
@@ -111,12 +112,12 @@ cdef class Cholesky:
         self.truncate(self.saved_n)
 
     def extend(self, k, double diagonal):
-        """Append a row: its kernel values with the rows so far, and with itself."""
+        """Append a row, given by its kernel values with the rows so far and with itself."""
         cdef double[::1] values = np.zeros(self.n + 1)
         np.asarray(values)[:self.n] = k
         if self.reserve(self.n + 1) < 0:
             raise MemoryError(f"no memory for a factor of {self.n + 1} rows")
-        self.halve(&values[0])
+        self.solve_lower(&values[0])
         if self.append(diagonal) < 0:
             raise MemoryError(f"no memory for a factor of {self.n + 1} rows")
 
@@ -125,8 +126,8 @@ cdef class Cholesky:
         cdef double[::1] out = np.zeros(self.n + 1)
         np.asarray(out)[:self.n] = k
         if self.n > 0:
-            self.halve(&out[0])
-            memcpy(&out[0], self.finish(), self.n * sizeof(double))
+            self.solve_lower(&out[0])
+            memcpy(&out[0], self.solve_upper(), self.n * sizeof(double))
         return np.asarray(out)[:self.n]
 
     def to_array(self):
@@ -138,8 +139,16 @@ cdef class Cholesky:
             memcpy(&view[i, 0], self.rows[i], (i + 1) * sizeof(double))
         return out
 
-    def from_array(self, const double[:, ::1] factor):
-        """Take over what `to_array` gave."""
+    def set_array(self, array):
+        """Take over what `to_array` gave.
+
+        Raises
+        ------
+        ValueError
+            When the array is not square.
+        """
+        array = doubles_of_shape("the Cholesky factor", array, 2 * np.shape(array)[:1])
+        cdef const double[:, ::1] factor = array
         cdef Py_ssize_t i, n = factor.shape[0]
         self.truncate(0)
         if self.reserve(n) < 0:

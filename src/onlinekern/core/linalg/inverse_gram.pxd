@@ -10,17 +10,17 @@ cdef class InverseGram:
     cdef Py_ssize_t saved_updates
     cdef bint broken                     # an update met a pivot out of its bounds
     cdef bint saved_broken
-    cdef JournaledMatrix inverse         # size x ld; rows and columns of absent places are 0
-    cdef JournaledMatrix diagonal        # 1 x ld: kappa_ii + ridge_i; 0 in absent places
+    cdef JournaledMatrix inverse         # size x ld; rows and columns of empty slots are 0
+    cdef JournaledMatrix diagonal        # 1 x ld: kappa_ii + ridge_i; 0 in empty slots
     cdef double *direction               # ld numbers to work with
 
-    cdef const double *row(self, Py_ssize_t place) noexcept nogil
-    cdef bint present(self, Py_ssize_t place) noexcept nogil
-    cdef void border(self, Py_ssize_t place, const double *k, double kappa,
+    cdef const double *row(self, Py_ssize_t slot) noexcept nogil
+    cdef bint occupied(self, Py_ssize_t slot) noexcept nogil
+    cdef void border(self, Py_ssize_t slot, const double *k, double kappa,
                      double ridge) noexcept nogil
-    cdef void deflate(self, Py_ssize_t place) noexcept nogil
-    cdef bint worn(self) noexcept nogil
-    cdef double *fresh_row(self, Py_ssize_t place) noexcept nogil
+    cdef void deflate(self, Py_ssize_t slot) noexcept nogil
+    cdef bint needs_refresh(self) noexcept nogil
+    cdef double *fresh_row(self, Py_ssize_t slot) noexcept nogil
     cdef void invert(self) noexcept nogil
     cdef void mirror(self) noexcept nogil
     cdef void checkpoint(self) noexcept nogil

@@ -1,14 +1,17 @@
-"""InverseGram: H = (K + R)^-1 over numbered places that rows enter and leave, R diagonal ridges.
+"""InverseGram: the inverse H = (K + R)^-1 of a Gram matrix whose rows come and go.
 
-With u = H k and the pivot s = kappa + r - k'u, a row that enters borders the inverse,
+R is diagonal: a ridge r for each row. A row is known by its slot. With u = H k and the pivot
+s = kappa + r - k'u, adding a row borders the inverse,
 
-    H <- [H + u u'/s, -u/s; -u'/s, 1/s];
+    H <- [H + u u'/s, -u/s; -u'/s, 1/s],
 
-one that leaves deflates it, H_ij <- H_ij - H_ir H_rj / H_rr. Either costs size^2. In exact numbers
-r <= s, hence 0 < H_ii <= 1/r, whatever the rows. What rounding does to it grows with the number of
-updates, at a rate that near-duplicates set: after 2 size updates (the inverse is then made afresh
-at a cost of about half an update each), or once a pivot is out of its bounds, the inverse is
-`worn`, and whoever owns the kernel values fills them in with `fresh_row` and calls `invert`.
+and removing row r deflates it, H_ij <- H_ij - H_ir H_rj / H_rr. Both cost size^2. In exact numbers
+r <= s, hence 0 < H_ii <= 1/r, whatever the rows.
+
+Rounding errors grow with the number of updates, the faster the more near-duplicates there are. So
+the inverse is computed afresh after 2 size updates, which costs about half an update each, or when
+a pivot leaves its bounds. `needs_refresh` then holds: the owner of the kernel values writes them
+with `fresh_row` and calls `invert`.
 """
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
@@ -19,18 +22,18 @@ import numpy as np
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport aligned_resize, ops_for, whole_panels
 
-# A fresh inverse costs about size^3, so a shorter period than this is only worth it for small ones.
+# Updates between two fresh inverses, at least. A fresh one costs about size^3.
 cdef Py_ssize_t LEAST_PERIOD = 64
-# How far a pivot may be below the ridge that bounds it before the inverse is worn.
+# A pivot is at least the ridge. Below this part of it, the inverse needs a refresh.
 cdef double LEAST_PIVOT = 0.5
-# What is added to the diagonal, relative to it, of a matrix that is not positive definite: this,
-# ten times more at each attempt; at the last one the diagonal is taken alone.
+# Added to the diagonal, relative to it, of a matrix that is not positive definite; ten times more
+# at each attempt. The last attempt takes the diagonal alone.
 cdef double LEAST_EXTRA = 1e-12
 cdef int ATTEMPTS = 17
 
 
 cdef class InverseGram:
-    """The inverse over `size` places, all absent.
+    """The inverse over `size` slots, all empty.
 
     Parameters
     ----------
@@ -50,64 +53,64 @@ cdef class InverseGram:
     def __dealloc__(self):
         free(self.direction)
 
-    cdef const double *row(self, Py_ssize_t place) noexcept nogil:
+    cdef const double *row(self, Py_ssize_t slot) noexcept nogil:
         """Row of H, ld numbers."""
-        return self.inverse.row(place)
+        return self.inverse.row(slot)
 
-    cdef bint present(self, Py_ssize_t place) noexcept nogil:
-        return self.diagonal.values[place] != 0
+    cdef bint occupied(self, Py_ssize_t slot) noexcept nogil:
+        return self.diagonal.values[slot] != 0
 
-    cdef void border(self, Py_ssize_t place, const double *k, double kappa,
+    cdef void border(self, Py_ssize_t slot, const double *k, double kappa,
                      double ridge) noexcept nogil:
-        """A row with the kernel values k (ld finite numbers) enters an absent place."""
+        """Add a row with the kernel values k (ld finite numbers) in an empty slot."""
         cdef Py_ssize_t i
         cdef double pivot = kappa + ridge
         cdef double *row
         for i in range(self.size):
             self.direction[i] = 0
-            if self.present(i):
+            if self.occupied(i):
                 self.direction[i] = self.ops.dot(self.row(i), k, self.ld)
                 pivot -= self.direction[i] * k[i]
         self.broken |= not pivot >= LEAST_PIVOT * ridge
         pivot = max(pivot, ridge)
         for i in range(self.size):
-            if self.present(i):
+            if self.occupied(i):
                 row = self.inverse.touch(i)
                 self.ops.add(self.direction, self.direction[i] / pivot, row, self.ld)
-                row[place] = -self.direction[i] / pivot
-        row = self.inverse.touch(place)
+                row[slot] = -self.direction[i] / pivot
+        row = self.inverse.touch(slot)
         for i in range(self.size):
             row[i] = -self.direction[i] / pivot
-        row[place] = 1 / pivot
-        self.diagonal.touch(0)[place] = kappa + ridge
+        row[slot] = 1 / pivot
+        self.diagonal.touch(0)[slot] = kappa + ridge
         self.n_updates += 1
 
-    cdef void deflate(self, Py_ssize_t place) noexcept nogil:
-        """The row of a place leaves."""
+    cdef void deflate(self, Py_ssize_t slot) noexcept nogil:
+        """Remove the row of a slot."""
         cdef Py_ssize_t i
-        cdef double *row = self.inverse.touch(place)
-        cdef double pivot = row[place]
+        cdef double *row = self.inverse.touch(slot)
+        cdef double pivot = row[slot]
         self.broken |= not pivot > 0
         memcpy(self.direction, row, self.ld * sizeof(double))
         memset(row, 0, self.ld * sizeof(double))
-        self.diagonal.touch(0)[place] = 0
+        self.diagonal.touch(0)[slot] = 0
         for i in range(self.size):
-            if self.present(i):
+            if self.occupied(i):
                 row = self.inverse.touch(i)
                 self.ops.add(self.direction, -self.direction[i] / pivot, row, self.ld)
-                row[place] = 0
+                row[slot] = 0
         self.n_updates += 1
 
-    cdef bint worn(self) noexcept nogil:
-        """Whether the inverse is to be made afresh."""
+    cdef bint needs_refresh(self) noexcept nogil:
+        """Whether the inverse must be computed afresh."""
         return self.broken or self.n_updates >= max(2 * self.size, LEAST_PERIOD)
 
-    cdef double *fresh_row(self, Py_ssize_t place) noexcept nogil:
-        """Memory for the kernel values of a present place, for `invert`."""
-        return self.inverse.touch(place)
+    cdef double *fresh_row(self, Py_ssize_t slot) noexcept nogil:
+        """Memory for the kernel values of an occupied slot, to be written before `invert`."""
+        return self.inverse.touch(slot)
 
     cdef void invert(self) noexcept nogil:
-        """Make the inverse of the kernel values that have been written into its rows.
+        """Compute the inverse from the kernel values that were written into its rows.
 
         Where the matrix is not positive definite (a kernel that is not, or rounding), its diagonal
         grows until it is; where no growth helps, the diagonal alone counts.
@@ -123,8 +126,8 @@ cdef class InverseGram:
                 for j in range(i, self.size):
                     # The lower triangle keeps the kernel values.
                     row[j] = self.inverse.row(j)[i] if attempt < ATTEMPTS - 1 \
-                        and self.present(i) and self.present(j) else 0
-                row[i] = self.diagonal.values[i] * (1 + extra) if self.present(i) else 1
+                        and self.occupied(i) and self.occupied(j) else 0
+                row[i] = self.diagonal.values[i] * (1 + extra) if self.occupied(i) else 1
             dpotrf(b"L", &n, self.inverse.values, &ld, &info)
             if info == 0:
                 break
@@ -135,10 +138,10 @@ cdef class InverseGram:
         self.broken = False
 
     cdef void mirror(self) noexcept nogil:
-        """Copy the upper triangle (the lower one, to LAPACK) to the lower, absent places as 0."""
+        """Copy the upper triangle (the lower one, to LAPACK) to the lower; 0 in empty slots."""
         cdef Py_ssize_t i, j
         for i in range(self.size):
-            if not self.present(i):
+            if not self.occupied(i):
                 self.inverse.row(i)[i] = 0
             for j in range(i + 1, self.size):
                 self.inverse.row(j)[i] = self.inverse.row(i)[j]
@@ -169,24 +172,24 @@ cdef class InverseGram:
         self.n_updates = state["n_updates"]
         self.broken = state["broken"]
 
-    def enter(self, Py_ssize_t place, k, double kappa, double ridge):
-        """`border` from Python, for tests and exploration; k has a number per place."""
+    def add_row(self, Py_ssize_t slot, k, double kappa, double ridge):
+        """`border` from Python, for tests and exploration; k has a number per slot."""
         cdef double[::1] values = np.zeros(self.ld)
         np.asarray(values)[:self.size] = k
-        self.border(place, &values[0], kappa, ridge)
+        self.border(slot, &values[0], kappa, ridge)
 
-    def leave(self, Py_ssize_t place):
+    def remove_row(self, Py_ssize_t slot):
         """`deflate` from Python, for tests and exploration."""
-        self.deflate(place)
+        self.deflate(slot)
 
-    def renew(self, gram):
-        """The inverse afresh from the kernel values of all places, of shape (size, size)."""
+    def refresh(self, gram):
+        """Compute the inverse from the kernel values of all slots, of shape (size, size)."""
         cdef double[:, ::1] values = np.ascontiguousarray(gram, dtype=np.float64)
         cdef Py_ssize_t i
         for i in range(self.size):
             memcpy(self.fresh_row(i), &values[i, 0], self.size * sizeof(double))
         self.invert()
 
-    def is_worn(self):
-        """Whether the inverse is to be made afresh."""
-        return self.worn()
+    def is_stale(self):
+        """Whether the inverse must be computed afresh."""
+        return self.needs_refresh()

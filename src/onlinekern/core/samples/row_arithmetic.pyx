@@ -16,7 +16,7 @@ from onlinekern.core.base.vector cimport (
 )
 from onlinekern.core.samples.rows cimport Rows, dense_row, is_sparse, sparse_row
 
-# The dots of all instruction sets take numbers by so many, or by a part of that.
+# Every instruction set takes the numbers of a dot in groups that divide this.
 cdef enum:
     DOT_STEP = 32
 
@@ -28,7 +28,7 @@ cdef inline double lane_sum(const double *lanes) noexcept nogil:
 
 cdef inline double dense_dot(const floating *x, Py_ssize_t d, const double *a,
                              const ok_vector_ops *ops) noexcept nogil:
-    """The vector primitive for as long as it goes, then eight partial sums."""
+    """The vector primitive for whole groups of numbers, then eight partial sums."""
     cdef double[8] lanes
     cdef Py_ssize_t j, v, first = d - d % DOT_STEP
     memset(lanes, 0, sizeof(lanes))
@@ -50,7 +50,7 @@ cdef double dense_row_dot(const Rows *rows, Py_ssize_t i, const double *a) noexc
 
 cdef inline void dense_dots(const floating *x, Py_ssize_t d, const double *a, const double *b,
                             const ok_vector_ops *ops, double *sums) noexcept nogil:
-    """The vector primitive for as long as it goes, then eight partial sums each."""
+    """The vector primitive for whole groups of numbers, then eight partial sums each."""
     cdef double[8] one
     cdef double[8] two
     cdef Py_ssize_t j, v, first = d - d % DOT_STEP
@@ -142,7 +142,7 @@ cdef inline void dense_follow(const floating *x, Py_ssize_t d, double rate, doub
 
 cdef void row_follow(const Rows *rows, Py_ssize_t i, double rate, double *mean, double factor,
                      double *out) noexcept nogil:
-    """A mean takes in x_i: out = factor (x_i - mean), then mean += rate (x_i - mean)."""
+    """Update a mean with x_i: out = factor (x_i - mean), then mean += rate (x_i - mean)."""
     cdef Py_ssize_t j
     if not is_sparse(rows):
         if rows.itemsize == 4:
@@ -226,7 +226,7 @@ cdef class Entries:
         free(self.places)
 
     cdef void load(self, const Rows *rows, Py_ssize_t row) noexcept nogil:
-        """Take row `row`; `vector` and `square`, its squared length, are then of it.
+        """Set `vector` and `square`, its squared length, to those of row `row`.
 
         Of a dense sample, the numbers behind the last up to whole panels are 0.
         """

@@ -26,7 +26,7 @@ ctypedef fused index:
     int64_t
 
 
-# Elements that `pack` passes over together when all of them are 0.
+# `pack` skips blocks of so many elements when all of them are 0.
 cdef enum: BLOCK = 64
 
 
@@ -76,7 +76,7 @@ cdef Samples samples_of(object X, object dtype):
 
 
 cdef object aligned(object array, object dtype):
-    """An array of a dtype, in C order and aligned: a copy only of one that is not."""
+    """The array with this dtype, in C order and aligned; copied only if it is not so already."""
     return np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED"])
 
 
@@ -215,11 +215,11 @@ cdef bint point_at(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows) exce
 
 
 cdef int check_finite(const Rows *rows, Py_ssize_t count) except -1:
-    """Raise ValueError if one of the first `count` elements is no number."""
+    """Raise ValueError unless the first `count` elements are finite, and so is their sum."""
     cdef double square, absolute
     ops_for(rows.itemsize).norms(rows.values, count, &square, &absolute)
     if not isfinite(absolute):
-        raise ValueError("x contains NaN or infinity")
+        raise ValueError("x contains NaN or infinity, or numbers too large to add up")
     return 0
 
 
@@ -261,7 +261,9 @@ cdef Samples row_of_pointers(Samples x, Py_ssize_t d, Py_ssize_t itemsize, Rows 
 
 cdef inline Py_ssize_t pack(const floating *x, Py_ssize_t d, floating *values,
                             int32_t *columns) noexcept nogil:
-    """Write the non-zeros of x and their columns, one more place than they are; their number.
+    """Write the non-zeros of x and their columns; returns their number.
+
+    There must be room for one element more.
 
     With NULL for `values` they are counted only.
     """

@@ -65,7 +65,7 @@ cdef inline Py_ssize_t pack_row(const floating *row, Py_ssize_t d, floating *val
 
 cdef Py_ssize_t pack(const char *row, Py_ssize_t d, Py_ssize_t itemsize, char *values,
                      int32_t *columns) noexcept nogil:
-    """Write the non-zeros of a dense row, and their columns; returns how many they are.
+    """Write the non-zeros of a dense row and their columns; returns their number.
 
     There must be room for one more than that.
     """
@@ -111,7 +111,7 @@ cdef inline void blend_dense(const floating *a, const floating *b, floating *out
 cdef inline Py_ssize_t blend_sparse(const floating *a, const int32_t *a_columns, Py_ssize_t n,
                                     const floating *b, const int32_t *b_columns, Py_ssize_t m,
                                     floating *out, int32_t *columns, double h) noexcept nogil:
-    """The union of the columns, ascending; returns how many they are."""
+    """Interpolate over the union of the columns, ascending; returns their number."""
     cdef Py_ssize_t i = 0, j = 0, count = 0
     cdef double value
     while i < n or j < m:
@@ -157,7 +157,7 @@ cdef class Point:
         free(self.unpacked)
 
     cdef Status reserve(self, Py_ssize_t count) noexcept nogil:
-        """Make room for `count` elements, whose old values go. Returns a status."""
+        """Make room for `count` elements; old values are lost. Returns a status."""
         cdef void *fresh
         if count <= self.room:
             return OK
@@ -198,7 +198,7 @@ cdef class Point:
         return OK
 
     cdef Status interpolate(self, Point a, Point b, double h) noexcept nogil:
-        """Become (1 - h) a + h b, two others of the same form. Returns a status."""
+        """Set this row to (1 - h) a + h b, rows of the same form. Returns a status."""
         cdef Py_ssize_t n = a.starts[1], m = b.starts[1]
         if not self.sparse:
             if self.itemsize == 4:
