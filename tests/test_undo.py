@@ -13,8 +13,8 @@ from onlinekern.core.base.undo import JournaledMatrix
 from onlinekern.core.kernels.coefficients import Coefficients
 from onlinekern.core.linalg.frequent_directions import FrequentDirections
 from onlinekern.core.linalg.inverse_gram import InverseGram
+from onlinekern.core.models.covariances import COVARIANCES
 from onlinekern.core.models.linear import LinearSpace
-from onlinekern.core.models.linear_second_order import COVARIANCES
 
 
 @pytest.mark.parametrize("shape", [(2**40, 2**40), (2**60, 8), (2**61 + 1, 8), (2**62, 2)])

@@ -31,8 +31,8 @@ from onlinekern.core.learning.rules import FIRST_ORDER_RULES
 from onlinekern.core.learning.sampling import GATES
 from onlinekern.core.learning.schedules import SCHEDULES
 from onlinekern.core.learning.second_order_rules import SECOND_ORDER_RULES
+from onlinekern.core.models.covariances import COVARIANCES
 from onlinekern.core.models.dual_sgd import POLICIES as DUAL_SGD
-from onlinekern.core.models.linear_second_order import COVARIANCES
 from onlinekern.core.models.sdrogd import DISCRIMINANTS, STEPS
 
 POLICIES = {

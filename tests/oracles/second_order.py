@@ -87,6 +87,10 @@ RULES = {
 }
 
 
+# What is kept of a contracted matrix.
+COVARIANCES = {"diagonal": lambda sigma: np.diag(np.diag(sigma)), "full": lambda sigma: sigma}
+
+
 @dataclass
 class Result:
     """Result of a run; K outputs, D features with the constant.
@@ -143,8 +147,7 @@ def learn(rule, X, y, *, head, n_classes=2, covariance="diagonal", fit_intercept
             along = sigma[k] @ x
             mu[k] += steps[k] * along
             sigma[k] -= contractions[k] * np.outer(along, along)
-            if covariance == "diagonal":
-                sigma[k] = np.diag(np.diag(sigma[k]))
+            sigma[k] = COVARIANCES[covariance](sigma[k])
         result.n_seen += 1
         if np.any(steps != 0.0):
             result.updated.append(i)

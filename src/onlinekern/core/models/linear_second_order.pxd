@@ -1,37 +1,9 @@
 # The space of second-order linear learners. May change at minor versions.
 from libc.stdint cimport int64_t
 
-from onlinekern.core.base.part cimport Component
-from onlinekern.core.base.undo cimport JournaledMatrix
-from onlinekern.core.base.vector cimport ok_vector_ops
+from onlinekern.core.models.covariances cimport Covariance
 from onlinekern.core.models.linear cimport LinearSpace
 from onlinekern.core.samples.row_arithmetic cimport Entries, Vector
-
-
-cdef class Covariance(Component):
-    cdef readonly Py_ssize_t n_outputs, length, width
-    cdef const ok_vector_ops *ops
-    cdef JournaledMatrix blocks
-    cdef double *directions      # n_outputs x width: S_k x of the last samples measured
-    cdef double measure(self, Py_ssize_t k, const Vector *x) noexcept nogil
-    cdef Vector direction(self, Py_ssize_t k, const Vector *x) noexcept nogil
-    cdef void contract(self, Py_ssize_t k, const Vector *x, double contraction) noexcept nogil
-    cdef void checkpoint(self) noexcept nogil
-    cdef void rollback(self) noexcept nogil
-
-
-cdef class Diagonal(Covariance):
-    pass
-
-
-cdef class Full(Covariance):
-    cdef char *pending           # whether the direction of an output is still to be taken off
-    cdef double product(self, const double *matrix, const Vector *x, double *out) noexcept nogil
-    cdef void product_dense(self, const double *matrix, const double *x,
-                            double *out) noexcept nogil
-    cdef void product_sparse(self, const double *matrix, const Vector *x,
-                             double *out) noexcept nogil
-    cdef void take_off(self, Py_ssize_t k, double *matrix) noexcept nogil
 
 
 cdef class SecondOrderSpace(LinearSpace):

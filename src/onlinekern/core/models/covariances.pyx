@@ -1,0 +1,283 @@
+"""Covariances of the weights of second-order learners (CW, AROW, SCW).
+
+Each output k has a symmetric matrix S_k, the identity at first. A step contracts the matrix in the
+direction of S_k x: S_k <- S_k - beta (S_k x)(S_k x)'. `Diagonal` keeps the diagonal of S_k only,
+`Full` all of it.
+"""
+from libc.math cimport NAN, sqrt
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from onlinekern.core.base.undo cimport JournaledMatrix, doubles_of_shape
+from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, ops_for
+from onlinekern.core.models.linear cimport LINE
+from onlinekern.core.samples.row_arithmetic cimport Vector, short_dot
+
+
+cdef inline double less(double variance, double part) noexcept nogil:
+    """variance - part, where s x^2 is a part of x'Sx, and so beta (s x)^2 <= s but for rounding."""
+    cdef double left = variance - part
+    return left if left > 0 else 0
+
+
+cdef class Covariance:
+    """Base of the covariances.
+
+    Parameters
+    ----------
+    n_outputs : int
+    length : int
+        Features of a sample, the constant included.
+    """
+
+    abstract = True
+
+    def __init__(self, Py_ssize_t n_outputs, Py_ssize_t length):
+        self.ops = ops_for(sizeof(double))
+        self.n_outputs = n_outputs
+        self.length = length
+        self.width = (length + OK_PANEL - 1) // OK_PANEL * OK_PANEL
+        self.directions = <double *> aligned_resize(
+            NULL, 0, n_outputs * self.width * sizeof(double))
+        if self.directions == NULL:
+            raise MemoryError(f"no memory for {n_outputs} directions of {length} features")
+
+    def __dealloc__(self):
+        free(self.directions)
+
+    cdef double measure(self, Py_ssize_t k, const Vector *x) noexcept nogil:
+        """x'S_k x; remembers S_k x until the next sample is measured."""
+        self.missing = b"Covariance.measure"
+        return NAN
+
+    cdef Vector direction(self, Py_ssize_t k, const Vector *x) noexcept nogil:
+        """S_k x of the sample that was measured last; called before `contract`."""
+        self.missing = b"Covariance.direction"
+        return x[0]
+
+    cdef void contract(self, Py_ssize_t k, const Vector *x, double contraction) noexcept nogil:
+        """S_k -= contraction (S_k x)(S_k x)' with the sample that was measured last.
+
+        The contraction is at most 1 / x'S_k x, so that S_k stays positive but for rounding.
+        """
+        self.missing = b"Covariance.contract"
+
+    cdef void checkpoint(self) noexcept nogil:
+        """What the matrices are now is what `rollback` returns to."""
+        self.blocks.checkpoint()
+
+    cdef void rollback(self) noexcept nogil:
+        self.blocks.rollback()
+
+
+cdef class Diagonal(Covariance):
+    """A variance for each feature and output: s_i -= beta (s_i x_i)^2.
+
+    That is the diagonal of the contracted matrix. A step costs the stored entries of the sample.
+    """
+
+    def __init__(self, Py_ssize_t n_outputs, Py_ssize_t length):
+        cdef Py_ssize_t j
+        super().__init__(n_outputs, length)
+        self.blocks = JournaledMatrix("variances", n_outputs * self.width // LINE, LINE)
+        for j in range(n_outputs * self.width):
+            self.blocks.values[j] = 1
+
+    cdef double measure(self, Py_ssize_t k, const Vector *x) noexcept nogil:
+        cdef Py_ssize_t j
+        cdef const double *variances = self.blocks.values + k * self.width
+        cdef double *direction = self.directions + k * self.width
+        if x.places == NULL:
+            for j in range(x.count):
+                direction[j] = x.values[j] * variances[j]
+            return self.ops.dot(x.values, direction, self.width)
+        for j in range(x.count):
+            direction[j] = x.values[j] * variances[x.places[j]]
+        return short_dot(x.values, direction, x.count)
+
+    cdef Vector direction(self, Py_ssize_t k, const Vector *x) noexcept nogil:
+        cdef Vector direction = x[0]
+        direction.values = self.directions + k * self.width
+        return direction
+
+    cdef void contract(self, Py_ssize_t k, const Vector *x, double contraction) noexcept nogil:
+        cdef Py_ssize_t j, place, first = k * self.width
+        cdef double *variances = self.blocks.values + first
+        cdef const double *direction = self.directions + first
+        if x.places == NULL:
+            if not self.blocks.all_touched():
+                for j in range((x.count + LINE - 1) // LINE):
+                    self.blocks.touch(first // LINE + j)
+            for j in range(x.count):
+                variances[j] = less(variances[j], contraction * direction[j] * direction[j])
+            return
+        if not self.blocks.all_touched():
+            for j in range(x.count):
+                self.blocks.touch((first + x.places[j]) // LINE)
+        for j in range(x.count):
+            place = x.places[j]
+            variances[place] = less(variances[place], contraction * direction[j] * direction[j])
+
+    def to_array(self):
+        """The variances, ndarray of shape (n_outputs, length)."""
+        return np.ascontiguousarray(
+            self.blocks.to_array().reshape(self.n_outputs, self.width)[:, :self.length])
+
+    def set_array(self, array):
+        """Take over what `to_array` gave."""
+        whole = np.ones((self.n_outputs, self.width))
+        whole[:, :self.length] = doubles_of_shape(
+            self.blocks.name, array, (self.n_outputs, self.length))
+        self.blocks.set_array(whole.reshape(self.blocks.n_rows, LINE))
+
+
+cdef class Full(Covariance):
+    """A symmetric matrix for each output, n_outputs length^2 numbers.
+
+    Only the panels of a row up to the one that holds the diagonal are kept, so symmetry is by
+    construction: the panel of the diagonal holds both halves of a square, whose elements (i, j) and
+    (j, i) are made by the same product. A step costs length^2 / 2 multiplications each for the
+    direction and the contraction, the former length times the stored entries of a sparse sample.
+
+    To be taken back without a copy, a contraction is not made before the next sample is measured or
+    the next checkpoint is set: a call that learns one sample never copies a matrix, one that learns
+    many copies each matrix once.
+    """
+
+    def __init__(self, Py_ssize_t n_outputs, Py_ssize_t length):
+        cdef Py_ssize_t i, k
+        super().__init__(n_outputs, length)
+        self.blocks = JournaledMatrix("covariances", n_outputs, length * self.width)
+        self.pending = <char *> calloc(n_outputs, 1)
+        if self.pending == NULL:
+            raise MemoryError(f"no memory for {n_outputs} matrices")
+        for k in range(n_outputs):
+            for i in range(length):
+                self.blocks.row(k)[i * self.width + i] = 1
+
+    def __dealloc__(self):
+        free(self.pending)
+
+    cdef double measure(self, Py_ssize_t k, const Vector *x) noexcept nogil:
+        if self.pending[k]:
+            self.take_off(k, self.blocks.touch(k))
+            self.pending[k] = False
+        return self.product(self.blocks.row(k), x, self.directions + k * self.width)
+
+    cdef Vector direction(self, Py_ssize_t k, const Vector *x) noexcept nogil:
+        cdef Vector direction
+        direction.values = self.directions + k * self.width
+        direction.places = NULL
+        direction.count = self.length
+        return direction
+
+    cdef void contract(self, Py_ssize_t k, const Vector *x, double contraction) noexcept nogil:
+        cdef Py_ssize_t j
+        cdef double root = sqrt(contraction)
+        cdef double *direction = self.directions + k * self.width
+        for j in range(self.length):
+            direction[j] *= root
+        self.pending[k] = True
+
+    cdef double product(self, const double *matrix, const Vector *x, double *out) noexcept nogil:
+        """out = S x; returns x'S x."""
+        cdef Py_ssize_t j
+        cdef double sum = 0
+        memset(out, 0, self.width * sizeof(double))
+        if x.places == NULL:
+            self.product_dense(matrix, x.values, out)
+            return self.ops.dot(x.values, out, self.width)
+        self.product_sparse(matrix, x, out)
+        for j in range(x.count):
+            sum += x.values[j] * out[x.places[j]]
+        return sum
+
+    cdef void product_dense(self, const double *matrix, const double *x,
+                            double *out) noexcept nogil:
+        """Each row is used as a row, and but for its square as a column."""
+        cdef Py_ssize_t i, square
+        cdef const double *row
+        for i in range(self.length):
+            row = matrix + i * self.width
+            square = i // OK_PANEL * OK_PANEL
+            out[i] += self.ops.dot(row, x, square + OK_PANEL)
+            if x[i] != 0:
+                self.ops.add(row, x[i], out, square)
+
+    cdef void product_sparse(self, const double *matrix, const Vector *x,
+                             double *out) noexcept nogil:
+        cdef Py_ssize_t i, j, square, n = 0, next = 0
+        cdef double sum
+        cdef const double *row
+        for i in range(self.length):
+            row = matrix + i * self.width
+            square = i // OK_PANEL * OK_PANEL
+            while n < x.count and x.places[n] < square + OK_PANEL:
+                n += 1
+            sum = 0
+            for j in range(n):
+                sum += x.values[j] * row[x.places[j]]
+            out[i] += sum
+            if next < x.count and x.places[next] == i:
+                self.ops.add(row, x.values[next], out, square)
+                next += 1
+
+    cdef void take_off(self, Py_ssize_t k, double *matrix) noexcept nogil:
+        """Make the contraction that is pending, on a matrix."""
+        cdef Py_ssize_t i
+        cdef const double *direction = self.directions + k * self.width
+        cdef double *row
+        for i in range(self.length):
+            row = matrix + i * self.width
+            if direction[i] != 0:
+                self.ops.add(direction, -direction[i], row, (i // OK_PANEL + 1) * OK_PANEL)
+            if row[i] < 0:
+                row[i] = 0
+
+    cdef void checkpoint(self) noexcept nogil:
+        cdef Py_ssize_t k
+        self.blocks.checkpoint()
+        for k in range(self.n_outputs):
+            if self.pending[k]:
+                # Written without a touch: this is the state to return to.
+                self.take_off(k, self.blocks.row(k))
+                self.pending[k] = False
+
+    cdef void rollback(self) noexcept nogil:
+        memset(self.pending, 0, self.n_outputs)
+        self.blocks.rollback()
+
+    @staticmethod
+    def nbytes(Py_ssize_t n_outputs, Py_ssize_t length):
+        """Memory that so many matrices take, with the copy that calls for many samples make."""
+        width = (length + OK_PANEL - 1) // OK_PANEL * OK_PANEL
+        return 2 * n_outputs * length * width * sizeof(double)
+
+    def to_array(self):
+        """The matrices, ndarray of shape (n_outputs, length, length)."""
+        cdef Py_ssize_t k
+        cdef double[:, ::1] raw
+        raw = whole = self.blocks.to_array()
+        for k in range(self.n_outputs):
+            if self.pending[k]:
+                self.take_off(k, &raw[k, 0])
+        shaped = whole.reshape(self.n_outputs, self.length, self.width)[:, :, :self.length]
+        places = np.arange(self.length) // OK_PANEL
+        # Panels right of the diagonal's are not kept.
+        kept = places[:, None] >= places
+        return np.where(kept, shaped, shaped.transpose(0, 2, 1))
+
+    def set_array(self, array):
+        """Take over what `to_array` gave."""
+        cdef Py_ssize_t i, k
+        cdef const double[:, :, ::1] values = doubles_of_shape(
+            self.blocks.name, array, (self.n_outputs, self.length, self.length))
+        for k in range(self.n_outputs):
+            for i in range(self.length):
+                memcpy(self.blocks.row(k) + i * self.width, &values[k, i, 0],
+                       self.length * sizeof(double))
+
+
+COVARIANCES = {"diagonal": Diagonal, "full": Full}
