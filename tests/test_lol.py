@@ -69,7 +69,7 @@ def assert_twins(model, predictions, expected, tolerance):
             model.local_intercept_, expected.weights[1 : 1 + k, :, d], **close
         )
     if expected.variances is not None:
-        variances = model._model.space.weights.spread()[..., : expected.variances.shape[2]]
+        variances = model._model.space.hyperplanes.variances()[..., : expected.variances.shape[2]]
         np.testing.assert_allclose(variances, expected.variances, rtol=tolerance * 10)
 
 
@@ -279,7 +279,7 @@ def test_variances_only_fall():
     last = None
     for part in np.array_split(np.arange(len(X)), 10):
         model.partial_fit(X[part], y[part], classes=[0, 1, 2])
-        variances = model._model.space.weights.spread()
+        variances = model._model.space.hyperplanes.variances()
         assert variances.min() >= 0
         assert last is None or np.all(variances <= last)
         last = variances.copy()

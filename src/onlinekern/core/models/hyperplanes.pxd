@@ -6,37 +6,39 @@ from onlinekern.core.base.vector cimport ok_vector_ops
 from onlinekern.core.learning.heads cimport Update
 
 
-cdef struct Term:
-    Py_ssize_t block         # of the lifted space
-    double gain              # the block of the sample is gain * features
-    double *features         # `count` numbers
-    double *squares          # features[i]^2, where the weights are of second order
-    const int32_t *places    # feature i is the block's number places[i]; NULL: i, count = width
+cdef struct Term:             # a block of a lifted sample: factor * features
+    Py_ssize_t block          # number of the block
+    double factor             # assignment weight of the prototype; 1 for block 0
+    double *features          # `count` elements
+    double *squared_features  # features[i]^2, for second-order weights
+    const int32_t *columns    # column of features[i] in the block; NULL: dense, count = width
     Py_ssize_t count
-    double square            # ||features||^2
+    double squared_norm       # ||features||^2, for first-order weights
 
 
-cdef class LiftedWeights:
+cdef class Hyperplanes:
     cdef const ok_vector_ops *ops
     cdef readonly Py_ssize_t n_outputs, width
     cdef readonly bint averaged, second_order
-    cdef readonly double shared_prior
-    cdef JournaledMatrix blocks  # rows of values, companions, variances: n_outputs x width each
+    cdef readonly double shared_variance
+    cdef JournaledMatrix blocks  # rows of weights, companions, variances: n_outputs x width each
     cdef int64_t steps, saved_steps
 
-    cdef double prior(self, Py_ssize_t block) noexcept nogil
-    cdef double product(self, const Term *term, const double *features,
-                        const double *numbers) noexcept nogil
-    cdef Py_ssize_t companions(self) noexcept nogil
-    cdef Py_ssize_t variances(self) noexcept nogil
+    cdef double prior_variance(self, Py_ssize_t block) noexcept nogil
+    cdef double dot(self, const Term *term, const double *features,
+                    const double *weights) noexcept nogil
+    cdef Py_ssize_t companions_offset(self) noexcept nogil
+    cdef Py_ssize_t variances_offset(self) noexcept nogil
     cdef void scores(self, const Term *terms, Py_ssize_t n, double *current,
                      double *averaged) noexcept nogil
-    cdef void measure(self, Term *terms, Py_ssize_t n) noexcept nogil
-    cdef void lengths(self, const Term *terms, Py_ssize_t n, Update *update) noexcept nogil
+    cdef void square_features(self, Term *terms, Py_ssize_t n) noexcept nogil
+    cdef void squared_lengths(self, const Term *terms, Py_ssize_t n,
+                              Update *update) noexcept nogil
     cdef void update(self, const Term *terms, Py_ssize_t n, const Update *update,
-                     double unit) noexcept nogil
-    cdef void add_first(self, const Term *term, Py_ssize_t k, double coefficient) noexcept nogil
-    cdef void add_second(self, const Term *term, Py_ssize_t k, double coefficient,
-                         double contraction) noexcept nogil
+                     double length_unit) noexcept nogil
+    cdef void first_order_step(self, const Term *term, Py_ssize_t k,
+                               double coefficient) noexcept nogil
+    cdef void second_order_step(self, const Term *term, Py_ssize_t k, double coefficient,
+                                double contraction) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil

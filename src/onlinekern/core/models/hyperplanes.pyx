@@ -1,15 +1,21 @@
-"""LiftedWeights: K hyperplanes over a lifted sample, which is 0 but in a few blocks.
+"""Hyperplanes: K linear models over lifted samples (Zhou et al. 2016, eqs. 12-14).
 
-A lifted sample is a list of terms, in block b it is gain * features; it is never made
-in full. Block 0 is the shared one. Each block has a prior variance S, the metric in which a
-step is the shortest: score sum_b g_b u_b.f_b, squared length sum_b g_b^2 f_b'S_b f_b, step
-u_b += c g_b S_b f_b. First-order weights keep S; second-order ones keep its diagonal per output
-and contract it: S_b -= beta (g_b S_b f_b)^2 (diagonal AROW).
+A lifted sample consists of blocks, of which only a few are not 0. Block b is g_b f_b, a factor
+times features. Block 0 belongs to the shared hyperplane, the others to the prototypes. The sample
+is stored as a list of terms, one for each block that is not 0. Each block has a prior variance S_b:
 
-The features of a term are `width` numbers, or those of a sparse sample with their places.
+    score            sum_b g_b u_b.f_b
+    squared length   sum_b g_b^2 f_b'S_b f_b
+    step             u_b += c g_b S_b f_b
 
-Averaging. A step c made while the model of step i was scored is in the models i + 1, i + 2, ...:
-its companion c i gives the mean of the models 1 ... t + 1 as ((t + 1) value - companion) / (t + 1).
+First-order weights keep S_b. Second-order weights store its diagonal for each output and contract
+it: S_b -= beta (g_b S_b f_b)^2 (diagonal AROW).
+
+The features of a term are dense (`width` elements), or those of a sparse sample with their columns.
+
+Averaging. A step that is computed with model i is part of the models i + 1, i + 2, ... Each weight
+has a companion, the sum of i times step i. The mean of the models 1 ... t + 1 is
+((t + 1) weight - companion) / (t + 1).
 """
 from libc.stdint cimport int32_t
 
@@ -17,50 +23,51 @@ from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport OK_PANEL, ok_vector_ops, ops_for
 from onlinekern.core.learning.heads cimport Update
 
-cdef double squared_length(const Term *term, const ok_vector_ops *ops) noexcept nogil:
+
+cdef double squared_norm(const Term *term, const ok_vector_ops *ops) noexcept nogil:
     cdef Py_ssize_t i
     cdef double sum = 0
-    if term.places == NULL:
+    if term.columns == NULL:
         return ops.dot(term.features, term.features, term.count)
     for i in range(term.count):
         sum += term.features[i] * term.features[i]
     return sum
 
 
-cdef void add_along(double *numbers, const double *features, const int32_t *places,
-                    Py_ssize_t count, double scale) noexcept nogil:
-    """numbers += scale * features, at their places."""
+cdef void add_multiple(double *weights, const double *features, const int32_t *columns,
+                       Py_ssize_t count, double scale) noexcept nogil:
+    """weights += scale * features; dense features have columns NULL."""
     cdef Py_ssize_t i
-    if places == NULL:
+    if columns == NULL:
         for i in range(count):
-            numbers[i] += scale * features[i]
+            weights[i] += scale * features[i]
     else:
         for i in range(count):
-            numbers[places[i]] += scale * features[i]
+            weights[columns[i]] += scale * features[i]
 
 
-cdef class LiftedWeights:
-    """Weights for `n_blocks` blocks of `n_features` features each.
+cdef class Hyperplanes:
+    """Weights of `n_outputs` linear models over `n_blocks` blocks of `n_features` features.
 
     Parameters
     ----------
     n_blocks, n_features, n_outputs : int
-    shared_prior : float >= 0
-        Prior variance of block 0; that of every other block is 1.
+    shared_variance : float >= 0
+        Prior variance of block 0. The other blocks have 1.
     averaged : bool
-        Score the average of the models 1 ... t + 1 as well.
+        Predict with the mean of the models 1 ... t + 1.
     second_order : bool
-        Keep a variance for every weight.
+        Store a variance for each weight.
     """
 
     def __init__(self, Py_ssize_t n_blocks, Py_ssize_t n_features, Py_ssize_t n_outputs,
-                 double shared_prior, bint averaged, bint second_order):
+                 double shared_variance, bint averaged, bint second_order):
         cdef Py_ssize_t b, i, size
         cdef double *variances
-        # The dot products want whole panels of numbers; the features beyond are 0.
+        # The vector primitives need whole panels; the features are padded with 0.
         self.width = (n_features + OK_PANEL - 1) // OK_PANEL * OK_PANEL
         self.n_outputs = n_outputs
-        self.shared_prior = shared_prior
+        self.shared_variance = shared_variance
         self.averaged = averaged
         self.second_order = second_order
         self.ops = ops_for(sizeof(double))
@@ -68,36 +75,38 @@ cdef class LiftedWeights:
         self.blocks = JournaledMatrix(
             "hyperplanes", n_blocks, (1 + averaged + second_order) * size)
         for b in range(n_blocks if second_order else 0):
-            variances = self.blocks.row(b) + self.variances()
+            variances = self.blocks.row(b) + self.variances_offset()
             for i in range(size):
-                variances[i] = self.prior(b)
+                variances[i] = self.prior_variance(b)
 
-    cdef double prior(self, Py_ssize_t block) noexcept nogil:
-        return self.shared_prior if block == 0 else 1
+    cdef double prior_variance(self, Py_ssize_t block) noexcept nogil:
+        return self.shared_variance if block == 0 else 1
 
-    cdef double product(self, const Term *term, const double *features,
-                        const double *numbers) noexcept nogil:
-        """sum_i features[i] numbers[place of i], features being those of the term or their squares.
-        """
+    cdef double dot(self, const Term *term, const double *features,
+                    const double *weights) noexcept nogil:
+        """sum_i features[i] weights[column of i]; `features` are the term's, or their squares."""
         cdef Py_ssize_t i
         cdef double sum = 0
-        if term.places == NULL:
-            return self.ops.dot(features, numbers, self.width)
+        if term.columns == NULL:
+            return self.ops.dot(features, weights, self.width)
         for i in range(term.count):
-            sum += features[i] * numbers[term.places[i]]
+            sum += features[i] * weights[term.columns[i]]
         return sum
 
-    cdef Py_ssize_t companions(self) noexcept nogil:
-        """Where in a block its companions begin."""
+    cdef Py_ssize_t companions_offset(self) noexcept nogil:
+        """Offset of the companions in a block."""
         return self.n_outputs * self.width
 
-    cdef Py_ssize_t variances(self) noexcept nogil:
-        """Where in a block its variances begin."""
+    cdef Py_ssize_t variances_offset(self) noexcept nogil:
+        """Offset of the variances in a block."""
         return (1 + self.averaged) * self.n_outputs * self.width
 
     cdef void scores(self, const Term *terms, Py_ssize_t n, double *current,
                      double *averaged) noexcept nogil:
-        """Scores of the present model, and of the one that predicts; they may share memory."""
+        """Scores of the current model, and of the model that predicts.
+
+        `current` and `averaged` may be the same array.
+        """
         cdef Py_ssize_t k, t
         cdef const double *values
         cdef double sum, companion
@@ -106,50 +115,54 @@ cdef class LiftedWeights:
             companion = 0
             for t in range(n):
                 values = self.blocks.row(terms[t].block) + k * self.width
-                sum += terms[t].gain * self.product(&terms[t], terms[t].features, values)
+                sum += terms[t].factor * self.dot(&terms[t], terms[t].features, values)
                 if self.averaged:
-                    companion += terms[t].gain * self.product(
-                        &terms[t], terms[t].features, values + self.companions())
+                    companion += terms[t].factor * self.dot(
+                        &terms[t], terms[t].features, values + self.companions_offset())
             current[k] = sum
             averaged[k] = sum
             if self.averaged:
                 averaged[k] = ((self.steps + 1) * sum - companion) / (self.steps + 1)
 
-    cdef void measure(self, Term *terms, Py_ssize_t n) noexcept nogil:
-        """Fill in the squares of the terms, for `lengths`; most terms share their features."""
+    cdef void square_features(self, Term *terms, Py_ssize_t n) noexcept nogil:
+        """Compute what `squared_lengths` needs: squared features, or their sum if first-order.
+
+        Terms with the same features follow each other; their squares are computed once.
+        """
         cdef Py_ssize_t t, i
         for t in range(n):
             if t > 0 and terms[t].features == terms[t - 1].features:
-                terms[t].square = terms[t - 1].square
+                terms[t].squared_norm = terms[t - 1].squared_norm
                 continue
             if self.second_order:
                 for i in range(terms[t].count):
-                    terms[t].squares[i] = terms[t].features[i] * terms[t].features[i]
+                    terms[t].squared_features[i] = terms[t].features[i] * terms[t].features[i]
             else:
-                terms[t].square = squared_length(&terms[t], self.ops)
+                terms[t].squared_norm = squared_norm(&terms[t], self.ops)
 
-    cdef void lengths(self, const Term *terms, Py_ssize_t n, Update *update) noexcept nogil:
-        """Squared length of the lifted sample for each output that needs it."""
+    cdef void squared_lengths(self, const Term *terms, Py_ssize_t n,
+                              Update *update) noexcept nogil:
+        """Squared length of the lifted sample, for each output that needs it."""
         cdef Py_ssize_t k, t
-        cdef double gain, length
+        cdef double squared_factor, length
         for k in range(self.n_outputs):
             if not update.needs_length[k]:
                 continue
             for t in range(n):
-                gain = terms[t].gain * terms[t].gain
+                squared_factor = terms[t].factor * terms[t].factor
                 if self.second_order:
-                    length = self.product(
-                        &terms[t], terms[t].squares,
-                        self.blocks.row(terms[t].block) + self.variances() + k * self.width)
+                    length = self.dot(
+                        &terms[t], terms[t].squared_features,
+                        self.blocks.row(terms[t].block) + self.variances_offset() + k * self.width)
                 else:
-                    length = self.prior(terms[t].block) * terms[t].square
-                update.lengths[k] += gain * length
+                    length = self.prior_variance(terms[t].block) * terms[t].squared_norm
+                update.lengths[k] += squared_factor * length
 
     cdef void update(self, const Term *terms, Py_ssize_t n, const Update *update,
-                     double unit) noexcept nogil:
-        """Count the sample, and add it with its coefficients.
+                     double length_unit) noexcept nogil:
+        """Count the sample, and add it times the coefficients of the update.
 
-        The lengths that the rule was given were in units of `unit`.
+        The rule received squared lengths divided by `length_unit`.
         """
         cdef Py_ssize_t k, t
         self.steps += 1
@@ -158,42 +171,45 @@ cdef class LiftedWeights:
                 continue
             for t in range(n):
                 if self.second_order:
-                    self.add_second(&terms[t], k, update.coefficients[k] / unit,
-                                    update.contractions[k] / unit)
+                    self.second_order_step(&terms[t], k, update.coefficients[k] / length_unit,
+                                           update.contractions[k] / length_unit)
                 else:
-                    self.add_first(&terms[t], k, update.coefficients[k] / unit)
+                    self.first_order_step(&terms[t], k, update.coefficients[k] / length_unit)
 
-    cdef void add_first(self, const Term *term, Py_ssize_t k, double coefficient) noexcept nogil:
+    cdef void first_order_step(self, const Term *term, Py_ssize_t k,
+                               double coefficient) noexcept nogil:
+        """Add the term to the weights of output k."""
         cdef double *values = self.blocks.touch(term.block) + k * self.width
-        cdef double *companions = values + self.companions()
-        cdef double scale = coefficient * term.gain * self.prior(term.block)
-        add_along(values, term.features, term.places, term.count, scale)
+        cdef double *companions = values + self.companions_offset()
+        cdef double scale = coefficient * term.factor * self.prior_variance(term.block)
+        add_multiple(values, term.features, term.columns, term.count, scale)
         if self.averaged:
-            add_along(companions, term.features, term.places, term.count, scale * self.steps)
+            add_multiple(companions, term.features, term.columns, term.count, scale * self.steps)
 
-    cdef void add_second(self, const Term *term, Py_ssize_t k, double coefficient,
-                         double contraction) noexcept nogil:
+    cdef void second_order_step(self, const Term *term, Py_ssize_t k, double coefficient,
+                                double contraction) noexcept nogil:
+        """Add the term to the weights of output k, and contract their variances."""
         cdef double *values = self.blocks.touch(term.block) + k * self.width
-        cdef double *companions = values + self.companions()
-        cdef double *variances = values + self.variances()
+        cdef double *companions = values + self.companions_offset()
+        cdef double *variances = values + self.variances_offset()
         cdef const double *features = term.features
-        cdef const int32_t *places = term.places
-        cdef double scale = coefficient * term.gain
-        cdef double late = scale * self.steps
-        cdef double shrink = contraction * term.gain * term.gain
-        cdef double direction, left
+        cdef const int32_t *columns = term.columns
+        cdef double scale = coefficient * term.factor
+        cdef double companion_scale = scale * self.steps
+        cdef double reduction = contraction * term.factor * term.factor
+        cdef double direction, variance
         cdef Py_ssize_t i, j
         if self.averaged:
             for i in range(term.count):
-                j = places[i] if places != NULL else i
-                companions[j] += late * variances[j] * features[i]
+                j = columns[i] if columns != NULL else i
+                companions[j] += companion_scale * variances[j] * features[i]
         for i in range(term.count):
-            j = places[i] if places != NULL else i
+            j = columns[i] if columns != NULL else i
             direction = variances[j] * features[i]
             values[j] += scale * direction
-            # g^2 S f^2 is a part of v, so beta g^2 S^2 f^2 <= S v / (v + r) < S but for rounding.
-            left = variances[j] - shrink * direction * direction
-            variances[j] = left if left > 0 else 0
+            # beta < 1 / v and g^2 S f^2 <= v, the squared length: only rounding gives < 0.
+            variance = variances[j] - reduction * direction * direction
+            variances[j] = variance if variance > 0 else 0
 
     cdef void checkpoint(self) noexcept nogil:
         self.saved_steps = self.steps
@@ -210,18 +226,24 @@ cdef class LiftedWeights:
             return parts[:, 0]
         return parts[:, 0] - parts[:, 1] / (self.steps + 1)
 
-    def spread(self):
-        """Variances of second-order weights, ndarray of shape (n_blocks, n_outputs, width)."""
+    def variances(self):
+        """Variances of the weights, ndarray of shape (n_blocks, n_outputs, width).
+
+        Raises
+        ------
+        ValueError
+            If the weights are first-order.
+        """
         if not self.second_order:
             raise ValueError("first-order weights have no variances")
         parts = self.blocks.to_array().reshape(self.blocks.n_rows, -1, self.n_outputs, self.width)
         return parts[:, -1]
 
     def get_state(self):
-        """All that was learnt."""
+        """The learned state: number of steps, blocks."""
         return self.steps, self.blocks.to_array()
 
     def set_state(self, state):
-        """Take over what `get_state` gave."""
+        """Restore the state returned by `get_state`."""
         self.steps, blocks = state
         self.blocks.set_array(blocks)

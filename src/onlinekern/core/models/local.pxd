@@ -2,57 +2,61 @@
 from libc.stdint cimport int32_t, int64_t
 
 from onlinekern.core.base.undo cimport JournaledMatrix
-from onlinekern.core.models.hyperplanes cimport LiftedWeights, Term
+from onlinekern.core.models.hyperplanes cimport Hyperplanes, Term
 from onlinekern.core.models.prototypes cimport Prototypes
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.rows cimport Rows
 
 
-cdef class Lift:
+cdef class LiftedSample:
     cdef Py_ssize_t n_terms
-    cdef Term *terms
-    cdef Py_ssize_t *chosen  # the nearest prototypes
-    cdef double *gains
-    cdef double *unused      # scores that nobody asked for
-    cdef char *products
-    cdef double *numbers
-    cdef double *distances   # to the prototypes, squared
-    cdef double *sample      # x in double
-    cdef double *planes      # features of the terms, and their squares
-    cdef Py_ssize_t plane, width
-    cdef int32_t *places     # of the stored elements
-    cdef double square       # ||x||^2 of a sparse x
-    cdef double spread       # ||f||^2 without the constant
+    cdef Term *terms             # term 0: the shared block; then those of the neighbors
+    cdef Py_ssize_t *neighbors   # the nearest prototypes
+    cdef double *assignment      # their weights
+    cdef double *ignored_scores
+    cdef char *panel_products
+    cdef double *buffer          # owns the four arrays below
+    cdef double *distances       # to the prototypes, squared
+    cdef double *sample          # x in double
+    cdef double *features        # of the terms, followed by their squares
+    cdef Py_ssize_t stride       # from the features of a term to those of the next one
+    cdef Py_ssize_t width
+    cdef int32_t *columns        # of the stored elements
+    cdef double squared_norm     # ||x||^2; set if the prototypes need it
+    cdef double features_squared_norm   # ||f||^2 without the constant
 
-    cdef void own_features(self, Py_ssize_t t) noexcept nogil
-    cdef void read(self, const Rows *rows, Py_ssize_t row) noexcept nogil
+    cdef void use_own_features(self, Py_ssize_t t) noexcept nogil
+    cdef void read_dense(self, const Rows *rows, Py_ssize_t row) noexcept nogil
     cdef void read_stored(self, const Rows *rows, Py_ssize_t row) noexcept nogil
 
 
 cdef struct Totals:
-    int64_t samples
-    double squares           # sum of ||f||^2, f the sample as the shared hyperplane sees it
-    double gaps              # sum of the smallest distances that are not 0, squared
-    int64_t n_gaps
+    int64_t n_samples
+    double squared_norms     # sum of ||f||^2
+    double distances         # sum of the smallest positive squared distance of each sample
+    int64_t n_distances      # samples that have one
 
 
 cdef class LocalSpace(Space):
     cdef readonly Prototypes prototypes
-    cdef readonly LiftedWeights weights
+    cdef readonly Hyperplanes hyperplanes
     cdef readonly tuple options
     cdef Py_ssize_t d, n_assign
-    cdef Py_ssize_t skipped  # terms: 1 without a shared hyperplane
+    cdef Py_ssize_t first_term   # 0, or 1 without a shared hyperplane
     cdef readonly bint intercept
-    cdef bint center, offsets, unitless
+    cdef bint center, offsets, normalized
     cdef JournaledMatrix mean
     cdef Totals totals, saved
-    cdef Lift lift
+    cdef LiftedSample lifted     # the sample that was scored last
 
-    cdef void load(self, Lift lift, const Rows *rows, Py_ssize_t row) noexcept nogil
-    cdef void raise_stored(self, Lift lift) noexcept nogil
-    cdef void raise_shared(self, Lift lift) noexcept nogil
-    cdef void raise_local(self, Lift lift, bint as_prototype) noexcept nogil
-    cdef void local_features(self, Lift lift, Py_ssize_t t) noexcept nogil
-    cdef void score_terms(self, Lift lift, double *current, double *averaged) noexcept nogil
-    cdef double unit(self) noexcept nogil
-    cdef void follow(self, Py_ssize_t row) noexcept nogil
+    cdef void read(self, LiftedSample lifted, const Rows *rows, Py_ssize_t row) noexcept nogil
+    cdef void lift_shared_stored(self, LiftedSample lifted) noexcept nogil
+    cdef void lift_shared(self, LiftedSample lifted) noexcept nogil
+    cdef void lift_local(self, LiftedSample lifted, bint as_prototype) noexcept nogil
+    cdef Py_ssize_t find_neighbors(self, LiftedSample lifted, bint as_prototype) noexcept nogil
+    cdef void local_features(self, LiftedSample lifted, Py_ssize_t t) noexcept nogil
+    cdef void score_terms(self, LiftedSample lifted, double *current,
+                          double *averaged) noexcept nogil
+    cdef double length_unit(self) noexcept nogil
+    cdef void update_prototypes(self, Py_ssize_t row) noexcept nogil
+    cdef void update_means(self) noexcept nogil

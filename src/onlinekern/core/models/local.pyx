@@ -1,18 +1,20 @@
 """LocalSpace: local linear models, a shared hyperplane and one hyperplane for each prototype.
 
-A sample x enters as f = [x - mean, 1]; the mean and the 1 are optional. With its m nearest
-prototypes N and their gains g, ||g|| = 1 (g = 1 for m = 1), its score is
+A sample x becomes the features f = [x - mean, 1]; subtracting the mean and appending the 1 are
+optional. Let N be its m nearest prototypes, with assignment weights g, ||g|| = 1 (g = 1 for m = 1).
+Its score is
 
     w.f + sum_{j in N} g_j u_j.f_j,    f_j = f or [x - p_j, 1].
 
 This is one linear model of the lifted sample [f; g_1 f_1; ...; g_k f_k], whose blocks outside N are
-0 (Zhou et al. 2016, eqs. 12-14). `Lift` holds the blocks that are not 0. Each thread that scores
-has a Lift of its own.
+0 (Zhou et al. 2016, eqs. 12-14). `LiftedSample` stores the other blocks. Each thread that scores
+has its own.
 
-Order of a step. The neighbours, the gains and the mean come from the samples before x. Therefore x
-has the same score whether it is predicted or learnt. The first k samples become prototypes: such a
-sample is predicted with the prototypes before it, and learnt as its own nearest prototype, at
-distance 0. Then the nearest prototype moves, and the running means are updated with x.
+Order of a step. The neighbors, the assignment and the mean come from the samples before x, so
+predicting and learning give x the same score. The first k samples are the exception: they become
+prototypes. Such a sample is predicted with the prototypes before it, and learned as its own nearest
+prototype, at distance 0. After the update of the hyperplanes, the nearest prototype moves, and the
+running means are updated with x.
 """
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
@@ -24,337 +26,363 @@ from onlinekern.core.base.part cimport OK, Status
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, ok_sparse_row, ops_for
 from onlinekern.core.learning.heads cimport Update
-from onlinekern.core.models.hyperplanes cimport LiftedWeights, Term
-from onlinekern.core.models.prototypes cimport Prototypes, nearest, soft_gains
+from onlinekern.core.models.hyperplanes cimport Hyperplanes, Term
+from onlinekern.core.models.prototypes cimport Prototypes, nearest, soft_assignment
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.row_arithmetic cimport load_dense, load_stored
 from onlinekern.core.samples.rows cimport Rows, is_sparse, sparse_row
 
 
-cdef class Lift:
-    """Scratch memory for one sample in the lifted space.
+cdef class LiftedSample:
+    """The terms of one lifted sample, and scratch memory to compute them.
 
     Parameters
     ----------
-    n_outputs, most_terms, n_distances : int
+    n_outputs, max_terms, n_distances : int
     width : int
-        Numbers of a block's features.
+        Elements of a block, padded to whole panels.
     second_order : bool
-        Whether their squares are wanted too.
+        Reserve memory for squared features.
+
+    Raises
+    ------
+    MemoryError
     """
 
-    def __init__(self, Py_ssize_t n_outputs, Py_ssize_t most_terms, Py_ssize_t n_distances,
+    def __init__(self, Py_ssize_t n_outputs, Py_ssize_t max_terms, Py_ssize_t n_distances,
                  Py_ssize_t width, bint second_order):
-        cdef Py_ssize_t planes = 1 + second_order
-        self.terms = <Term *> calloc(most_terms, sizeof(Term))
-        self.chosen = <Py_ssize_t *> calloc(most_terms, sizeof(Py_ssize_t))
-        self.gains = <double *> calloc(most_terms, sizeof(double))
-        self.unused = <double *> calloc(n_outputs, sizeof(double))
-        self.places = <int32_t *> calloc(width, sizeof(int32_t))
-        self.products = <char *> aligned_resize(NULL, 0, OK_PANEL * sizeof(double))
-        self.numbers = <double *> aligned_resize(
-            NULL, 0, (n_distances + (1 + most_terms * planes) * width) * sizeof(double))
-        if self.terms == NULL or self.chosen == NULL or self.gains == NULL \
-                or self.unused == NULL or self.products == NULL or self.numbers == NULL \
-                or self.places == NULL:
-            raise MemoryError(f"no memory for {most_terms} blocks of a sample")
-        self.distances = self.numbers
+        cdef Py_ssize_t arrays = 1 + second_order
+        self.terms = <Term *> calloc(max_terms, sizeof(Term))
+        self.neighbors = <Py_ssize_t *> calloc(max_terms, sizeof(Py_ssize_t))
+        self.assignment = <double *> calloc(max_terms, sizeof(double))
+        self.ignored_scores = <double *> calloc(n_outputs, sizeof(double))
+        self.columns = <int32_t *> calloc(width, sizeof(int32_t))
+        self.panel_products = <char *> aligned_resize(NULL, 0, OK_PANEL * sizeof(double))
+        self.buffer = <double *> aligned_resize(
+            NULL, 0, (n_distances + (1 + max_terms * arrays) * width) * sizeof(double))
+        if self.terms == NULL or self.neighbors == NULL or self.assignment == NULL \
+                or self.ignored_scores == NULL or self.panel_products == NULL \
+                or self.buffer == NULL or self.columns == NULL:
+            raise MemoryError(f"no memory for {max_terms} blocks of a sample")
+        self.distances = self.buffer
         self.sample = self.distances + n_distances
-        self.planes = self.sample + width
-        self.plane = planes * width
+        self.features = self.sample + width
+        self.stride = arrays * width
         self.width = width
 
     def __dealloc__(self):
         free(self.terms)
-        free(self.chosen)
-        free(self.gains)
-        free(self.unused)
-        free(self.places)
-        free(self.products)
-        free(self.numbers)
+        free(self.neighbors)
+        free(self.assignment)
+        free(self.ignored_scores)
+        free(self.columns)
+        free(self.panel_products)
+        free(self.buffer)
 
-    cdef void own_features(self, Py_ssize_t t) noexcept nogil:
-        """Give term t features of its own, to be written."""
-        self.terms[t].features = self.planes + t * self.plane
-        self.terms[t].squares = self.terms[t].features + self.width
-        self.terms[t].places = NULL
+    cdef void use_own_features(self, Py_ssize_t t) noexcept nogil:
+        """Point term t to its own dense features; the caller writes them."""
+        self.terms[t].features = self.features + t * self.stride
+        self.terms[t].squared_features = self.terms[t].features + self.width
+        self.terms[t].columns = NULL
         self.terms[t].count = self.width
 
-    cdef void read(self, const Rows *rows, Py_ssize_t row) noexcept nogil:
-        """Row `row` in double."""
+    cdef void read_dense(self, const Rows *rows, Py_ssize_t row) noexcept nogil:
+        """Read a row into `sample`; of a sparse row, ||x||^2 too."""
         cdef double absolute
         cdef ok_sparse_row stored
         load_dense(rows, row, self.sample)
         if is_sparse(rows):
             stored = sparse_row(rows, row)
-            ops_for(rows.itemsize).norms(stored.values, stored.count, &self.square, &absolute)
+            ops_for(rows.itemsize).norms(stored.values, stored.count, &self.squared_norm,
+                                         &absolute)
 
     cdef void read_stored(self, const Rows *rows, Py_ssize_t row) noexcept nogil:
-        """The stored elements of sparse row `row` into the features of term 0; ||x||^2."""
+        """Read the stored elements of a sparse row into the features of term 0, and ||x||^2."""
         cdef Py_ssize_t j
-        cdef double *features = self.planes
-        self.own_features(0)
-        self.terms[0].places = self.places
-        self.terms[0].count = load_stored(rows, row, features, self.places)
-        self.square = 0
+        cdef double *features = self.features
+        self.use_own_features(0)
+        self.terms[0].columns = self.columns
+        self.terms[0].count = load_stored(rows, row, features, self.columns)
+        self.squared_norm = 0
         for j in range(self.terms[0].count):
-            self.square += features[j] * features[j]
+            self.squared_norm += features[j] * features[j]
 
 
 cdef class LocalSpace(Space):
-    """Prototypes with hyperplanes.
+    """A shared hyperplane, and prototypes with a hyperplane each, for each output.
 
     Parameters
     ----------
     d : int
         Features of a sample.
     dtype : numpy.float32 or numpy.float64
+        Type of the samples.
     n_outputs : int
     n_prototypes : int >= 1
+        k.
     n_assign : int in [1, n_prototypes]
-        Prototypes that a sample is shared by.
+        m: prototypes that a sample is assigned to.
     sharing : float > 0
         lambda: the prior variance of the shared hyperplane is 1 / lambda.
     joint : bool
-        Whether there is a shared hyperplane.
+        Use a shared hyperplane (LOL); without one, the local hyperplanes are independent (I-LOL).
     center, intercept, offsets : bool
-        f = x - mean; append a constant 1; f_j = x - p_j.
+        Subtract the mean from x in f; append a constant 1; use f_j = x - p_j instead of f.
     averaged, second_order : bool
-        See LiftedWeights.
-    unitless : bool
-        Lengths are given in units of the mean of ||f||^2 (without the constant), which makes the
-        scale of the samples irrelevant to a rule's constant.
+        See Hyperplanes.
+    normalized : bool
+        Divide squared lengths by the mean of ||f||^2 (without the constant). A rule's constant then
+        does not depend on the scale of the samples.
     sparse : bool
-        Whether the samples are sparse as a rule.
+        The samples are sparse as a rule: the prototypes store sums (see Prototypes).
     """
 
     def __init__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, Py_ssize_t n_prototypes,
                  Py_ssize_t n_assign, double sharing, bint joint, bint center, bint intercept,
-                 bint offsets, bint averaged, bint second_order, bint unitless, bint sparse):
+                 bint offsets, bint averaged, bint second_order, bint normalized, bint sparse):
         self.options = (d, np.dtype(dtype), n_outputs, n_prototypes, n_assign, sharing, joint,
-                        center, intercept, offsets, averaged, second_order, unitless, sparse)
+                        center, intercept, offsets, averaged, second_order, normalized, sparse)
         self.d = d
         self.n_outputs = n_outputs
         self.n_assign = n_assign
-        self.skipped = 0 if joint else 1
+        self.first_term = 0 if joint else 1
         self.center = center
         self.intercept = intercept
         self.offsets = offsets
-        self.unitless = unitless
+        self.normalized = normalized
         self.prototypes = Prototypes(n_prototypes, d, dtype, sparse)
-        self.weights = LiftedWeights(1 + n_prototypes, d + intercept, n_outputs, 1 / sharing,
-                                     averaged, second_order)
-        self.mean = JournaledMatrix("mean of the samples", 1, self.weights.width)
-        self.lift = self.new_window(1)
+        self.hyperplanes = Hyperplanes(1 + n_prototypes, d + intercept, n_outputs, 1 / sharing,
+                                       averaged, second_order)
+        self.mean = JournaledMatrix("mean of the samples", 1, self.hyperplanes.width)
+        self.lifted = self.new_window(1)
 
     def __reduce__(self):
-        totals = (self.totals.samples, self.totals.squares, self.totals.gaps, self.totals.n_gaps)
-        return _restore, (self.options, self.prototypes.get_state(), self.weights.get_state(),
+        totals = (self.totals.n_samples, self.totals.squared_norms, self.totals.distances,
+                  self.totals.n_distances)
+        return _restore, (self.options, self.prototypes.get_state(), self.hyperplanes.get_state(),
                           self.mean.to_array(), totals)
 
     cdef Py_ssize_t size(self) noexcept nogil:
-        """The work of a sample in units of a kernel value of some sixteen features."""
+        """Cost of scoring a sample, in kernel values of about sixteen features."""
         return (self.prototypes.k + (1 + self.n_assign) * self.n_outputs) * (1 + self.d // 16)
 
-    cdef void load(self, Lift lift, const Rows *rows, Py_ssize_t row) noexcept nogil:
-        """The sample in double, its distances to the prototypes, and f."""
+    cdef void read(self, LiftedSample lifted, const Rows *rows, Py_ssize_t row) noexcept nogil:
+        """Read a sample: its distances to the prototypes, and the shared term."""
         cdef bint sparse = is_sparse(rows)
-        if sparse and self.prototypes.summed and not self.center and not self.offsets:
-            # Nothing here is dense: neither f nor the move of the prototype.
-            lift.read_stored(rows, row)
-            self.raise_stored(lift)
+        if sparse and self.prototypes.keeps_sums and not self.center and not self.offsets:
+            # Both f and the update of the prototype are sparse: no dense copy is needed.
+            lifted.read_stored(rows, row)
+            self.lift_shared_stored(lifted)
         else:
-            lift.read(rows, row)
-            self.raise_shared(lift)
-            if self.prototypes.summed and not sparse:
-                lift.square = self.weights.ops.dot(lift.sample, lift.sample, self.weights.width)
-        self.prototypes.distances(rows, row, lift.square, lift.products, lift.distances)
+            lifted.read_dense(rows, row)
+            self.lift_shared(lifted)
+            if self.prototypes.keeps_sums and not sparse:
+                lifted.squared_norm = self.hyperplanes.ops.dot(lifted.sample, lifted.sample,
+                                                               self.hyperplanes.width)
+        self.prototypes.distances(rows, row, lifted.squared_norm, lifted.panel_products,
+                                  lifted.distances)
 
-    cdef void raise_stored(self, Lift lift) noexcept nogil:
-        """Make f of the stored elements in the features of term 0."""
-        lift.terms[0].block = 0
-        lift.terms[0].gain = 1
-        lift.spread = lift.square
+    cdef void lift_shared_stored(self, LiftedSample lifted) noexcept nogil:
+        """Complete term 0, whose features hold the stored elements of x."""
+        lifted.terms[0].block = 0
+        lifted.terms[0].factor = 1
+        lifted.features_squared_norm = lifted.squared_norm
         if self.intercept:
-            lift.places[lift.terms[0].count] = <int32_t> self.d
-            lift.planes[lift.terms[0].count] = 1
-            lift.terms[0].count += 1
+            lifted.columns[lifted.terms[0].count] = <int32_t> self.d
+            lifted.features[lifted.terms[0].count] = 1
+            lifted.terms[0].count += 1
 
-    cdef void score_terms(self, Lift lift, double *current, double *averaged) noexcept nogil:
-        self.weights.scores(lift.terms + self.skipped, lift.n_terms - self.skipped, current,
-                            averaged)
-
-    cdef void raise_shared(self, Lift lift) noexcept nogil:
-        """f into the features of term 0, also where there is no shared hyperplane (I-LOL)."""
+    cdef void lift_shared(self, LiftedSample lifted) noexcept nogil:
+        """Write f to term 0. I-LOL needs it too: the local terms may share its features."""
         cdef Py_ssize_t j
-        cdef double *features = lift.planes
-        # Before the first sample, its own place is the mean.
-        cdef const double *mean = self.mean.row(0) if self.totals.samples > 0 else lift.sample
-        lift.own_features(0)
-        lift.terms[0].block = 0
-        lift.terms[0].gain = 1
+        cdef double *features = lifted.features
+        # The first sample is its own mean.
+        cdef const double *mean = self.mean.row(0) if self.totals.n_samples > 0 else lifted.sample
+        lifted.use_own_features(0)
+        lifted.terms[0].block = 0
+        lifted.terms[0].factor = 1
         for j in range(self.d):
-            features[j] = lift.sample[j] - mean[j] if self.center else lift.sample[j]
+            features[j] = lifted.sample[j] - mean[j] if self.center else lifted.sample[j]
         if self.intercept:
             features[self.d] = 0
-        lift.spread = self.weights.ops.dot(features, features, self.weights.width)
+        lifted.features_squared_norm = self.hyperplanes.ops.dot(features, features,
+                                                                self.hyperplanes.width)
         if self.intercept:
             features[self.d] = 1
 
-    cdef void raise_local(self, Lift lift, bint as_prototype) noexcept nogil:
-        """The terms of the nearest prototypes, the sample itself among them if `as_prototype`."""
-        cdef Py_ssize_t t, n = self.prototypes.n
-        cdef double width = 0
-        if as_prototype:
-            # Room for one distance more than prototypes: see new_window.
-            lift.distances[n] = 0
-            n += 1
-        lift.n_terms = 1
+    cdef Py_ssize_t find_neighbors(self, LiftedSample lifted, bint as_prototype) noexcept nogil:
+        """Find the nearest prototypes; return their number.
+
+        With `as_prototype`, the sample counts as prototype n and is its own nearest one.
+        """
+        cdef Py_ssize_t n = self.prototypes.n
+        if not as_prototype:
+            return nearest(lifted.distances, n, self.n_assign, lifted.neighbors)
+        # new_window reserves an element for this distance. The sample comes first even if a
+        # duplicate is at distance 0 too.
+        lifted.distances[n] = 0
+        lifted.neighbors[0] = n
+        return 1 + nearest(lifted.distances, n, self.n_assign - 1, lifted.neighbors + 1)
+
+    cdef void lift_local(self, LiftedSample lifted, bint as_prototype) noexcept nogil:
+        """Write the local terms, one for each neighbor (see `find_neighbors`)."""
+        cdef Py_ssize_t t, n = self.find_neighbors(lifted, as_prototype)
+        cdef double bandwidth = 0
+        lifted.n_terms = 1 + n
         if n == 0:
             return
-        if self.totals.n_gaps > 0:
-            width = self.totals.gaps / self.totals.n_gaps
-        if as_prototype:
-            # The nearest one of a tie is the first: the sample comes before its duplicates.
-            lift.chosen[0] = n - 1
-            n = 1 + nearest(lift.distances, n - 1, self.n_assign - 1, lift.chosen + 1)
-        else:
-            n = nearest(lift.distances, n, self.n_assign, lift.chosen)
-        soft_gains(lift.distances, lift.chosen, n, width, lift.gains)
+        if self.totals.n_distances > 0:
+            bandwidth = self.totals.distances / self.totals.n_distances
+        soft_assignment(lifted.distances, lifted.neighbors, n, bandwidth, lifted.assignment)
         for t in range(n):
-            lift.terms[1 + t].block = 1 + lift.chosen[t]
-            lift.terms[1 + t].gain = lift.gains[t]
-            self.local_features(lift, 1 + t)
-        lift.n_terms = 1 + n
+            lifted.terms[1 + t].block = 1 + lifted.neighbors[t]
+            lifted.terms[1 + t].factor = lifted.assignment[t]
+            self.local_features(lifted, 1 + t)
 
-    cdef void local_features(self, Lift lift, Py_ssize_t t) noexcept nogil:
-        """f_j of term t: [x - p_j, 1], or f."""
-        cdef Py_ssize_t i, j = lift.terms[t].block - 1
+    cdef void local_features(self, LiftedSample lifted, Py_ssize_t t) noexcept nogil:
+        """Set the features f_j of term t: [x - p_j, 1], or those of term 0."""
+        cdef Py_ssize_t i, j = lifted.terms[t].block - 1
         cdef double scale = 1
-        cdef const double *origin
+        cdef const double *center
         cdef double *features
         if not self.offsets:
-            lift.terms[t].features = lift.terms[0].features
-            lift.terms[t].squares = lift.terms[0].squares
-            lift.terms[t].places = lift.terms[0].places
-            lift.terms[t].count = lift.terms[0].count
+            lifted.terms[t].features = lifted.terms[0].features
+            lifted.terms[t].squared_features = lifted.terms[0].squared_features
+            lifted.terms[t].columns = lifted.terms[0].columns
+            lifted.terms[t].count = lifted.terms[0].count
             return
-        lift.own_features(t)
-        features = lift.terms[t].features
-        # Of a sample that is to become a prototype, its own place.
-        origin = lift.sample
+        lifted.use_own_features(t)
+        features = lifted.terms[t].features
+        # A sample that becomes a prototype is its own center.
+        center = lifted.sample
         if j < self.prototypes.n:
-            origin = self.prototypes.center(j)
+            center = self.prototypes.center(j)
             scale = self.prototypes.scale(j)
         for i in range(self.d):
-            features[i] = lift.sample[i] - scale * origin[i]
+            features[i] = lifted.sample[i] - scale * center[i]
         if self.intercept:
             features[self.d] = 1
 
+    cdef void score_terms(self, LiftedSample lifted, double *current,
+                          double *averaged) noexcept nogil:
+        """Scores of the lifted sample; without a shared hyperplane, term 0 is left out."""
+        self.hyperplanes.scores(lifted.terms + self.first_term, lifted.n_terms - self.first_term,
+                                current, averaged)
+
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
-        """Scores of the model that learns sample i of the block, and of the one that predicts it.
+        """Scores of sample i of the block, by the model that learns and the model that predicts.
 
-        They differ by the average, and for the first k samples (see the top of the file).
+        The two differ by averaging, and for the first k samples (see the top of the file).
         """
-        self.load(self.lift, &self.rows, self.row_number(i))
-        self.raise_local(self.lift, False)
-        self.score_terms(self.lift, current, averaged)
+        self.read(self.lifted, &self.rows, self.row_number(i))
+        self.lift_local(self.lifted, False)
+        self.score_terms(self.lifted, current, averaged)
         if self.prototypes.n < self.prototypes.k:
-            self.raise_local(self.lift, True)
-            self.score_terms(self.lift, current, self.lift.unused)
+            self.lift_local(self.lifted, True)
+            self.score_terms(self.lifted, current, self.lifted.ignored_scores)
 
-    cdef double unit(self) noexcept nogil:
-        """The mean of ||f||^2 over the samples up to the one that was scored last."""
-        cdef double unit = (self.totals.squares + self.lift.spread) / (self.totals.samples + 1)
-        return unit if self.unitless and unit > 0 else 1
+    cdef double length_unit(self) noexcept nogil:
+        """Mean of ||f||^2 up to the sample that was scored last; 1 if not `normalized`."""
+        cdef double mean = (self.totals.squared_norms + self.lifted.features_squared_norm) \
+            / (self.totals.n_samples + 1)
+        return mean if self.normalized and mean > 0 else 1
 
     cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
         """Squared lengths of the sample that was scored last."""
-        cdef Py_ssize_t k
-        cdef Term *terms = self.lift.terms + self.skipped
-        self.weights.measure(terms, self.lift.n_terms - self.skipped)
-        self.weights.lengths(terms, self.lift.n_terms - self.skipped, update)
+        cdef Py_ssize_t k, n = self.lifted.n_terms - self.first_term
+        cdef Term *terms = self.lifted.terms + self.first_term
+        self.hyperplanes.square_features(terms, n)
+        self.hyperplanes.squared_lengths(terms, n, update)
         for k in range(self.n_outputs):
-            update.lengths[k] /= self.unit()
+            update.lengths[k] /= self.length_unit()
 
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         """Learn the sample that was scored last; the rules of this space do not shrink."""
-        self.weights.update(self.lift.terms + self.skipped, self.lift.n_terms - self.skipped,
-                            update, self.unit())
-        self.follow(self.row_number(i))
+        self.hyperplanes.update(self.lifted.terms + self.first_term,
+                                self.lifted.n_terms - self.first_term, update, self.length_unit())
+        self.update_prototypes(self.row_number(i))
+        self.update_means()
         return OK
 
-    cdef void follow(self, Py_ssize_t row) noexcept nogil:
-        """Take the sample into the prototypes and the running means."""
+    cdef void update_prototypes(self, Py_ssize_t row) noexcept nogil:
+        """Move the nearest prototype; update the mean distance, the bandwidth of the assignment."""
         cdef Py_ssize_t j
-        cdef const double *sample = self.lift.sample
-        cdef const double *distances = self.lift.distances
-        cdef double gap = INFINITY
-        cdef double *mean
+        cdef const double *distances = self.lifted.distances
+        cdef double smallest = INFINITY
         for j in range(self.prototypes.n):
-            if 0 < distances[j] < gap:
-                gap = distances[j]
-        if gap < INFINITY:
-            self.totals.gaps += gap
-            self.totals.n_gaps += 1
-        # The first k samples were learnt as the nearest ones to themselves.
-        self.prototypes.take(self.lift.chosen[0], &self.rows, row, sample)
-        self.totals.squares += self.lift.spread
-        self.totals.samples += 1
+            if 0 < distances[j] < smallest:
+                smallest = distances[j]
+        if smallest < INFINITY:
+            self.totals.distances += smallest
+            self.totals.n_distances += 1
+        # The first k samples are their own neighbors (find_neighbors): each becomes a prototype.
+        self.prototypes.add_sample(self.lifted.neighbors[0], &self.rows, row, self.lifted.sample)
+
+    cdef void update_means(self) noexcept nogil:
+        """Update the mean of ||f||^2 and the mean of the samples."""
+        cdef Py_ssize_t j
+        cdef const double *sample = self.lifted.sample
+        cdef double *mean
+        self.totals.squared_norms += self.lifted.features_squared_norm
+        self.totals.n_samples += 1
         if self.center:
             mean = self.mean.touch(0)
             for j in range(self.d):
-                mean[j] += (sample[j] - mean[j]) / self.totals.samples
+                mean[j] += (sample[j] - mean[j]) / self.totals.n_samples
 
     cdef void checkpoint(self) noexcept nogil:
         self.saved = self.totals
         self.prototypes.checkpoint()
-        self.weights.checkpoint()
+        self.hyperplanes.checkpoint()
         self.mean.checkpoint()
 
     cdef void rollback(self) noexcept nogil:
         self.totals = self.saved
         self.prototypes.rollback()
-        self.weights.rollback()
+        self.hyperplanes.rollback()
         self.mean.rollback()
 
     cdef object new_window(self, Py_ssize_t rows):
-        return Lift(self.n_outputs, self.n_assign + 1, self.prototypes.room() + OK_PANEL,
-                    self.weights.width, self.weights.second_order)
+        return LiftedSample(self.n_outputs, self.n_assign + 1,
+                            self.prototypes.padded_size() + OK_PANEL, self.hyperplanes.width,
+                            self.hyperplanes.second_order)
 
     cdef Status score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
                       double *out) noexcept nogil:
-        """Predicting scores of n samples into out (n x n_outputs).
+        """Write the scores of the model that predicts to out (n x n_outputs).
 
-        Reads the model only: several threads may score at once, each with its own Lift.
+        The model is only read: several threads may score at once, each with its own LiftedSample.
         """
         cdef Py_ssize_t i
         cdef double *scores
         for i in range(n):
             scores = out + i * self.n_outputs
-            self.load(<Lift> window, rows, first + i)
-            self.raise_local(<Lift> window, False)
-            self.score_terms(<Lift> window, scores, scores)
+            self.read(<LiftedSample> window, rows, first + i)
+            self.lift_local(<LiftedSample> window, False)
+            self.score_terms(<LiftedSample> window, scores, scores)
         return OK
 
     def shared(self):
         """Weights of the shared hyperplane, ndarray of shape (n_outputs, d + intercept)."""
-        return np.ascontiguousarray(self.weights.effective()[0, :, :self.d + self.intercept])
+        return np.ascontiguousarray(self.hyperplanes.effective()[0, :, :self.d + self.intercept])
 
     def local(self):
-        """Weights of the prototypes' own hyperplanes, (n, n_outputs, d + intercept)."""
+        """Weights of the local hyperplanes, ndarray of shape (n, n_outputs, d + intercept)."""
         used = slice(1, 1 + self.prototypes.n)
-        return np.ascontiguousarray(self.weights.effective()[used, :, :self.d + self.intercept])
+        return np.ascontiguousarray(self.hyperplanes.effective()[used, :, :self.d + self.intercept])
 
     def center_of_samples(self):
-        """The running mean that is taken off every sample, ndarray of shape (d,)."""
+        """The running mean that is subtracted from every sample, ndarray of shape (d,)."""
         return self.mean.to_array()[0, :self.d]
 
 
-def _restore(options, prototypes, weights, mean, totals):
+def _restore(options, prototypes, hyperplanes, mean, totals):
     cdef LocalSpace space = LocalSpace(*options)
     space.prototypes.set_state(prototypes)
-    space.weights.set_state(weights)
+    space.hyperplanes.set_state(hyperplanes)
     space.mean.set_array(mean)
-    space.totals.samples, space.totals.squares, space.totals.gaps, space.totals.n_gaps = totals
+    space.totals.n_samples = totals[0]
+    space.totals.squared_norms = totals[1]
+    space.totals.distances = totals[2]
+    space.totals.n_distances = totals[3]
     return space
