@@ -47,14 +47,14 @@ class SecondOrderEstimator(LinearEstimator):
         return SecondOrderSpace(*self._linear(X, n_outputs), self.covariance)
 
     def _finish(self) -> None:
-        spent = self._model.space.n_spent
-        if spent and not self._warned:
+        n_degenerate = self._model.space.n_degenerate
+        if n_degenerate and not self._warned:
             self._warned = True
             warnings.warn(
-                f"the covariance has degenerated: {spent} samples were skipped because no variance "
-                "was left in their direction. With CWClassifier, noisy labels cause this: use "
-                "SCWClassifier or AROWClassifier. With those, scale the features, raise r or lower "
-                "the confidence.",
+                f"the covariance has degenerated: {n_degenerate} samples were skipped because no "
+                "variance was left in their direction. With CWClassifier, noisy labels cause this: "
+                "use SCWClassifier or AROWClassifier. With those, scale the features, raise r or "
+                "lower the confidence.",
                 ConvergenceWarning,
                 stacklevel=5,
             )

@@ -57,7 +57,7 @@ class LinearPA(PassesEstimator):
 
     def _renew(self, model: Model) -> None:
         super()._renew(model)
-        model.space.counted = self.variant == "pa"
+        model.space.intercept_in_length = self.variant == "pa"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

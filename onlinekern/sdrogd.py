@@ -16,7 +16,7 @@ from onlinekern._mini_batches import MiniBatchEstimator
 from onlinekern._tasks import OnlineClassifier
 from onlinekern._threads import SingleThreadedBlas
 from onlinekern._typing import Array, Floats
-from onlinekern.core import DISCRIMINANTS, LOSSES, RULES, SCHEDULES, STEPS
+from onlinekern.core import DISCRIMINANTS, LOSSES, RULES, SCHEDULES, STEP_SIZES
 from onlinekern.core.linalg.frequent_directions import FrequentDirections
 from onlinekern.core.linalg.scatter import Scatter
 from onlinekern.core.models.sdrogd import SketchedSpace
@@ -168,7 +168,7 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
         "batch_size": COUNT,
         "between": [StrOptions(set(DISCRIMINANTS))],
         "sketch": [StrOptions({"centred", "raw"})],
-        "schedule": [StrOptions(set(STEPS)), None],
+        "schedule": [StrOptions(set(STEP_SIZES)), None],
         "eta0": [POSITIVE, None],
         "fit_intercept": ["boolean"],
         "average": ["boolean", None],
@@ -188,7 +188,7 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
 
     def _step_size(self) -> Any:
         name = self.schedule or ("sqrt" if self.between == "linear" else "safe")
-        return STEPS[name](self.eta0 or 0.0) if name == "sqrt" else STEPS[name]()
+        return STEP_SIZES[name](self.eta0 or 0.0) if name == "sqrt" else STEP_SIZES[name]()
 
     def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
         self._warned = False

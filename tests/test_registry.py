@@ -36,7 +36,7 @@ COMPARISONS = {
     "POLICIES": (test_policies.test_twin, "name"),
     "RULES": (test_rules.test_rule, "rule"),
     "SCHEDULES": (test_rules.test_schedule, "name"),
-    "STEPS": (test_sdrogd.test_every_step_is_the_oracle_s, "schedule"),
+    "STEP_SIZES": (test_sdrogd.test_every_step_is_the_oracle_s, "schedule"),
 }
 REGISTERED = [(table, name) for table in core.__all__ for name in getattr(core, table)]
 

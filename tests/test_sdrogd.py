@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from onlinekern import FrequentDirections, SDROGDClassifier
 from onlinekern._threads import ONE_THREAD
-from onlinekern.core import DISCRIMINANTS, STEPS
+from onlinekern.core import DISCRIMINANTS, STEP_SIZES
 from onlinekern.core.linalg.symmetric_eigen import LeadingEigenvectors
 
 DTYPES = [np.float32, np.float64]
@@ -73,7 +73,7 @@ def test_every_form_is_the_oracle_s(dtype, layout, n_classes, between, sketch):
     np.testing.assert_allclose(gram, twin.T @ twin, atol=TOLERANCE[dtype] * np.trace(gram))
 
 
-@pytest.mark.parametrize("schedule", sorted(STEPS))
+@pytest.mark.parametrize("schedule", sorted(STEP_SIZES))
 @pytest.mark.parametrize("average", [True, False])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("eta0", [None, 3.0])

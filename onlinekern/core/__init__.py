@@ -33,7 +33,7 @@ from onlinekern.core.learning.schedules import SCHEDULES
 from onlinekern.core.learning.second_order_rules import SECOND_ORDER_RULES
 from onlinekern.core.models.covariances import COVARIANCES
 from onlinekern.core.models.dual_sgd import POLICIES as DUAL_SGD
-from onlinekern.core.models.sdrogd import DISCRIMINANTS, STEPS
+from onlinekern.core.models.sdrogd import DISCRIMINANTS, STEP_SIZES
 
 POLICIES = {
     **PLAIN,
@@ -63,5 +63,5 @@ __all__ = [
     "POLICIES",
     "RULES",
     "SCHEDULES",
-    "STEPS",
+    "STEP_SIZES",
 ]

@@ -9,7 +9,7 @@ cdef class Covariance(Component):
     cdef readonly Py_ssize_t n_outputs, length, width
     cdef const ok_vector_ops *ops
     cdef JournaledMatrix blocks
-    cdef double *directions      # n_outputs x width: S_k x of the last samples measured
+    cdef double *directions      # n_outputs x width: S_k x of the measured sample
     cdef double measure(self, Py_ssize_t k, const Vector *x) noexcept nogil
     cdef Vector direction(self, Py_ssize_t k, const Vector *x) noexcept nogil
     cdef void contract(self, Py_ssize_t k, const Vector *x, double contraction) noexcept nogil
@@ -22,10 +22,10 @@ cdef class Diagonal(Covariance):
 
 
 cdef class Full(Covariance):
-    cdef char *pending           # whether the direction of an output is still to be taken off
+    cdef char *deferred          # for each output: a contraction is still to be applied
     cdef double product(self, const double *matrix, const Vector *x, double *out) noexcept nogil
     cdef void product_dense(self, const double *matrix, const double *x,
                             double *out) noexcept nogil
     cdef void product_sparse(self, const double *matrix, const Vector *x,
                              double *out) noexcept nogil
-    cdef void take_off(self, Py_ssize_t k, double *matrix) noexcept nogil
+    cdef void apply_contraction(self, Py_ssize_t k, double *matrix) noexcept nogil

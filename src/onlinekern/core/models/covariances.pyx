@@ -1,8 +1,8 @@
 """Covariances of the weights of second-order learners (CW, AROW, SCW).
 
-Each output k has a symmetric matrix S_k, the identity at first. A step contracts the matrix in the
-direction of S_k x: S_k <- S_k - beta (S_k x)(S_k x)'. `Diagonal` keeps the diagonal of S_k only,
-`Full` all of it.
+Each output k has a symmetric matrix S_k, the identity at first. An update contracts it in the
+direction of S_k x: S_k <- S_k - beta (S_k x)(S_k x)'. `Diagonal` keeps only the diagonal of S_k,
+`Full` the whole matrix.
 """
 from libc.math cimport NAN, sqrt
 from libc.stdlib cimport calloc, free
@@ -16,10 +16,10 @@ from onlinekern.core.models.linear cimport LINE
 from onlinekern.core.samples.row_arithmetic cimport Vector, short_dot
 
 
-cdef inline double less(double variance, double part) noexcept nogil:
-    """variance - part, where s x^2 is a part of x'Sx, and so beta (s x)^2 <= s but for rounding."""
-    cdef double left = variance - part
-    return left if left > 0 else 0
+cdef inline double remaining_variance(double variance, double part) noexcept nogil:
+    """max(variance - part, 0). Only rounding makes the difference negative: beta <= 1 / x'Sx."""
+    cdef double difference = variance - part
+    return difference if difference > 0 else 0
 
 
 cdef class Covariance:
@@ -29,7 +29,7 @@ cdef class Covariance:
     ----------
     n_outputs : int
     length : int
-        Features of a sample, the constant included.
+        Number of features, the constant feature included.
     """
 
     abstract = True
@@ -48,24 +48,24 @@ cdef class Covariance:
         free(self.directions)
 
     cdef double measure(self, Py_ssize_t k, const Vector *x) noexcept nogil:
-        """x'S_k x; remembers S_k x until the next sample is measured."""
+        """x'S_k x. Keeps S_k x until the next call."""
         self.missing = b"Covariance.measure"
         return NAN
 
     cdef Vector direction(self, Py_ssize_t k, const Vector *x) noexcept nogil:
-        """S_k x of the sample that was measured last; called before `contract`."""
+        """S_k x of the measured sample. Call before `contract`."""
         self.missing = b"Covariance.direction"
         return x[0]
 
     cdef void contract(self, Py_ssize_t k, const Vector *x, double contraction) noexcept nogil:
-        """S_k -= contraction (S_k x)(S_k x)' with the sample that was measured last.
+        """S_k -= contraction (S_k x)(S_k x)', where x is the measured sample.
 
-        The contraction is at most 1 / x'S_k x, so that S_k stays positive but for rounding.
+        The contraction is at most 1 / x'S_k x, so S_k stays positive up to rounding.
         """
         self.missing = b"Covariance.contract"
 
     cdef void checkpoint(self) noexcept nogil:
-        """What the matrices are now is what `rollback` returns to."""
+        """Save the covariances for `rollback`."""
         self.blocks.checkpoint()
 
     cdef void rollback(self) noexcept nogil:
@@ -73,9 +73,9 @@ cdef class Covariance:
 
 
 cdef class Diagonal(Covariance):
-    """A variance for each feature and output: s_i -= beta (s_i x_i)^2.
+    """One variance per feature and output: s_i -= beta (s_i x_i)^2.
 
-    That is the diagonal of the contracted matrix. A step costs the stored entries of the sample.
+    This is the diagonal of the contracted matrix. An update costs O(stored entries of the sample).
     """
 
     def __init__(self, Py_ssize_t n_outputs, Py_ssize_t length):
@@ -111,22 +111,24 @@ cdef class Diagonal(Covariance):
                 for j in range((x.count + LINE - 1) // LINE):
                     self.blocks.touch(first // LINE + j)
             for j in range(x.count):
-                variances[j] = less(variances[j], contraction * direction[j] * direction[j])
+                variances[j] = remaining_variance(
+                    variances[j], contraction * direction[j] * direction[j])
             return
         if not self.blocks.all_touched():
             for j in range(x.count):
                 self.blocks.touch((first + x.places[j]) // LINE)
         for j in range(x.count):
             place = x.places[j]
-            variances[place] = less(variances[place], contraction * direction[j] * direction[j])
+            variances[place] = remaining_variance(
+                variances[place], contraction * direction[j] * direction[j])
 
     def to_array(self):
-        """The variances, ndarray of shape (n_outputs, length)."""
+        """Variances, ndarray of shape (n_outputs, length)."""
         return np.ascontiguousarray(
             self.blocks.to_array().reshape(self.n_outputs, self.width)[:, :self.length])
 
     def set_array(self, array):
-        """Take over what `to_array` gave."""
+        """Restore the result of `to_array`."""
         whole = np.ones((self.n_outputs, self.width))
         whole[:, :self.length] = doubles_of_shape(
             self.blocks.name, array, (self.n_outputs, self.length))
@@ -134,36 +136,38 @@ cdef class Diagonal(Covariance):
 
 
 cdef class Full(Covariance):
-    """A symmetric matrix for each output, n_outputs length^2 numbers.
+    """One symmetric matrix per output.
 
-    Only the panels of a row up to the one that holds the diagonal are kept, so symmetry is by
-    construction: the panel of the diagonal holds both halves of a square, whose elements (i, j) and
-    (j, i) are made by the same product. A step costs length^2 / 2 multiplications each for the
-    direction and the contraction, the former length times the stored entries of a sparse sample.
+    A row is divided into panels of OK_PANEL columns. Only the panels up to the diagonal are used.
+    The panel on the diagonal is part of a square that holds both (i, j) and (j, i); both are
+    computed by the same product, so the square is exactly symmetric.
 
-    To be taken back without a copy, a contraction is not made before the next sample is measured or
-    the next checkpoint is set: a call that learns one sample never copies a matrix, one that learns
-    many copies each matrix once.
+    A contraction costs length^2 / 2 multiplications. So does S_k x for a dense sample; for a sparse
+    one it costs length times the stored entries.
+
+    A contraction is deferred until the next sample is measured or the next checkpoint is set, so
+    that `rollback` can drop it. A call that learns one sample therefore never copies a matrix. A
+    call that learns many copies each matrix once.
     """
 
     def __init__(self, Py_ssize_t n_outputs, Py_ssize_t length):
         cdef Py_ssize_t i, k
         super().__init__(n_outputs, length)
         self.blocks = JournaledMatrix("covariances", n_outputs, length * self.width)
-        self.pending = <char *> calloc(n_outputs, 1)
-        if self.pending == NULL:
+        self.deferred = <char *> calloc(n_outputs, 1)
+        if self.deferred == NULL:
             raise MemoryError(f"no memory for {n_outputs} matrices")
         for k in range(n_outputs):
             for i in range(length):
                 self.blocks.row(k)[i * self.width + i] = 1
 
     def __dealloc__(self):
-        free(self.pending)
+        free(self.deferred)
 
     cdef double measure(self, Py_ssize_t k, const Vector *x) noexcept nogil:
-        if self.pending[k]:
-            self.take_off(k, self.blocks.touch(k))
-            self.pending[k] = False
+        if self.deferred[k]:
+            self.apply_contraction(k, self.blocks.touch(k))
+            self.deferred[k] = False
         return self.product(self.blocks.row(k), x, self.directions + k * self.width)
 
     cdef Vector direction(self, Py_ssize_t k, const Vector *x) noexcept nogil:
@@ -179,7 +183,7 @@ cdef class Full(Covariance):
         cdef double *direction = self.directions + k * self.width
         for j in range(self.length):
             direction[j] *= root
-        self.pending[k] = True
+        self.deferred[k] = True
 
     cdef double product(self, const double *matrix, const Vector *x, double *out) noexcept nogil:
         """out = S x; returns x'S x."""
@@ -196,7 +200,7 @@ cdef class Full(Covariance):
 
     cdef void product_dense(self, const double *matrix, const double *x,
                             double *out) noexcept nogil:
-        """Each row is used as a row, and but for its square as a column."""
+        """out += S x for dense x. Row i also serves as column i, except within its square."""
         cdef Py_ssize_t i, square
         cdef const double *row
         for i in range(self.length):
@@ -208,6 +212,7 @@ cdef class Full(Covariance):
 
     cdef void product_sparse(self, const double *matrix, const Vector *x,
                              double *out) noexcept nogil:
+        """out += S x for sparse x."""
         cdef Py_ssize_t i, j, square, n = 0, next = 0
         cdef double sum
         cdef const double *row
@@ -224,8 +229,8 @@ cdef class Full(Covariance):
                 self.ops.add(row, x.values[next], out, square)
                 next += 1
 
-    cdef void take_off(self, Py_ssize_t k, double *matrix) noexcept nogil:
-        """Make the contraction that is pending, on a matrix."""
+    cdef void apply_contraction(self, Py_ssize_t k, double *matrix) noexcept nogil:
+        """Apply the deferred contraction of output k to a matrix."""
         cdef Py_ssize_t i
         cdef const double *direction = self.directions + k * self.width
         cdef double *row
@@ -240,37 +245,37 @@ cdef class Full(Covariance):
         cdef Py_ssize_t k
         self.blocks.checkpoint()
         for k in range(self.n_outputs):
-            if self.pending[k]:
-                # Written without a touch: this is the state to return to.
-                self.take_off(k, self.blocks.row(k))
-                self.pending[k] = False
+            if self.deferred[k]:
+                # Not journaled: this is the state that `rollback` restores.
+                self.apply_contraction(k, self.blocks.row(k))
+                self.deferred[k] = False
 
     cdef void rollback(self) noexcept nogil:
-        memset(self.pending, 0, self.n_outputs)
+        memset(self.deferred, 0, self.n_outputs)
         self.blocks.rollback()
 
     @staticmethod
     def nbytes(Py_ssize_t n_outputs, Py_ssize_t length):
-        """Memory that so many matrices take, with the copy that calls for many samples make."""
+        """Bytes of the matrices of n_outputs, including the copy for `rollback`."""
         width = (length + OK_PANEL - 1) // OK_PANEL * OK_PANEL
         return 2 * n_outputs * length * width * sizeof(double)
 
     def to_array(self):
-        """The matrices, ndarray of shape (n_outputs, length, length)."""
+        """Covariances, ndarray of shape (n_outputs, length, length)."""
         cdef Py_ssize_t k
         cdef double[:, ::1] raw
         raw = whole = self.blocks.to_array()
         for k in range(self.n_outputs):
-            if self.pending[k]:
-                self.take_off(k, &raw[k, 0])
+            if self.deferred[k]:
+                self.apply_contraction(k, &raw[k, 0])
         shaped = whole.reshape(self.n_outputs, self.length, self.width)[:, :, :self.length]
         places = np.arange(self.length) // OK_PANEL
-        # Panels right of the diagonal's are not kept.
+        # Panels to the right of the diagonal are unused: take them from the transpose.
         kept = places[:, None] >= places
         return np.where(kept, shaped, shaped.transpose(0, 2, 1))
 
     def set_array(self, array):
-        """Take over what `to_array` gave."""
+        """Restore the result of `to_array`."""
         cdef Py_ssize_t i, k
         cdef const double[:, :, ::1] values = doubles_of_shape(
             self.blocks.name, array, (self.n_outputs, self.length, self.length))

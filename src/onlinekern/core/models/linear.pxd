@@ -5,7 +5,7 @@ from onlinekern.core.base.vector cimport ok_vector_ops
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.rows cimport Rows
 
-# Numbers in a block of the weights: a cache line.
+# Doubles in a block of the weights: one cache line.
 cdef enum:
     LINE = 8
 
@@ -15,20 +15,20 @@ cdef class LinearSpace(Space):
     cdef readonly Py_ssize_t d, width
     cdef readonly bint averaged
     cdef readonly double intercept
-    cdef public bint counted
-    # In rows of a cache line: the weights of all outputs, then, if averaged, their companions.
+    cdef public bint intercept_in_length
+    # Weights of all outputs, then, if averaged, their companions; one cache line per row.
     cdef readonly JournaledMatrix blocks
     cdef ScaledAverage average, saved_average
 
     cdef inline double *weights(self, Py_ssize_t k) noexcept nogil:
-        """d weights of output k, then its constant, to be multiplied by the scale."""
+        """d weights of output k, then its intercept, all without the scale."""
         return self.blocks.values + k * self.width
 
     cdef inline double *companions(self, Py_ssize_t k) noexcept nogil:
         return self.blocks.values + (self.n_outputs + k) * self.width
 
-    cdef inline void move(self, Py_ssize_t k, Py_ssize_t j, double step) noexcept nogil:
-        """Add `step` times the scale to weight j of output k."""
+    cdef inline void add_to_weight(self, Py_ssize_t k, Py_ssize_t j, double step) noexcept nogil:
+        """Increase weight j of output k by `step` times the scale."""
         cdef size_t place = k * self.width + j
         cdef double *numbers = self.blocks.values
         self.blocks.touch(place // LINE)
@@ -42,8 +42,8 @@ cdef class LinearSpace(Space):
         """Score of output k from its product with a sample."""
         return self.average.scale * (product + self.weights(k)[self.d])
 
-    cdef inline void touch(self, Py_ssize_t row) noexcept nogil:
-        """Let a whole row of the numbers be changed."""
+    cdef inline void journal_row(self, Py_ssize_t row) noexcept nogil:
+        """Save a row of weights or companions for `rollback`, before it changes."""
         cdef Py_ssize_t b
         if not self.blocks.all_touched():
             for b in range(row * self.width // LINE, (row + 1) * self.width // LINE):
@@ -51,12 +51,12 @@ cdef class LinearSpace(Space):
 
     cdef void score_row(self, const Rows *rows, Py_ssize_t i, double *current,
                         double *averaged) noexcept nogil
-    cdef void score_last(self, const Rows *rows, Py_ssize_t i, double *one,
-                         double *other) noexcept nogil
-    cdef void score_dense(self, const Rows *rows, Py_ssize_t i, double *one,
-                          double *other) noexcept nogil
-    cdef void touch_features(self, Py_ssize_t target, const Rows *rows,
-                             Py_ssize_t row) noexcept nogil
+    cdef void score_last(self, const Rows *rows, Py_ssize_t i, double *current,
+                         double *averaged) noexcept nogil
+    cdef void score_dense(self, const Rows *rows, Py_ssize_t i, double *current,
+                          double *averaged) noexcept nogil
+    cdef void journal_features(self, Py_ssize_t target, const Rows *rows,
+                               Py_ssize_t row) noexcept nogil
     cdef void add_sample(self, Py_ssize_t i, const double *coefficients) noexcept nogil
     cdef void advance(self) noexcept nogil
     cdef void shrink(self, double factor) noexcept nogil

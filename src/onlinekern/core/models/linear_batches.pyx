@@ -1,8 +1,8 @@
-"""BatchSpace: linear functions that stay what they are until a batch of samples is complete.
+"""BatchSpace: linear functions that are updated once per mini-batch.
 
-All samples of a batch are scored by one model; their shrinks and steps are gathered, and
-taken together at its end, wherever the calls end. What is gathered is a sum, kept with a list of
-the blocks that are not 0: the end of a batch costs what its samples have stored, not d.
+The model does not change within a batch. The space adds up the updates of the samples, and applies
+the sum when the batch is complete; a batch may span several calls. A list of the nonzero blocks of
+the sum makes the cost of a batch proportional to the stored entries of its samples, not to d.
 """
 from libc.math cimport sqrt
 from libc.stdlib cimport calloc, free
@@ -15,39 +15,39 @@ from onlinekern.core.samples.rows cimport is_sparse, sparse_row
 
 
 cdef class BatchSpace(LinearSpace):
-    """Linear functions, all 0.
+    """Linear functions, 0 at first.
 
     Parameters
     ----------
     batch_size : int >= 1
     radius : float >= 0
-        After each batch the model is projected onto the ball ||(w, b)|| <= radius; 0 for no ball.
-        With several outputs the norm is that of all of them together. A ball may be replaced by
-        another between calls; there is one from the start or never.
+        Each batch ends with a projection onto the ball ||(w, b)|| <= radius, where the norm is
+        over all outputs; 0 for no projection. A positive radius may change to another positive
+        one between calls. It may not change to or from 0.
     *arguments
-        Of `LinearSpace`.
+        Arguments of `LinearSpace`.
     """
 
     def __init__(self, Py_ssize_t batch_size, double radius, *arguments):
         LinearSpace.__init__(self, *arguments)
         self.batch_size = batch_size
         self.radius = radius
-        self.gathered = LinearSpace(self.d, arguments[1], self.n_outputs, False, self.intercept)
-        n = self.gathered.blocks.n_rows
-        self.marked = <char *> calloc(n, 1)
-        self.listed = <Py_ssize_t *> calloc(n, sizeof(Py_ssize_t))
-        if self.marked == NULL or self.listed == NULL:
+        self.batch_update = LinearSpace(self.d, arguments[1], self.n_outputs, False, self.intercept)
+        n = self.batch_update.blocks.n_rows
+        self.is_nonzero = <char *> calloc(n, 1)
+        self.nonzero = <Py_ssize_t *> calloc(n, sizeof(Py_ssize_t))
+        if self.is_nonzero == NULL or self.nonzero == NULL:
             raise MemoryError(f"no memory for a batch over {self.d} features")
         self.pending.shrink = 1
 
     def __dealloc__(self):
-        free(self.marked)
-        free(self.listed)
+        free(self.is_nonzero)
+        free(self.nonzero)
 
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         cdef Py_ssize_t k, row
         if self.batch_size == 1 and self.radius == 0:
-            # Nothing waits for the end of the batch.
+            # A batch of one sample without projection is an ordinary update.
             return LinearSpace.update(self, i, update)
         self.advance()
         self.pending.shrink *= update.shrink
@@ -55,117 +55,118 @@ cdef class BatchSpace(LinearSpace):
             row = self.row_number(i)
             for k in range(self.n_outputs):
                 if update.coefficients[k] != 0:
-                    self.gather(k, row, update.coefficients[k])
+                    self.add_to_batch(k, row, update.coefficients[k])
         self.pending.count += 1
         if self.pending.count == self.batch_size:
             self.step()
         return OK
 
-    cdef void mark(self, Py_ssize_t block) noexcept nogil:
-        if not self.marked[block]:
-            self.marked[block] = True
-            self.listed[self.n_listed] = block
-            self.n_listed += 1
+    cdef void add_nonzero(self, Py_ssize_t block) noexcept nogil:
+        """Add a block to the list of nonzero blocks, if it is not there yet."""
+        if not self.is_nonzero[block]:
+            self.is_nonzero[block] = True
+            self.nonzero[self.n_nonzero] = block
+            self.n_nonzero += 1
 
-    cdef void relist(self) noexcept nogil:
-        """Find the blocks that are not 0."""
+    cdef void find_nonzero(self) noexcept nogil:
+        """Rebuild the list of nonzero blocks from the batch update."""
         cdef Py_ssize_t b, j
-        self.n_listed = 0
-        for b in range(self.gathered.blocks.n_rows):
-            self.marked[b] = False
+        self.n_nonzero = 0
+        for b in range(self.batch_update.blocks.n_rows):
+            self.is_nonzero[b] = False
             for j in range(LINE):
-                if self.gathered.blocks.row(b)[j] != 0:
-                    self.mark(b)
+                if self.batch_update.blocks.row(b)[j] != 0:
+                    self.add_nonzero(b)
 
-    cdef void gather(self, Py_ssize_t k, Py_ssize_t row, double coefficient) noexcept nogil:
-        """Add a sample to those of the open batch."""
+    cdef void add_to_batch(self, Py_ssize_t k, Py_ssize_t row, double coefficient) noexcept nogil:
+        """Add coefficient times sample to output k of the batch update."""
         cdef Py_ssize_t j, start = k * self.width
         cdef ok_sparse_row x
-        self.gathered.add(k, &self.rows, row, coefficient)
-        self.mark((start + self.d) // LINE)
+        self.batch_update.add(k, &self.rows, row, coefficient)
+        self.add_nonzero((start + self.d) // LINE)
         if is_sparse(&self.rows):
             x = sparse_row(&self.rows, row)
             for j in range(x.count):
-                self.mark((start + x.columns[j]) // LINE)
+                self.add_nonzero((start + x.columns[j]) // LINE)
         else:
             for j in range((self.d + LINE - 1) // LINE):
-                self.mark(start // LINE + j)
+                self.add_nonzero(start // LINE + j)
 
     cdef void step(self) noexcept nogil:
-        """End the batch."""
+        """Apply the batch update and start a new batch."""
         cdef Py_ssize_t b
         if self.pending.shrink != 1:
             self.shrink(self.pending.shrink)
-            self.pending.square *= self.pending.shrink * self.pending.shrink
-        for b in range(self.n_listed):
-            self.take(self.listed[b])
-            self.marked[self.listed[b]] = False
-        self.n_listed = 0
+            self.pending.squared_norm *= self.pending.shrink * self.pending.shrink
+        for b in range(self.n_nonzero):
+            self.apply_block(self.nonzero[b])
+            self.is_nonzero[self.nonzero[b]] = False
+        self.n_nonzero = 0
         self.pending.count = 0
         self.pending.shrink = 1
         if self.radius > 0:
             self.project()
 
-    cdef void take(self, Py_ssize_t block) noexcept nogil:
-        """Add a block of what was gathered to the weights, and empty it."""
+    cdef void apply_block(self, Py_ssize_t block) noexcept nogil:
+        """Add a block of the batch update to the weights, then clear the block."""
         cdef Py_ssize_t j, k = block * LINE // self.width, first = block * LINE - k * self.width
         cdef double scale = self.average.scale, before, after
-        cdef double *gathered = self.gathered.blocks.touch(block)
+        cdef double *block_update = self.batch_update.blocks.touch(block)
         for j in range(LINE):
-            if gathered[j] != 0:
+            if block_update[j] != 0:
                 before = scale * self.weights(k)[first + j]
-                self.move(k, first + j, gathered[j] / scale)
+                self.add_to_weight(k, first + j, block_update[j] / scale)
                 after = scale * self.weights(k)[first + j]
-                self.pending.square += (after - before) * (after + before)
-                gathered[j] = 0
+                self.pending.squared_norm += (after - before) * (after + before)
+                block_update[j] = 0
 
     cdef void project(self) noexcept nogil:
-        """The nearest point of the ball."""
+        """Project the model onto the ball."""
         cdef double factor
-        if self.pending.square > self.radius * self.radius:
-            factor = self.radius / sqrt(self.pending.square)
+        if self.pending.squared_norm > self.radius * self.radius:
+            factor = self.radius / sqrt(self.pending.squared_norm)
             self.shrink(factor)
-            self.pending.square *= factor * factor
+            self.pending.squared_norm *= factor * factor
 
     cdef void checkpoint(self) noexcept nogil:
         LinearSpace.checkpoint(self)
-        self.gathered.checkpoint()
+        self.batch_update.checkpoint()
         self.saved_pending = self.pending
 
     cdef void rollback(self) noexcept nogil:
         LinearSpace.rollback(self)
-        self.gathered.rollback()
+        self.batch_update.rollback()
         self.pending = self.saved_pending
-        self.relist()
+        self.find_nonzero()
 
     def end_batch(self):
-        """Step with the samples of the open batch, if there are any, as if they were all of it."""
+        """Apply the update of an incomplete batch, if there is one."""
         self.checkpoint()
         if self.pending.count > 0:
             self.step()
 
     @property
     def n_pending(self):
-        """Samples of the open batch."""
+        """Number of samples in the open batch."""
         return self.pending.count
 
     def arguments(self):
-        """What makes an empty space like this one."""
+        """Arguments that construct an empty space like this one."""
         return self.batch_size, self.radius, *LinearSpace.arguments(self)
 
     def get_state(self):
-        """All that was learnt, as a dictionary."""
+        """Learnt state, as a dictionary."""
         return {
-            **LinearSpace.get_state(self), "gathered": self.gathered.blocks.to_array(),
+            **LinearSpace.get_state(self), "batch_update": self.batch_update.blocks.to_array(),
             "count": self.pending.count, "shrink": self.pending.shrink,
-            "square": self.pending.square,
+            "squared_norm": self.pending.squared_norm,
         }
 
     def set_state(self, state):
-        """Take over what `get_state` gave."""
+        """Restore the result of `get_state`."""
         LinearSpace.set_state(self, state)
-        self.gathered.blocks.set_array(state["gathered"])
+        self.batch_update.blocks.set_array(state["batch_update"])
         self.pending.count, self.pending.shrink = state["count"], state["shrink"]
-        self.pending.square = state["square"]
+        self.pending.squared_norm = state["squared_norm"]
         self.saved_pending = self.pending
-        self.relist()
+        self.find_nonzero()

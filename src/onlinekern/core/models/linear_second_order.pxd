@@ -9,11 +9,13 @@ from onlinekern.core.samples.row_arithmetic cimport Entries, Vector
 cdef class SecondOrderSpace(LinearSpace):
     cdef readonly Covariance covariance
     cdef readonly str kind
-    cdef Entries sample          # the one that was measured last
-    cdef Py_ssize_t factor       # the work of a sample against that of a first-order one
-    cdef int64_t spent, spent_before
-    cdef bint overflow           # a variance of it is not finite
-    cdef bint loaded             # it is the one that was scored last
+    cdef Entries sample          # the measured sample
+    cdef Py_ssize_t relative_work  # work per sample, relative to a first-order learner
+    # How often a sample was skipped because no variance was left along it.
+    cdef readonly int64_t n_degenerate
+    cdef int64_t saved_n_degenerate
+    cdef bint overflow           # a variance of `sample` is not finite
+    cdef bint loaded             # `sample` is the one scored last
     cdef void measure_all(self, Py_ssize_t i) noexcept nogil
     cdef void step(self, Py_ssize_t k, const Vector *direction, double coefficient) noexcept nogil
     cdef void add_along(self, Py_ssize_t target, const Vector *direction,

@@ -1,12 +1,12 @@
 """SecondOrderSpace: linear functions with a covariance of the weights (CW, AROW, SCW).
 
-The squared length of a sample x for output k is its variance x'S_k x, S_k the covariance of the
-output. A step goes along S_k x and contracts S_k. The intercept is the weight of a feature that is
-always 1.
+Output k has the covariance S_k. The variance x'S_k x of a sample x takes the place of its squared
+length. An update moves the weights along S_k x and contracts S_k. The intercept is the weight of a
+feature that is always 1.
 
-A multi-class step moves two outputs: the class of the sample and its rival. Its variance is the sum
-of the variances of both, and both matrices are contracted alike. The exact step would also make
-covariances between the two outputs; they are left at 0.
+A multi-class update changes two outputs: the class of the sample and its highest-scoring rival. Its
+variance is the sum of both variances, and both matrices are contracted with the same beta. The
+exact update would also create covariances between the two outputs. They are kept at 0.
 """
 from libc.math cimport isfinite
 
@@ -18,29 +18,29 @@ from onlinekern.core.samples.row_arithmetic cimport Entries, Vector, add_vector
 
 from onlinekern.core.models.covariances import COVARIANCES
 
-# A variance below so many times ||x||^2, which it was at first, is taken for 0: a full matrix has
+# A variance below this fraction of its initial value ||x||^2 counts as 0: a full matrix has
 # rounding errors of this size.
-cdef double SPENT = 1e-15
+cdef double NEGLIGIBLE_VARIANCE = 1e-15
 
 
 cdef class SecondOrderSpace(LinearSpace):
-    """Linear functions, all 0, with the identity for a covariance.
+    """Linear functions, 0 at first, with the identity as covariance.
 
     Parameters
     ----------
     d, dtype, n_outputs, averaged
-        As in LinearSpace.
+        See `LinearSpace`.
     intercept : bool
-        Whether there is a constant.
+        Learn an intercept.
     kind : {'diagonal', 'full'}
-        Of the covariance.
+        Form of the covariance, a key of `COVARIANCES`.
     """
 
     def __init__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, bint averaged, bint intercept,
                  str kind):
         super().__init__(d, dtype, n_outputs, averaged, intercept)
         self.kind = kind
-        self.factor = d if kind == "full" else 3
+        self.relative_work = d if kind == "full" else 3
         self.sample = Entries(d, intercept)
         self.covariance = COVARIANCES[kind](n_outputs, d + intercept)
 
@@ -48,11 +48,11 @@ cdef class SecondOrderSpace(LinearSpace):
         return (self.covariance,)
 
     cdef Py_ssize_t size(self) noexcept nogil:
-        """Work per sample, in kernel values of some sixteen features."""
-        return self.factor * LinearSpace.size(self)
+        """Work per sample, in units of a kernel value of about 16 features."""
+        return self.relative_work * LinearSpace.size(self)
 
     cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
-        """x'S_k x, where it is needed; 0 where S_k has no variance left along x."""
+        """x'S_k x where needed, 0 if it is negligible against ||x||^2."""
         cdef Py_ssize_t k
         cdef double variance
         self.sample.load(&self.rows, self.row_number(i))
@@ -63,15 +63,15 @@ cdef class SecondOrderSpace(LinearSpace):
             variance = self.covariance.measure(k, &self.sample.vector)
             if not isfinite(variance):
                 self.overflow = True
-            elif variance <= SPENT * self.sample.square:
-                self.spent += self.sample.square > 0
+            elif variance <= NEGLIGIBLE_VARIANCE * self.sample.square:
+                self.n_degenerate += self.sample.square > 0
                 variance = 0
             update.lengths[k] = variance
 
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
-        """Take the steps of the sample that was scored last; the rules do not shrink.
+        """Update weights and covariances with the sample scored last. The rules do not shrink.
 
-        Returns NOT_FINITE, and learns nothing, if a length or a contraction is not finite.
+        Returns NOT_FINITE and changes no weights if a variance or a contraction is not finite.
         """
         cdef Py_ssize_t k
         cdef Vector direction
@@ -92,14 +92,14 @@ cdef class SecondOrderSpace(LinearSpace):
         return OK
 
     cdef void measure_all(self, Py_ssize_t i) noexcept nogil:
-        """Prepare the directions of a sample whose squared lengths were not needed."""
+        """Compute S_k x of a sample whose variances were not needed."""
         cdef Py_ssize_t k
         self.sample.load(&self.rows, self.row_number(i))
         for k in range(self.n_outputs):
             self.covariance.measure(k, &self.sample.vector)
 
     cdef void step(self, Py_ssize_t k, const Vector *direction, double coefficient) noexcept nogil:
-        """w_k += coefficient direction"""
+        """w_k += coefficient * direction"""
         self.add_along(k, direction, coefficient)
         if self.averaged:
             self.add_along(self.n_outputs + k, direction,
@@ -107,10 +107,10 @@ cdef class SecondOrderSpace(LinearSpace):
 
     cdef void add_along(self, Py_ssize_t target, const Vector *direction,
                         double factor) noexcept nogil:
-        """Add to a row of the numbers."""
+        """Add factor * direction to a row of weights or companions."""
         cdef Py_ssize_t j
         if direction.places == NULL:
-            self.touch(target)
+            self.journal_row(target)
         elif not self.blocks.all_touched():
             for j in range(direction.count):
                 self.blocks.touch((target * self.width + direction.places[j]) // LINE)
@@ -119,30 +119,25 @@ cdef class SecondOrderSpace(LinearSpace):
     cdef void checkpoint(self) noexcept nogil:
         LinearSpace.checkpoint(self)
         self.loaded = self.overflow = False
-        self.spent_before = self.spent
+        self.saved_n_degenerate = self.n_degenerate
         self.covariance.checkpoint()
 
     cdef void rollback(self) noexcept nogil:
         LinearSpace.rollback(self)
-        self.spent = self.spent_before
+        self.n_degenerate = self.saved_n_degenerate
         self.covariance.rollback()
 
-    @property
-    def n_spent(self):
-        """How often a sample was passed over because no variance was left along it."""
-        return self.spent
-
     def arguments(self):
-        """What makes an empty space like this one."""
+        """Arguments that construct an empty space like this one."""
         return (*LinearSpace.arguments(self)[:4], bool(self.intercept), self.kind)
 
     def get_state(self):
-        """All that was learnt, as a dictionary."""
+        """Learnt state, as a dictionary."""
         return {**LinearSpace.get_state(self), "covariance": self.covariance.to_array(),
-                "spent": self.spent}
+                "n_degenerate": self.n_degenerate}
 
     def set_state(self, state):
-        """Take over what `get_state` gave."""
+        """Restore the result of `get_state`."""
         LinearSpace.set_state(self, state)
         self.covariance.set_array(state["covariance"])
-        self.spent = state["spent"]
+        self.n_degenerate = state["n_degenerate"]

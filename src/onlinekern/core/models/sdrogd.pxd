@@ -1,4 +1,4 @@
-# The space of SDROGD. May change at minor versions.
+# Sketched linear space of SDROGD. May change at minor versions.
 from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Part, Status
@@ -17,25 +17,26 @@ cdef class Discriminant(Part):
     cdef double curvature(self, Scatter scatter) noexcept nogil
 
 
-cdef class Step(Part):
+cdef class StepSize(Part):
     cdef double at(self, int64_t t, double curvature, double mean_square) noexcept nogil
 
 
 cdef struct Progress:
     int64_t steps            # batches learnt
-    int64_t exponent         # the weights are values * 2^exponent
+    int64_t exponent         # true weights are the stored ones times 2^exponent
     Py_ssize_t pending       # samples of the open batch
 
 
 cdef class SketchedSpace(Space):
     cdef readonly Scatter scatter
     cdef public Discriminant discriminant
-    cdef public Step step_size
+    cdef public StepSize step_size
     cdef readonly Py_ssize_t batch_size
     cdef readonly bint intercept, averaged
-    cdef JournaledMatrix weights  # n_outputs x (d + 1), the last column the intercepts
-    cdef JournaledMatrix average  # the same, if averaged; else the weights themselves
-    cdef JournaledMatrix collected  # the same: coefficients times samples of the batch, summed
+    # Each is n_outputs x (d + 1). The last column holds the intercepts.
+    cdef JournaledMatrix weights
+    cdef JournaledMatrix average            # `weights` itself if not averaged
+    cdef JournaledMatrix negative_gradient  # of the loss, summed over the open batch
     cdef Progress progress, saved
     cdef Py_ssize_t label
     cdef double weight
@@ -44,5 +45,5 @@ cdef class SketchedSpace(Space):
     cdef void score_row(self, const Rows *rows, Py_ssize_t i, double *current,
                         double *averaged) noexcept nogil
     cdef Status step(self) noexcept nogil
-    cdef void descend(self, double rate) noexcept nogil
-    cdef Status settle(self) noexcept nogil
+    cdef void gradient_step(self, double rate) noexcept nogil
+    cdef Status rescale(self) noexcept nogil

@@ -1,8 +1,9 @@
-"""SketchedSpace: the linear functions of SDROGD, which step once per batch along a discriminant.
+"""SketchedSpace: the linear functions of SDROGD, trained by mini-batch gradient descent.
 
-The rule gives each sample the coefficient of its loss. The space adds up coefficient times sample
-and updates the scatter matrices. At the end of a batch of `batch_size` samples, which may span
-several calls, it steps along the mean of these sums minus the gradient of the discriminant.
+The objective is the mean loss plus a `Discriminant`. The rule gives each sample a coefficient:
+minus the weighted derivative of its loss. The space adds up coefficient times sample, which is
+minus the gradient of the loss, and updates the scatter matrices. A gradient step follows every
+`batch_size` samples; a batch may span several calls.
 
 A `Discriminant` is a regulariser that pulls samples of a class together and the classes apart. With
 S_w and S_b the within- and between-class scatter matrices, and m the direction of the class means,
@@ -13,8 +14,8 @@ S_w and S_b the within- and between-class scatter matrices, and m the direction 
 The quadratic one is published (Xue and Ren 2020, eqs. 10 and 11, gamma = 1). It is unbounded below
 where S_b outweighs the other terms. The linear one is convex and bounded below.
 
-With the quadratic discriminant the weights may grow without bound. They are therefore stored as
-numbers times 2^exponent, intercepts included. Scaling the numbers by a power of two rounds nothing.
+With the quadratic discriminant the weights may grow without bound. Weights and intercepts are
+therefore stored without a common factor 2^exponent. Scaling by a power of two is exact.
 """
 from libc.math cimport fabs, frexp, isfinite, ldexp, sqrt
 from libc.stdint cimport int64_t
@@ -52,8 +53,11 @@ cdef class Discriminant(Part):
 
     cdef void gradient(self, Scatter scatter, const double *w, Py_ssize_t n, double unit,
                        double *out) noexcept nogil:
-        """out += the gradient at unit^-1 w, times `unit`; n rows of d + 1 numbers, the last of
-        each an intercept, which is let alone. `scatter` has been refreshed."""
+        """out += unit * gradient at w / unit.
+
+        `w` and `out` are n x (d + 1). The last column holds the intercepts and stays unchanged in
+        `out`. Refresh `scatter` before the call.
+        """
         cdef int d = <int> scatter.d, one = 1
         cdef Py_ssize_t k, stride = scatter.d + 1
         for k in range(n):
@@ -66,17 +70,17 @@ cdef class Discriminant(Part):
 
     cdef void between(self, Scatter scatter, const double *w, Py_ssize_t n, double unit,
                       double *out) noexcept nogil:
-        """The part of `gradient` that pulls the classes apart."""
+        """Add the between-class part of `gradient` to `out`."""
         self.missing = b"Discriminant.between"
 
     cdef double curvature(self, Scatter scatter) noexcept nogil:
-        """An estimate of the largest curvature of the convex part."""
+        """Estimate of the largest curvature of the convex part."""
         return self.regularisation + \
             self.weight * self.within_weight * scatter.largest_eigenvalue()
 
 
 cdef class LinearBetween(Discriminant):
-    """The convex one: -(1 - eta) m'w."""
+    """Convex between-class term, -(1 - eta) m'w."""
 
     cdef void between(self, Scatter scatter, const double *w, Py_ssize_t n, double unit,
                       double *out) noexcept nogil:
@@ -84,34 +88,35 @@ cdef class LinearBetween(Discriminant):
 
 
 cdef class QuadraticBetween(Discriminant):
-    """The published one: -(1 - eta)/2 w'S_b w."""
+    """Published between-class term, -(1 - eta)/2 w'S_b w (Xue and Ren 2020)."""
 
     cdef void between(self, Scatter scatter, const double *w, Py_ssize_t n, double unit,
                       double *out) noexcept nogil:
         scatter.between(w, n, scatter.d + 1, -self.weight * (1 - self.within_weight), out)
 
 
-cdef class Step(Part):
-    """Base of the step sizes, and the published one: alpha_t = 1 / t, t counting batches."""
+cdef class StepSize(Part):
+    """Published step size alpha_t = 1 / t of batch t, and base of the other step sizes."""
 
     cdef double at(self, int64_t t, double curvature, double mean_square) noexcept nogil:
+        """Step size of batch t, given the curvature L and the mean of ||x||^2."""
         return 1.0 / t
 
 
-cdef class SafeStep(Step):
-    """alpha_t = min(1 / t, 1 / L): never beyond the far side of the valley, L its curvature."""
+cdef class SafeStepSize(StepSize):
+    """alpha_t = min(1 / t, 1 / L), L the curvature: a longer step could overshoot the minimum."""
 
     cdef double at(self, int64_t t, double curvature, double mean_square) noexcept nogil:
         return 1 / max(<double> t, curvature)
 
 
-cdef class RootStep(Step):
+cdef class RootStepSize(StepSize):
     """alpha_t = 1 / (L + sqrt(t) / eta0)
 
     Parameters
     ----------
     eta0 : float >= 0
-        0 stands for max(1, 16 / mean ||x||^2): short samples bear, and need, longer steps.
+        0 for max(1, 16 / mean ||x||^2): short samples need larger steps.
     """
 
     cdef double eta0
@@ -128,31 +133,32 @@ cdef class RootStep(Step):
 
 
 DISCRIMINANTS = {"linear": LinearBetween, "quadratic": QuadraticBetween}
-STEPS = {"paper": Step, "safe": SafeStep, "sqrt": RootStep}
+STEP_SIZES = {"paper": StepSize, "safe": SafeStepSize, "sqrt": RootStepSize}
 
 
-# Weights that give the usual sample a larger score have grown without bound: a margin is 1.
+# The weights are rescaled when a typical sample gets a larger score. A margin is 1, so such weights
+# have grown without bound.
 cdef double LARGEST_SCORE = 2.0 ** 30
-# Scores are given with at most this exponent, so that they are finite: the sign and the order of
-# the outputs are what they would be, the size is not.
+# Largest exponent applied to scores, so that they stay finite. Beyond it, sign and order of the
+# scores are right, but their size is not.
 cdef int LARGEST_EXPONENT = 300
 
 
 cdef class SketchedSpace(Space):
-    """Linear functions of the samples.
+    """Linear functions, 0 at first.
 
     Parameters
     ----------
     scatter : Scatter
     discriminant : Discriminant
-    step_size : Step
+    step_size : StepSize
     n_outputs : int
         1 for two classes, else the number of classes.
     batch_size : int
     intercept : bool
-        Whether there is a constant, which the loss alone moves.
+        Learn an intercept. Only the loss changes it, not the discriminant.
     averaged : bool
-        Predict with w_bar <- w_bar + min(1, 4 / (t + 3)) (w - w_bar), t counting batches.
+        Predict with the average w_bar <- w_bar + min(1, 4 / (t + 3)) (w - w_bar) after batch t.
     """
 
     def __init__(self, Scatter scatter, discriminant, step_size, Py_ssize_t n_outputs,
@@ -168,17 +174,17 @@ cdef class SketchedSpace(Space):
         self.average = self.weights
         if averaged:
             self.average = JournaledMatrix("averaged weights", n_outputs, scatter.d + 1)
-        self.collected = JournaledMatrix("steps of the batch", n_outputs, scatter.d + 1)
+        self.negative_gradient = JournaledMatrix("batch gradient", n_outputs, scatter.d + 1)
 
     def components(self):
         return self.discriminant, self.step_size
 
     cdef Py_ssize_t size(self) noexcept nogil:
-        """Work per sample, in kernel values of a few numbers each."""
+        """Work per sample, in units of a kernel value of a few features."""
         return (self.scatter.sketch.size + self.n_outputs) * (self.scatter.d // 64 + 1)
 
     cdef double unit(self) noexcept nogil:
-        """2^exponent, or the largest power of two that a score is multiplied by."""
+        """2^min(exponent, LARGEST_EXPONENT)."""
         return ldexp(1, <int> min(self.progress.exponent, <int64_t> LARGEST_EXPONENT))
 
     cdef void score_row(self, const Rows *rows, Py_ssize_t i, double *current,
@@ -195,72 +201,74 @@ cdef class SketchedSpace(Space):
         self.score_row(&self.rows, self.row_number(i), current, averaged)
 
     cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
-        """A gradient step does not depend on the lengths: they stay 0."""
+        """Leave the lengths at 0: a gradient step does not use them."""
 
     cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil:
         self.label = <Py_ssize_t> y
         self.weight = weight
 
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
-        """Take sample i into the statistics and the batch, which may end with it."""
+        """Add sample i to the scatter matrices and the batch. Step if the batch is complete."""
         cdef Py_ssize_t k, row = self.row_number(i)
-        cdef double *collected
+        cdef double *gradient_row
         cdef Status status = self.scatter.add(&self.rows, row, self.label, self.weight)
         if status < 0:
             return status
         for k in range(self.n_outputs if update.updates else 0):
             if update.coefficients[k] != 0:
-                collected = self.collected.touch(k)
-                row_add(&self.rows, row, update.coefficients[k], collected)
-                collected[self.scatter.d] += update.coefficients[k]
+                gradient_row = self.negative_gradient.touch(k)
+                row_add(&self.rows, row, update.coefficients[k], gradient_row)
+                gradient_row[self.scatter.d] += update.coefficients[k]
         self.progress.pending += 1
         return self.step() if self.progress.pending == self.batch_size else OK
 
     cdef Status step(self) noexcept nogil:
-        """End the batch: w <- w - alpha_t (gradient - mean of the collected). Returns a status."""
+        """End the batch: take a gradient step and update the average. Returns a status."""
         cdef Py_ssize_t j, length = self.n_outputs * (self.scatter.d + 1)
         cdef double curvature, share
         cdef double *average = self.average.values
         cdef const double *weights = self.weights.values
         self.weights.touch_all()
         self.average.touch_all()
-        self.collected.touch_all()
+        self.negative_gradient.touch_all()
         self.scatter.refresh()
         self.progress.steps += 1
         curvature = self.discriminant.curvature(self.scatter)
-        self.descend(self.step_size.at(self.progress.steps, curvature,
-                                       self.scatter.mean_square()))
+        self.gradient_step(self.step_size.at(
+            self.progress.steps, curvature, self.scatter.mean_square()))
         self.progress.pending = 0
         if self.averaged:
             share = min(1.0, 4.0 / (self.progress.steps + 3))
             for j in range(length):
                 average[j] += share * (weights[j] - average[j])
-        return self.settle()
+        return self.rescale()
 
-    cdef void descend(self, double rate) noexcept nogil:
-        """Step, and empty the batch."""
+    cdef void gradient_step(self, double rate) noexcept nogil:
+        """w <- w - rate * (mean gradient of the loss + gradient of the discriminant)."""
         cdef Py_ssize_t j, k, d = self.scatter.d, length = self.n_outputs * (d + 1)
         cdef double unit = ldexp(1, -<int> min(self.progress.exponent, <int64_t> 5000))
-        cdef double *move = self.collected.values
+        # In place: the sum becomes the gradient, then 0 for the next batch.
+        cdef double *gradient = self.negative_gradient.values
         cdef double *weights = self.weights.values
         for j in range(length):
-            move[j] *= -unit / self.progress.pending
+            gradient[j] *= -unit / self.progress.pending
         for k in range(0 if self.intercept else self.n_outputs):
-            move[k * (d + 1) + d] = 0
-        self.discriminant.gradient(self.scatter, self.weights.values, self.n_outputs, unit, move)
+            gradient[k * (d + 1) + d] = 0
+        self.discriminant.gradient(
+            self.scatter, self.weights.values, self.n_outputs, unit, gradient)
         for j in range(length):
-            weights[j] -= rate * move[j]
-            move[j] = 0
+            weights[j] -= rate * gradient[j]
+            gradient[j] = 0
 
-    cdef Status settle(self) noexcept nogil:
-        """Keep the numbers small. Returns a status."""
+    cdef Status rescale(self) noexcept nogil:
+        """Move a power of two from large weights to the exponent. Returns a status."""
         cdef Py_ssize_t j, length = self.n_outputs * (self.scatter.d + 1)
         cdef double largest = 0
         cdef double *weights = self.weights.values
         cdef double *average = self.average.values
         cdef int exponent
         for j in range(length):
-            # Written so that NaN, too, ends as the largest.
+            # `not <=` instead of `>`, so that a NaN becomes the largest.
             if not fabs(weights[j]) <= largest:
                 largest = fabs(weights[j])
         if not isfinite(largest):
@@ -280,30 +288,30 @@ cdef class SketchedSpace(Space):
         self.scatter.checkpoint()
         self.weights.checkpoint()
         self.average.checkpoint()
-        self.collected.checkpoint()
+        self.negative_gradient.checkpoint()
 
     cdef void rollback(self) noexcept nogil:
         self.progress = self.saved
         self.scatter.rollback()
         self.weights.rollback()
         self.average.rollback()
-        self.collected.rollback()
+        self.negative_gradient.rollback()
 
     cdef Status score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
                       double *out) noexcept nogil:
-        """Predicting scores of n samples into out (n x n_outputs); nothing is written elsewhere."""
+        """Write the predicting scores of n samples to `out` (n x n_outputs), and nothing else."""
         cdef Py_ssize_t i
         for i in range(n):
             self.score_row(rows, first + i, out + i * self.n_outputs, out + i * self.n_outputs)
         return OK
 
     def end_batch(self):
-        """Step with the samples of the open batch, if there are any, as if they were all of it.
+        """Take the step of an incomplete batch, if there is one.
 
         Raises
         ------
         FloatingPointError
-            When the weights overflow; the space is then as it was.
+            If the weights overflow. The space is then unchanged.
         """
         self.checkpoint()
         if self.progress.pending > 0 and self.step() < 0:
@@ -311,38 +319,39 @@ cdef class SketchedSpace(Space):
             raise FloatingPointError("the weights are no longer finite: scale the features")
 
     def effective(self):
-        """Weights and intercepts of the model that predicts, ndarray (n_outputs, d + 1)."""
+        """Weights and intercepts of the predicting model, ndarray (n_outputs, d + 1)."""
         return self.unit() * self.average.to_array()
 
     def latest(self):
-        """The same of the last step, whether or not it predicts."""
+        """Weights and intercepts after the last step, ndarray (n_outputs, d + 1)."""
         return self.unit() * self.weights.to_array()
 
     @property
     def n_steps(self):
-        """Batches learnt."""
+        """Number of batches learnt."""
         return self.progress.steps
 
     @property
     def n_pending(self):
-        """Samples of the open batch."""
+        """Number of samples in the open batch."""
         return self.progress.pending
 
     @property
     def is_busy_next(self):
-        """Whether the next sample ends the batch or fills the sketch."""
+        """Whether the next sample completes the batch or fills the sketch."""
         return self.progress.pending + 1 == self.batch_size \
             or self.scatter.sketch.tally.n + 1 == 2 * self.scatter.sketch.size
 
     @property
     def exponent(self):
-        """The weights are numbers times 2^exponent; > 0 once they have grown without bound."""
+        """True weights are the stored ones times 2^exponent; > 0 if they grew without bound."""
         return self.progress.exponent
 
     def __reduce__(self):
         arguments = (self.scatter, self.discriminant, self.step_size, self.n_outputs,
                      self.batch_size, self.intercept, self.averaged)
-        state = (self.weights.to_array(), self.average.to_array(), self.collected.to_array(),
+        state = (self.weights.to_array(), self.average.to_array(),
+                 self.negative_gradient.to_array(),
                  self.progress.steps, self.progress.exponent, self.progress.pending)
         return _restore, (arguments, state)
 
@@ -351,7 +360,7 @@ def _restore(arguments, state):
     cdef SketchedSpace space = SketchedSpace(*arguments)
     space.weights.set_array(state[0])
     space.average.set_array(state[1])
-    space.collected.set_array(state[2])
+    space.negative_gradient.set_array(state[2])
     space.progress.steps, space.progress.exponent, space.progress.pending = state[3:]
     space.checkpoint()
     return space
