@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import validation
 
-from onlinekern.core.samples.rows import canonical_csr
+from onlinekern.core.samples.rows import checked_csr
 
 NUMBERS = "biuf"
 LABELS = NUMBERS + "U"
@@ -60,28 +60,23 @@ def are_plain_targets(y: Any, n_samples: int, kinds: str) -> bool:
     )
 
 
-def checked_sparse(X: Any) -> Any:
+def check_sparse(X: Any) -> None:
     """Raise ValueError for a sparse matrix with indices beyond it, before SciPy follows them.
+
+    CSR matrices are checked later: SciPy converts all other formats to it.
 
     Parameters
     ----------
     X : sparse matrix or array
-
-    Returns
-    -------
-    X, or a copy with ascending columns if it is a CSR matrix without
     """
     if X.ndim != 2:
-        return X
-    if X.format == "csr":
-        return canonical_csr(X)
+        return
     if X.format == "coo":
         for name, indices, size in zip(("row", "column"), (X.row, X.col), X.shape, strict=True):
             if len(indices) and not 0 <= indices.min() <= indices.max() < size:
                 raise ValueError(f"X is no valid COO matrix: a {name} index is not in [0, {size})")
     elif X.format in ("csc", "bsr"):
         X.check_format(full_check=True)
-    return X
 
 
 def validate_data(
@@ -120,14 +115,17 @@ def validate_data(
         if are_plain_targets(targets, len(X), NUMBERS if y_numeric else LABELS):
             return X, targets
     if sp.issparse(X):
-        X = checked_sparse(X)
+        check_sparse(X)
     checks = {} if alone else {"y_numeric": y_numeric}
     validated = validation.validate_data(
         estimator, X, y, accept_sparse="csr", dtype=dtype, order="C", reset=reset, **checks
     )
     if y_numeric:
         check_targets(validated[1])
-    return validated
+    rows, *targets = (validated,) if alone else validated
+    if sp.issparse(rows):
+        rows = checked_csr(rows)
+    return (rows, *targets) if targets else rows
 
 
 def check_targets(y: Any) -> None:

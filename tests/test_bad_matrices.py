@@ -1,5 +1,7 @@
 """Matrices that lie about themselves: every way in refuses them, or reads what is really there."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -7,7 +9,7 @@ from sklearn.base import is_classifier
 
 import onlinekern
 from onlinekern import FourierFeatures, FrequentDirections, NystroemFeatures, all_estimators
-from onlinekern.core.samples.rows import canonical_csr
+from onlinekern.core.samples.rows import checked_csr
 
 D = 6
 ESTIMATORS = dict(all_estimators())
@@ -167,15 +169,71 @@ def test_what_a_matrix_says_of_its_order_is_not_relied_on(name, index):
 def test_duplicates_are_added_up():
     lying = raw(np.array([1.0, 2.0, 3.0]), np.array([1, 1, 0], np.int32),
                 np.array([0, 3], np.int32), (1, 3))  # fmt: skip
-    np.testing.assert_array_equal(canonical_csr(lying).toarray(), [[3.0, 3.0, 0.0]])
+    np.testing.assert_array_equal(checked_csr(lying).toarray(), [[3.0, 3.0, 0.0]])
     assert lying.nnz == 3
 
 
 def test_a_good_matrix_is_taken_as_it_is():
-    X = sparse.csr_matrix((5, 4))
-    assert canonical_csr(X) is X
-    X = sparse.csr_matrix(np.array([[0, 0], [1, 2], [0, 0], [0, 3], [4, 0], [0, 0.0]]))
-    assert canonical_csr(X) is X
+    for X in (
+        sparse.csr_matrix((5, 4)),
+        sparse.csr_matrix(np.array([[0, 0], [1, 2], [0, 0], [0, 3], [4, 0], [0, 0.0]])),
+    ):
+        checked = checked_csr(X)
+        assert checked.data is X.data
+        assert checked.indices is X.indices
+        assert checked.indptr is X.indptr
+
+
+def random_indices(rng):
+    """Return columns, starts and the number of columns of rows, many of them empty."""
+    n, d = int(rng.integers(1, 1500)), int(rng.integers(1, 9))
+    lengths = rng.integers(0, d + 1, n) * (rng.random(n) < rng.random())
+    columns = [np.sort(rng.permutation(d)[:length]) for length in lengths]
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    return np.concatenate([*columns, []]).astype(np.int32), starts.astype(np.int32), d
+
+
+def spoil(columns, starts, d, rng):
+    """Change a column, or the end of a row, to any number nearby."""
+    if rng.random() < 0.5 and columns.size > 0:
+        columns[rng.integers(columns.size)] = rng.integers(-2, d + 2)
+    elif rng.random() < 0.5:
+        starts[rng.integers(starts.size)] += rng.integers(-2, 3)
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_the_check_finds_what_a_loop_over_rows_finds(seed):
+    rng = np.random.default_rng(seed)
+    columns, starts, d = random_indices(rng)
+    if seed % 3:
+        spoil(columns, starts, d, rng)
+    X = raw(np.arange(1.0, columns.size + 1), columns, starts, (starts.size - 1, d))
+    if starts[0] != 0 or np.any(np.diff(starts) < 0) or starts[-1] > columns.size:
+        with pytest.raises(ValueError, match="indptr"):
+            checked_csr(X)
+        return
+    rows = [columns[i:j] for i, j in itertools.pairwise(starts)]
+    if any(row.size and not 0 <= row.min() <= row.max() < d for row in rows):
+        with pytest.raises(ValueError, match="indices"):
+            checked_csr(X)
+        return
+    expected = np.zeros(X.shape)
+    for i, row in enumerate(rows):
+        np.add.at(expected[i], row, X.data[starts[i] : starts[i + 1]])
+    checked = checked_csr(X)
+    np.testing.assert_array_equal(checked.toarray(), expected)
+    in_order = all(np.all(np.diff(row) > 0) for row in rows)
+    assert (checked.indices is columns) == in_order
+
+
+def test_a_matrix_that_was_changed_is_checked_again():
+    X, y = samples()
+    checked = checked_csr(X)
+    model = onlinekern.PAClassifier().partial_fit(X, y, classes=[0, 1])
+    model._model.learn(checked, y.astype(float))
+    checked.indices = np.where(checked.indices == 1, D, checked.indices)
+    with pytest.raises(ValueError, match="indices"):
+        model._model.learn(checked, y.astype(float))
 
 
 def packed(x, dtype):

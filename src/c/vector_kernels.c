@@ -24,6 +24,8 @@
 #endif
 #define INLINE static inline __attribute__((always_inline))
 
+#include "vector_indices.h"
+
 #define REAL float
 #define INTEGER int32_t
 #define UNSIGNED uint32_t
@@ -55,4 +57,4 @@
         cheapest_##suffix, transpose_##suffix                                                \
     }
 
-const ok_vector_table OK_TABLE = {OK_LEVEL, OPS(float, f32), OPS(double, f64)};
+const ok_vector_table OK_TABLE = {OK_LEVEL, OPS(float, f32), OPS(double, f64), csr_faults};

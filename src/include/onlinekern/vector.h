@@ -33,6 +33,13 @@ typedef struct {
     ptrdiff_t count;
 } ok_sparse_row;
 
+/* What can be wrong with the indices of a CSR matrix. */
+enum ok_csr_faults {
+    OK_CSR_STARTS = 1,  /* a row begins before 0, ends beyond what is stored, or ends first     */
+    OK_CSR_COLUMNS = 2, /* a column is not one of the matrix                                    */
+    OK_CSR_ORDER = 4    /* the columns of a row do not ascend, or one of them is there twice    */
+};
+
 /* The primitives for one element type; `void` stands for float or double.
  * Blocks `g` are row-major with leading dimension `ld`, all counts are in elements. */
 typedef struct {
@@ -81,6 +88,10 @@ typedef struct {
     const char *name;        /* "x86-64-v4", "x86-64-v3" or "baseline" */
     ok_vector_ops float32;
     ok_vector_ops float64;
+    /* What is wrong with the indices of n rows of a CSR matrix with d columns and room for `stored`
+     * elements: 0, or the ok_csr_faults that it has. `starts` has n + 1 elements. */
+    int (*csr_faults)(const int32_t *columns, const int32_t *starts, ptrdiff_t n, int32_t d,
+                      int32_t stored);
 } ok_vector_table;
 
 /* The best table that this processor runs, or, with `name` not NULL, the one so called.

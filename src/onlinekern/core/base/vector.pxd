@@ -7,6 +7,9 @@ cdef extern from "onlinekern/vector.h" nogil:
     const int OK_DOT
     const int OK_SQUARED
     const int OK_ABSOLUTE
+    const int OK_CSR_STARTS
+    const int OK_CSR_COLUMNS
+    const int OK_CSR_ORDER
 
     ctypedef struct ok_sparse_row:
         const int32_t *columns
@@ -47,6 +50,8 @@ cdef extern from "onlinekern/vector.h" nogil:
         const char *name
         ok_vector_ops float32
         ok_vector_ops float64
+        int (*csr_faults)(const int32_t *columns, const int32_t *starts, Py_ssize_t n, int32_t d,
+                          int32_t stored) noexcept nogil
 
     const ok_vector_table *ok_vector_select(const char *name)
 
@@ -66,5 +71,7 @@ cdef inline bint finite(const double *numbers, Py_ssize_t n) noexcept nogil:
 
 
 cdef const ok_vector_ops *ops_for(Py_ssize_t itemsize) noexcept nogil
+cdef int csr_faults(const int32_t *columns, const int32_t *starts, Py_ssize_t n, int32_t d,
+                    int32_t stored) noexcept nogil
 cdef void *aligned_resize(void *old, Py_ssize_t old_bytes, Py_ssize_t new_bytes) noexcept nogil
 cdef int grow(void **memory, Py_ssize_t *held, Py_ssize_t bytes) noexcept nogil

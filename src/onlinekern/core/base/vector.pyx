@@ -47,6 +47,12 @@ cdef const ok_vector_ops *ops_for(Py_ssize_t itemsize) noexcept nogil:
     return &table.float32 if itemsize == 4 else &table.float64
 
 
+cdef int csr_faults(const int32_t *columns, const int32_t *starts, Py_ssize_t n, int32_t d,
+                    int32_t stored) noexcept nogil:
+    """What is wrong with the indices of a CSR matrix: a sum of OK_CSR_..., 0 for nothing."""
+    return table.csr_faults(columns, starts, n, d, stored)
+
+
 cdef void *aligned_resize(void *old, Py_ssize_t old_bytes, Py_ssize_t new_bytes) noexcept nogil:
     """Memory of `new_bytes`, 64-byte aligned, that begins with the old content, the rest zero.
 

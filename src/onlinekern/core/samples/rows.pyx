@@ -8,23 +8,21 @@ way in: alignment, and that the indices of a CSR matrix stay within its arrays a
 cimport numpy as cnp
 from cython cimport floating
 from libc.math cimport isfinite
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
+
+import copy
 
 import numpy as np
 import scipy.sparse as sp
 
-from onlinekern.core.base.vector cimport ops_for
+from onlinekern.core.base.vector cimport (
+    OK_CSR_COLUMNS, OK_CSR_STARTS, csr_faults, ops_for)
 
 cnp.import_array()
 
 # A 32-bit index can name so many.
 cdef Py_ssize_t MOST_INDICES = 2147483647
-
-ctypedef fused index:
-    int32_t
-    int64_t
-
 
 # `pack` skips blocks of so many elements when all of them are 0.
 cdef enum: BLOCK = 64
@@ -52,9 +50,9 @@ cdef Samples samples_of(object X, object dtype):
     Raises
     ------
     ValueError
-        If a sparse X is no valid CSR matrix, see `canonical_csr`.
+        If a sparse X is no valid CSR matrix, see `csr_samples`.
     """
-    cdef Samples samples = Samples()
+    cdef Samples known, samples = Samples()
     samples.rows.n, samples.rows.d = X.shape
     samples.rows.itemsize = np.dtype(dtype).itemsize
     if not sp.issparse(X):
@@ -64,14 +62,16 @@ cdef Samples samples_of(object X, object dtype):
         samples.rows.columns = NULL
         samples.rows.starts = NULL
         return samples
-    X = canonical_csr(X)
-    values = aligned(X.data, dtype)
-    columns = np.ascontiguousarray(X.indices, dtype=np.int32)
-    starts = np.ascontiguousarray(X.indptr, dtype=np.int32)
-    samples.owners = (values, columns, starts)
+    known = known_samples(X)
+    if known is None:
+        known = csr_samples(X)
+    if known.rows.itemsize == samples.rows.itemsize:
+        return known
+    values = aligned(known.owners[0], dtype)
+    samples.rows = known.rows
+    samples.rows.itemsize = values.itemsize
     samples.rows.values = <const char *> data_of(values)
-    samples.rows.columns = <const int32_t *> data_of(columns)
-    samples.rows.starts = <const int32_t *> data_of(starts)
+    samples.owners = (values, known)
     return samples
 
 
@@ -80,86 +80,41 @@ cdef object aligned(object array, object dtype):
     return np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED"])
 
 
-cdef Py_ssize_t bad_start(const index *starts, Py_ssize_t n, Py_ssize_t stored) noexcept nogil:
-    """The first of n rows that is not within `stored` elements; -1 if all are."""
-    cdef Py_ssize_t i
-    if starts[0] != 0:
-        return 0
-    for i in range(n):
-        if starts[i + 1] < starts[i] or starts[i + 1] > stored:
-            return i
-    return -1
+cdef object int32_of(object indices, str name):
+    """Indices as an aligned array of int32, each of them at most MOST_INDICES."""
+    array = np.asarray(indices)
+    if array.dtype.kind != "i":
+        raise ValueError(f"X is no valid CSR matrix: its {name} are no integers ({array.dtype})")
+    if array.dtype.itemsize > 4 and array.size > 0:
+        for extreme in (array.min(), array.max()):
+            if not -1 <= extreme <= MOST_INDICES:
+                raise ValueError(
+                    f"X is no valid CSR matrix: its {name} hold {extreme}; at most {MOST_INDICES} "
+                    "columns and stored elements can be indexed, pass it in smaller pieces")
+    return aligned(array, np.int32)
 
 
-cdef bint within(const index *columns, Py_ssize_t count, index d) noexcept nogil:
-    """Whether all columns are in [0, d)."""
-    # Neither a branch nor a number of another width: the compiler makes vector code of it.
-    cdef Py_ssize_t k
-    cdef index outside = 0
-    for k in range(count):
-        outside |= (columns[k] < 0) | (columns[k] >= d)
-    return outside == 0
-
-
-cdef bint ascending(const index *columns, const index *starts, Py_ssize_t n) noexcept nogil:
-    """Whether the columns of each row ascend, none of them twice.
-
-    All neighbours are compared. Then the pairs that lie in two rows are taken off again; empty rows
-    share a start, which counts once.
-    """
-    cdef Py_ssize_t i, k
-    cdef index descents = 0
-    for k in range(1, starts[n]):
-        descents += columns[k] <= columns[k - 1]
-    for i in range(1, n):
-        k = starts[i]
-        if starts[i - 1] < k and k < starts[n]:
-            descents -= columns[k] <= columns[k - 1]
-    return descents == 0
-
-
-cdef object checked(const index[::1] columns, const index[::1] starts, Py_ssize_t stored,
-                    Py_ssize_t n, Py_ssize_t d):
-    """Raise ValueError for a CSR matrix that reaches beyond its arrays or columns.
-
-    Costs O(n + stored), at the speed of memory. Returns whether its columns ascend.
-    """
-    cdef Py_ssize_t i, k, row
-    cdef bint good, sorted = True
-    if starts.shape[0] != n + 1:
-        raise ValueError(f"X is no valid CSR matrix: indptr has {starts.shape[0]} elements, "
-                         f"{n} rows need {n + 1}")
-    with nogil:
-        row = bad_start(&starts[0], n, stored)
-        good = row >= 0 or starts[n] == 0 \
-            or within(&columns[0], starts[n], <index> min(d, MOST_INDICES))
-        if row < 0 and good and starts[n] > 0:
-            sorted = ascending(&columns[0], &starts[0], n)
-    if row >= 0:
-        raise ValueError(
+cdef object fault_of(object columns, object starts, Py_ssize_t stored, Py_ssize_t d):
+    """ValueError that names the first row whose indices are not within the matrix."""
+    bad = np.flatnonzero((starts[:-1] < 0) | (starts[1:] < starts[:-1]) | (starts[1:] > stored))
+    if starts[0] != 0 or bad.size > 0:
+        row = bad[0] if starts[0] == 0 else 0
+        return ValueError(
             f"X is no valid CSR matrix: row {row} is stored at {starts[row]} ... "
             f"{starts[row + 1]}, which is not within 0 ... {stored} or descends (indptr)")
-    if good:
-        return sorted
-    for i in range(n):
-        for k in range(starts[i], starts[i + 1]):
-            if columns[k] < 0 or columns[k] >= d:
-                raise ValueError(f"X is no valid CSR matrix: row {i} has the column {columns[k]}, "
-                                 f"but there are {d} columns, 0 ... {d - 1} (indices)")
+    columns = columns[:starts[starts.size - 1]]
+    place = np.flatnonzero((columns < 0) | (columns >= d))[0]
+    row = np.searchsorted(starts, place, side="right") - 1
+    return ValueError(f"X is no valid CSR matrix: row {row} has the column {columns[place]}, "
+                      f"but there are {d} columns, 0 ... {d - 1} (indices)")
 
 
-def canonical_csr(X):
-    """A CSR matrix whose indices are checked, with ascending columns in each row.
+cdef Samples csr_samples(object X):
+    """Rows of a CSR matrix whose indices are checked, columns ascending in each row.
 
-    What the matrix says of itself (`has_canonical_format`) is not relied on.
-
-    Parameters
-    ----------
-    X : CSR matrix of shape (n, d)
-
-    Returns
-    -------
-    X, or a copy with its columns sorted and its duplicates added up
+    What the matrix says of itself (`has_canonical_format`) is not relied on: columns in another
+    order are sorted and duplicates added up, in a copy. Costs O(rows + stored elements), at the
+    speed of memory.
 
     Raises
     ------
@@ -167,28 +122,71 @@ def canonical_csr(X):
         If an index is outside of the matrix, if the arrays do not agree with each other, or if
         there are more columns or stored elements than a 32-bit index can name.
     """
-    columns, starts = np.asarray(X.indices), np.asarray(X.indptr)
-    if columns.dtype.kind != "i" or starts.dtype.kind != "i":
-        raise ValueError("X is no valid CSR matrix: its indices are no integers "
-                         f"({columns.dtype}, {starts.dtype})")
-    wide = np.int32 if columns.dtype.itemsize <= 4 and starts.dtype.itemsize <= 4 else np.int64
-    columns, starts = aligned(columns, wide), aligned(starts, wide)
-    stored = min(X.data.shape[0], columns.shape[0])
-    if wide is np.int32:
-        sorted = checked[int32_t](columns, starts, stored, *X.shape)
-    else:
-        sorted = checked[int64_t](columns, starts, stored, *X.shape)
-    # Not starts[-1]: without wraparound that is undefined, and wrong on Python 3.13.
-    elements = starts[X.shape[0]]
-    if elements > MOST_INDICES or X.shape[1] > MOST_INDICES:
-        raise ValueError(
-            f"X has {elements} stored elements in {X.shape[1]} columns; at most {MOST_INDICES} of "
-            "each can be indexed, pass it in smaller pieces")
-    if not sorted:
+    cdef Samples samples = Samples()
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1], stored
+    cdef int faults
+    values = aligned(X.data, np.float32 if X.data.dtype == np.float32 else np.float64)
+    columns, starts = int32_of(X.indices, "indices"), int32_of(X.indptr, "indptr")
+    if starts.shape != (n + 1,) or columns.ndim != 1 or values.ndim != 1:
+        raise ValueError(f"X is no valid CSR matrix: indptr has {starts.size} elements, {n} rows "
+                         f"need {n + 1}")
+    if d > MOST_INDICES:
+        raise ValueError(f"X has {d} columns; at most {MOST_INDICES} can be indexed")
+    stored = min(values.size, columns.size, MOST_INDICES)
+    samples.rows.n, samples.rows.d, samples.rows.itemsize = n, d, values.itemsize
+    samples.rows.values = <const char *> data_of(values)
+    samples.rows.columns = <const int32_t *> data_of(columns)
+    samples.rows.starts = <const int32_t *> data_of(starts)
+    samples.owners = (values, columns, starts)
+    with nogil:
+        faults = csr_faults(samples.rows.columns, samples.rows.starts, n, <int32_t> d,
+                            <int32_t> stored)
+    if faults & (OK_CSR_STARTS | OK_CSR_COLUMNS):
+        raise fault_of(columns, starts, stored, d)
+    if faults:
         # A new matrix: one that lies about itself would be left as it is.
-        X = sp.csr_matrix((X.data, X.indices, X.indptr), shape=X.shape, copy=True)
+        X = sp.csr_matrix((values, columns, starts), shape=X.shape, copy=True)
         X.sum_duplicates()
-    return X
+        return csr_samples(X)
+    return samples
+
+
+def checked_csr(X):
+    """A CSR matrix whose indices are checked, with ascending columns in each row.
+
+    The matrix remembers it: the core does not check it again.
+
+    Parameters
+    ----------
+    X : CSR matrix of shape (n, d)
+
+    Returns
+    -------
+    CSR matrix of shape (n, d)
+        Another object than X, with the same arrays; copies where columns were not in order.
+
+    Raises
+    ------
+    ValueError
+        As `csr_samples`.
+    """
+    cdef Samples samples = csr_samples(X)
+    checked = copy.copy(X)
+    checked.data, checked.indices, checked.indptr = samples.owners
+    checked.has_canonical_format = True
+    checked.checked_samples = samples
+    return checked
+
+
+cdef Samples known_samples(object X):
+    """The rows of a matrix of `checked_csr` that still has the arrays which were checked."""
+    known = getattr(X, "checked_samples", None)
+    if isinstance(known, Samples):
+        values, columns, starts = (<Samples> known).owners
+        if X.data is values and X.indices is columns and X.indptr is starts \
+                and X.shape == ((<Samples> known).rows.n, (<Samples> known).rows.d):
+            return known
+    return None
 
 
 cdef bint point_at(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows) except *:
