@@ -9,6 +9,7 @@ from typing import Any as _Any
 
 from onlinekern._registry import PUBLIC_CLASSES as _PUBLIC_CLASSES
 from onlinekern._registry import all_estimators as all_estimators
+from onlinekern._saving import load as load
 
 # A class is imported when it is first needed. Type checkers read the names here.
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
 _MODULES = {*_PUBLIC_CLASSES, "cli", "core", "evaluate", "plotting", "streams"}
 _MODULE_OF = {name: module for module, names in _PUBLIC_CLASSES.items() for name in names}
 
-__all__ = sorted([*_MODULE_OF, "all_estimators", "get_include", "show_config"])
+__all__ = sorted([*_MODULE_OF, "all_estimators", "get_include", "load", "show_config"])
 
 
 def __getattr__(name: str) -> _Any:

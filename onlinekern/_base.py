@@ -21,6 +21,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from onlinekern import _docs
 from onlinekern._constraints import COUNT
+from onlinekern._saving import Savable
 from onlinekern._typing import ArrayLike, Floats, Function, Samples
 from onlinekern._validation import check_results, validate_data
 from onlinekern.core.base.random import Generator
@@ -60,7 +61,7 @@ def new_generator(draws: np.random.RandomState) -> Generator:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Learner(BaseEstimator):
+class Learner(Savable, BaseEstimator):
     """Base of the estimators: a task (classifier, regressor) and a space complete it."""
 
     n_epochs: int = 1

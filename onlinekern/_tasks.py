@@ -82,9 +82,12 @@ class Classifier(ClassifierMixin, Learner):
                 f"y holds labels that are not among the classes {labels}: {np.unique(y[~known])}"
             )
         if not noted:
-            self.classes_: Array = labels
-            self._numbers = {label: float(k) for k, label in enumerate(labels.tolist())}
+            self._note_classes(labels)
         return numbers.astype(np.float64)
+
+    def _note_classes(self, labels: Array) -> None:
+        self.classes_ = labels
+        self._numbers = {label: float(k) for k, label in enumerate(labels.tolist())}
 
     def _decode(self, predictions: Any) -> Any:
         return self.classes_[predictions.astype(np.intp)]

@@ -18,6 +18,7 @@ from onlinekern._base import fit_method
 from onlinekern._constraints import COUNT
 from onlinekern._fourier import FOURIER_CONSTRAINTS, draw_frequencies
 from onlinekern._kernel import KERNEL_CONSTRAINTS, kernel_width, new_kernel
+from onlinekern._saving import Savable
 from onlinekern._threads import one_blas_thread
 from onlinekern._typing import Array, ArrayLike, Floats, Samples
 from onlinekern._validation import check_results, validate_data
@@ -25,7 +26,7 @@ from onlinekern.core import FEATURE_MAPS
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FeatureTransformer(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of the transformers around a feature map of the core.
 
     A subclass makes the map of validated samples in `_new_map(X)`.

@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval, RealNotInt
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern._base import fit_method
+from onlinekern._saving import Savable
 from onlinekern._threads import one_blas_thread
 from onlinekern._typing import Array, ArrayLike, Floats, Samples
 from onlinekern._validation import check_results, validate_data
@@ -45,7 +46,7 @@ def sketch_rows(sketch_size: int | float, n_features: int) -> int:
 
 
 @dataclass(kw_only=False, eq=False, repr=False)
-class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Frequent directions: a matrix sketch C with ``C'C`` close to ``X'X``, in one pass.
 
     2 l rows are kept. When they are full, the (l + 1)-th squared singular value is subtracted from

@@ -1,0 +1,67 @@
+"""A file that appears whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import BinaryIO
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A stream whose bytes become the file `path` when the block ends without an error.
+
+    They are written to a temporary file of the same folder, forced to the disk, and renamed. After
+    an error, the temporary file is gone and a file that was at `path` is untouched. A process that
+    is killed leaves it untouched, too, but may leave the temporary file.
+    """
+    # A link keeps pointing to the file that is replaced.
+    target = os.path.realpath(os.fspath(path))
+    try:
+        mode = mode_of(target)
+        folder, name = os.path.split(target)
+        number, temporary = tempfile.mkstemp(prefix=f".{name[:100]}.", suffix=".tmp", dir=folder)
+        try:
+            with os.fdopen(number, "wb") as stream:
+                os.fchmod(number, mode)
+                yield stream
+                stream.flush()
+                os.fsync(number)
+            os.replace(temporary, target)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)
+            raise
+        force_folder(folder)
+    except OSError as error:
+        # A full disk, for one, is reported without the file's name; mkstemp names its own file.
+        raise OSError(error.errno, error.strerror or str(error), os.fspath(path)) from error
+
+
+def mode_of(target: str) -> int:
+    """Permissions of the new file: those of the one there is, or what the process's mask leaves."""
+    try:
+        mode = os.stat(target).st_mode
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, "Is a directory")
+    if not stat.S_ISREG(mode):
+        # A rename would put a file in the place of the device or pipe.
+        raise OSError(errno.EINVAL, "Not a regular file")
+    return stat.S_IMODE(mode)
+
+
+def force_folder(folder: str) -> None:
+    """Force the entry of a new file to the disk."""
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)

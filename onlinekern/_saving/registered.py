@@ -1,0 +1,130 @@
+"""The classes whose objects a file may hold. A file names them; nothing else can be made.
+
+Classes of the library are looked up in constant tables. A name in a file is never imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from onlinekern._registry import PUBLIC_CLASSES
+
+# Classes beside the public ones whose attributes are their state.
+STATEFUL = {"RecentQuantile": "_outliers"}
+# What a part was restored from, and the module of the core whose function `restore` does it.
+RESTORERS = {
+    "Budget": "budgets.policy",
+    "FrequentDirections": "linalg.frequent_directions",
+    "Generator": "base.random",
+    "KernelSpace": "models.space",
+    "LinearSpace": "models.linear",
+    "LocalSpace": "models.local",
+    "MappedSpace": "models.mapped",
+    "Model": "stream",
+    "Nystroem": "features.nystroem",
+    "NystroemSpace": "models.nogd",
+    "OLLASpace": "models.olla",
+    "Scatter": "linalg.scatter",
+    "SketchedSpace": "models.sdrogd",
+}
+# Modules whose parts are made by their constructors, or whose classes a restorer takes.
+MODULES = (
+    "budgets.bolssvm",
+    "budgets.bpa",
+    "budgets.eviction",
+    "budgets.forgetron",
+    "budgets.merging",
+    "budgets.policy",
+    "budgets.projectron",
+    "budgets.removal_projection",
+    "features.map",
+    "kernels.kernels",
+    "learning.heads",
+    "learning.losses",
+    "learning.point_rules",
+    "learning.rules",
+    "learning.sampling",
+    "learning.schedules",
+    "learning.second_order_rules",
+    "models.dual_sgd",
+    "models.linear",
+    "models.linear_batches",
+    "models.linear_second_order",
+    "models.covariances",
+    "models.sdrogd",
+    "models.space",
+)
+
+
+def core_module(name: str) -> Any:
+    return import_module(f"onlinekern.core.{name}")
+
+
+@cache
+def public_module(name: str) -> str | None:
+    """The module of a class whose attributes are its state, or None."""
+    for module, names in PUBLIC_CLASSES.items():
+        if name in names:
+            return module
+    return STATEFUL.get(name)
+
+
+def stateful_class(name: Any) -> type:
+    """The estimator, transformer or helper of that name."""
+    module = public_module(name) if isinstance(name, str) else None
+    if module is None:
+        raise ValueError(f"it holds a {name!r}, a class that this onlinekern does not know")
+    found: type = getattr(import_module(f"onlinekern.{module}"), name)
+    return found
+
+
+def is_stateful(cls: type) -> bool:
+    """Whether `stateful_class` finds this class."""
+    return public_module(cls.__name__) is not None and stateful_class(cls.__name__) is cls
+
+
+@cache
+def parts() -> dict[str, type]:
+    """Name -> class of the components and parts of the core."""
+    from onlinekern.core.base.part import Component
+
+    found = {}
+    for module in map(core_module, MODULES):
+        for name, value in vars(module).items():
+            own = isinstance(value, type) and value.__module__ == module.__name__
+            if own and issubclass(value, Component):
+                found[name] = value
+    return found
+
+
+@cache
+def restorers() -> dict[str, Callable[..., Any]]:
+    """Name -> function of the core that `__reduce__` of such an object names."""
+    found = {}
+    for name, module in RESTORERS.items():
+        names = vars(core_module(module))
+        found[name] = names["restore"] if "restore" in names else names["_restore"]
+    return found
+
+
+@cache
+def restored_names() -> dict[Any, str]:
+    """The other way round: function -> name."""
+    return {function: name for name, function in restorers().items()}
+
+
+def part_class(name: Any) -> type:
+    """The class of the core of that name."""
+    if not isinstance(name, str) or name not in parts():
+        raise ValueError(f"it holds a part {name!r}, which this onlinekern does not know")
+    return parts()[name]
+
+
+def restorer(name: Any) -> Callable[..., Any]:
+    """The function of the core that restores an object of that name."""
+    if not isinstance(name, str) or name not in restorers():
+        raise ValueError(f"it holds a {name!r}, which this onlinekern cannot restore")
+    return restorers()[name]
