@@ -20,11 +20,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     is killed leaves it untouched, too, but may leave the temporary file.
     """
     # A link keeps pointing to the file that is replaced.
-    target = os.path.realpath(os.fspath(path))
+    target = os.path.realpath(os.fsdecode(path))
     try:
         mode = mode_of(target)
         folder, name = os.path.split(target)
-        number, temporary = tempfile.mkstemp(prefix=f".{name[:100]}.", suffix=".tmp", dir=folder)
+        number, temporary = tempfile.mkstemp(prefix=f".{name[:50]}.", suffix=".tmp", dir=folder)
         try:
             with os.fdopen(number, "wb") as stream:
                 os.fchmod(number, mode)

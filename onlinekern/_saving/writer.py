@@ -41,13 +41,14 @@ class Writer:
         self.nodes: list[dict[str, Any]] = []
         self.arrays: dict[str, Array] = {}
         self.path: list[str] = []
+        self.owner = type(model).__name__
         # id -> the object, so that it lives and its id stays its own, and its place: None as long
         # as its node is not complete.
         self.known: dict[int, tuple[Any, list[int] | None]] = {}
         if not registered.is_stateful(type(model)):
             raise TypeError(
-                f"{describe(type(model))} is no class of onlinekern, nor can load find it: save "
-                "such a model with pickle"
+                f"{describe(type(model))} is no class that onlinekern.load finds: save such a "
+                "model with pickle"
             )
         self.reference(model)
 
@@ -98,19 +99,18 @@ class Writer:
 
     def object_node(self, value: Any) -> dict[str, Any]:
         """An object whose attributes are its state."""
-        owner = type(value).__name__
         names = value._get_param_names() if hasattr(value, "_get_param_names") else ()
         own = vars(value)
         parameters = {name: own[name] for name in names if name in own}
         others = {name: own[name] for name in own if name not in {*parameters, *DERIVED}}
         return {
             "kind": "object",
-            "class": owner,
-            "parameters": self.named(parameters, f"the parameter {{}} of {owner}"),
-            "attributes": self.named(others, f"the attribute {{}} of {owner}"),
+            "class": type(value).__name__,
+            "parameters": self.named(parameters),
+            "attributes": self.named(others),
         }
 
-    def named(self, values: dict[str, Any], text: str) -> dict[str, Any]:
+    def named(self, values: dict[str, Any]) -> dict[str, Any]:
         return {name: self.inside(name, value) for name, value in values.items()}
 
     def part_node(self, value: Any) -> dict[str, Any]:
@@ -177,7 +177,7 @@ class Writer:
 
     def where(self) -> str:
         """The parameter or attribute that is being saved, for messages."""
-        return ".".join(self.path) or "the model"
+        return f"{'.'.join(self.path)} of this {self.owner}"
 
     @contextmanager
     def named_errors(self) -> Any:
