@@ -29,21 +29,16 @@ from onlinekern.core.learning.sampling import Gate
 from onlinekern.core.stream import Model
 
 
-def fit_method(method: Function) -> Function:
-    """Decorator of fit methods: check the parameters, and undo the call if it fails.
-
-    The undo is outermost: a signal may also arrive while the parameter check ends, when the model
-    has already learnt.
-    """
-    checked = _fit_context(prefer_skip_nested_validation=True)(method)
+def all_or_nothing(method: Function) -> Function:
+    """Decorator of methods that learn: a call that fails is undone, whatever fails in it."""
 
     @functools.wraps(method)
-    def all_or_nothing(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def undone_if_it_fails(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = self.__dict__.copy()
         model = before.get("_model")
         calls = model.calls if model is not None else 0
         try:
-            return checked(self, *args, **kwargs)
+            return method(self, *args, **kwargs)
         except BaseException:
             # A signal or a warning turned into an error may come after the model has learnt.
             if model is not None and model.calls != calls:
@@ -52,7 +47,16 @@ def fit_method(method: Function) -> Function:
             self.__dict__.update(before)
             raise
 
-    return cast(Function, all_or_nothing)
+    return cast(Function, undone_if_it_fails)
+
+
+def fit_method(method: Function) -> Function:
+    """Decorator of fit methods: check the parameters, and undo the call if it fails.
+
+    The undo is outermost: a signal may also arrive while the parameter check ends, when the model
+    has already learnt.
+    """
+    return all_or_nothing(_fit_context(prefer_skip_nested_validation=True)(method))
 
 
 def new_generator(draws: np.random.RandomState) -> Generator:

@@ -9,7 +9,7 @@ from sklearn.base import OutlierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import Interval
 
-from onlinekern._base import OnlineEstimator, fit_method
+from onlinekern._base import OnlineEstimator, all_or_nothing, fit_method
 from onlinekern._typing import Array, ArrayLike, Floats, Samples
 from onlinekern._validation import validate_data
 from onlinekern.core.learning.heads import HEADS
@@ -138,6 +138,7 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         """
         return self._follow(X, sample_weight)
 
+    @all_or_nothing
     def learn_one(self, x: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Learn one sample, without scikit-learn's validation.
 
@@ -158,7 +159,9 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         """
         if "_model" not in self.__dict__:
             return self.partial_fit(np.reshape(x, (1, -1)))
-        self._recent.append(np.array([self._model.learn_one(x, 1.0)]))
+        recent = self._recent.copy()
+        recent.append(np.array([self._model.learn_one(x, 1.0)]))
+        self._recent = recent
         return self
 
     def score_one(self, x: ArrayLike) -> float | Floats:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from threadpoolctl import ThreadpoolController
 
-from onlinekern._base import OnlineEstimator
+from onlinekern._base import OnlineEstimator, all_or_nothing
 from onlinekern._typing import ArrayLike, Function
 
 if TYPE_CHECKING:
@@ -111,6 +111,10 @@ class SingleThreadedBlas(OnlineEstimator):
     def _learn_one(self, x: Any, y: Any) -> Any:
         if not self._next_calls_blas():
             return super()._learn_one(x, y)
+        return self._learn_one_with_blas(x, y)
+
+    @all_or_nothing
+    def _learn_one_with_blas(self, x: Any, y: Any) -> Any:
         with ONE_THREAD:
             return super()._learn_one(x, y)
 

@@ -8,10 +8,9 @@ from typing import NamedTuple
 import consumers
 import numpy as np
 import pytest
+import states
 from consumers.samples import fields_of
 from scipy import sparse
-
-from onlinekern.core.base.part import Part
 
 with suppress(ImportError):  # test_minimal.py runs on wheels, where only pytest is installed
     from hypothesis import settings
@@ -121,63 +120,20 @@ def as_layout():
     return convert
 
 
-def as_arrays(rows):
-    """Return rows as a list of arrays that can be compared."""
-    return [rows.data, rows.indices, rows.indptr] if sparse.issparse(rows) else [rows]
-
-
-def flattened(value, path):
-    """Yield (path, array or text) for each item of a state."""
-    if isinstance(value, Part):
-        value = value.arguments
-    if isinstance(value, dict):
-        value = list(value.items())
-    if isinstance(value, list | tuple):
-        for i, item in enumerate(value):
-            yield from flattened(item, f"{path}.{i}")
-    elif isinstance(value, np.ndarray) or sparse.issparse(value):
-        for i, part in enumerate(as_arrays(value)):
-            yield f"{path}.{i}", part
-    elif value is None or isinstance(
-        value, bool | int | float | str | np.generic | np.dtype | type
-    ):
-        yield path, repr(value)
-    else:
-        yield from flattened(value.__reduce__()[1], path)
-
-
 @pytest.fixture(scope="session")
 def state_of():
-    """Return the state of an estimator, with its generator and its counters."""
-
-    def collect(estimator):
-        model = estimator._model
-        public = {name: value for name, value in vars(estimator).items() if name != "_model"}
-        return {
-            **dict(flattened(model.space.__reduce__()[1], "space")),
-            "counters": (model.n_seen, model.n_mistakes, model.cumulative_loss),
-            "random": model.rng.get_state(),
-            "refused": getattr(getattr(model.space, "budget", None), "refused", None),
-            "attributes": repr(sorted(public.items())),
-        }
-
-    return collect
+    """Return the function that collects the state of an estimator."""
+    return states.state_of
 
 
 @pytest.fixture(scope="session")
-def same_state(state_of, equal):
+def same_state(state_of):
     """Assert that an estimator is in a state (or in that of another estimator)."""
 
     def check(estimator, expected):
-        actual = state_of(estimator)
         if not isinstance(expected, dict):
             expected = state_of(expected)
-        assert actual.keys() == expected.keys()
-        for name, value in expected.items():
-            if isinstance(value, np.ndarray):
-                equal(actual[name], value, name)
-            else:
-                assert actual[name] == value, name
+        assert states.difference(state_of(estimator), expected) is None
 
     return check
 

@@ -14,10 +14,12 @@ from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 
 from onlinekern import (
+    BSGDClassifier,
     KernelOGDClassifier,
     KernelOGDRegressor,
     KernelPerceptronClassifier,
     SPAClassifier,
+    SPAOneClass,
     all_estimators,
 )
 
@@ -249,6 +251,28 @@ def test_interruption_after_learning(method, monkeypatch, stream, state_of, same
     with pytest.raises(Stop):
         getattr(model, method)(X[50:], y[50:])
     same_state(model, before)
+
+
+def test_failure_after_one_sample_was_learnt(monkeypatch, stream, state_of, same_state):
+    """What comes after the core has learnt a sample fails: the threshold, the BLAS threads."""
+    X, y = stream("binary", n=60)
+    detector = SPAOneClass(gamma=0.5).partial_fit(X[:50])
+    merging = BSGDClassifier(gamma=0.5, budget=5).partial_fit(X[:50], y[:50], classes=["no", "yes"])
+
+    def stop(*_):
+        raise Stop
+
+    for model, rest, place in (
+        (detector, [], "onlinekern._outliers.RecentQuantile.append"),
+        (merging, [y[50]], "onlinekern._threads.OneThread.__exit__"),
+    ):
+        before = state_of(model)
+        monkeypatch.setattr(place, stop)
+        with pytest.raises(Stop):
+            model.learn_one(X[50], *rest)
+        monkeypatch.undo()
+        same_state(model, before)
+        assert model.learn_one(X[50], *rest).n_seen_ == 51
 
 
 # The short stream ends before the loop looks for signals, and must not count as learnt either.

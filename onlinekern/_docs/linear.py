@@ -67,7 +67,7 @@ PASSAGES = {
     """,
     "passes_attributes": """
         n_iter_ : int
-            Passes of the last call; with several problems, the largest number.
+            Passes of the last call, ``learn_one`` aside; with several problems, the largest number.
         t_ : float
             1 plus the number of samples in all passes.
     """,
