@@ -20,7 +20,7 @@ from typing import Any, Unpack
 
 from scipy import sparse
 
-from onlinekern._streaming.readers import LibsvmReader, StreamError
+from onlinekern._streaming.readers import LibsvmReader, StreamError, name_of
 from onlinekern._streaming.source import Source, SourceOptions, stored
 from onlinekern._streaming.synthetic import (
     chess_board,
@@ -109,8 +109,7 @@ def open_source(
         If it cannot be opened.
     """
     reader = _reader(path, target, like)
-    name = "standard input" if str(path) == "-" else str(path)
-    source = Source(reader.blocks(), name=name, like=like, **options)
+    source = Source(reader.blocks(), name=name_of(path), like=like, **options)
     source.feature_names = reader.feature_names
     return source
 
@@ -151,7 +150,7 @@ class Blocks:
     def _all(self) -> Iterator[tuple[Any, Any]]:
         while True:
             for X, y in self._reader.blocks():
-                yield self._form.rows(X, self._reader.path), y
+                yield self._form.rows(X, name_of(self._reader.path)), y
             path = next(self._rest, None)
             if path is None:
                 return
@@ -166,19 +165,19 @@ class _Form:
     zero_based: bool
     dtype: str
 
-    def rows(self, X: Any, path: Any) -> Any:
+    def rows(self, X: Any, name: str) -> Any:
         if sparse.issparse(X):
-            X = self._shifted(X, path)
-        return stored(X, self.dtype, path)
+            X = self._shifted(X, name)
+        return stored(X, self.dtype, name)
 
-    def _shifted(self, X: Any, path: Any) -> Any:
+    def _shifted(self, X: Any, name: str) -> Any:
         if self.n_features is None:
-            raise StreamError(f"{path}: n_features must be given for LIBSVM text read once")
+            raise StreamError(f"{name}: n_features must be given for LIBSVM text read once")
         first = 0 if self.zero_based else 1
         low, high = (X.indices.min(), X.indices.max()) if X.nnz else (first, first)
         if low < first or high - first >= self.n_features:
             raise StreamError(
-                f"{path}: feature index {low if low < first else high}, expected "
+                f"{name}: feature index {low if low < first else high}, expected "
                 f"{first} to {self.n_features - 1 + first}"
             )
         shape = (X.shape[0], self.n_features)

@@ -1,5 +1,9 @@
 """Files read one after the other are one stream: labels keep their values, columns their names."""
 
+import io
+import re
+from unittest import mock
+
 import numpy as np
 import pytest
 
@@ -141,3 +145,23 @@ def test_sources_of_text_labels(files):
     assert arrays.class_counts == {"a": 2, "b": 1}
     with pytest.raises(StreamError, match="the targets are numbers, those of stream are text"):
         Source.from_arrays(np.eye(3), [0, 1, 0], like=arrays)
+
+
+@pytest.mark.parametrize("cut", ["footer", "page"])
+def test_damaged_parquet_names_the_file(files, cut):
+    (path,) = files(MONDAY)
+    if path.suffix != ".parquet":
+        pytest.skip("a test of Parquet")
+    data = bytearray(path.read_bytes())
+    start = len(data) - 60 if cut == "footer" else 4
+    data[start : start + 8] = b"\xff" * 8
+    path.write_bytes(data)
+    for read in (read_blocks, open_source):
+        with pytest.raises(StreamError, match=re.escape(str(path))):
+            next(iter(read(path, "kind")))
+
+
+def test_a_fault_of_standard_input_says_so(monkeypatch):
+    monkeypatch.setattr("sys.stdin", mock.Mock(buffer=io.BufferedReader(io.BytesIO(b"1 9:1\n"))))
+    with pytest.raises(StreamError, match="standard input: feature index 9"):
+        next(read_blocks("-", n_features=2))

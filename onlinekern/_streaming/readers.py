@@ -35,10 +35,15 @@ class StreamError(ValueError):
     """A stream that cannot be learnt from: the message says which file, where and why."""
 
 
+def name_of(path: Any) -> str:
+    """What a file is called in messages."""
+    return "standard input" if str(path) == "-" else str(path)
+
+
 @contextmanager
 def open_binary(path: Any) -> Iterator[Any]:
     """Open a file (or "-", standard input) for reading, unpacking gzip, bzip2 and xz."""
-    name = "standard input" if str(path) == "-" else str(path)
+    name = name_of(path)
     if str(path) == "-":
         if sys.stdin is None:
             raise StreamError("standard input is closed")
@@ -228,22 +233,32 @@ class TableReader:
     def blocks(self) -> Iterator[tuple[Any, Any]]:
         """Yield (X, y): dense float64 of shape (rows, number of feature columns); y of numbers,
         float64, or of text."""
-        import pyarrow as pa
-
         row = 1
         try:
-            for batch in self._batches():
-                if not batch.num_rows:
-                    continue
-                X = np.empty((batch.num_rows, len(self.feature_names)))
-                for j, name in enumerate(self.feature_names):
-                    X[:, j] = self._numbers(batch.column(name), name, row)
-                yield X, self._targets(batch.column(self.target), row)
-                row += batch.num_rows
-        except pa.ArrowException as error:
-            raise StreamError(f"{self.path}{self._explained(str(error))}") from error
+            with self._named_errors():
+                for batch in self._batches():
+                    if not batch.num_rows:
+                        continue
+                    X = np.empty((batch.num_rows, len(self.feature_names)))
+                    for j, name in enumerate(self.feature_names):
+                        X[:, j] = self._numbers(batch.column(name), name, row)
+                    yield X, self._targets(batch.column(self.target), row)
+                    row += batch.num_rows
         except UnicodeDecodeError as error:
             raise StreamError(f"{self.path}, from data row {row}: not UTF-8 ({error})") from error
+
+    @contextmanager
+    def _named_errors(self) -> Iterator[None]:
+        """Let what pyarrow says of damaged contents name the file."""
+        import pyarrow as pa
+
+        try:
+            yield
+        except (pa.ArrowException, OSError) as error:
+            # Of damaged contents, an OSError has no number; it has one if the file cannot be read.
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise StreamError(f"{self.path}{self._explained(str(error))}") from error
 
     def _names(self) -> list[str]:
         """Return the names of the columns."""

@@ -72,8 +72,11 @@ class ParquetReader(TableReader):
     """Parquet, read a batch at a time without mapping the file into memory."""
 
     def _names(self) -> Any:
-        with self._open() as table:
-            return list(table.schema_arrow.names)
+        try:
+            with self._named_errors(), self._open() as table:
+                return list(table.schema_arrow.names)
+        except UnicodeDecodeError as error:
+            raise StreamError(f"{self.path}: column names not UTF-8 ({error})") from error
 
     def _batches(self) -> Iterator[Any]:
         rows = max(64, CHUNK_BYTES // (8 * (len(self.feature_names) + 1)))
@@ -83,12 +86,8 @@ class ParquetReader(TableReader):
             )
 
     def _open(self) -> Any:
-        import pyarrow as pa
         from pyarrow import parquet
 
         if Path(self.path).is_dir():
             raise IsADirectoryError(21, "Is a directory", str(self.path))
-        try:
-            return parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=1 << 20)
-        except pa.ArrowInvalid as error:
-            raise StreamError(f"{self.path}: {' '.join(str(error).split())}") from error
+        return parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=1 << 20)
