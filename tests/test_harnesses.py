@@ -1,0 +1,43 @@
+"""The harnesses in their short form; `.ci/long` runs the long one."""
+
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import consumers
+import pytest
+from harness import allocations
+
+TESTS = Path(__file__).parent
+
+
+def run(module, *arguments):
+    """Run a harness in a process of its own; return what it prints."""
+    path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
+    command = [sys.executable, "-P", "-m", f"harness.{module}", *map(str, arguments)]
+    done = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True,
+        check=False, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the allocator hook needs glibc")
+def test_failing_allocations(tmp_path):
+    library = allocations.build_library(tmp_path, consumers.compiler())
+    printed = run("allocations", library, "--some", 2, "--most", 4)
+    assert int(printed.split(" failed allocations")[0].split()[-1]) > 500
+
+
+def test_sequences_of_calls():
+    printed = run("calls", "--sequences", 2, "--calls", 12)
+    assert int(printed.split(" calls")[0].split()[-1]) > 500
+
+
+def test_fuzzed_readers():
+    pytest.importorskip("pyarrow")
+    printed = run("readers", "--number", 500)
+    assert int(printed.split(" mutations")[0].split()[-1]) == 500
