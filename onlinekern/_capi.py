@@ -5,7 +5,7 @@ over memory of the C caller, valid during the call only.
 """
 
 import ast
-import pickle
+import os
 import re
 from typing import Any
 
@@ -14,6 +14,8 @@ import numpy as np
 from onlinekern._base import Learner, OnlineEstimator
 from onlinekern._outliers import OnlineOutlierDetector
 from onlinekern._registry import all_estimators
+from onlinekern._saving import from_bytes, to_bytes
+from onlinekern._saving import load as saved_estimator
 from onlinekern._tasks import Classifier, Regressor
 from onlinekern._typing import Array
 from onlinekern._validation import NUMBERS, same_labels
@@ -74,20 +76,35 @@ def new(name: str, text: str) -> Any:
 def load(data: bytes) -> Any:
     """The estimator in the bytes of `save`."""
     try:
-        estimator = pickle.loads(data)
-    except Exception as error:
-        raise ValueError(f"the bytes hold no model: {type(error).__name__}: {error}") from error
+        estimator = from_bytes(data, "the file")
+    except ValueError as error:
+        raise ValueError(f"the bytes hold no model: {error}") from error
+    return numeric(estimator)
+
+
+def load_file(path: bytes) -> Any:
+    """The estimator in a file of `save_file`, or of the estimator's own `save`."""
+    return numeric(saved_estimator(os.fsdecode(path)))
+
+
+def numeric(estimator: Any) -> Any:
+    """The estimator itself, which must be one that the C interface can use."""
     if not isinstance(estimator, Learner):
-        raise ValueError(f"the bytes hold no model, but an object {type(estimator).__name__}")
+        raise ValueError(f"there is no estimator saved, but a {type(estimator).__name__}")
     labels = classes(estimator)
-    if labels.dtype.kind not in NUMBERS:
+    if not isinstance(labels, np.ndarray) or labels.dtype.kind not in NUMBERS:
         raise ValueError(f"the labels of this model are no numbers: {labels}")
     return estimator
 
 
 def save(estimator: Any) -> bytes:
-    """An estimator as bytes (pickle)."""
-    return pickle.dumps(estimator, protocol=5)
+    """An estimator as the bytes of a file that its `save` writes."""
+    return to_bytes(estimator)
+
+
+def save_file(estimator: Any, path: bytes) -> None:
+    """Write an estimator to a file, whole or not at all."""
+    estimator.save(os.fsdecode(path))
 
 
 def classes(estimator: Any) -> Any:

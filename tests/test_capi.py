@@ -12,7 +12,8 @@ from learners import CLASSES, data, width
 from scipy import sparse
 from sklearn.base import is_classifier, is_outlier_detector, is_regressor
 
-from onlinekern import SPAClassifier, all_estimators
+from onlinekern import KernelPAClassifier, SPAClassifier, all_estimators, load
+from onlinekern._saving import from_bytes, to_bytes
 
 ESTIMATORS = dict(all_estimators())
 STREAMS = [name for name, cls in ESTIMATORS.items() if hasattr(cls, "partial_fit")]
@@ -38,7 +39,7 @@ def announce(model, twin):
     return {}
 
 
-def assert_same_answers(model, twin, X, as_matrix, equal):
+def assert_same_answers(model, twin, X, as_matrix, equal, n_classes=3):
     decide = twin.predict if is_regressor(twin) else twin.decision_function
     expected, n = decide(X), X.shape[0]
     scores, predictions = np.full(expected.size, np.nan), np.full(n, np.nan)
@@ -51,7 +52,7 @@ def assert_same_answers(model, twin, X, as_matrix, equal):
     equal(first, np.ravel(decide(X[:1])))
     mistakes = twin.n_mistakes_ if is_classifier(twin) else -1
     numbers = twin.n_seen_, mistakes, getattr(twin, "n_support_", 0), X.shape[1], len(first)
-    assert model.counts() == (*numbers, 3 if is_classifier(twin) else 0)
+    assert model.counts() == (*numbers, n_classes if is_classifier(twin) else 0)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -93,7 +94,7 @@ def test_learning_is_the_estimators(verbs, name, layout, stream, as_matrix, equa
     model.learn(as_matrix(X[60:]), address(y[60:].copy()))
     twin.partial_fit(X[60:], y[60:])
     assert_same_answers(model, twin, X, as_matrix, equal)
-    saved = pickle.loads(model.save())
+    saved = from_bytes(model.save(), "it")
     vars(saved).pop("_announced_classes", None)
     for estimator in (saved, twin):  # the quantile of outlier detectors; the scores have shown it
         vars(estimator).pop("_recent", None)
@@ -121,11 +122,32 @@ def test_saved_goes_on(verbs, name, stream, as_matrix, equal):
     model = verbs.Model.load(address(bytes_of(fresh)), len(fresh))
     model.learn(as_matrix(X[:50]), address(y))
     twin.partial_fit(X[:50], y[:50], **arguments)
-    for data_of in (model.save(), pickle.dumps(twin)):
+    for data_of in (model.save(), to_bytes(twin)):
         other = verbs.Model.load(address(bytes_of(data_of)), len(data_of))
         other.learn(as_matrix(X[50:]), address(y[50:].copy()))
         expected = pickle.loads(pickle.dumps(twin)).partial_fit(X[50:], y[50:])
         assert_same_answers(other, expected, X, as_matrix, equal)
+
+
+def test_files(verbs, as_matrix, equal, same_state, tmp_path):
+    """The classes are announced, the first samples learnt, each before the model is saved."""
+    X, y = samples(60)
+    name = bytes(tmp_path / "model ä.okn")
+    model = verbs.Model.new(b"KernelPAClassifier", b"gamma=0.4 random_state=7")
+    model.set_classes(address(TWO), 2)
+    for part in (slice(0, 30), slice(30, 60)):
+        model.save_file(name)
+        model = verbs.Model.load_file(name)
+        assert model.counts()[-1] == 2
+        model.learn(as_matrix(X[part]), address(y[part]))
+    twin = KernelPAClassifier(gamma=0.4, random_state=7).partial_fit(X, y, classes=TWO)
+    assert_same_answers(model, twin, X, as_matrix, equal, n_classes=2)
+    model.save_file(name)
+    loaded = load(name)
+    vars(loaded).pop("_announced_classes")
+    same_state(loaded, twin)
+    assert model.save() == (tmp_path / "model ä.okn").read_bytes()
+    assert [path.name for path in tmp_path.iterdir()] == ["model ä.okn"]
 
 
 def test_rows_of_a_larger_sparse_matrix(verbs, as_matrix, equal):

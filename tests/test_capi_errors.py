@@ -1,13 +1,16 @@
 """The C interface: every error gives a code and a message, and leaves the model unchanged."""
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
 from consumers.samples import LABELS, LAYOUTS, TWO, address, bytes_of, samples
 from scipy import sparse
 
+import onlinekern
 from onlinekern import SPAClassifier, _capi
+from onlinekern._saving import from_bytes, to_bytes
 
 
 @pytest.fixture
@@ -45,7 +48,7 @@ def test_good_parameters(verbs):
         **{"a": 1, "b": "word", "c": "two words"},
         **{"d": {1: 2.0, -1: [3, None]}, "e": True},
     }
-    saved = pickle.loads(verbs.Model.new(b"SPAClassifier", GOOD).save())
+    saved = from_bytes(verbs.Model.new(b"SPAClassifier", GOOD).save(), "it")
     expected = SPAClassifier(kernel="laplacian", gamma=0.25, random_state=None)
     assert saved.get_params() == expected.get_params()
 
@@ -89,7 +92,7 @@ SPARSE_WRONG = {
 
 def assert_refused(verbs, model, X, message, same_state):
     """Assert that every function refuses X and leaves the model unchanged."""
-    before = pickle.loads(model.save())
+    before = from_bytes(model.save(), "it")
     y, out = np.array([1.0, -1.0, 1.0, -1.0]), np.full(4, 7.0)
     calls = [
         *(lambda verb=verb: verb(X, address(y)) for verb in (model.learn, model.fit)),
@@ -102,7 +105,7 @@ def assert_refused(verbs, model, X, message, same_state):
         assert caught.value.args[0] == 1
         assert message in caught.value.args[1]
     assert (out == 7).all()
-    same_state(pickle.loads(model.save()), before)
+    same_state(from_bytes(model.save(), "it"), before)
 
 
 @pytest.mark.parametrize("case", sorted(set(WRONG) - {"other columns"}))
@@ -164,12 +167,12 @@ BAD_CALLS = {
 def test_bad_call_leaves_the_model(verbs, learnt, as_matrix, same_state, case):
     call, message = BAD_CALLS[case]
     X, y = samples(4)
-    before = pickle.loads(learnt.save())
+    before = from_bytes(learnt.save(), "it")
     with pytest.raises(verbs.Failure) as caught:
         call(learnt, lambda **changes: as_matrix(X, **changes), address(y))
     assert caught.value.args[0] == 1
     assert message in caught.value.args[1]
-    same_state(pickle.loads(learnt.save()), before)
+    same_state(from_bytes(learnt.save(), "it"), before)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -177,7 +180,7 @@ def test_bad_call_leaves_the_model(verbs, learnt, as_matrix, same_state, case):
 def test_no_number(verbs, learnt, as_matrix, same_state, value, layout):
     X, y = samples(4)
     X[0, 1] = value
-    X, before = LAYOUTS[layout](X), pickle.loads(learnt.save())
+    X, before = LAYOUTS[layout](X), from_bytes(learnt.save(), "it")
     out = np.empty(4)
     for call in (
         lambda: learnt.learn(as_matrix(X), address(y)),
@@ -187,19 +190,19 @@ def test_no_number(verbs, learnt, as_matrix, same_state, value, layout):
     ):
         with pytest.raises(verbs.Failure, match=r"NaN|infinity"):
             call()
-    same_state(pickle.loads(learnt.save()), before)
+    same_state(from_bytes(learnt.save(), "it"), before)
 
 
 def test_divergence_has_a_code(verbs, as_matrix, same_state):
     model = verbs.Model.new(b"OGDRegressor", b"eta=10.0")
     X, y = np.full((400, 1), 1e3), np.ones(400)
     model.learn(as_matrix(X[:1]), address(y))
-    before = pickle.loads(model.save())
+    before = from_bytes(model.save(), "it")
     with pytest.raises(verbs.Failure) as caught:
         model.learn(as_matrix(X), address(y))
     assert caught.value.args[0] == 2
     assert "diverges" in caught.value.args[1]
-    same_state(pickle.loads(model.save()), before)
+    same_state(from_bytes(model.save(), "it"), before)
 
 
 @pytest.mark.parametrize(
@@ -237,10 +240,40 @@ def test_null_model(verbs, as_matrix):
     assert model.counts() == (-1,) * 6
 
 
-@pytest.mark.parametrize("saved", [b"", b"garbage", pickle.dumps([1, 2])])
+@pytest.mark.parametrize("saved", [b"", b"garbage", pickle.dumps(SPAClassifier())])
 def test_garbage_is_no_model(verbs, saved):
     with pytest.raises(verbs.Failure, match="the bytes hold no model"):
         verbs.Model.load(address(bytes_of(saved + b" ")), len(saved))
+
+
+def test_loading_runs_no_code(verbs, tmp_path):
+    class Bomb:
+        def __reduce__(self):
+            return Path.touch, (tmp_path / "run",)
+
+    saved = pickle.dumps(Bomb())
+    with pytest.raises(verbs.Failure, match=r"the bytes hold no model: .* may be a pickle"):
+        verbs.Model.load(address(bytes_of(saved)), len(saved))
+    assert not list(tmp_path.iterdir())
+
+
+def test_files_that_are_none(verbs, learnt, tmp_path):
+    (tmp_path / "text").write_text("1 1:2\n")
+    onlinekern.FourierFeatures().save(tmp_path / "map")
+    load, save = verbs.Model.load_file, learnt.save_file
+    for call, path, message in [
+        (load, None, "path is NULL"),
+        (load, bytes(tmp_path / "missing"), "No such file .*missing"),
+        (load, bytes(tmp_path / "text"), "text is no safetensors file"),
+        (load, bytes(tmp_path / "map"), "no estimator saved, but a FourierFeatures"),
+        (save, None, "path is NULL"),
+        (save, bytes(tmp_path), "Is a directory"),
+        (save, b"/dev/full", "Not a regular file"),
+        (verbs.Model.none().save_file, bytes(tmp_path / "new"), "model is NULL"),
+    ]:
+        with pytest.raises(verbs.Failure, match=message):
+            call(path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["map", "text"]
 
 
 def test_truncated_or_missing_bytes(verbs, learnt):
@@ -254,7 +287,7 @@ def test_truncated_or_missing_bytes(verbs, learnt):
 
 def test_labels_must_be_numbers(verbs):
     X, _ = samples(4)
-    saved = pickle.dumps(SPAClassifier().fit(X, ["a", "b", "a", "b"]))
+    saved = to_bytes(SPAClassifier().fit(X, ["a", "b", "a", "b"]))
     with pytest.raises(verbs.Failure, match="labels of this model are no numbers"):
         verbs.Model.load(address(bytes_of(saved)), len(saved))
 

@@ -17,7 +17,7 @@ PAGES = sorted(
     for path in (ROOT / folder).glob("*.md")
 )
 # Pages whose Python examples run by themselves; test_consumers.py builds those of docs/c_api.md.
-WITH_EXAMPLES = ["README.md", "docs/passive_aggressive.md"]
+WITH_EXAMPLES = ["README.md", "docs/files.md", "docs/passive_aggressive.md"]
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 FENCED = re.compile(r"^```.*?^```$", re.M | re.S)
 
@@ -147,7 +147,8 @@ def test_readme_lists_every_estimator():
 
 
 @pytest.mark.parametrize("page", WITH_EXAMPLES)
-def test_examples_run(page):
+def test_examples_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     examples = re.findall(r"^```python\n(.*?)^```$", read(page), re.M | re.S)
     assert examples
     for example in examples:

@@ -2,7 +2,6 @@
 
 import ctypes
 import functools
-import pickle
 import weakref
 from pathlib import Path
 
@@ -15,6 +14,10 @@ try:
     from onlinekern.core import capi
 except ImportError:  # An old commit without the C interface.
     capi = None
+try:
+    from onlinekern._saving import to_bytes
+except ImportError:  # An old commit, where ok_load reads pickles.
+    from pickle import dumps as to_bytes
 
 SOURCE = Path(__file__).with_name("capi_loop.c")
 
@@ -70,7 +73,7 @@ class Model:
     def __init__(self, estimator):
         if capi is None:
             raise NotImplementedError("onlinekern.core.capi")
-        data = pickle.dumps(estimator)
+        data = to_bytes(estimator)
         load = function("ok_load", ctypes.c_void_p, ctypes.c_char_p, ctypes.c_ssize_t)
         self.address = ctypes.c_void_p(load(data, len(data)))
         check(0 if self.address else 1)

@@ -17,6 +17,7 @@ from onlinekern.core.capi cimport (
     ok_learn,
     ok_learn_one,
     ok_load,
+    ok_load_file,
     ok_matrix,
     ok_model,
     ok_n_classes,
@@ -28,6 +29,7 @@ from onlinekern.core.capi cimport (
     ok_new,
     ok_predict,
     ok_save,
+    ok_save_file,
     ok_scores,
     ok_set_classes,
 )
@@ -121,6 +123,23 @@ cdef class Model:
         saved = (<const char *> data)[:size]
         ok_free_bytes(data)
         return saved
+
+    @staticmethod
+    def load_file(path):
+        cdef Model self = Model()
+        cdef const char *name = NULL if path is None else <const char *> path
+        with nogil:
+            self.model = ok_load_file(name)
+        if self.model == NULL:
+            raise Failure(None, last_error())
+        return self
+
+    def save_file(self, path):
+        cdef const char *name = NULL if path is None else <const char *> path
+        cdef int code
+        with nogil:
+            code = ok_save_file(self.model, name)
+        succeed(code)
 
     def save_nowhere(self):
         succeed(ok_save(self.model, NULL, NULL))

@@ -36,6 +36,8 @@ cdef const char *ok_check(const char *estimator, const char *parameters) noexcep
 cdef ok_model *ok_new(const char *estimator, const char *parameters) noexcept nogil
 cdef ok_model *ok_load(const void *data, ptrdiff_t size) noexcept nogil
 cdef int ok_save(const ok_model *model, void **data, ptrdiff_t *size) noexcept nogil
+cdef ok_model *ok_load_file(const char *path) noexcept nogil
+cdef int ok_save_file(const ok_model *model, const char *path) noexcept nogil
 cdef void ok_free(ok_model *model) noexcept nogil
 cdef void ok_free_bytes(void *data) noexcept nogil
 

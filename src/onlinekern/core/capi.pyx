@@ -243,7 +243,7 @@ cdef api ok_model *ok_new(const char *estimator, const char *parameters) noexcep
 
 
 cdef api ok_model *ok_load(const void *data, ptrdiff_t size) noexcept with gil:
-    """The model that ok_save, or pickle.dumps of an estimator, has made bytes of; NULL if none."""
+    """The model that ok_save has made bytes of; NULL if none."""
     try:
         if data == NULL or size < 0:
             raise ValueError(f"data is NULL, or its size negative: {size}")
@@ -259,12 +259,34 @@ cdef api int ok_save(const ok_model *model, void **data, ptrdiff_t *size) noexce
     try:
         if data == NULL or size == NULL:
             raise ValueError("data or size is NULL")
-        pickled = _capi.save(estimator_of(model))
-        copy = malloc(PyBytes_GET_SIZE(pickled))
+        saved = _capi.save(estimator_of(model))
+        copy = malloc(PyBytes_GET_SIZE(saved))
         if copy == NULL:
-            raise MemoryError(f"no memory for {len(pickled)} bytes")
-        memcpy(copy, PyBytes_AS_STRING(pickled), PyBytes_GET_SIZE(pickled))
-        data[0], size[0] = copy, PyBytes_GET_SIZE(pickled)
+            raise MemoryError(f"no memory for {len(saved)} bytes")
+        memcpy(copy, PyBytes_AS_STRING(saved), PyBytes_GET_SIZE(saved))
+        data[0], size[0] = copy, PyBytes_GET_SIZE(saved)
+    except BaseException as error:
+        return failed(error)
+    return OK_SUCCESS
+
+
+cdef api ok_model *ok_load_file(const char *path) noexcept with gil:
+    """The model in a file of ok_save_file; NULL if there is none."""
+    try:
+        if path == NULL:
+            raise ValueError("path is NULL")
+        return model_of(_capi.load_file(<bytes> path))
+    except BaseException as error:
+        failed(error)
+        return NULL
+
+
+cdef api int ok_save_file(const ok_model *model, const char *path) noexcept with gil:
+    """Write the model to a file, whole or not at all."""
+    try:
+        if path == NULL:
+            raise ValueError("path is NULL")
+        _capi.save_file(estimator_of(model), <bytes> path)
     except BaseException as error:
         return failed(error)
     return OK_SUCCESS
