@@ -23,7 +23,7 @@ from onlinekern.core.learning.sampling cimport Gate
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.rows cimport Rows, Samples, row_of, samples_of
 
-from onlinekern.core.base.part import components_of
+from onlinekern.core.base.part import components_of, refuse_attributes
 
 # Signals are looked for about every so many kernel values, some tens of milliseconds: asking needs
 # the GIL, which another thread may hold for its whole switch interval.
@@ -325,6 +325,9 @@ cdef class Model:
     def __reduce__(self):
         arguments = (self.space, self.head, self.rule, self.gate, self.rng, self.d, self.dtype)
         return restore, (arguments, self.counters.seen, self.counters.mistakes, self.counters.loss)
+
+    def __getstate__(self):
+        refuse_attributes(self)
 
 
 cdef inline Status step(Model model, Py_ssize_t i, double y, double weight,

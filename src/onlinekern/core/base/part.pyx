@@ -58,6 +58,19 @@ def check_class(cls):
                 )
 
 
+def refuse_attributes(compiled):
+    """Raise TypeError: what a compiled object has learnt are no attributes.
+
+    For the `__getstate__` of objects that a function restores. Pickle and copy ask `__reduce__`;
+    skops asks for attributes where the class itself restores nothing. Python's answer is that there
+    are none, and the object it makes of them has no parts.
+    """
+    raise TypeError(
+        f"{type(compiled).__name__} has no attributes to be saved by: save the model with its "
+        "method save, which onlinekern.load reads, or with pickle"
+    )
+
+
 cdef class Part(Component):
     """A small immutable component: a loss, a rule, a kernel, ...
 

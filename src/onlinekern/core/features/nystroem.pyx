@@ -19,6 +19,8 @@ from onlinekern.core.kernels.window cimport Window
 from onlinekern.core.linalg.symmetric_eigen cimport LeadingEigenvectors
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
 
+from onlinekern.core.base.part import refuse_attributes
+
 # Eigenvalues below this fraction of the largest are left out: their eigenvectors are rounding
 # errors of the kernel matrix.
 cdef double LEAST_EIGENVALUE = 1e-10
@@ -157,6 +159,9 @@ cdef class Nystroem(FeatureMap):
     def __reduce__(self):
         return _restore, (self.landmarks.arguments(), self.landmarks.get_state(),
                           self.projection())
+
+    def __getstate__(self):
+        refuse_attributes(self)
 
     def projection(self):
         """P, ndarray of shape (n_features, n_landmarks)."""

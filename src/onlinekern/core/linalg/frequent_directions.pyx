@@ -27,6 +27,8 @@ from onlinekern.core.linalg.symmetric_eigen cimport LeadingEigenvectors
 from onlinekern.core.samples.row_arithmetic cimport row_add
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
 
+from onlinekern.core.base.part import refuse_attributes
+
 # The error of an eigenvalue is about m eps times the largest one, 1e-13 of it at m = 500. An
 # eigenvalue above NOISE times the largest therefore has at least two correct digits.
 cdef double NOISE = 1e-11
@@ -290,6 +292,9 @@ cdef class FrequentDirections:
     def __reduce__(self):
         state = (self.rows(), self.tally.squared_norm, self.tally.shrinkage)
         return _restore, (self.size, self.d, *state)
+
+    def __getstate__(self):
+        refuse_attributes(self)
 
 
 def _restore(size, d, rows, squared_norm, shrinkage):

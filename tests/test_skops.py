@@ -1,0 +1,46 @@
+"""skops saves attributes, which compiled objects have not: it must refuse, or load what works."""
+
+import numpy as np
+import pytest
+from learners import CLASSES, data
+
+from onlinekern import FourierFeatures, FrequentDirections, NystroemFeatures
+
+REFUSAL = r"has no attributes to be saved by: .*save, which onlinekern\.load reads, or with pickle"
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_model_is_refused_when_it_is_dumped(name, stream):
+    skops = pytest.importorskip("skops.io")
+    X, y = data(name, stream)
+    with pytest.raises(TypeError, match=REFUSAL):
+        skops.dumps(CLASSES[name](random_state=0).fit(X, y))
+
+
+@pytest.mark.parametrize(
+    "transformer", [NystroemFeatures(n_components=3, random_state=0), FrequentDirections()]
+)
+def test_a_transformer_is_refused(transformer, stream):
+    skops = pytest.importorskip("skops.io")
+    with pytest.raises(TypeError, match=REFUSAL):
+        skops.dumps(transformer.fit(stream()[0]))
+
+
+def test_what_constructors_restore_is_loaded(stream):
+    skops = pytest.importorskip("skops.io")
+    X, _ = stream()
+    model = FourierFeatures(n_components=5, random_state=0).fit(X.astype(np.float32))
+    data = skops.dumps(model)
+    loaded = skops.loads(data, trusted=skops.get_untrusted_types(data=data))
+    np.testing.assert_array_equal(loaded.transform(X), model.transform(X), strict=True)
+
+
+def test_compiled_objects_have_no_state_of_attributes(stream):
+    X, y = stream("binary")
+    for thing in (
+        CLASSES["PAClassifier"]().fit(X, y)._model,
+        NystroemFeatures(n_components=3).fit(X)._map,
+        FrequentDirections().fit(X)._sketch,
+    ):
+        with pytest.raises(TypeError, match=REFUSAL):
+            thing.__getstate__()
