@@ -60,9 +60,8 @@ NUMBERS = [
 ]
 DTYPES = ["F64", "F32", "I64", "U64", "I32", "U32", "U8", "BOOL", "F16", "C64"]
 NUMPY_DTYPES = ["<f8", "<f4", "<i8", "<u8", "<i4", ">f8", "|b1", "<U1", "<U0", "|S8", "<M8[s]", "O"]
-WORDS = struct.unpack("<6d", struct.pack("<6Q", 0, 1, 2**63, 2**64 - 1, 2**63 - 1, 2**31)) + (
-    *(math.nan, math.inf, -math.inf, 1e308, -1.0, 5e-324, 1e30),
-)
+BITS = struct.pack("<6Q", 0, 1, 2**63, 2**64 - 1, 2**63 - 1, 2**31)
+WORDS = [*struct.unpack("<6d", BITS), math.nan, math.inf, -math.inf, 1e308, -1.0, 5e-324, 1e30]
 
 
 @functools.cache
