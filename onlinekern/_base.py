@@ -13,6 +13,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import NotFittedError
@@ -21,6 +22,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from onlinekern import _docs
 from onlinekern._constraints import COUNT
+from onlinekern._memory import check_size
 from onlinekern._saving import Savable
 from onlinekern._typing import ArrayLike, Floats, Function, Samples
 from onlinekern._validation import check_results, validate_data
@@ -79,6 +81,8 @@ class Learner(Savable, BaseEstimator):
         "window": [*COUNT, None],
         "n_jobs": [Integral, None],
     }
+    # The parameter that decides, together with the number of features, how large a model is.
+    _size: ClassVar[str | None] = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -191,7 +195,25 @@ class Learner(Savable, BaseEstimator):
     def _new_model(self, X: Any, draws: np.random.RandomState) -> Model:
         """An untrained model for samples like X."""
         head, rng = self._head(), new_generator(draws)
+        self._check_features(X, head.n_outputs)
         return self._compose(X, self._space(X, head.n_outputs, rng), head, rng)
+
+    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+        """Memory that a model takes at least, whatever it learns."""
+        raise NotImplementedError(f"{type(self).__name__}._n_bytes")
+
+    def _check_features(self, X: Any, n_outputs: int) -> None:
+        """Raise MemoryError if there is no room for a model of samples like X."""
+        self._check_form(X.shape[1], n_outputs, X.dtype.itemsize, sp.issparse(X))
+
+    def _check_form(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+        """Raise MemoryError if there is no room for a model, else return what it takes at least."""
+        n_bytes = self._n_bytes(n_features, n_outputs, itemsize, is_sparse)
+        if self._size is None:
+            check_size("n_features", n_features, n_bytes)
+        else:
+            check_size(self._size, getattr(self, self._size), n_bytes, n_features)
+        return n_bytes
 
     def _compose(self, X: Any, space: Any, head: Any, rng: Generator) -> Model:
         return Model(space, head, self._rule(), self._gate(), rng, X.shape[1], X.dtype)

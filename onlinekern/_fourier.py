@@ -25,6 +25,9 @@ FOURIER_CONSTRAINTS = {
     "frequencies": [StrOptions({"plain", "orthogonal"})],
 }
 
+# A frequency of one feature as it is drawn, and in the map.
+FREQUENCY_BYTES = 2 * 8
+
 
 def draw_frequencies(
     parameters: Any, gamma: Any, n_features: int, draws: np.random.RandomState
@@ -52,8 +55,7 @@ def draw_frequencies(
             "frequencies='orthogonal' needs kernel='gaussian', whose frequencies have directions "
             f"of equal probability; got kernel={parameters.kernel!r}"
         )
-    # The frequencies as they are drawn, and those of the map.
-    check_size("n_components", shape[0], 2 * 8 * shape[0] * n_features)
+    check_size("n_components", shape[0], FREQUENCY_BYTES * shape[0] * n_features, n_features)
     if kernel == "laplacian":
         return gamma * draws.standard_cauchy(shape)
     normal = orthogonal_normal if parameters.frequencies == "orthogonal" else _normal
@@ -96,6 +98,10 @@ class FourierEstimator(OnlineEstimator):
     frequencies: str = "plain"
 
     _constraints = FOURIER_CONSTRAINTS
+    _size = "n_components"
+
+    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+        return FREQUENCY_BYTES * n_features * self.n_components
 
     def _new_model(self, X: Any, draws: np.random.RandomState) -> Model:
         self.gamma_ = kernel_width(self.gamma, X)

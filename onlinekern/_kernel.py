@@ -29,6 +29,9 @@ KERNEL_CONSTRAINTS = {
     "coef0": [Interval(Real, None, None, closed="neither")],
 }
 
+# Dense support vectors are stored in panels of so many.
+PANEL = 64
+
 
 def kernel_width(gamma: Any, X: Any) -> float:
     """The kernel width as a number; 'scale' and 'auto' are computed from the samples X."""
@@ -52,6 +55,11 @@ def new_kernel(name: str, gamma: Any, degree: int | None = None, coef0: float | 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SupportVectors(Learner):
     """Mixin: the model's space holds a support set, whose rows and coefficients are attributes."""
+
+    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+        # Room for a row in each of two blocks; the numbers of the columns in use, or the first
+        # panel of support vectors.
+        return n_features * (2 * itemsize + (4 if is_sparse else PANEL * itemsize))
 
     def _new_support(self, kernel: Any, X: Any, n_outputs: int) -> Any:
         """An empty support set for samples like X."""

@@ -14,10 +14,17 @@ from onlinekern.core.models.linear import LinearSpace
 if TYPE_CHECKING:
     from onlinekern.core.base.random import Generator
 
+# A weight, its copy that undoes a failed call, and its share in the journal of a line of weights.
+WEIGHT_BYTES = 18
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LinearModel(OnlineEstimator):
     """Mixin for models that give their weights and constants in `effective`."""
+
+    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+        n_weights = n_features * n_outputs * (1 + bool(getattr(self, "average", False)))
+        return WEIGHT_BYTES * n_weights
 
     @property
     def coef_(self) -> Floats:

@@ -9,7 +9,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -139,6 +139,7 @@ class PassesEstimator(LinearModel):
     def _begin(self, X: Any, head: Any, first: Any) -> Any:
         # The core draws nothing here: the user's generator only draws the order.
         rng = new_generator(np.random.RandomState(0))
+        self._check_features(X, head.n_outputs)
         model = self._compose(X, self._space(X, head.n_outputs, rng), head, rng)
         model.space.resume(first)
         return model
@@ -153,7 +154,8 @@ class PassesEstimator(LinearModel):
             return model, self._pass(model, problem, seeds[k])
 
         tasks = (delayed(solve)(k) for k in range(len(seeds)))
-        models, passes = zip(*Parallel(n_jobs=self.n_jobs, require="sharedmem")(tasks), strict=True)
+        n_jobs = min(effective_n_jobs(self.n_jobs), len(seeds))
+        models, passes = zip(*Parallel(n_jobs=n_jobs, require="sharedmem")(tasks), strict=True)
         whole = self._begin(X, self._head(), first)
         seen = max(model.n_seen for model in models)
         whole.space.resume(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
 
-from onlinekern._linear import LinearEstimator
+from onlinekern._linear import WEIGHT_BYTES, LinearEstimator
 from onlinekern._memory import available_memory
 from onlinekern._typing import Floats
 from onlinekern.core import COVARIANCES
@@ -39,6 +39,11 @@ class SecondOrderEstimator(LinearEstimator):
     covariance: str = "diagonal"
 
     _constraints = {"covariance": [StrOptions(set(COVARIANCES))]}
+
+    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+        # A variance for each weight at least.
+        weights = super()._n_bytes(n_features, n_outputs, itemsize, is_sparse)
+        return weights + WEIGHT_BYTES * n_features * n_outputs
 
     def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
         self._warned = False

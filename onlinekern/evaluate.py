@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
+from onlinekern._base import Learner
 from onlinekern._comparison.methods import (
     KERNELS,
     KERNELS_WITHOUT_GAMMA,
@@ -182,7 +183,6 @@ def compare(
     _check(repeats, kernel, gamma)
     repeats = repeats if shuffle else 1
     tally = _Tally(progress)
-    _check_features(methods, source, kernel)
     contenders, n_head = _contenders(
         methods, source, _Setting(shuffle, kernel, gamma, settings or {}, seed), repeats, tally
     )
@@ -238,19 +238,23 @@ def _check(repeats: int, kernel: str, gamma: float | str | None) -> None:
         raise ValueError(f"gamma must be a positive number, got {gamma}")
 
 
-def _check_features(methods: Any, source: Source, kernel: str) -> None:
-    """Raise MemoryError if the models, which all run at a time, cannot have that many features."""
-    named = isinstance(methods, Mapping)
-    n_models = len(methods if named else select_methods(methods, source.task, kernel))
+def _check_features(estimators: Iterable[Any], source: Source) -> None:
+    """Raise MemoryError if the models, which all run at a time, have no room together."""
     n_outputs = len(source.class_counts) if len(source.class_counts) > 2 else 1
-    # A model holds a number for each feature and output at least, and its copy to undo a call.
-    n_bytes = 16 * source.n_features * n_outputs * n_models
+    layout = source.layout
+    form = layout.n_features, n_outputs, layout.dtype.itemsize, not layout.dense
+    n_bytes = 0
+    for model in estimators:
+        if isinstance(model, Learner):
+            model._validate_params()
+            n_bytes += model._check_form(*form)
     check_size("n_features", source.n_features, n_bytes)
 
 
 def _contenders(methods: Any, source: Source, setting: Any, repeats: int, tally: Any) -> Any:
     """Return (function from seed to estimator, empty MethodResult) pairs, and the head's size."""
     if isinstance(methods, Mapping):
+        _check_features(methods.values(), source)
         tally.total = repeats * source.n_samples * len(methods)
         return [
             (_cloner(estimator), MethodResult(label, label, type(estimator).__name__, {}))
@@ -258,6 +262,12 @@ def _contenders(methods: Any, source: Source, setting: Any, repeats: int, tally:
         ], 0
     chosen = select_methods(methods, source.task, setting.kernel)
     given = given_parameters(chosen, source.task, setting.settings)
+    # Now, not after a long search: the parameters that are searched are no sizes.
+    models = [
+        method.build(source.task, {"kernel": setting.kernel} | given[method.name])
+        for method in chosen
+    ]
+    _check_features(models, source)
     gamma = None if setting.kernel in KERNELS_WITHOUT_GAMMA else setting.gamma
     X, y = source.head(HEAD_SAMPLES, [setting.seed, 0] if setting.shuffle else None)
     runs = count_runs(chosen, source.task, given, gamma, setting.kernel)

@@ -13,7 +13,6 @@ import scipy.sparse as sp
 from sklearn.utils._param_validation import StrOptions
 
 from onlinekern._constraints import COUNT, POSITIVE
-from onlinekern._memory import check_size
 from onlinekern._tasks import OnlineClassifier
 from onlinekern._typing import Array, Floats
 from onlinekern.core import LOSSES, RULES
@@ -168,6 +167,7 @@ class LOLClassifier(OnlineClassifier):
     fit_intercept: bool = False
     average: bool = False
 
+    _size = "n_prototypes"
     _constraints = {
         "n_prototypes": COUNT,
         "joint": ["boolean"],
@@ -189,14 +189,15 @@ class LOLClassifier(OnlineClassifier):
             return RULES["arow"](hinge, TRUST if self.r == "scale" else self.r)
         return passive_aggressive(self.variant, hinge, self.C)
 
+    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+        # Prototypes, hyperplanes, and their copies that undo a failed call.
+        return 2 * 8 * n_features * self.n_prototypes * (1 + n_outputs)
+
     def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
         if self.n_assign > self.n_prototypes:
             raise ValueError(
                 f"n_assign must be at most n_prototypes={self.n_prototypes}, got {self.n_assign}"
             )
-        # Prototypes, hyperplanes, and their copies that undo a failed call.
-        n_bytes = 2 * 8 * self.n_prototypes * X.shape[1] * (1 + n_outputs)
-        check_size("n_prototypes", self.n_prototypes, n_bytes)
         arow = self.step == "arow"
         return LocalSpace(
             X.shape[1],

@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
 from onlinekern._kernel import KernelEstimator
+from onlinekern._memory import check_size
 from onlinekern._probabilities import LogisticProbabilities
 from onlinekern._tasks import Classifier, Regressor
 from onlinekern._typing import Floats
@@ -108,6 +109,8 @@ class OLLA(KernelEstimator):
         parts = self._kernel_support(X, n_outputs), penalty, bool(self.fit_intercept)
         cache_bytes = 1e6 * self.cache_size
         if self._keeps_outputs(X, cache_bytes):
+            whole = X.shape[0] ** 2 * X.dtype.itemsize
+            check_size("cache_size", self.cache_size, min(cache_bytes, whole))
             return AllOutputs(*parts, cache_bytes)
         return SupportOutputs(*parts, self.support_tol)
 

@@ -20,7 +20,7 @@ from onlinekern.core import DISCRIMINANTS, LOSSES, RULES, SCHEDULES, STEP_SIZES
 from onlinekern.core.linalg.frequent_directions import FrequentDirections
 from onlinekern.core.linalg.scatter import Scatter
 from onlinekern.core.models.sdrogd import SketchedSpace
-from onlinekern.sketch import SKETCH_SIZE, sketch_rows
+from onlinekern.sketch import SKETCH_SIZE, sketch_bytes, sketch_rows
 
 if TYPE_CHECKING:
     from onlinekern.core.base.random import Generator
@@ -160,6 +160,7 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
     average: bool | None = None
     multi_class: str = "margin"
 
+    _size = "sketch_size"
     _constraints = {
         "sketch_size": SKETCH_SIZE,
         "within_weight": [Interval(Real, 0, 1, closed="both"), None],
@@ -189,6 +190,11 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
     def _step_size(self) -> Any:
         name = self.schedule or ("sqrt" if self.between == "linear" else "safe")
         return STEP_SIZES[name](self.eta0 or 0.0) if name == "sqrt" else STEP_SIZES[name]()
+
+    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+        # Weights, their average and a gradient, with copies, beside the sketch.
+        sketch = sketch_bytes(sketch_rows(self.sketch_size, n_features), n_features)
+        return sketch + 3 * 2 * 8 * n_features * n_outputs
 
     def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
         self._warned = False

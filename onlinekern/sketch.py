@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval, RealNotInt
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern._base import fit_method
+from onlinekern._memory import check_size
 from onlinekern._saving import Savable
 from onlinekern._threads import one_blas_thread
 from onlinekern._typing import Array, ArrayLike, Floats, Samples
@@ -43,6 +44,12 @@ def sketch_rows(sketch_size: int | float, n_features: int) -> int:
     if isinstance(sketch_size, Integral):
         return min(int(sketch_size), n_features)
     return min(max(1, round(sketch_size * n_features)), n_features)
+
+
+def sketch_bytes(size: int, n_features: int) -> int:
+    """Memory of a sketch of `size` directions: twice as many rows, each with its copy that undoes
+    a failed call, and room to shrink them."""
+    return (2 * 2 + 1) * 8 * size * n_features
 
 
 @dataclass(kw_only=False, eq=False, repr=False)
@@ -143,8 +150,11 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
     def _insert(self, X: Any, start: bool) -> Any:
         X = self._validate(X, reset=start)
         if start:
-            size = sketch_rows(self.sketch_size, X.shape[1])
-            self._sketch = frequent_directions.FrequentDirections(size, X.shape[1])
+            n_features = X.shape[1]
+            size = sketch_rows(self.sketch_size, n_features)
+            n_bytes = sketch_bytes(size, n_features)
+            check_size("sketch_size", self.sketch_size, n_bytes, n_features)
+            self._sketch = frequent_directions.FrequentDirections(size, n_features)
             self._n_features_out = size
         self._sketch.insert(X)
         return self

@@ -17,7 +17,7 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("matplotlib")
 
 import onlinekern  # noqa: E402
-from onlinekern import cli  # noqa: E402
+from onlinekern import _memory, cli  # noqa: E402
 from onlinekern._comparison.app import app  # noqa: E402
 from onlinekern._comparison.compare import parse_settings  # noqa: E402
 from onlinekern._comparison.methods import METHODS  # noqa: E402
@@ -203,7 +203,7 @@ BAD = [
     (["train.txt", "--plot", "o.doc"], "the name must end in .png"),
     (["train.txt", "--json", "."], ".: Is a directory"),
     (["train.txt", "--bogus"], "--bogus"),
-    (["index.txt"], "n_features=999999999 needs at least"),
+    (["index.txt"], "with 999999999 features, and"),
     (["train.txt", "--n-features", "2147483648"], "n_features=2147483648 is more than"),
     (
         ["train.txt", "--set", "fogd.n_components=1000000000000", "--methods", "fogd"],
@@ -234,6 +234,20 @@ def test_bad_input_ends_in_one_line(folder, capsys, arguments, message):
     assert message in err
     assert err.count("\n") == 1
     assert sorted(folder.iterdir()) == before
+
+
+def test_all_models_together_must_fit(folder, capsys, monkeypatch):
+    """Each of these alone has room; rows whose largest index is large stay sparse."""
+    (folder / "wide.txt").write_text("1 9000000:1\n-1 1:1\n1 2:1\n-1 3:1\n")
+    monkeypatch.setattr(_memory, "available_memory", lambda: 3 * 10**8)
+    arguments = ["compare", "wide.txt", "--repeats", 1, "--methods"]
+    # No method has a width: no kernel model is made to choose one.
+    code, out, err = run(capsys, *arguments, "linear-pa1")
+    assert (code, err) == (0, "")
+    assert "Lin. PA-I" in out
+    code, out, err = run(capsys, *arguments, "linear-pa1,linear-ogd")
+    assert (code, out) == (2, "")
+    assert "n_features=9000000 needs at least 0.324 gigabytes" in err
 
 
 def test_closed_standard_input(folder, capsys, monkeypatch):

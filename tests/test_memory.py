@@ -1,18 +1,47 @@
 """A size that needs more memory than there is: an error with the figure, before the allocation."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from learners import CLASSES
+from scipy import sparse
 from sklearn.base import is_classifier
 
-from onlinekern import FourierFeatures, _memory
+import onlinekern
+from onlinekern import (
+    FourierFeatures,
+    FrequentDirections,
+    OLLAClassifier,
+    PAClassifier,
+    _memory,
+    all_estimators,
+)
 
 resource = pytest.importorskip("resource")
+STATUS = Path("/proc/self/statm")
 
 X = np.random.default_rng(0).standard_normal((40, 3))
 SIZES = ("budget", "n_components", "n_prototypes", "max_support", "batch_size", "window")
 ALL = [
     (name, size) for name, cls in CLASSES.items() for size in SIZES if size in cls().get_params()
+]
+EVERY = dict(all_estimators()) | {
+    name: getattr(onlinekern, name)
+    for name in ("FourierFeatures", "NystroemFeatures", "FrequentDirections")
+}
+# Parameters that are whole numbers, or may be, but for those that say how long to go on.
+OPTIONAL = ("n_components", "n_landmarks", "max_support", "window", "n_jobs", "cache_size",
+            "random_state", "average", "cap", "early_stopping")  # fmt: skip
+WHOLE_NUMBERS = [
+    (name, parameter)
+    for name, cls in EVERY.items()
+    for parameter, value in cls().get_params().items()
+    if (type(value) is int or parameter in OPTIONAL)
+    and parameter not in ("n_epochs", "max_iter", "n_iter_no_change", "verbose")
 ]
 AT_ONCE = [
     ("FOGDClassifier", "n_components"), ("FOGDRegressor", "n_components"),
@@ -45,6 +74,176 @@ def test_transformers_too():
 def test_sizes_beyond_machine_words_are_named(name, size):
     with pytest.raises(ValueError, match=size):
         fit(name, **{size: 2**70})
+
+
+@pytest.mark.parametrize(("name", "parameter"), WHOLE_NUMBERS)
+def test_a_number_far_too_large_is_an_error_or_does_no_harm(name, parameter):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    y = X[:, 0] if "Regressor" in name else np.arange(len(X)) % 3
+    failure = None
+    try:
+        EVERY[name](**{parameter: 10**12}).fit(X, y)
+    except (ValueError, MemoryError) as error:
+        failure = str(error)
+    assert failure is None or parameter in failure
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
+
+
+WIDE = 10**5
+
+
+def wide(layout):
+    """Two samples of many features, and their labels."""
+    rows = sparse.csr_matrix(([1.0, 2.0], ([0, 1], [WIDE - 1, 5])), shape=(2, WIDE))
+    return (rows if layout == "sparse" else rows.toarray()), [0, 1]
+
+
+SMALLEST = {
+    "n_components": 2, "budget": 4, "n_prototypes": 2, "sketch_size": 2, "merge_size": 1,
+}  # fmt: skip
+
+
+def smallest(name):
+    """An estimator with the least values of its sizes."""
+    known = EVERY[name]().get_params()
+    return EVERY[name](**{key: value for key, value in SMALLEST.items() if key in known})
+
+
+@pytest.mark.parametrize("layout", ["sparse", "dense"])
+@pytest.mark.parametrize("name", sorted(dict(all_estimators())))
+def test_the_width_of_the_samples_is_compared_with_the_memory(name, layout, monkeypatch):
+    rows, labels = wide(layout)
+    model = smallest(name)
+    parameter = model._size or "n_features"
+    monkeypatch.setattr(_memory, "SMALL", 0)
+    monkeypatch.setattr(_memory, "available_memory", lambda: 10**6)
+    with pytest.raises(MemoryError, match=rf"^{parameter}=\d+ needs at least .* gigabytes"):
+        model.fit(rows, labels)
+    assert not hasattr(model, "n_features_in_")
+
+
+MEASURED = ("PAClassifier", "AROWClassifier", "KernelPAClassifier", "SDROGDClassifier",
+            "LOLClassifier", "FOGDClassifier")  # fmt: skip
+MEASUREMENT = """
+from pathlib import Path
+import resource
+import test_memory as tests
+def size():
+    return int(tests.STATUS.read_text().split()[0]) * resource.getpagesize()
+for layout in ("sparse", "dense"):
+    rows, labels = tests.wide(layout)
+    for name in tests.MEASURED:
+        model, before = tests.smallest(name), size()
+        model.fit(rows, labels)
+        print(name, layout, size() - before, model._n_bytes(tests.WIDE, 1, 8, layout == "sparse"))
+        del model
+"""
+
+
+@pytest.mark.skipif(not STATUS.exists(), reason="Linux tells the size of a process")
+def test_models_take_at_least_what_is_estimated():
+    # Arrays are mapped one by one, so that the size of the process is that of what it holds.
+    settings = os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536"}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", MEASUREMENT], cwd=Path(__file__).parent,
+        env=settings, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert len(lines) == 2 * len(MEASURED)
+    for name, layout, taken, estimate in lines:
+        assert 0.05 * int(taken) < int(estimate) < 1.02 * int(taken), (name, layout)
+
+
+def test_sketches_and_caches_too(monkeypatch):
+    rows, _ = wide("sparse")
+    monkeypatch.setattr(_memory, "SMALL", 0)
+    monkeypatch.setattr(_memory, "available_memory", lambda: 10**7)
+    with pytest.raises(MemoryError, match=r"sketch_size=5 needs at least 0\.02 .* 100000 features"):
+        FrequentDirections(5).fit(rows)
+    points = np.random.default_rng(0).standard_normal((4000, 2))
+    model = OLLAClassifier(cache_size=1e12, outputs="all")
+    with pytest.raises(MemoryError, match=r"cache_size=1e\+12|cache_size=1000000000000\.0"):
+        model.fit(points, points[:, 0] > 0)
+
+
+@pytest.mark.parametrize("n_jobs", [10**12, 2**70, -(2**70)])
+def test_more_jobs_than_there_is_work(n_jobs):
+    y = np.arange(len(X)) % 3
+    model = PAClassifier(n_jobs=n_jobs, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, PAClassifier(random_state=0).fit(X, y).coef_)
+
+
+GIGABYTE = 10**9
+
+
+def groups(root, lines, files):
+    """Write what /proc and /sys/fs/cgroup hold."""
+    (root / "proc/self").mkdir(parents=True)
+    (root / "proc/meminfo").write_text("MemTotal: 9 kB\nMemAvailable:   50000000 kB\n")
+    (root / "proc/self/cgroup").write_text(lines)
+    for name, text in files.items():
+        file = root / "sys/fs/cgroup" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{text}\n")
+
+
+CONTAINERS = {
+    "version 2": (
+        "0::/user/job\n",
+        {
+            "user/job/memory.max": "max",
+            "user/job/memory.current": 5,
+            "user/memory.max": 3 * GIGABYTE,
+            "user/memory.current": 2 * GIGABYTE,
+            "user/memory.stat": "anon 7\nactive_file 9\ninactive_file 500000000",
+        },
+        1.5 * GIGABYTE,
+    ),
+    "version 2, seen from inside": (
+        "0::/host/path\n",
+        {"memory.max": 4 * GIGABYTE, "memory.current": GIGABYTE},
+        3 * GIGABYTE,
+    ),
+    "version 1": (
+        "7:pids:/x\n4:cpu,memory:/job\n0::/\n",
+        {
+            "memory/job/memory.limit_in_bytes": 2 * GIGABYTE,
+            "memory/job/memory.usage_in_bytes": GIGABYTE,
+            "memory/job/memory.stat": "inactive_file 7\ntotal_inactive_file 250000000",
+            "memory/memory.limit_in_bytes": 9223372036854771712,
+            "memory/memory.usage_in_bytes": 30 * GIGABYTE,
+        },
+        1.25 * GIGABYTE,
+    ),
+    "full": (
+        "0::/\n", {"memory.max": GIGABYTE, "memory.current": 2 * GIGABYTE}, 0
+    ),
+    "no limit": ("0::/\n", {"memory.max": "max", "memory.current": GIGABYTE}, 51.2 * GIGABYTE),
+    "no groups": ("", {}, 51.2 * GIGABYTE),
+    "nonsense": ("x\n::\n0::/a:b\n", {"memory.max": "", "a:b/memory.max": "q"}, 51.2 * GIGABYTE),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_the_limit_of_a_container_counts(name, tmp_path, monkeypatch):
+    lines, files, left = CONTAINERS[name]
+    groups(tmp_path, lines, files)
+    monkeypatch.setattr(_memory, "ROOT", tmp_path)
+    assert _memory.available_memory() == left
+
+
+@pytest.mark.parametrize(("limit", "field"), [("RLIMIT_AS", 0), ("RLIMIT_DATA", 5)])
+def test_the_limits_of_the_process_count(limit, field, tmp_path, monkeypatch):
+    groups(tmp_path, "", {})
+    sizes = ["0"] * 7
+    sizes[field] = "1000"
+    (tmp_path / "proc/self/statm").write_text(" ".join(sizes))
+    monkeypatch.setattr(_memory, "ROOT", tmp_path)
+    chosen = getattr(resource, limit)
+    monkeypatch.setattr(
+        resource, "getrlimit", lambda kind: (GIGABYTE if kind == chosen else -1, -1)
+    )
+    assert _memory.available_memory() == GIGABYTE - 1000 * resource.getpagesize()
 
 
 def test_what_fits_depends_on_the_memory(monkeypatch):

@@ -107,7 +107,7 @@ def count_runs(methods: Any, task: str, given: Any, gamma: Any, kernel: Any) -> 
     for method in methods:
         grids = [len(grid) for name, grid in method.grid.items() if name not in given[method.name]]
         runs += ORDERS * max(1, sum(grids))
-    searched = gamma is None and kernel not in KERNELS_WITHOUT_GAMMA
+    searched = gamma is None and _needs_gamma(methods, task, given, kernel)
     return runs + (len(GAMMA_EXPONENTS) * len(_references(task)) if searched else 0)
 
 
@@ -135,7 +135,7 @@ def choose_parameters(
     shared = {}
     if gamma is not None:
         shared = {"gamma": Parameter(gamma, "given")}
-    elif problem.kernel not in KERNELS_WITHOUT_GAMMA:
+    elif _needs_gamma(methods, problem.task, given, problem.kernel):
         trials = [
             partial(_error, problem, METHODS[name], values, "gamma", 1, tick)
             for name, values in _references(problem.task)
@@ -146,6 +146,14 @@ def choose_parameters(
         method.name: _own_parameters(method, problem, shared, given[method.name], tick)
         for method in methods
     }
+
+
+def _needs_gamma(methods: Any, task: str, given: Any, kernel: Any) -> bool:
+    """Return whether there is a method whose gamma has not been given."""
+    return kernel not in KERNELS_WITHOUT_GAMMA and any(
+        "gamma" in method.parameter_names(task) and "gamma" not in given[method.name]
+        for method in methods
+    )
 
 
 def _references(task: str) -> Any:
