@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import pkgutil
 import warnings
 from importlib import import_module
 
@@ -14,6 +15,8 @@ from sklearn.base import clone, is_classifier, is_outlier_detector
 
 import onlinekern
 from onlinekern._registry import PUBLIC_CLASSES
+from onlinekern._saving import registered
+from onlinekern.core.base.part import Component
 
 LAYOUTS = ["dense", "csr", "wide"]
 CLASSES = {
@@ -39,6 +42,34 @@ def again(tmp_path):
 def test_the_tables_hold_every_class():
     assert TRANSFORMERS == ["FourierFeatures", "FrequentDirections", "NystroemFeatures"]
     assert ESTIMATORS.keys() < CLASSES.keys()
+
+
+def test_every_part_of_the_core_is_registered():
+    core = [
+        import_module(found.name)
+        for found in pkgutil.walk_packages(onlinekern.core.__path__, "onlinekern.core.")
+    ]
+    own = [
+        value
+        for module in core
+        for value in vars(module).values()
+        if isinstance(value, type) and value.__module__ == module.__name__
+    ]
+    components = {cls for cls in own if issubclass(cls, Component)}
+    # Those that are neither made by their constructors nor named by a restorer's arguments.
+    unnamed = {"Component", "Part", "PanelStore", "SparseStore", "Store", "MappedSpace"}
+    unnamed |= {"LocalSpace", "NystroemSpace", "OLLASpace", "Nystroem", "InverseGramPolicy"}
+    unnamed |= {"AllOutputs", "SupportOutputs"}
+    missing = {cls.__name__ for cls in components} - registered.parts().keys()
+    assert missing <= unnamed
+    assert len(set(registered.parts().values())) == len(registered.parts())
+    names = [cls.__name__ for module in map(registered.core_module, registered.MODULES)
+             for cls in vars(module).values() if cls in components
+             and cls.__module__ == module.__name__]  # fmt: skip
+    assert len(names) == len(set(names)), "two parts of one name"
+    functions = {vars(module)[name] for module in core for name in ("restore", "_restore")
+                 if name in vars(module)}  # fmt: skip
+    assert functions == set(registered.restored_names())
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -189,7 +189,11 @@ def change_elements(file, draw):
             file.data[at + draw.randrange(width)] ^= 1 << draw.randrange(8)
             continue
         integer = draw.choice([0, 1, -1, 2, 5, 2**31 - 1, -(2**31)]) % 2 ** (8 * width)
-        real = struct.pack("<d" if width == 8 else "<f", float(np.float32(draw.choice(WORDS))))
+        word = draw.choice(WORDS)
+        if width == 8:
+            real = struct.pack("<d", word)
+        else:  # what a float32 cannot hold is an infinity
+            real = np.asarray(word).astype("<f4").tobytes()
         file.data[at : at + width] = draw.choice([integer.to_bytes(width, "little"), real])
 
 
