@@ -6,11 +6,13 @@ are its parameters, `__init__` only stores them. The parts that it is made of co
 """
 
 import functools
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import isfinite
 from numbers import Integral
 from typing import Any, ClassVar, Self, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,29 +29,67 @@ from onlinekern._saving import Savable
 from onlinekern._typing import ArrayLike, Floats, Function, Samples
 from onlinekern._validation import check_results, validate_data
 from onlinekern.core.base.random import Generator
+from onlinekern.core.base.turn import Turn
 from onlinekern.core.learning.sampling import Gate
 from onlinekern.core.stream import Model
 
+# The attributes that hold what an estimator has learnt, with the turn of its writers.
+LEARNT = ("_model", "_sketch")
+# Of the estimators that have learnt nothing: an attribute would change them.
+FIRST_TURNS: WeakKeyDictionary[Any, Turn] = WeakKeyDictionary()
+
+
+def learnt_by(estimator: Any) -> Any:
+    """What an estimator has learnt, an object of the core; None before it has learnt anything."""
+    attributes = estimator.__dict__
+    return next((attributes[name] for name in LEARNT if name in attributes), None)
+
+
+def turn_of(estimator: Any) -> Turn:
+    """The turn of the threads that teach an estimator: its model's, once it has one."""
+    learnt = learnt_by(estimator)
+    if learnt is not None:
+        return learnt.turn
+    return FIRST_TURNS.setdefault(estimator, Turn())
+
+
+def set_attributes(estimator: Any, attributes: dict[str, Any]) -> None:
+    """Give an estimator these attributes and no others; those it keeps are there all the time."""
+    own = estimator.__dict__
+    own.update(attributes)
+    for name in own.keys() - attributes.keys():
+        del own[name]
+
 
 def all_or_nothing(method: Function) -> Function:
-    """Decorator of methods that learn: a call that fails is undone, whatever fails in it."""
+    """Decorator of methods that learn: they wait for other threads; a call that fails is undone.
+
+    The method works on a twin of the estimator. What it sets shows when it has succeeded, all at
+    once: other threads predict with the old attributes until then.
+    """
 
     @functools.wraps(method)
-    def undone_if_it_fails(self: Any, *args: Any, **kwargs: Any) -> Any:
-        before = self.__dict__.copy()
-        model = before.get("_model")
-        calls = model.calls if model is not None else 0
-        try:
-            return method(self, *args, **kwargs)
-        except BaseException:
-            # A signal or a warning turned into an error may come after the model has learnt.
-            if model is not None and model.calls != calls:
-                model.undo()
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+    def on_a_twin(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with turn_of(self) as turn:
+            before = self.__dict__.copy()
+            learnt = learnt_by(self)
+            calls = learnt.calls if learnt is not None else 0
+            twin = object.__new__(type(self))
+            twin.__dict__.update(before)
+            if learnt is None:
+                FIRST_TURNS[twin] = turn
+            try:
+                result = method(twin, *args, **kwargs)
+                set_attributes(self, twin.__dict__)
+                return self if result is twin else result
+            except BaseException:
+                # A signal or a warning turned into an error may come after the model has learnt.
+                if learnt is not None and learnt.calls != calls:
+                    learnt.undo()
+                set_attributes(self, before)
+                raise
 
-    return cast(Function, undone_if_it_fails)
+    return cast(Function, on_a_twin)
 
 
 def fit_method(method: Function) -> Function:
@@ -167,10 +207,10 @@ class Learner(Savable, BaseEstimator):
             model.scores(self._layout(X), scores)
         else:
             # joblib's own threads cost 20 ms a call, which is what 20,000 rows take.
-            with ThreadPoolExecutor(n_jobs) as threads:
-                parts = list(gen_even_slices(X.shape[0], n_jobs))
-                rows = [self._layout(X[part]) for part in parts]
-                list(threads.map(model.scores, rows, [scores[part] for part in parts]))
+            parts = list(gen_even_slices(X.shape[0], n_jobs))
+            rows = [self._layout(X[part]) for part in parts]
+            with ThreadPoolExecutor(n_jobs) as threads, model.reading():
+                list(threads.map(model.score_rows, rows, [scores[part] for part in parts]))
         check_results(scores, "score")
         return scores
 
@@ -216,7 +256,14 @@ class Learner(Savable, BaseEstimator):
         return n_bytes
 
     def _compose(self, X: Any, space: Any, head: Any, rng: Generator) -> Model:
-        return Model(space, head, self._rule(), self._gate(), rng, X.shape[1], X.dtype)
+        rule, gate, turn = self._rule(), self._gate(), turn_of(self)
+        return Model(space, head, rule, gate, rng, X.shape[1], X.dtype, turn)
+
+    def _read(self, read: Callable[[Any], Any]) -> Any:
+        """What a function reads of the model's space, while no thread changes it."""
+        model = self._fitted_model
+        with model.reading():
+            return read(model.space)
 
     def _finish(self) -> None:
         """Called after each bulk call that succeeded."""
@@ -302,7 +349,8 @@ class OnlineEstimator(Learner):
         -------
         self : object
         """
-        super().set_params(**params)
-        if params and self.__sklearn_is_fitted__():
-            self._renew(self._model)
+        with turn_of(self):
+            super().set_params(**params)
+            if params and self.__sklearn_is_fitted__():
+                self._renew(self._model)
         return self

@@ -76,18 +76,18 @@ class SupportVectors(Learner):
     @property
     def support_vectors_(self) -> Array | Sparse:
         """Support vectors, ndarray or CSR matrix of shape (n_SV, n_features)."""
-        rows = self._fitted_model.space.support.rows()
+        rows = self._read(lambda space: space.support.rows())
         return sp.csr_matrix(rows) if self._sparse and not sp.issparse(rows) else rows
 
     @property
     def dual_coef_(self) -> Floats:
         """Coefficients of the model that predicts, ndarray of shape (n_outputs, n_SV)."""
-        return self._fitted_model.space.support.effective()
+        return self._read(lambda space: space.support.effective())
 
     @property
     def n_support_(self) -> int:
         """Number of support vectors."""
-        return self._fitted_model.space.support.n_rows
+        return self._read(lambda space: space.support.n_rows)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

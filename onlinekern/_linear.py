@@ -29,13 +29,13 @@ class LinearModel(OnlineEstimator):
     @property
     def coef_(self) -> Floats:
         """Weights of the model that predicts, (n_outputs, n_features), or (n_features,)."""
-        coef = self._fitted_model.space.effective()[:, :-1]
+        coef = self._read(lambda space: space.effective())[:, :-1]
         return coef if is_classifier(self) else coef[0]
 
     @property
     def intercept_(self) -> Floats:
         """Constants of the model that predicts, ndarray of shape (n_outputs,)."""
-        return self._fitted_model.space.effective()[:, -1]
+        return self._read(lambda space: space.effective())[:, -1]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -21,7 +21,6 @@ from onlinekern._constraints import COUNT
 from onlinekern._linear import LinearModel
 from onlinekern._typing import ArrayLike, Floats, Samples
 from onlinekern.core.base.random import shuffled
-from onlinekern.core.stream import restore
 
 if TYPE_CHECKING:
     from onlinekern.core.stream import Model
@@ -164,7 +163,8 @@ class PassesEstimator(LinearModel):
             seen,
         )
         counts = [(model.n_mistakes, model.cumulative_loss) for model in models]
-        self._model = restore(whole.__reduce__()[1][0], seen, *map(sum, zip(*counts, strict=True)))
+        whole.resume_counts(seen, *map(sum, zip(*counts, strict=True)))
+        self._model = whole
         self.n_iter_ = max(passes)
 
     def _pass(self, model: Model, stream: Any, seed: Any) -> Any:

@@ -67,4 +67,4 @@ class SecondOrderEstimator(LinearEstimator):
     @property
     def covariance_(self) -> Floats:
         """Covariances of the last weights: (n_outputs, n), or (n_outputs, n, n) if full."""
-        return self._fitted_model.space.covariance.to_array()
+        return self._read(lambda space: space.covariance.to_array())

@@ -59,23 +59,21 @@ class DualSGD(FourierEstimator, SupportVectors):
         return RULES["inverse_time"](loss, self.reg, *cap)
 
     @property
-    def _policy(self) -> Any:
-        return self._fitted_model.space.budget
-
-    @property
     def frequencies_(self) -> Floats:
         """Random frequencies, ndarray of shape (n_components, n_features)."""
-        return self._policy.map.frequencies()
+        return self._read(lambda space: space.budget.map.frequencies())
 
     @property
     def provision_coef_(self) -> Floats:
         """Weights of the features, cosines first, ndarray of shape (n_outputs, 2 n_components)."""
-        return self._policy.coefficients()[0][:, self._policy.map.columns()]
+        return self._read(
+            lambda space: space.budget.coefficients()[0][:, space.budget.map.columns()]
+        )
 
     @property
     def intercept_(self) -> Floats:
         """Offsets of the outputs, ndarray of shape (n_outputs,)."""
-        return self._policy.coefficients()[1]
+        return self._read(lambda space: space.budget.coefficients()[1])
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -219,37 +219,37 @@ class LOLClassifier(OnlineClassifier):
     @property
     def cluster_centers_(self) -> Floats:
         """The prototypes, ndarray of shape (n_prototypes, n_features)."""
-        return self._fitted_model.space.prototypes.means()
+        return self._read(lambda space: space.prototypes.means())
 
     @property
     def cluster_counts_(self) -> Array:
         """Samples of each prototype, ndarray of shape (n_prototypes,)."""
-        return self._fitted_model.space.prototypes.counts()
+        return self._read(lambda space: space.prototypes.counts())
 
     @property
     def coef_(self) -> Floats:
         """Shared hyperplanes, ndarray of shape (n_outputs, n_features)."""
-        return self._fitted_model.space.shared()[:, : self.n_features_in_]
+        return self._read(lambda space: space.shared())[:, : self.n_features_in_]
 
     @property
     def intercept_(self) -> Floats:
         """Constants of the shared hyperplanes, ndarray of shape (n_outputs,)."""
-        weights = self._fitted_model.space.shared()
+        weights = self._read(lambda space: space.shared())
         return weights[:, -1] if self._fitted_model.space.intercept else np.zeros(len(weights))
 
     @property
     def local_coef_(self) -> Floats:
         """The prototypes' hyperplanes, ndarray of shape (n_prototypes, n_outputs, n_features)."""
-        return self._fitted_model.space.local()[:, :, : self.n_features_in_]
+        return self._read(lambda space: space.local())[:, :, : self.n_features_in_]
 
     @property
     def local_intercept_(self) -> Floats:
         """Constants of the prototypes' hyperplanes, ndarray of shape (n_prototypes, n_outputs)."""
-        weights = self._fitted_model.space.local()
+        weights = self._read(lambda space: space.local())
         present = self._fitted_model.space.intercept
         return weights[:, :, -1] if present else np.zeros(weights.shape[:2])
 
     @property
     def mean_(self) -> Floats:
         """Mean that is subtracted from the samples, ndarray of shape (n_features,)."""
-        return self._fitted_model.space.center_of_samples()
+        return self._read(lambda space: space.center_of_samples())

@@ -40,17 +40,17 @@ class FOGD(FourierEstimator):
     @property
     def frequencies_(self) -> Floats:
         """Random frequencies, ndarray of shape (n_components, n_features)."""
-        return self._fitted_model.space.map.frequencies()
+        return self._read(lambda space: space.map.frequencies())
 
     @property
     def coef_(self) -> Floats:
         """Weights of the features, cosines first, ndarray of shape (n_outputs, 2 n_components)."""
-        return self._fitted_model.space.effective()
+        return self._read(lambda space: space.effective())
 
     @property
     def intercept_(self) -> Floats:
         """Constants of the outputs, ndarray of shape (n_outputs,)."""
-        return self._fitted_model.space.offsets()
+        return self._read(lambda space: space.offsets())
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -167,7 +167,7 @@ class NOGD(SingleThreadedBlas, KernelEstimator):
     @property
     def dual_coef_(self) -> Floats:
         """Coefficients of the model that predicts, ndarray of shape (n_outputs, n_SV)."""
-        return self._fitted_model.space.effective()
+        return self._read(lambda space: space.effective())
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

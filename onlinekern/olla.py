@@ -170,7 +170,7 @@ class OLLA(KernelEstimator):
     @property
     def intercept_(self) -> Floats:
         """Offsets of the outputs, ndarray of shape (n_outputs,)."""
-        return self._fitted_model.space.offsets()
+        return self._read(lambda space: space.offsets())
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

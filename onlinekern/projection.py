@@ -173,4 +173,4 @@ class BOLSSVMClassifier(SingleThreadedBlas, OnlineClassifier, BudgetedEstimator)
     @property
     def intercept_(self) -> Floats:
         """Offsets of the outputs, ndarray of shape (n_outputs,)."""
-        return np.array(self._fitted_model.space.budget.intercept())
+        return np.array(self._read(lambda space: space.budget.intercept()))

@@ -237,7 +237,7 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
     @property
     def sketch_(self) -> Array:
         """The sketch C, ndarray of shape (n_rows, n_features)."""
-        return self._fitted_model.space.scatter.sketch.rows()
+        return self._read(lambda space: space.scatter.sketch.rows())
 
     @property
     def sketch_size_(self) -> int:
@@ -247,12 +247,12 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
     @property
     def class_means_(self) -> Floats:
         """u_c, ndarray of shape (n_classes, n_features)."""
-        return self._fitted_model.space.scatter.class_means
+        return self._read(lambda space: space.scatter.class_means)
 
     @property
     def class_weight_sums_(self) -> Floats:
         """N_c, ndarray of shape (n_classes,)."""
-        return self._fitted_model.space.scatter.class_weights
+        return self._read(lambda space: space.scatter.class_weights)
 
     @property
     def n_batches_(self) -> int:

@@ -1,5 +1,6 @@
 """Frequent directions as a transformer: a small matrix that stands for all rows seen."""
 
+import copy
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Self
@@ -13,7 +14,7 @@ from sklearn.base import (
 from sklearn.utils._param_validation import Interval, RealNotInt
 from sklearn.utils.validation import check_is_fitted
 
-from onlinekern._base import fit_method
+from onlinekern._base import fit_method, turn_of
 from onlinekern._memory import check_size
 from onlinekern._saving import Savable
 from onlinekern._threads import one_blas_thread
@@ -143,18 +144,19 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
         -------
         self : object
         """
-        return self._insert(X, start=not self.__sklearn_is_fitted__())
+        return self._insert(X)
 
     @fit_method
     @one_blas_thread
-    def _insert(self, X: Any, start: bool) -> Any:
+    def _insert(self, X: Any, start: bool = False) -> Any:
+        start = start or not self.__sklearn_is_fitted__()
         X = self._validate(X, reset=start)
         if start:
             n_features = X.shape[1]
             size = sketch_rows(self.sketch_size, n_features)
             n_bytes = sketch_bytes(size, n_features)
             check_size("sketch_size", self.sketch_size, n_bytes, n_features)
-            self._sketch = frequent_directions.FrequentDirections(size, n_features)
+            self._sketch = frequent_directions.FrequentDirections(size, n_features, turn_of(self))
             self._n_features_out = size
         self._sketch.insert(X)
         return self
@@ -181,7 +183,11 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
             raise ValueError(
                 f"the sketches have {self.n_features_in_} and {other.n_features_in_} features"
             )
-        self._sketch.merge(other._sketch)
+        # A copy: two sketches that take in each other at once would wait for each other.
+        with turn_of(other):
+            rows = copy.deepcopy(other._sketch)
+        with turn_of(self):
+            self._sketch.merge(rows)
         return self
 
     def transform(self, X: Samples) -> Array:
@@ -208,10 +214,10 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
     def _decomposed(self) -> Any:
         """Singular values and right singular vectors of the sketch, l of each."""
         check_is_fitted(self)
-        size = self._sketch.size
+        size, sketch = self._sketch.size, self.sketch_
         values, components = np.zeros(size), np.zeros((size, self._sketch.d))
-        if self._sketch.n:
-            _, found, directions = np.linalg.svd(self.sketch_, full_matrices=False)
+        if len(sketch):
+            _, found, directions = np.linalg.svd(sketch, full_matrices=False)
             # The largest entry of a direction is positive: signs do not depend on the library.
             largest = np.abs(directions).argmax(axis=1)
             directions *= np.sign(directions[np.arange(len(found)), largest])[:, np.newaxis]
@@ -222,7 +228,8 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
     @property
     def sketch_(self) -> Array:
         """C, ndarray of shape (n_rows, n_features)."""
-        return self._sketch.rows()
+        with turn_of(self):
+            return self._sketch.rows()
 
     @property
     def sketch_size_(self) -> int:

@@ -45,10 +45,12 @@ class Savable:
         >>> bool((loaded.decision_function(X) == model.decision_function(X)).all())
         True
         """
+        from onlinekern._base import turn_of
         from onlinekern._saving.atomic import replacing
         from onlinekern._saving.model_file import Contents
 
-        contents = Contents.of(self)
+        with turn_of(self):
+            contents = Contents.of(self)
         with replacing(path) as stream:
             contents.write(stream)
 

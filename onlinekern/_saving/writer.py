@@ -119,9 +119,10 @@ class Writer:
         if not kind.__module__.startswith("onlinekern.core."):
             raise TypeError(f"{self.where()} is an object {describe(kind)}: it cannot be saved")
         reduced = value.__reduce__()
+        maker: Any
         maker, arguments = reduced
-        if maker is kind and registered.parts().get(kind.__name__) is kind:
-            made = {"kind": "part", "class": kind.__name__}
+        if registered.parts().get(maker.__name__) is maker:
+            made = {"kind": "part", "class": maker.__name__}
         elif maker in registered.restored_names():
             made = {"kind": "restored", "object": registered.restored_names()[maker]}
         else:

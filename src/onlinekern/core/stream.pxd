@@ -3,6 +3,7 @@ from libc.stdint cimport int64_t, uint64_t
 
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.random cimport Generator
+from onlinekern.core.base.turn cimport Access, Turn
 from onlinekern.core.learning.heads cimport Head, Sample, Update
 from onlinekern.core.learning.order cimport Order
 from onlinekern.core.learning.rules cimport Rule
@@ -34,13 +35,16 @@ cdef class Model:
     cdef readonly int64_t calls   # of learning, begun
     cdef uint64_t[4] saved_rng
     cdef object interruption
-
+    cdef readonly Turn turn       # of the writers; several models may share one
+    cdef Access access            # of the readers
+    cdef int one_is_scored        # whether `window_of_one` is in use
     cdef Status run(self, const Rows *rows, Order order, const double *y,
                     const double *weight, Py_ssize_t n, Py_ssize_t look_ahead,
                     double *predictions, Py_ssize_t *reached) noexcept nogil
     cdef int reserve(self, Py_ssize_t n_outputs) except -1
     cdef bint interrupted(self) noexcept nogil
     cdef void checkpoint(self)
+    cdef void rollback(self)
     cdef tuple watched            # components of other packages; None if there are none
 
     cdef int watch(self) except -1

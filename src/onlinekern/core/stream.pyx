@@ -7,14 +7,20 @@ order -> open a block -> scores -> squared lengths -> gate, rule -> update
 
 The loop runs without the GIL. `learn_one` is the same loop over one sample. A call that fails
 (no memory, a score that is no longer finite, Ctrl-C) leaves the model as it was before the call.
+
+Several threads may use a model: while one learns, the others wait; several may score at once.
 """
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdlib cimport calloc, free
+
+import copy
 
 import numpy as np
 
 from onlinekern.core.base.part cimport Component, NOT_FINITE, NO_MEMORY, OK, RAISED, Status
 from onlinekern.core.base.random cimport Generator
+from onlinekern.core.base.turn cimport (
+    Access, Reading, Turn, Writing, begin_writing, claim, end_writing)
 from onlinekern.core.base.vector cimport finite
 from onlinekern.core.learning.heads cimport Head
 from onlinekern.core.learning.order cimport Order
@@ -23,7 +29,7 @@ from onlinekern.core.learning.sampling cimport Gate
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.rows cimport Rows, Samples, row_of, samples_of
 
-from onlinekern.core.base.part import components_of, refuse_attributes
+from onlinekern.core.base.part import components_of, frozen, refuse_attributes
 
 # Signals are looked for about every so many kernel values, some tens of milliseconds: asking needs
 # the GIL, which another thread may hold for its whole switch interval.
@@ -47,6 +53,8 @@ cdef class Model:
         Features of a sample.
     dtype : numpy.float32 or numpy.float64
         The dtype of the samples.
+    turn : Turn, optional
+        Of the threads that learn; default one of its own.
 
     Raises
     ------
@@ -56,7 +64,10 @@ cdef class Model:
     """
 
     def __init__(self, Space space not None, Head head not None, Rule rule not None,
-                 Gate gate not None, Generator rng not None, Py_ssize_t d, dtype):
+                 Gate gate not None, Generator rng not None, Py_ssize_t d, dtype,
+                 Turn turn=None):
+        self.turn = Turn() if turn is None else turn
+        self.access = Access()
         self.space = space
         self.head = head
         self.present_rule = rule
@@ -101,8 +112,9 @@ cdef class Model:
     @rule.setter
     def rule(self, Rule rule not None):
         components_of(rule)
-        self.present_rule = rule
-        self.watch()
+        with self.writing():
+            self.present_rule = rule
+            self.watch()
 
     @property
     def gate(self):
@@ -112,8 +124,9 @@ cdef class Model:
     @gate.setter
     def gate(self, Gate gate not None):
         components_of(gate)
-        self.present_gate = gate
-        self.watch()
+        with self.writing():
+            self.present_gate = gate
+            self.watch()
 
     @property
     def dtype(self):
@@ -134,6 +147,18 @@ cdef class Model:
     def cumulative_loss(self):
         """Sum of weight times loss of the samples, each before it was learnt."""
         return self.counters.loss
+
+    def writing(self):
+        """A context in which this thread alone uses the model."""
+        return Writing(self.turn, self.access)
+
+    def reading(self):
+        """A context in which no thread changes the model."""
+        return Reading(self.access)
+
+    def resume_counts(self, seen, mistakes, loss):
+        """Go on from these counts."""
+        self.counters.seen, self.counters.mistakes, self.counters.loss = seen, mistakes, loss
 
     cdef Status run(self, const Rows *rows, Order order, const double *y,
                     const double *weight, Py_ssize_t n, Py_ssize_t look_ahead,
@@ -209,13 +234,17 @@ cdef class Model:
         cdef Status status
         if n == 0:
             return np.asarray(predictions)
-        self.space.reserve_block(min(n, window if window > 0 else MOST_ROWS))
-        self.checkpoint()
-        with nogil:
-            status = self.run(&samples.rows, sequence, &y[0], weights, n, window,
-                              &predictions[0], &reached)
-        if status != OK or self.watched is not None:
-            self.conclude(status, reached)
+        begin_writing(self.turn, self.access)
+        try:
+            self.space.reserve_block(min(n, window if window > 0 else MOST_ROWS))
+            self.checkpoint()
+            with nogil:
+                status = self.run(&samples.rows, sequence, &y[0], weights, n, window,
+                                  &predictions[0], &reached)
+            if status != OK or self.watched is not None:
+                self.conclude(status, reached)
+        finally:
+            end_writing(self.turn, self.access)
         return np.asarray(predictions)
 
     def learn_one(self, x, double y):
@@ -237,10 +266,14 @@ cdef class Model:
         cdef double prediction
         cdef Py_ssize_t reached
         _alive = row_of(x, self.d, self.itemsize, self.space.stored_sparse(), &rows)
-        self.checkpoint()
-        status = self.run(&rows, AS_THEY_STAND, &y, NULL, 1, 1, &prediction, &reached)
-        if status != OK or self.watched is not None:
-            self.conclude(status, 0)
+        begin_writing(self.turn, self.access)
+        try:
+            self.checkpoint()
+            status = self.run(&rows, AS_THEY_STAND, &y, NULL, 1, 1, &prediction, &reached)
+            if status != OK or self.watched is not None:
+                self.conclude(status, 0)
+        finally:
+            end_writing(self.turn, self.access)
         return prediction
 
     def score_one(self, x):
@@ -253,7 +286,16 @@ cdef class Model:
         if self.head.n_outputs > 1:
             scores = np.empty(self.head.n_outputs)
             out = &scores[0]
-        self.check_scored(self.space.score(self.window_of_one, &rows, 0, 1, out), 1)
+        self.access.begin_reading()
+        # Another thread may be scoring one sample too, where there is no GIL.
+        own = not claim(&self.one_is_scored)
+        try:
+            window = self.space.new_window(1) if own else self.window_of_one
+            self.check_scored(self.space.score(window, &rows, 0, 1, out), 1)
+        finally:
+            if not own:
+                self.one_is_scored = False
+            self.access.end_reading()
         return score if self.head.n_outputs == 1 else np.asarray(scores)
 
     def scores(self, X, double[:, ::1] out):
@@ -265,6 +307,11 @@ cdef class Model:
         out : ndarray of shape (n, n_outputs)
             Overwritten.
         """
+        with self.reading():
+            self.score_rows(X, out)
+
+    def score_rows(self, X, double[:, ::1] out):
+        """`scores` in a thread of a call that is `reading`."""
         cdef Samples samples = samples_of(X, self.dtype)
         cdef Py_ssize_t first = 0, width, n = samples.rows.n
         cdef Status status = OK
@@ -295,6 +342,10 @@ cdef class Model:
 
     def undo(self):
         """Return to the model before the last call of `learn` or `learn_one`."""
+        with self.writing():
+            self.rollback()
+
+    cdef void rollback(self):
         self.counters = self.saved
         self.rng.state = self.saved_rng
         self.space.rollback()
@@ -306,11 +357,11 @@ cdef class Model:
             for component in self.watched or ():
                 component.check_defined()
         except NotImplementedError:
-            self.undo()
+            self.rollback()
             raise
         if status == OK:
             return 0
-        self.undo()
+        self.rollback()
         if status == NO_MEMORY:
             raise MemoryError(f"no memory to learn sample {reached}")
         if status == RAISED:
@@ -323,8 +374,14 @@ cdef class Model:
         )
 
     def __reduce__(self):
-        arguments = (self.space, self.head, self.rule, self.gate, self.rng, self.d, self.dtype)
-        return restore, (arguments, self.counters.seen, self.counters.mistakes, self.counters.loss)
+        # At once, and not when the pickler comes to the parts: another thread may learn meanwhile.
+        with self.reading():
+            arguments = (self.space, self.head, self.rule, self.gate, self.rng, self.d, self.dtype)
+            return restore, (frozen(arguments, {}), self.counters.seen, self.counters.mistakes,
+                             self.counters.loss)
+
+    def __copy__(self):
+        return copy.deepcopy(self)
 
     def __getstate__(self):
         refuse_attributes(self)
@@ -359,5 +416,5 @@ cdef inline Status step(Model model, Py_ssize_t i, double y, double weight,
 def restore(arguments, seen, mistakes, loss):
     """A model of these parts that goes on from these counts."""
     cdef Model model = Model(*arguments)
-    model.counters.seen, model.counters.mistakes, model.counters.loss = seen, mistakes, loss
+    model.resume_counts(seen, mistakes, loss)
     return model

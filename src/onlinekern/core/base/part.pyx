@@ -100,3 +100,37 @@ cdef class Part(Component):
 
     def __repr__(self):
         return f"{type(self).__name__}({', '.join(map(repr, self.arguments))})"
+
+
+class Frozen:
+    """Pickles and copies as the object that it was made of, in the state of that moment."""
+
+    def __init__(self, reduced):
+        self.reduced = reduced
+
+    def __reduce__(self):
+        return self.reduced
+
+
+def frozen(value, made):
+    """The value, in which objects of the core that may change stand as they are now.
+
+    Parameters
+    ----------
+    value : object
+        Arrays in the states of objects are copies already.
+    made : dict
+        The objects already made, by identity: what is shared stays shared.
+    """
+    if isinstance(value, tuple):
+        return tuple(frozen(item, made) for item in value)
+    if isinstance(value, dict):
+        return {key: frozen(item, made) for key, item in value.items()}
+    of_core = isinstance(value, Component) or type(value).__module__.startswith("onlinekern.core.")
+    if isinstance(value, (type, Part)) or not of_core:
+        return value
+    if id(value) not in made:
+        function, *rest = value.__reduce_ex__(4)
+        # The object too, so that no other gets its identity.
+        made[id(value)] = Frozen((function, *frozen(tuple(rest), made))), value
+    return made[id(value)][0]

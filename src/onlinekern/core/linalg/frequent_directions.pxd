@@ -1,5 +1,6 @@
 # Matrix sketches. May change at minor versions.
 from onlinekern.core.base.part cimport Status
+from onlinekern.core.base.turn cimport Turn
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.linalg.symmetric_eigen cimport LeadingEigenvectors
 from onlinekern.core.samples.rows cimport Rows
@@ -19,7 +20,8 @@ cdef class FrequentDirections:
     cdef Py_ssize_t first_leading        # the first of the size + 1 leading eigenvectors
     cdef double *rotated         # (m - first_leading) x d: V'B, V the leading eigenvectors of BB'
     cdef double *projections     # 2 size: Bv for an eigenvector v of B'B
-    cdef readonly Py_ssize_t n_fallbacks
+    cdef readonly Py_ssize_t n_fallbacks, calls
+    cdef readonly Turn turn
 
     cdef double *next_row(self) noexcept nogil
     cdef Status commit_row(self) noexcept nogil

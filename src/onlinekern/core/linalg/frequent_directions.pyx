@@ -21,6 +21,7 @@ from scipy.linalg.cython_lapack cimport dgesdd
 import numpy as np
 
 from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, Status
+from onlinekern.core.base.turn cimport Turn
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport aligned_resize
 from onlinekern.core.linalg.symmetric_eigen cimport LeadingEigenvectors
@@ -48,15 +49,20 @@ cdef class FrequentDirections:
         l; reduced to d if larger, because d rows already represent X'X exactly.
     d : int >= 1
         Features.
+    turn : Turn, optional
+        Of the threads that insert rows; default one of its own.
 
     Attributes
     ----------
+    calls : int
+        Calls of `insert`.
     n_fallbacks : int
         Number of shrinks that needed the singular value decomposition.
     """
 
-    def __init__(self, Py_ssize_t size, Py_ssize_t d):
+    def __init__(self, Py_ssize_t size, Py_ssize_t d, Turn turn=None):
         cdef int m
+        self.turn = Turn() if turn is None else turn
         self.size = min(size, d)
         self.d = d
         self.buffer = JournaledMatrix("rows of the sketch", 2 * self.size, d)
@@ -251,6 +257,7 @@ cdef class FrequentDirections:
         cdef Samples samples = samples_of(X, X.dtype)
         cdef Py_ssize_t i = 0
         cdef Status status = OK
+        self.calls += 1
         self.checkpoint()
         with nogil:
             while i < samples.rows.n and status == OK:
@@ -261,6 +268,10 @@ cdef class FrequentDirections:
             if status == NO_MEMORY:
                 raise MemoryError(f"no memory to shrink a sketch of {2 * self.size} rows")
             raise FloatingPointError(f"row {i - 1} makes the sketch overflow; scale the features")
+
+    def undo(self):
+        """Return to the sketch before the last call of `insert`."""
+        self.rollback()
 
     def merge(self, FrequentDirections other):
         """Become a sketch of the rows of both this sketch and the other."""

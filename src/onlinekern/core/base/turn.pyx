@@ -1,0 +1,293 @@
+"""Threads: one writer at a time, and any number of readers between its writes.
+
+`Turn` orders the writers. A learning call holds it from its validation to its end, so that what it
+undoes when it fails is its own. `Access` keeps readers away while the model changes: the writer
+opens it for the loop alone.
+
+Neither is a lock of the system: taking and giving back cost some nanoseconds, so that learning one
+sample takes hardly longer. A thread that must wait sleeps, without the GIL, and looks again after at
+most a millisecond. It looks for signals too.
+
+In a forked child, only the thread that forked lives. What the others held is free there, unless one
+of them was changing the model: its copy is then neither old nor new, and every use raises.
+"""
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.pythread cimport PyThread_get_thread_ident
+
+cdef extern from *:
+    """
+    #include <time.h>
+    #ifdef _WIN32
+    #include <windows.h>
+    static void ok_sleep(long microseconds) { Sleep((DWORD)(microseconds / 1000 + 1)); }
+    static void ok_count_forks(void) {}
+    static long ok_forks = 0;
+    static unsigned long ok_forker = 0;
+    #else
+    #include <pthread.h>
+    static void ok_sleep(long microseconds)
+    {
+        struct timespec time = {0, microseconds * 1000};
+        nanosleep(&time, NULL);
+    }
+    static long ok_forks = 0;
+    static unsigned long ok_forker = 0;
+    static void ok_forked(void)
+    {
+        ok_forks++;
+        ok_forker = (unsigned long)pthread_self();
+    }
+    static void ok_count_forks(void) { pthread_atfork(NULL, NULL, ok_forked); }
+    #endif
+
+    #define ok_load(address) __atomic_load_n(address, __ATOMIC_ACQUIRE)
+    #define ok_store(address, value) __atomic_store_n(address, value, __ATOMIC_RELEASE)
+    #define ok_add(address, value) __atomic_add_fetch(address, value, __ATOMIC_ACQ_REL)
+    #define ok_exchange(address, value) __atomic_exchange_n(address, value, __ATOMIC_ACQ_REL)
+    static inline int ok_change_long(long *address, long old, long fresh)
+    {
+        return __atomic_compare_exchange_n(address, &old, fresh, 0, __ATOMIC_ACQ_REL,
+                                           __ATOMIC_ACQUIRE);
+    }
+    static inline int ok_change(unsigned long *address, unsigned long old, unsigned long fresh)
+    {
+        return __atomic_compare_exchange_n(address, &old, fresh, 0, __ATOMIC_ACQ_REL,
+                                           __ATOMIC_ACQUIRE);
+    }
+    """
+    void sleep "ok_sleep"(long microseconds) nogil
+    void count_forks "ok_count_forks"()
+    const long FORKS "ok_forks"                  # of this process and its parents
+    const unsigned long FORKER "ok_forker"       # the thread that made the last of them
+    long load "ok_load"(long *address)
+    unsigned long thread_in "ok_load"(unsigned long *address)
+    void store "ok_store"(unsigned long *address, unsigned long value)
+    long add "ok_add"(long *address, long value)
+    bint change "ok_change_long"(long *address, long old, long fresh)
+    int exchange "ok_exchange"(int *address, int value) nogil
+    bint change_thread "ok_change"(unsigned long *address, unsigned long old, unsigned long fresh)
+
+# Above every number of readers.
+cdef long WRITING = 1 << 30
+# Microseconds of the first and of the longest sleep.
+cdef long SHORTEST = 20
+cdef long LONGEST = 1000
+# So many of the shortest sleeps does a writer leave to readers that wait for its last write to end.
+cdef int COURTESY = 50
+
+count_forks()
+
+
+cdef bint claim(int *flag) noexcept nogil:
+    """Set the flag; whether it was not set before."""
+    return exchange(flag, 1) == 0
+
+
+cdef long slept(long pause) except -1:
+    """Sleep without the GIL, then see to signals. Returns the next pause."""
+    with nogil:
+        sleep(pause)
+    PyErr_CheckSignals()
+    return min(2 * pause, LONGEST)
+
+
+cdef class Turn:
+    """A lock for writers. A thread that has it may take it again; it is free after as many gives.
+
+    Nobody waits for ever: who gives it back while others wait takes it again only after one of
+    them. A pickle or a deep copy is a new one, which is free.
+    """
+
+    def __cinit__(self):
+        self.forks = FORKS
+
+    def __reduce__(self):
+        return Turn, ()
+
+    cdef int take(self) except -1:
+        """Wait for the turn, and take it."""
+        cdef unsigned long me = PyThread_get_thread_ident()
+        if thread_in(&self.owner) == me:
+            self.depth += 1
+            return 0
+        if (load(&self.waiting) > 0 and self.last == me) or self.forks != FORKS \
+                or not change_thread(&self.owner, 0, me):
+            self.wait(me)
+        self.depth = 1
+        return 0
+
+    cdef void give(self) noexcept:
+        """Give back what the last `take` took."""
+        self.depth -= 1
+        if self.depth == 0:
+            self.last = self.owner
+            store(&self.owner, 0)
+
+    cdef int wait(self, unsigned long me) except -1:
+        cdef long pause = SHORTEST, seen = load(&self.forks)
+        if seen != FORKS and change(&self.forks, seen, FORKS):
+            # The threads that had it or waited for it are not in this process.
+            self.waiting = 0
+            if thread_in(&self.owner) != FORKER:
+                store(&self.owner, 0)
+        add(&self.waiting, 1)
+        try:
+            while (self.last == me and load(&self.waiting) > 1) \
+                    or not change_thread(&self.owner, 0, me):
+                pause = slept(pause)
+        finally:
+            add(&self.waiting, -1)
+        return 0
+
+    def __enter__(self):
+        self.take()
+        return self
+
+    def __exit__(self, *_):
+        self.give()
+
+
+cdef class Access:
+    """Readers, or one writer.
+
+    The writer has the turn: two of them never ask at once.
+
+    Raises
+    ------
+    RuntimeError
+        In a signal handler or a callback that uses the model which its own thread is changing; and
+        in a forked child whose parent was changing the model in another thread.
+    """
+
+    def __cinit__(self):
+        self.forks = FORKS
+
+    cdef int begin_reading(self) except -1:
+        """Wait until nobody writes, and count as a reader."""
+        cdef long state = load(&self.state)
+        if state >= WRITING or self.forks != FORKS or self.broken \
+                or not change(&self.state, state, state + 1):
+            return self.wait_to_read()
+        return 0
+
+    cdef void end_reading(self) noexcept:
+        # After a fork meanwhile, the readers are counted anew.
+        if self.forks == FORKS:
+            add(&self.state, -1)
+
+    cdef int begin_writing(self) except -1:
+        """Wait until nobody reads or writes, and keep readers away."""
+        if self.forks != FORKS or self.broken or load(&self.waiting) > 0 \
+                or not change(&self.state, 0, WRITING):
+            return self.wait_to_write()
+        store(&self.writer, PyThread_get_thread_ident())
+        return 0
+
+    cdef void end_writing(self) noexcept:
+        store(&self.writer, 0)
+        if self.forks == FORKS:
+            add(&self.state, -WRITING)
+        else:
+            self.state, self.forks = 0, FORKS
+
+    cdef int renew(self) except -1:
+        """Forget the threads that a fork left behind; raise if one of them was writing."""
+        cdef long seen = load(&self.forks)
+        cdef bint writing = load(&self.state) >= WRITING
+        if seen != FORKS and change(&self.forks, seen, FORKS):
+            kept = writing and thread_in(&self.writer) == FORKER
+            self.broken |= writing and not kept
+            self.state = WRITING if kept else 0
+            self.waiting = 0
+        if self.broken:
+            raise RuntimeError(
+                "another thread was teaching this model when the process was forked: its copy in "
+                "this process is incomplete. Pickle or copy the model before the fork")
+        return 0
+
+    cdef int check_other_thread(self) except -1:
+        """Raise if this very thread is writing."""
+        if thread_in(&self.writer) == PyThread_get_thread_ident():
+            raise RuntimeError(
+                "this thread is teaching the model at this moment: a signal handler or a callback "
+                "cannot use it. Use it after the call, or from another thread")
+        return 0
+
+    cdef int wait_to_read(self) except -1:
+        cdef long pause = SHORTEST, state
+        self.renew()
+        add(&self.waiting, 1)
+        try:
+            while True:
+                state = load(&self.state)
+                if state >= WRITING:
+                    self.check_other_thread()
+                    pause = slept(pause)
+                    self.renew()
+                elif change(&self.state, state, state + 1):
+                    return 0
+        finally:
+            add(&self.waiting, -1)
+
+    cdef int wait_to_write(self) except -1:
+        cdef long pause = SHORTEST
+        cdef int left = COURTESY
+        self.renew()
+        self.check_other_thread()
+        while load(&self.waiting) > 0 and left > 0:
+            slept(SHORTEST)
+            left -= 1
+        # From here no reader begins; those that have begun end.
+        store(&self.writer, PyThread_get_thread_ident())
+        add(&self.state, WRITING)
+        try:
+            while load(&self.state) != WRITING:
+                pause = slept(pause)
+        except BaseException:
+            self.end_writing()
+            raise
+        return 0
+
+
+cdef int begin_writing(Turn turn, Access access) except -1:
+    """Wait until this thread alone may use what the two belong to."""
+    turn.take()
+    try:
+        access.begin_writing()
+    except BaseException:
+        turn.give()
+        raise
+    return 0
+
+
+cdef void end_writing(Turn turn, Access access) noexcept:
+    """Let other threads use it."""
+    access.end_writing()
+    turn.give()
+
+
+cdef class Writing:
+    """A context in which this thread alone uses what the turn and the access belong to."""
+
+    def __init__(self, Turn turn not None, Access access not None):
+        self.turn = turn
+        self.access = access
+
+    def __enter__(self):
+        begin_writing(self.turn, self.access)
+
+    def __exit__(self, *_):
+        end_writing(self.turn, self.access)
+
+
+cdef class Reading:
+    """A context in which no thread changes what the access belongs to."""
+
+    def __init__(self, Access access not None):
+        self.access = access
+
+    def __enter__(self):
+        self.access.begin_reading()
+
+    def __exit__(self, *_):
+        self.access.end_reading()
