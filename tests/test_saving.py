@@ -44,31 +44,27 @@ def test_the_tables_hold_every_class():
     assert ESTIMATORS.keys() < CLASSES.keys()
 
 
+# Components that are neither made by their constructors nor named by a restorer's arguments.
+UNNAMED = {
+    *("AllOutputs", "Component", "InverseGramPolicy", "LocalSpace", "MappedSpace", "Nystroem"),
+    *("NystroemSpace", "OLLASpace", "PanelStore", "Part", "SparseStore", "Store"),
+    "SupportOutputs",
+}
+
+
 def test_every_part_of_the_core_is_registered():
-    core = [
-        import_module(found.name)
-        for found in pkgutil.walk_packages(onlinekern.core.__path__, "onlinekern.core.")
-    ]
-    own = [
-        value
-        for module in core
-        for value in vars(module).values()
-        if isinstance(value, type) and value.__module__ == module.__name__
-    ]
-    components = {cls for cls in own if issubclass(cls, Component)}
-    # Those that are neither made by their constructors nor named by a restorer's arguments.
-    unnamed = {"Component", "Part", "PanelStore", "SparseStore", "Store", "MappedSpace"}
-    unnamed |= {"LocalSpace", "NystroemSpace", "OLLASpace", "Nystroem", "InverseGramPolicy"}
-    unnamed |= {"AllOutputs", "SupportOutputs"}
-    missing = {cls.__name__ for cls in components} - registered.parts().keys()
-    assert missing <= unnamed
-    assert len(set(registered.parts().values())) == len(registered.parts())
-    names = [cls.__name__ for module in map(registered.core_module, registered.MODULES)
-             for cls in vars(module).values() if cls in components
-             and cls.__module__ == module.__name__]  # fmt: skip
-    assert len(names) == len(set(names)), "two parts of one name"
-    functions = {vars(module)[name] for module in core for name in ("restore", "_restore")
-                 if name in vars(module)}  # fmt: skip
+    components, functions = [], set()
+    for found in pkgutil.walk_packages(onlinekern.core.__path__, "onlinekern.core."):
+        module = import_module(found.name)
+        names = vars(module)
+        classes = [cls for cls in names.values() if isinstance(cls, type)]
+        own = [cls for cls in classes if cls.__module__ == module.__name__]
+        components += [cls for cls in own if issubclass(cls, Component)]
+        functions |= {names[name] for name in ("restore", "_restore") if name in names}
+    known = registered.parts()
+    assert {cls.__name__ for cls in components} - known.keys() <= UNNAMED
+    alike = [cls for cls in components if cls.__name__ in known and cls is not known[cls.__name__]]
+    assert not alike, "two parts of one name"
     assert functions == set(registered.restored_names())
 
 
