@@ -3,12 +3,12 @@
 Notes
 -----
 Any number of threads may use one estimator. One learns at a time (`fit`, `partial_fit`,
-`learn_one`, `set_params`), the others wait for their turn. Any number read at once (`predict`, `score_one`,
-attributes, pickling, `save`). They wait while samples are being learnt, and each answer is of one
-state. The counters `n_seen_`, `n_mistakes_` and `cumulative_loss_` do not wait: they show how far a
-call has come. While `fit` learns a new model, the old one answers. A signal handler that uses the
-estimator whose call it interrupted gets a RuntimeError. In a forked child, a model that another
-thread was teaching raises RuntimeError; all others work.
+`learn_one`, `set_params`), the others wait for their turn. Any number read at once (`predict`,
+`score_one`, attributes, pickling, `save`). They wait while samples are being learnt, and each
+answer is of one state. The counters `n_seen_`, `n_mistakes_` and `cumulative_loss_` do not wait:
+they show how far a call has come. While `fit` learns a new model, the old one answers. A signal
+handler that uses the estimator whose call it interrupted gets a RuntimeError. In a forked child, a
+model that another thread was teaching raises RuntimeError; all others work.
 """
 
 from __future__ import annotations
