@@ -25,6 +25,7 @@ cdef class Block:
     cdef char *panels
     cdef int32_t *local_column        # column -> feature of the panels; -1: in no row
     cdef int32_t *used_columns        # the columns that are a feature of the panels
+    cdef Py_ssize_t n_numbered        # of them
     cdef Py_ssize_t panel_features, panels_bytes, used_columns_bytes
 
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,

@@ -172,6 +172,7 @@ cdef class Block:
         """Number the columns that occur in the block 0, 1, ... . Returns a status."""
         cdef Py_ssize_t i, j, stored = 0
         cdef int32_t column
+        self.forget_columns()
         if self.local_column == NULL:
             self.local_column = <int32_t *> malloc(max(self.d, 1) * sizeof(int32_t))
             if self.local_column == NULL:
@@ -190,17 +191,18 @@ cdef class Block:
                     self.local_column[column] = <int32_t> self.panel_features
                     self.used_columns[self.panel_features] = column
                     self.panel_features += 1
+        self.n_numbered = self.panel_features
         return OK
 
     cdef void forget_columns(self) noexcept nogil:
-        """Undo `number_columns`.
+        """Undo `number_columns`, also where no memory was left for the panels after it.
 
         It reads `used_columns`, not the rows: the caller may have freed those.
         """
         cdef Py_ssize_t j
-        if self.has_panels and self.sparse:
-            for j in range(self.panel_features):
-                self.local_column[self.used_columns[j]] = -1
+        for j in range(self.n_numbered):
+            self.local_column[self.used_columns[j]] = -1
+        self.n_numbered = 0
         self.has_panels = False
 
 

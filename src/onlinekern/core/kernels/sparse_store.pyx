@@ -2,6 +2,7 @@
 
 See panel_store for the interface and the other layout.
 """
+cimport cython
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
@@ -17,6 +18,8 @@ from onlinekern.core.kernels.panel_store cimport Store
 from onlinekern.core.samples.sparse_rows cimport Point, sparse_distance
 
 
+# The garbage collector must leave the journal: `__dealloc__` frees the rows that it owns.
+@cython.no_gc_clear
 cdef class SparseStore(Store):
     """Support vectors as sparse rows, one allocation each: values, then columns.
 
