@@ -11,7 +11,7 @@ import functools
 import os
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from threadpoolctl import ThreadpoolController
 
@@ -25,17 +25,18 @@ if TYPE_CHECKING:
 
 
 class OneThread:
-    """A context in which BLAS has one thread; contexts may nest, and overlap in several threads.
+    """Contexts in which BLAS has one thread; they may nest, and overlap in several threads.
 
-    A fork waits until no thread is changing the number of BLAS threads. In the child only the
-    contexts of the thread that forked go on; without any, BLAS has its threads again.
+    ``with ONE_THREAD():`` is such a context. A fork waits until no thread is changing the number of
+    BLAS threads. In the child only the contexts of the thread that forked go on; without any, BLAS
+    has its threads again.
     """
 
     def __init__(self) -> None:
         # Reentrant: a signal handler may learn, or fork, while its own thread holds the lock.
         self._lock = threading.RLock()
-        # The threads that are inside, once for each context.
-        self._inside: list[int] = []
+        # The thread of each context, by the address of the context.
+        self._inside: dict[int, int] = {}
         self._before: list[int] = []
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(
@@ -44,22 +45,31 @@ class OneThread:
                 after_in_child=self._after_fork_in_child,
             )
 
+    def __call__(self) -> Context:
+        """Make a context."""
+        return Context(self)
+
     @functools.cached_property
     def _libraries(self) -> Any:
         return ThreadpoolController().select(user_api="blas").lib_controllers
 
-    def __enter__(self) -> None:
+    def _begin(self, context: int) -> None:
         with self._lock:
-            if not self._inside:
-                self._before = [library.get_num_threads() for library in self._libraries]
-                self._limit([1] * len(self._before))
-            self._inside.append(threading.get_ident())
+            if self._inside:
+                self._inside[context] = threading.get_ident()
+                return
+            self._before = [library.get_num_threads() for library in self._libraries]
+            # First: a signal may arrive while the number is changed, and then `_end` restores it.
+            self._inside[context] = threading.get_ident()
+            self._limit([1] * len(self._before))
 
-    def __exit__(self, *_: Any) -> None:
+    def _end(self, context: int) -> None:
+        if context not in self._inside:
+            return
         with self._lock:
-            self._inside.remove(threading.get_ident())
-            if not self._inside:
+            if self._inside.keys() <= {context}:
                 self._limit(self._before)
+            self._inside.pop(context, None)
 
     def _limit(self, counts: list[int]) -> None:
         for library, before, count in zip(self._libraries, self._before, counts, strict=True):
@@ -74,10 +84,32 @@ class OneThread:
 
     def _after_fork_in_child(self) -> None:
         self._lock = threading.RLock()
-        others = any(thread != threading.get_ident() for thread in self._inside)
-        self._inside = [thread for thread in self._inside if thread == threading.get_ident()]
+        own = threading.get_ident()
+        others = any(thread != own for thread in self._inside.values())
+        self._inside = {key: thread for key, thread in self._inside.items() if thread == own}
         if others and not self._inside:
             self._limit(self._before)
+
+
+class Context:
+    """One context of `OneThread`.
+
+    It ends when it is left, or when it is no longer held: Ctrl-C may arrive when it is about to be
+    left.
+    """
+
+    def __init__(self, owner: OneThread) -> None:
+        self._owner = owner
+
+    def __enter__(self) -> Self:
+        self._owner._begin(id(self))
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._owner._end(id(self))
+
+    def __del__(self) -> None:
+        self._owner._end(id(self))
 
 
 ONE_THREAD = OneThread()
@@ -88,7 +120,7 @@ def one_blas_thread(method: Function) -> Function:
 
     @functools.wraps(method)
     def limited(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with ONE_THREAD:
+        with ONE_THREAD():
             return method(self, *args, **kwargs)
 
     return cast("Function", limited)
@@ -115,7 +147,7 @@ class SingleThreadedBlas(OnlineEstimator):
 
     @all_or_nothing
     def _learn_one_with_blas(self, x: Any, y: Any) -> Any:
-        with ONE_THREAD:
+        with ONE_THREAD():
             return super()._learn_one(x, y)
 
     def _next_calls_blas(self) -> bool:

@@ -264,7 +264,7 @@ def test_failure_after_one_sample_was_learnt(monkeypatch, stream, state_of, same
 
     for model, rest, place in (
         (detector, [], "onlinekern._outliers.RecentQuantile.append"),
-        (merging, [y[50]], "onlinekern._threads.OneThread.__exit__"),
+        (merging, [y[50]], "onlinekern._threads.Context.__exit__"),
     ):
         before = state_of(model)
         monkeypatch.setattr(place, stop)

@@ -49,16 +49,16 @@ print(library.count)
 WHILE_ANOTHER_LEARNS = """
 inside, leave = threading.Event(), threading.Event()
 def wait():
-    with ONE_THREAD:
+    with ONE_THREAD():
         inside.set()
         leave.wait()
 other = threading.Thread(target=wait)
 other.start()
 inside.wait()
 print(library.count, forked(lambda: library.count == 4 and learn() and library.count == 4))
-with ONE_THREAD:
+with ONE_THREAD() as context:
     def work():
-        ONE_THREAD.__exit__()
+        context.__exit__()
         return library.count == 4
     print(forked(lambda: library.count == 1 and work()))
 leave.set()

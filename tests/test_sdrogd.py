@@ -430,9 +430,9 @@ def test_blas_has_one_thread_within_and_what_it_had_without():
 
     with threadpoolctl.threadpool_limits(2, user_api="blas"):
         before = counts()
-        with ONE_THREAD:
+        with ONE_THREAD():
             assert counts() == [1] * len(libraries)
-            with ONE_THREAD:
+            with ONE_THREAD():
                 pass
             assert counts() == [1] * len(libraries)
         assert counts() == before
