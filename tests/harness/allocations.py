@@ -49,12 +49,14 @@ def calls_of(model, X, y):
         one = [target[0] for target in rest]
         first = subjects.first_call(model)
         fresh = subjects.build(type(model).__name__)
+        # SciPy does not survive that it has no memory for a part of a matrix.
+        row = subjects.row_of(X, 0)
         calls |= {
             "first partial_fit": (fresh, lambda m: m.partial_fit(X, *rest, **first)),
             "partial_fit": (model, lambda m: m.partial_fit(X, *rest)),
             "partial_fit_predict": (model, lambda m: m.partial_fit_predict(X, *rest)),
-            "learn_one": (model, lambda m: m.learn_one(subjects.row_of(X, 0), *one)),
-            "score_one": (model, lambda m: m.score_one(subjects.row_of(X, 0))),
+            "learn_one": (model, lambda m: m.learn_one(row, *one)),
+            "score_one": (model, lambda m: m.score_one(row)),
         }
     return calls
 
@@ -186,7 +188,8 @@ def inside(options, log):
     began, report = time.monotonic(), Report()
     gc.freeze()
     for name in options.names or subjects.NAMES:
-        for layout in options.layouts:
+        draw = random.Random(f"{options.seed} {name}")
+        for layout in draw.sample(options.layouts, 1) if options.some else options.layouts:
             report.add(try_estimator(shim, name, layout, options, log))
     return conclude(report, began)
 
@@ -206,7 +209,7 @@ def main():
     parser.add_argument("--layouts", nargs="*", default=["dense"], choices=subjects.LAYOUTS)
     parser.add_argument("--kinds", nargs="*", default=list(KINDS), choices=list(KINDS))
     parser.add_argument("--calls", nargs="*", help="methods, default all")
-    parser.add_argument("--some", type=int, default=0, help="so many of these methods; 0: all")
+    parser.add_argument("--some", type=int, default=0, help="so many, drawn, in one layout; 0: all")
     parser.add_argument("--most", type=int, default=0, help="allocations of each call; 0: all")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
