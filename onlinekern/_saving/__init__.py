@@ -13,7 +13,8 @@ class Savable:
         """Save to a file, which `onlinekern.load` reads: a safetensors file, without pickle.
 
         The file appears at once and whole, or not at all: it is written beside `path` and renamed.
-        A model that is loaded goes on learning with the same bits as this one.
+        A model that is loaded goes on learning with the same bits as this one. A thread that
+        teaches this one meanwhile waits until its state has been copied, not for the disk.
 
         Parameters
         ----------
@@ -45,12 +46,9 @@ class Savable:
         >>> bool((loaded.decision_function(X) == model.decision_function(X)).all())
         True
         """
-        from onlinekern._base import turn_of
         from onlinekern._saving.atomic import replacing
-        from onlinekern._saving.model_file import Contents
 
-        with turn_of(self):
-            contents = Contents.of(self)
+        contents = contents_of(self)
         with replacing(path) as stream:
             contents.write(stream)
 
@@ -94,14 +92,21 @@ def load(path: str | os.PathLike[str]) -> Any:
         return read(stream, os.fspath(path))
 
 
+def contents_of(model: Any) -> Any:
+    """What the file of a model will hold; no thread teaches the model meanwhile."""
+    from onlinekern._base import turn_of
+    from onlinekern._saving.model_file import Contents
+
+    with turn_of(model):
+        return Contents.of(model)
+
+
 def to_bytes(model: Any) -> bytes:
     """The file of a model, as bytes."""
     from io import BytesIO
 
-    from onlinekern._saving.model_file import Contents
-
     stream = BytesIO()
-    Contents.of(model).write(stream)
+    contents_of(model).write(stream)
     return stream.getvalue()
 
 

@@ -126,7 +126,8 @@ class Writer:
         elif maker in registered.restored_names():
             made = {"kind": "restored", "object": registered.restored_names()[maker]}
         else:
-            raise TypeError(f"{self.where()} is an object {describe(kind)}: it cannot be saved")
+            made_by = maker if isinstance(maker, type) else kind
+            raise TypeError(f"{self.where()} is an object {describe(made_by)}: it cannot be saved")
         return {**made, "arguments": self.items(arguments)}
 
     def items(self, values: Any) -> list[Any]:
