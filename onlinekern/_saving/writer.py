@@ -118,11 +118,11 @@ class Writer:
         kind = type(value)
         if not kind.__module__.startswith("onlinekern.core."):
             raise TypeError(f"{self.where()} is an object {describe(kind)}: it cannot be saved")
-        reduced = value.__reduce__()
-        maker: Any
+        reduced: Any = value.__reduce__()
         maker, arguments = reduced
-        if registered.parts().get(maker.__name__) is maker:
-            made = {"kind": "part", "class": maker.__name__}
+        name = maker.__name__
+        if registered.parts().get(name) is maker:
+            made = {"kind": "part", "class": name}
         elif maker in registered.restored_names():
             made = {"kind": "restored", "object": registered.restored_names()[maker]}
         else:
