@@ -128,7 +128,8 @@ cdef class SparseStore(Store):
         """The first `n` rows as a CSR matrix of shape (n, d)."""
         cdef Py_ssize_t slot, first, address
         starts = np.zeros(n + 1, dtype=np.int32)
-        starts[1:] = np.cumsum([self.rows[slot].count for slot in range(n)])
+        for slot in range(n):
+            starts[slot + 1] = starts[slot] + self.rows[slot].count
         values = np.zeros(starts[n], np.float32 if self.itemsize == 4 else np.float64)
         columns = np.zeros(starts[n], np.int32)
         for slot in range(n):

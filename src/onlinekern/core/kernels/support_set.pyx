@@ -214,8 +214,10 @@ cdef class SupportSet:
         """Prepare for `kernel_row` and `interpolate`; called before the first of them."""
         if self.row_window is None:
             self.row_window = self.new_window(1)
-            self.point, self.other, self.between = [
-                Point(self.store.d, self.itemsize, self.sparse) for _ in range(3)]
+            # One by one: a list that finds no memory to grow makes Cython free its item twice.
+            self.point = Point(self.store.d, self.itemsize, self.sparse)
+            self.other = Point(self.store.d, self.itemsize, self.sparse)
+            self.between = Point(self.store.d, self.itemsize, self.sparse)
         return 0
 
     cdef const char *kernel_row(self, Py_ssize_t slot) noexcept nogil:

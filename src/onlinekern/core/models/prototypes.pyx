@@ -227,7 +227,9 @@ cdef class Prototypes:
 
     def means(self):
         """The prototypes, ndarray of shape (n, d)."""
-        scales = np.array([self.scale(j) for j in range(self.n)]).reshape(-1, 1)
+        scales = np.empty((self.n, 1))
+        for j in range(self.n):
+            scales[j] = self.scale(j)
         return scales * self.centers.to_array()[:self.n, :self.d]
 
     def counts(self):
