@@ -10,6 +10,8 @@ import consumers
 import pytest
 from harness import allocations
 
+from onlinekern import all_estimators
+
 TESTS = Path(__file__).parent
 needs_glibc = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="of glibc's allocator")
 
@@ -56,3 +58,8 @@ def test_interrupts():
 def test_leaks():
     printed = run("leaks", "--some", 6)
     assert int(printed.split(" cycles")[0].split()[-1]) == 360
+
+
+def test_races():
+    printed = run("races", "--seconds", 0.03)
+    assert int(printed.split(" models")[0].split()[-1]) == len(all_estimators())

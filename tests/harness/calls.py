@@ -28,6 +28,7 @@ from hypothesis.stateful import (
 from sklearn.base import clone, is_classifier
 from states import difference, state_of
 
+import onlinekern
 from harness import subjects
 from harness.reports import Report, conclude, in_processes
 
@@ -237,7 +238,7 @@ class Calls(RuleBasedStateMachine):
         self.twin.set_params(**{name: value})
         self.check("set_params")
 
-    @rule(way=st.sampled_from(["pickle", "joblib", "copy", "deepcopy", "clone"]))
+    @rule(way=st.sampled_from(["pickle", "joblib", "copy", "deepcopy", "clone", "save"]))
     def duplicate(self, way):
         if way == "clone":
             assert "_model" not in vars(clone(self.model))
@@ -249,6 +250,7 @@ class Calls(RuleBasedStateMachine):
                 "joblib": lambda model: joblib.dump(model, path) and joblib.load(path),
                 "copy": copy.copy,
                 "deepcopy": copy.deepcopy,
+                "save": lambda model: (model.save(path), onlinekern.load(path))[1],
             }[way](self.model)
         return self.check(way)
 
