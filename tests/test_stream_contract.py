@@ -219,6 +219,19 @@ def test_a_parameter_out_of_range_changes_nothing(stream, state_of, same_state):
     same_state(model, before)
 
 
+def test_a_window_without_samples_is_refused(stream, same_state):
+    """scikit-learn does not check the parameters in later calls of `partial_fit`."""
+    X, y = stream("binary")
+    model, other = build("KernelPAClassifier"), build("KernelPAClassifier")
+    for one in (model, other):
+        learn(one, X[:60], y[:60])
+    model.window = -1
+    with pytest.raises(ValueError, match="window must be an integer >= 1, or None, got -1"):
+        model.partial_fit(X[60:], y[60:])
+    model.window = None
+    same_state(model, other)
+
+
 def test_max_support_warns_once_and_bounds_memory(stream):
     X, y = stream("binary", n=2000)
     model = SPAClassifier(gamma=0.4, max_support=50, random_state=0, beta=1.0)

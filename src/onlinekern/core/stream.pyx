@@ -222,10 +222,14 @@ cdef class Model:
 
         Raises
         ------
+        ValueError
+            If the window is negative.
         FloatingPointError
             When a score or a coefficient overflows.
         MemoryError
         """
+        if window < 0:
+            raise ValueError(f"window must be an integer >= 1, or None, got {window}")
         cdef Samples samples = samples_of(X, self.dtype)
         cdef Order sequence = order if isinstance(order, Order) else Order(order)
         cdef Py_ssize_t n = samples.rows.n if sequence.n < 0 else sequence.n, reached = 0
