@@ -6,14 +6,17 @@ permutations of one source: each permutation is streamed once and fed to all met
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 
 from onlinekern._base import Learner
+from onlinekern._checkpoint import Checkpoint, Interval
 from onlinekern._comparison.methods import (
     KERNELS,
     KERNELS_WITHOUT_GAMMA,
@@ -23,6 +26,7 @@ from onlinekern._comparison.methods import (
     select_methods,
 )
 from onlinekern._comparison.prequential import PrequentialResult, Run, prequential
+from onlinekern._comparison.resuming import Progress, digest_of, pieces
 from onlinekern._comparison.search import (
     HEAD_SAMPLES,
     Parameter,
@@ -85,6 +89,11 @@ class MethodResult:
     def microseconds(self) -> list[float]:
         """Microseconds per sample of every run."""
         return [run.microseconds_per_sample for run in self.runs]
+
+    def add(self, run: PrequentialResult, test_scores: list[float]) -> None:
+        """Add the result of one run, and its score on the test stream if there is one."""
+        self.runs.append(run)
+        self.test_scores.extend(test_scores)
 
     def mean_curves(self) -> tuple[Array, Floats, Floats]:
         """Return (samples, mean error, mean number of support vectors) over the runs."""
@@ -150,6 +159,9 @@ def compare(
     settings: Mapping[str, Any] | None = None,
     seed: int = 0,
     progress: Callable[[int, int | None, str], None] | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    checkpoint_every: int | str = "60s",
+    resume: bool = False,
 ) -> Comparison:
     """Run methods test-then-train over random permutations of a source.
 
@@ -175,30 +187,51 @@ def compare(
         Seed of the permutations, the search and the methods' own randomness.
     progress : callable, optional
         Called as ``progress(done, total, text)`` with a number of samples.
+    checkpoint : str or path, optional
+        File in which the run keeps what it has done: trials of the search, results, and the models
+        in mid-stream. The one before it stays as ``PATH.previous``. It is not removed at the end.
+    checkpoint_every : int or str
+        Samples between two checkpoints, or seconds, such as "30s" (then at the end of a block of at
+        most 8,192 rows). A run that is killed loses at most that.
+    resume : bool
+        Go on from the checkpoint, if there is one. The results, but for the times, are those of a
+        run that was never stopped, to the bit. A method whose estimator cannot be saved (one of
+        another library) begins its present permutation again; its finished ones are kept.
 
     Returns
     -------
     Comparison
+
+    Raises
+    ------
+    ValueError
+        If an argument is invalid, or the checkpoint is damaged or belongs to another run: other
+        data, methods or options.
+    OSError
+        If the checkpoint cannot be written, or is there and `resume` is False.
+    MemoryError
+        If the models have no room.
     """
     _check(repeats, kernel, gamma)
     repeats = repeats if shuffle else 1
-    tally = _Tally(progress)
-    contenders, n_head = _contenders(
-        methods, source, _Setting(shuffle, kernel, gamma, settings or {}, seed), repeats, tally
+    setting = _Setting(shuffle, kernel, gamma, settings or {}, seed)
+    keeper = Progress(
+        _checkpoint(checkpoint, checkpoint_every, resume, (methods, source, test, repeats, setting))
     )
+    tally = _Tally(progress)
+    contenders, n_head = _contenders(methods, source, setting, repeats, tally, keeper)
     results = [result for _, result in contenders]
+    keeper.restore_results(results)
+    unit = source.layout.target_deviation
     for repeat in range(repeats):
-        unit = source.layout.target_deviation
+        if all(len(result.runs) > repeat for result in results):
+            continue
         runs = [Run(build(seed + repeat), source.classes, unit) for build, _ in contenders]
+        keeper.restore_runs(runs, repeat)
         text = f"permutation {repeat + 1} of {repeats}" if shuffle else "file order"
-        for X, y in source.blocks([seed, 1 + repeat] if shuffle else None):
-            for run in runs:
-                run.feed(X, y)
-                tally.add(len(y), text)
-        for run, result in zip(runs, results, strict=True):
-            result.runs.append(run.result())
-            if test is not None:
-                result.test_scores.append(_score(run.estimator, test))
+        blocks = source.blocks([seed, 1 + repeat] if shuffle else None)
+        _race(keeper, blocks, test, lambda amount, text=text: tally.add(amount, text))
+    keeper.save()
     counts = source.class_counts
     return Comparison(
         source.name, source.task, source.n_samples, source.n_features,
@@ -206,6 +239,20 @@ def compare(
         max(counts.values()) / source.n_samples if counts else None,
         source.layout.target_deviation, results,
     )  # fmt: skip
+
+
+def _race(keeper: Progress, blocks: Any, test: Source | None, tell: Callable[[int], None]) -> None:
+    """Feed one permutation to the runs that are not finished with it, and add their results."""
+    unfinished = keeper.unfinished()
+    for position, X, y in pieces(blocks, keeper.samples):
+        fed = [run.feed_from(position, X, y) for run, _ in unfinished]
+        tell(len(y) * len(fed))
+        if any(fed):
+            keeper.count(len(y))
+    for run, result in unfinished:
+        outcome = run.result()
+        result.add(outcome, [] if test is None else [_score(run.estimator, test)])
+        keeper.count(0 if test is None else test.n_samples)
 
 
 @dataclass(frozen=True)
@@ -251,7 +298,46 @@ def _check_features(estimators: Iterable[Any], source: Source) -> None:
     check_size("n_features", source.n_features, n_bytes)
 
 
-def _contenders(methods: Any, source: Source, setting: Any, repeats: int, tally: Any) -> Any:
+def _checkpoint(path: Any, every: Any, resume: bool, run: Any) -> Checkpoint | None:
+    """Return the checkpoint of a run: methods, source, test, repeats, setting."""
+    if path is None:
+        if resume:
+            raise ValueError("resume=True needs a checkpoint to go on from, got checkpoint=None")
+        return None
+    interval = Interval.of(every)
+    methods, source, test, repeats, setting = run
+    if isinstance(methods, Mapping):
+        named: Any = {label: _described(estimator) for label, estimator in methods.items()}
+    else:
+        named = [method.name for method in select_methods(methods, source.task, setting.kernel)]
+    options = {
+        "onlinekern": _version(),
+        "methods": named,
+        "repeats": repeats,
+        **vars(setting),
+        "settings": dict(setting.settings),
+        "data": digest_of(source),
+        "test": None if test is None else digest_of(test),
+    }
+    return Checkpoint(path, interval, options, resume)
+
+
+def _version() -> str:
+    from onlinekern import __version__
+
+    return __version__
+
+
+def _described(estimator: Any) -> str:
+    """Return the class and the parameters of an estimator; of foreign objects, the class alone."""
+    parameters = sorted(estimator.get_params().items())
+    text = json.dumps(parameters, default=lambda value: type(value).__name__)
+    return f"{type(estimator).__module__}.{type(estimator).__qualname__} {text}"
+
+
+def _contenders(
+    methods: Any, source: Source, setting: Any, repeats: int, tally: Any, keeper: Progress
+) -> Any:
     """Return (function from seed to estimator, empty MethodResult) pairs, and the head's size."""
     if isinstance(methods, Mapping):
         _check_features(methods.values(), source)
@@ -273,11 +359,15 @@ def _contenders(methods: Any, source: Source, setting: Any, repeats: int, tally:
     runs = count_runs(chosen, source.task, given, gamma, setting.kernel)
     tally.total = repeats * source.n_samples * len(chosen) + runs * len(y)
     problem = Problem(
-        X, y, source.classes, source.n_samples, setting.kernel, setting.seed, setting.shuffle
-    )
-    parameters = choose_parameters(
-        chosen, problem, given, gamma, lambda runs: tally.add(runs * len(y), "choosing parameters")
-    )
+        X, y, source.classes, source.n_samples, setting.kernel, setting.seed, setting.shuffle,
+        keeper.trials,
+    )  # fmt: skip
+
+    def tick(runs: int) -> None:
+        tally.add(runs * len(y), "choosing parameters")
+        keeper.count(runs * len(y))
+
+    parameters = choose_parameters(chosen, problem, given, gamma, tick)
     return [
         (
             _builder(method, source.task, setting.kernel, parameters[method.name]),

@@ -217,6 +217,16 @@ BAD = [
     (["query.txt"], "query.txt, line 2: 'qid:x' is not qid:number"),
     (["labels.txt", "--task", "regression"], "labels.txt: the variance of the targets overflows"),
     (["binary.txt"], "binary.txt, line 1: label"),
+    (["train.txt", "--resume"], "--resume needs --checkpoint PATH"),
+    (["--checkpoint", "run"], "--checkpoint needs DATA"),
+    (["train.txt", "--checkpoint", "."], ".: Is a directory"),
+    (["train.txt", "--checkpoint", "test.txt"], "--checkpoint test.txt: there is such a file"),
+    (["train.txt", "--checkpoint", "test.txt", "--resume"], "test.txt is no safetensors file"),
+    (
+        ["train.txt", "--checkpoint", "nowhere/run"],
+        "nowhere/run: No such file or directory: the run stops here; nothing was written",
+    ),
+    (["train.txt", "--checkpoint-every", "often"], "--checkpoint-every must be a positive number"),
     (["-", "--test", "-"], "cannot both be standard input"),
     (["--test", "test.txt"], "need DATA"),
 ]

@@ -94,6 +94,15 @@ def compare(
         metavar="FILE", help="Write all figures of all runs as JSON.")] = None,
     csv: Annotated[str | None, typer.Option(
         metavar="FILE", help="Write the table as CSV.")] = None,
+    checkpoint: Annotated[str | None, typer.Option(
+        metavar="FILE", help="Keep what is done in this file, for --resume.",
+        show_default=False)] = None,
+    checkpoint_every: Annotated[str, typer.Option(
+        metavar="N|SECONDSs", help="Write the checkpoint after N samples, or after seconds, "
+        "such as 30s: a run that is killed loses at most that.")] = "60s",
+    resume: Annotated[bool, typer.Option(
+        "--resume", help="Go on from the checkpoint, if there is one; the table will be that of "
+        "an uninterrupted run but for the times.")] = False,
 ) -> None:  # fmt: skip
     """Run methods test-then-train over a stream and print a table like the papers'.
 

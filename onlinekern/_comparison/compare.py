@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from onlinekern._checkpoint import Interval
 from onlinekern._comparison.methods import KERNELS, METHODS
 from onlinekern._comparison.report import print_table, write_csv, write_json
 from onlinekern.evaluate import Comparison, compare
@@ -51,6 +52,9 @@ class Request:
     plot: str | None
     json: str | None
     csv: str | None
+    checkpoint: str | None
+    checkpoint_every: str
+    resume: bool
 
     def check(self) -> None:
         """Raise ValueError or OSError for whatever can be seen to be wrong without the data."""
@@ -79,6 +83,23 @@ class Request:
         for path in (self.plot, self.json, self.csv):
             if path is not None:
                 _check_writable(path)
+        self._check_checkpoint()
+
+    def _check_checkpoint(self) -> None:
+        Interval.of(self.checkpoint_every, "--checkpoint-every")
+        if self.resume and self.checkpoint is None:
+            raise ValueError("--resume needs --checkpoint PATH")
+        if self.checkpoint is None:
+            return
+        if self.data is None:
+            raise ValueError("--checkpoint needs DATA")
+        if Path(self.checkpoint).is_dir():
+            raise IsADirectoryError(21, "Is a directory", self.checkpoint)
+        if not self.resume and Path(self.checkpoint).exists():
+            raise ValueError(
+                f"--checkpoint {self.checkpoint}: there is such a file; --resume goes on from it, "
+                "or delete it to begin anew"
+            )
 
 
 def _one_of(option: str, value: Any, known: Any) -> None:
@@ -163,7 +184,8 @@ def run(request: Any, console: Any, errors: Any) -> None:
                 comparison = compare(
                     request.methods, source, request.repeats, test=test, shuffle=request.shuffle,
                     kernel=request.kernel, gamma=gamma, settings=settings, seed=request.seed,
-                    progress=progress,
+                    progress=progress, checkpoint=request.checkpoint,
+                    checkpoint_every=request.checkpoint_every, resume=request.resume,
                 )  # fmt: skip
             if comparisons:
                 console.print()

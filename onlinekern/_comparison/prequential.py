@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from onlinekern._comparison.refitting import Refitted
+from onlinekern._saving import Savable, from_bytes, to_bytes
 from onlinekern._typing import ArrayLike, BatchLearner, Samples, StreamLearner
 
 # Curves are recorded at FIRST_MARK * 2^(k / MARKS_PER_OCTAVE) samples. Their length grows with the
@@ -105,6 +106,52 @@ class Run:
             if self.n_samples == self._next_mark():
                 self._record()
                 self._marks += 1
+
+    def feed_from(self, position: int, X: Any, y: Any) -> bool:
+        """Feed the rows that begin at a position of the stream, but for those learnt already.
+
+        Those were learnt before the model was saved. Returns whether any row was fed.
+        """
+        learnt = min(self.n_samples - position, len(y))
+        if learnt > 0 and isinstance(self.estimator, Refitted):
+            self.estimator.keep(X[:learnt], y[:learnt])
+        if learnt < len(y):
+            self.feed(X[learnt:], y[learnt:])
+        return learnt < len(y)
+
+    def state(self) -> dict[str, Any]:
+        """Return the counters and the curve as plain numbers, for `restore`."""
+        refitted = self.estimator.state() if isinstance(self.estimator, Refitted) else None
+        curve = [[int(n), float(error), int(support)] for n, error, support in self._curve]
+        return {
+            "n_samples": self.n_samples,
+            "seconds": self.seconds,
+            "error": self._error,
+            "marks": self._marks,
+            "curve": curve,
+            "refitted": refitted,
+        }
+
+    def saved_model(self) -> bytes | None:
+        """Return the model as the bytes of a file; None for one that cannot be saved."""
+        inner = self.estimator.estimator if isinstance(self.estimator, Refitted) else self.estimator
+        if not isinstance(inner, Savable):
+            return None
+        try:
+            return to_bytes(inner)
+        except TypeError:  # a subclass of the user's, or a parameter that is a function
+            return None
+
+    def restore(self, state: Any, model: bytes, name: str) -> None:
+        """Go on from `state()` with a saved model; `name` is its name in messages."""
+        estimator = from_bytes(model, name)
+        if isinstance(self.estimator, Refitted):
+            self.estimator.restore(estimator, state["refitted"])
+        else:
+            self.estimator = estimator
+        self.n_samples, self.seconds = state["n_samples"], state["seconds"]
+        self._error, self._marks = state["error"], state["marks"]
+        self._curve = [(n, error, support) for n, error, support in state["curve"]]
 
     def result(self) -> PrequentialResult:
         """Return the ``PrequentialResult`` so far."""

@@ -38,12 +38,24 @@ class Refitted:
     def partial_fit_predict(self, X: Any, y: Any, classes: ArrayLike | None = None) -> Array:
         """Return the predictions of the last fit for X, and keep X and y."""
         predicted = self.predict(X)
-        self._X.append(X)
-        self._y.append(y)
+        self.keep(X, y)
         self._seen += len(y)
         if self._seen >= max(self.FIRST, 2 * self._fitted):
             self.finish()
         return predicted
+
+    def keep(self, X: Any, y: Any) -> None:
+        """Keep rows for the next fit."""
+        self._X.append(X)
+        self._y.append(y)
+
+    def state(self) -> dict[str, int]:
+        """Return how many rows came, and how many of them the estimator was fitted on."""
+        return {"seen": self._seen, "fitted": self._fitted}
+
+    def restore(self, estimator: Any, state: dict[str, int]) -> None:
+        """Go on with an estimator in a state; the rows that came before are kept one by one."""
+        self.estimator, self._seen, self._fitted = estimator, state["seen"], state["fitted"]
 
     def predict(self, X: Any) -> Array:
         """Return the predictions of the last fit for X; before the first fit, `classes[0]` or 0."""

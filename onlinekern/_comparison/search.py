@@ -13,8 +13,9 @@ seed gives the same choice.
 
 from __future__ import annotations
 
+import json
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -55,6 +56,8 @@ class Problem:
     seed : int
     shuffle : bool
         False: keep the order of the head, and vary the method's own randomness alone.
+    trials : dict
+        The errors that were measured, which are not measured again.
     """
 
     X: object
@@ -64,6 +67,7 @@ class Problem:
     kernel: str
     seed: int
     shuffle: bool = True
+    trials: dict[str, float] = field(default_factory=dict)
 
     @property
     def task(self) -> str:
@@ -71,6 +75,12 @@ class Problem:
 
     def error(self, method: Any, parameters: Any, orders: Any) -> float:
         """Return a method's error over the head as described above, infinity if it diverges."""
+        trial = json.dumps([method.name, sorted(parameters.items()), orders], default=repr)
+        if trial not in self.trials:
+            self.trials[trial] = self._measured(method, parameters, orders)
+        return self.trials[trial]
+
+    def _measured(self, method: Any, parameters: Any, orders: Any) -> float:
         errors = []
         for k in range(orders):
             fixed = {"kernel": self.kernel, "random_state": self.seed + k}
