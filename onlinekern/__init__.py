@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from onlinekern.kernel import KernelOGDRegressor as KernelOGDRegressor
     from onlinekern.kernel import KernelPegasosClassifier as KernelPegasosClassifier
     from onlinekern.kernel import KernelPerceptronClassifier as KernelPerceptronClassifier
+    from onlinekern.kernel_mean import KernelMeanDetector as KernelMeanDetector
     from onlinekern.linear import OGDClassifier as OGDClassifier
     from onlinekern.linear import OGDRegressor as OGDRegressor
     from onlinekern.linear import PegasosClassifier as PegasosClassifier

@@ -17,6 +17,7 @@ PUBLIC_CLASSES = {
         "KernelPegasosClassifier",
         "KernelPerceptronClassifier",
     ),
+    "kernel_mean": ("KernelMeanDetector",),
     "linear": ("OGDClassifier", "OGDRegressor", "PegasosClassifier", "PerceptronClassifier"),
     "linear_pa": ("PAClassifier", "PARegressor"),
     "local": ("LOLClassifier",),

@@ -90,6 +90,7 @@ ESTIMATORS = {
     "FOGDClassifier": Entry(mapped.fogd, "test_mapped"),
     "FOGDRegressor": Entry(mapped.fogd, "test_mapped"),
     "ForgetronClassifier": Entry(budgeted.forgetron, "test_budgeted", [{}]),
+    "KernelMeanDetector": Entry(mapped.kernel_mean, "test_kernel_mean"),
     "KernelOGDClassifier": Entry(
         algorithms.kernel_ogd,
         "test_algorithms",

@@ -13,6 +13,7 @@ from onlinekern.core.samples.rows import checked_csr
 
 D = 6
 ESTIMATORS = dict(all_estimators())
+ONE_CLASS = dict(all_estimators("outlier_detector"))
 ONLINE = sorted(name for name, cls in ESTIMATORS.items() if hasattr(cls, "partial_fit"))
 
 
@@ -101,7 +102,7 @@ def learnt(name):
     X, y = samples()
     if is_classifier(model) and hasattr(model, "partial_fit"):
         return model.partial_fit(X, y, classes=[0, 1])
-    target = [] if name == "SPAOneClass" else [y.astype(float)]
+    target = [] if name in ONE_CLASS else [y.astype(float)]
     return model.partial_fit(X, *target) if hasattr(model, "partial_fit") else model.fit(X, y)
 
 
@@ -112,7 +113,7 @@ def test_every_way_in_refuses_it(name, bad):
     X, _ = samples()
     before = model.predict(X)
     matrix, y = BAD[bad](), np.array([0, 1, 0, 1])
-    target = [] if name == "SPAOneClass" else [y]
+    target = [] if name in ONE_CLASS else [y]
     ways = [(type(model)().fit, target), (model.predict, [])]
     if hasattr(model, "partial_fit"):
         ways.append((model.partial_fit, target))
@@ -130,7 +131,7 @@ def test_single_rows_are_refused(name, bad):
     starts = row.indptr[[-2, -1]] - row.indptr[-2]
     part = slice(row.indptr[-2], row.indptr[-1])
     row = raw(row.data[part], row.indices[part], starts, (1, D))
-    target = [] if name == "SPAOneClass" else [1]
+    target = [] if name in ONE_CLASS else [1]
     with pytest.raises(ValueError, match="valid"):
         model.learn_one(row, *target)
     with pytest.raises(ValueError, match="valid"):
@@ -157,7 +158,7 @@ def test_what_a_matrix_says_of_its_order_is_not_relied_on(name, index):
     order = np.lexsort((-honest.indices, rows))
     lying = raw(honest.data[order], honest.indices[order].astype(index),
                 honest.indptr.astype(index), honest.shape)  # fmt: skip
-    target = [] if name == "SPAOneClass" else [y]
+    target = [] if name in ONE_CLASS else [y]
     labels = {"classes": [0, 1]} if is_classifier(ESTIMATORS[name]()) else {}
     first = ESTIMATORS[name](random_state=0).partial_fit(honest, *target, **labels)
     second = ESTIMATORS[name](random_state=0).partial_fit(lying, *target, **labels)
@@ -252,10 +253,10 @@ def packed(x, dtype):
 def test_unaligned_rows_are_read_as_they_are(name, dtype):
     X, y = samples()
     X = X.toarray().astype(dtype)
-    target = [] if name == "SPAOneClass" else [y]
+    target = [] if name in ONE_CLASS else [y]
     labels = {"classes": [0, 1]} if is_classifier(ESTIMATORS[name]()) else {}
     models = [ESTIMATORS[name](random_state=0).partial_fit(X, *target, **labels) for _ in range(2)]
-    one = [] if name == "SPAOneClass" else [1]
+    one = [] if name in ONE_CLASS else [1]
     models[0].learn_one(X[1], *one)
     models[1].learn_one(packed(X[1], dtype), *one)
     scores = [
@@ -273,7 +274,7 @@ def test_unaligned_rows_are_read_as_they_are(name, dtype):
 def test_complex_rows_are_refused(name):
     model = learnt(name)
     x = np.ones(D, complex)
-    target = [] if name == "SPAOneClass" else [1]
+    target = [] if name in ONE_CLASS else [1]
     with pytest.raises(ValueError, match=r"[Cc]omplex"):
         model.learn_one(x, *target)
     with pytest.raises(ValueError, match=r"[Cc]omplex"):

@@ -50,6 +50,11 @@ def rules_with_twins():
                 twin_loss = oracle_losses.LOSSES[loss](**own)
                 arguments = {"eta": ETA, "power": POWER, "reg": REG, "schedule": step}
                 yield f"{loss}-{step}", rule, oracle_rules.Gradient(twin_loss, **arguments)
+        elif name == "mean":
+            for forgetting in (1.0, 0.9, 1e-3):
+                rule = RULES[name](LOSSES["hinge"](), forgetting)
+                twin = oracle_rules.Mean(oracle_losses.Hinge(), forgetting=forgetting)
+                yield f"{name}-{forgetting}", rule, twin
         elif name == "pegasos":
             rule = RULES[name](LOSSES["hinge"](), SCHEDULES["inverse"](1 / REG), REG)
             yield name, rule, oracle_rules.Pegasos(oracle_losses.Hinge(), reg=REG)
@@ -87,8 +92,11 @@ def rules_with_twins():
 
 
 CASES = [pytest.param(rule, twin, id=name) for name, rule, twin in rules_with_twins()]
-# The other rules step if a margin is too small for its variance, even without hinge loss.
-LED_BY_LOSS = [case for case in CASES if case.id not in second_order.RULES]
+# The mean takes in every sample. Rules of second order step if a margin is too small for its
+# variance, even without hinge loss.
+LED_BY_LOSS = [
+    case for case in CASES if case.id not in second_order.RULES and "mean" not in case.id
+]
 
 
 @pytest.mark.parametrize("name", sorted(SCHEDULES))
@@ -249,7 +257,9 @@ def test_rules_that_use_no_length():
         ]
         assert rule.uses_length or results[0] == results[1]
         without |= set() if rule.uses_length else {type(rule).__name__}
-    assert without == {"Perceptron", "Gradient", "Pegasos", "BatchPegasos", "InverseTime"}
+    assert without == {
+        "Perceptron", "Gradient", "Pegasos", "BatchPegasos", "InverseTime", "Mean"
+    }  # fmt: skip
 
 
 def test_only_the_base_gate_lets_every_sample_update():

@@ -2,7 +2,7 @@
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_outlier_detector
 
 from onlinekern import all_estimators
 
@@ -25,8 +25,8 @@ def build(name, **parameters):
 
 
 def has_targets(model):
-    """Whether a learner takes targets: all but the one of a single class."""
-    return type(model).__name__ != "SPAOneClass"
+    """Whether a learner takes targets: all but those of a single class."""
+    return not is_outlier_detector(model)
 
 
 def is_online(model):

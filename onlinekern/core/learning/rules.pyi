@@ -34,6 +34,9 @@ class BatchPegasos(Rule):
 class InverseTime(Rule):
     def __init__(self, loss: Loss, regularisation: float, max_step: float = ...) -> None: ...
 
+class Mean(Rule):
+    def __init__(self, loss: Loss, forgetting: float = 1.0) -> None: ...
+
 class PassiveAggressive(Rule):
     def __init__(self, loss: Loss) -> None: ...
 

@@ -1,0 +1,84 @@
+"""KernelMeanDetector: its mean is its twin's, in every layout; scores are mean kernel values."""
+
+import numpy as np
+import pytest
+from oracles.mapped import kernel_mean
+from sklearn.metrics import roc_auc_score
+from sklearn.metrics.pairwise import rbf_kernel
+
+from onlinekern import KernelMeanDetector
+
+
+@pytest.fixture
+def X(stream):
+    return stream("regression", n=300)[0]
+
+
+@pytest.mark.parametrize("window", [1, 7, None])
+@pytest.mark.parametrize("layout", ["dense", "csr", "wide"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("forgetting", [1.0, 0.97, 0.2])
+def test_twin(X, forgetting, dtype, layout, window, as_layout, close):
+    rows = as_layout(X.astype(dtype), layout)
+    model = KernelMeanDetector(
+        gamma=0.4, n_components=30, forgetting=forgetting, window=window, random_state=3
+    ).partial_fit(rows)
+    dense = np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray())
+    scores, mean = kernel_mean(dense.astype(float), model.frequencies_, forgetting)
+    close(model._recent.values[: len(X)], scores, dtype)
+    close(model.mean_, mean, dtype)
+    assert model.cumulative_loss_ == pytest.approx(np.maximum(0, 1 - scores).sum(), rel=1e-4)
+
+
+@pytest.mark.parametrize("forgetting", [1.0, 0.9])
+def test_weights(X, forgetting):
+    weight = np.arange(len(X)) % 3.0
+    model = KernelMeanDetector(gamma=0.4, n_components=20, forgetting=forgetting, random_state=0)
+    model.partial_fit(X, sample_weight=weight)
+    _, mean = kernel_mean(X, model.frequencies_, forgetting, weight)
+    np.testing.assert_allclose(model.mean_, mean, rtol=1e-10, atol=1e-14)
+
+
+def test_scores_are_mean_kernel_values(X):
+    model = KernelMeanDetector(gamma=0.4, n_components=20_000, random_state=0).fit(X)
+    expected = rbf_kernel(X, gamma=0.4).mean(axis=1)
+    np.testing.assert_allclose(model.score_samples(X), expected, atol=0.02)
+
+
+def test_the_order_of_the_samples_does_not_matter_without_forgetting(X):
+    settings = {"gamma": 0.4, "random_state": 0, "shuffle": False}
+    one = KernelMeanDetector(**settings).fit(X)
+    two = KernelMeanDetector(**settings).fit(X[::-1])
+    np.testing.assert_allclose(one.mean_, two.mean_, rtol=1e-10, atol=1e-14)
+
+
+def test_a_mean_that_forgets_follows_the_stream():
+    rng = np.random.default_rng(0)
+    first, then = rng.standard_normal((3000, 2)), 8 + rng.standard_normal((3000, 2))
+    keeps, forgets = (
+        KernelMeanDetector(gamma=0.5, forgetting=forgetting, random_state=0)
+        for forgetting in (1.0, 0.99)
+    )
+    for model in (keeps, forgets):
+        model.partial_fit(first)
+        assert model.predict([[8.0, 8.0]]) == [-1]
+        model.partial_fit(then)
+    assert forgets.score_one([8.0, 8.0]) > 0 > forgets.score_one([0.0, 0.0])
+    assert abs(keeps.score_samples([[8.0, 8.0]]) - keeps.score_samples([[0.0, 0.0]])) < 0.1
+
+
+def test_outliers_have_low_scores():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((2000, 2))
+    X_test = np.r_[rng.standard_normal((2000, 2)), rng.uniform(-6, 6, (400, 2))]
+    inside = np.r_[np.ones(2000), np.zeros(400)]
+    model = KernelMeanDetector(gamma=0.5, random_state=0).fit(X)
+    exact = rbf_kernel(X_test, X, gamma=0.5).mean(axis=1)
+    area = roc_auc_score(inside, model.score_samples(X_test))
+    assert area > roc_auc_score(inside, exact) - 0.02
+
+
+@pytest.mark.parametrize("forgetting", [0, 1.1, "auto"])
+def test_forgetting(forgetting, X):
+    with pytest.raises(ValueError, match="forgetting"):
+        KernelMeanDetector(forgetting=forgetting).fit(X)
