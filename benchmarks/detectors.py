@@ -4,9 +4,9 @@
 
 DIR holds the sets as NAME.libsvm.xz. A set is standardised, its rows come in random orders, and
 each row is scored before it is learnt; IsolationForest and OneClassSVM, which learn no streams,
-score the rows that they were fitted on. No detector sees a label or a parameter chosen by one. The half-space
-trees need river, and are left out without it. Prints a line per set: mean area over the orders, in
-per cent, of each detector.
+score the rows that they were fitted on. No detector sees a label or a parameter chosen by one. The
+half-space trees need river, and are left out without it. Prints a line per set: mean area over the
+orders, in per cent, of each detector.
 """
 
 import argparse

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sklearn.utils._param_validation import Interval
 
@@ -12,7 +12,10 @@ from onlinekern._fourier import FourierEstimator
 from onlinekern._outliers import OnlineOutlierDetector
 from onlinekern._typing import Floats
 from onlinekern.core import FEATURE_MAPS, LOSSES, RULES
-from onlinekern.core.models.mapped import MappedSpace
+from onlinekern.core.models.kernel_mean import MeanSpace
+
+if TYPE_CHECKING:
+    from onlinekern.core.stream import Model
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -20,10 +23,10 @@ class KernelMeanDetector(OnlineOutlierDetector, FourierEstimator):
     """The mean of one class in the features of a kernel (EXPoSE): a novelty and outlier detector.
 
     The score of a sample is its inner product with the mean of the samples so far,
-    ``f(x) = z(x) . m_t`` with ``m_t = (1 / n_t) sum_s forgetting^(t - s) z(x_s)`` and random
-    Fourier features z. It approximates the mean kernel value of x and the samples, a density but
-    for a factor [1]_. A sample is an outlier where it is below `offset_`. Time per sample and
-    memory do not grow with the stream, and there is no step size.
+    ``f(x) = z(x) . m_t`` with ``m_t = sum_s a_s z(x_s) / sum_s a_s``, ``a_s = forgetting^(t - s)``,
+    and random Fourier features z. It approximates the mean kernel value of x and the samples, a
+    density but for a factor [1]_. A sample is an outlier where it is below `offset_`. Time per
+    sample and memory do not grow with the stream, and there is no step size.
 
     Parameters
     ----------
@@ -62,9 +65,8 @@ class KernelMeanDetector(OnlineOutlierDetector, FourierEstimator):
     Notes
     -----
     Scale the features: the width of the kernel is the same in all of them. A `sample_weight`
-    multiplies the features of its sample; ``n_t = 1 + forgetting + ... + forgetting^(t - 1)``
-    counts samples, so that weights of 2 throughout double all scores. `SPAOneClass` keeps support
-    vectors instead, which show what the class is made of, and takes any kernel.
+    multiplies a_s: without forgetting, a sample of weight 2 is two samples. `SPAOneClass` keeps
+    support vectors instead, which show what the class is made of, and takes any kernel.
 
     References
     ----------
@@ -86,10 +88,18 @@ class KernelMeanDetector(OnlineOutlierDetector, FourierEstimator):
     _constraints = {"forgetting": [Interval(Real, 0, 1, closed="right")]}
 
     def _rule(self) -> Any:
-        return RULES["mean"](LOSSES["hinge"](), self.forgetting)
+        return RULES["every_sample"](LOSSES["hinge"]())
 
     def _fourier_space(self, X: Any, n_outputs: int, frequencies: Any) -> Any:
-        return MappedSpace(FEATURE_MAPS["random_fourier"](frequencies, X.dtype), n_outputs, False)
+        features = FEATURE_MAPS["random_fourier"](frequencies, X.dtype)
+        return MeanSpace(features, float(self.forgetting))
+
+    def _renew(self, model: Model) -> None:
+        super()._renew(model)
+        if self.forgetting != model.space.forgetting:
+            self._validate_params()
+            with model.writing():
+                model.space.forgetting = self.forgetting
 
     @property
     def frequencies_(self) -> Floats:

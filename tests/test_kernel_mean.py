@@ -39,6 +39,25 @@ def test_weights(X, forgetting):
     np.testing.assert_allclose(model.mean_, mean, rtol=1e-10, atol=1e-14)
 
 
+def test_a_weight_of_two_is_two_samples(X):
+    weight = np.random.default_rng(0).integers(0, 4, len(X))
+    settings = {"gamma": 0.4, "n_components": 20, "random_state": 0}
+    weighted = KernelMeanDetector(**settings).partial_fit(X, sample_weight=weight)
+    repeated = KernelMeanDetector(**settings).partial_fit(np.repeat(X, weight, axis=0))
+    np.testing.assert_allclose(weighted.mean_, repeated.mean_, rtol=1e-10, atol=1e-14)
+
+
+def test_forgetting_may_change_in_mid_stream(X):
+    model = KernelMeanDetector(gamma=0.4, n_components=20, random_state=0).partial_fit(X[:200])
+    before = model.mean_
+    model.set_params(forgetting=1e-12).partial_fit(X[200:])
+    z = KernelMeanDetector(gamma=0.4, n_components=20, random_state=0).partial_fit(X[-1:]).mean_
+    assert not np.allclose(before, z)
+    np.testing.assert_allclose(model.mean_, z, atol=1e-10)
+    with pytest.raises(ValueError, match="forgetting"):
+        model.set_params(forgetting=2.0)
+
+
 def test_scores_are_mean_kernel_values(X):
     model = KernelMeanDetector(gamma=0.4, n_components=20_000, random_state=0).fit(X)
     expected = rbf_kernel(X, gamma=0.4).mean(axis=1)

@@ -50,11 +50,9 @@ def rules_with_twins():
                 twin_loss = oracle_losses.LOSSES[loss](**own)
                 arguments = {"eta": ETA, "power": POWER, "reg": REG, "schedule": step}
                 yield f"{loss}-{step}", rule, oracle_rules.Gradient(twin_loss, **arguments)
-        elif name == "mean":
-            for forgetting in (1.0, 0.9, 1e-3):
-                rule = RULES[name](LOSSES["hinge"](), forgetting)
-                twin = oracle_rules.Mean(oracle_losses.Hinge(), forgetting=forgetting)
-                yield f"{name}-{forgetting}", rule, twin
+        elif name == "every_sample":
+            rule = RULES[name](LOSSES["hinge"]())
+            yield name, rule, oracle_rules.EverySample(oracle_losses.Hinge())
         elif name == "pegasos":
             rule = RULES[name](LOSSES["hinge"](), SCHEDULES["inverse"](1 / REG), REG)
             yield name, rule, oracle_rules.Pegasos(oracle_losses.Hinge(), reg=REG)
@@ -92,11 +90,9 @@ def rules_with_twins():
 
 
 CASES = [pytest.param(rule, twin, id=name) for name, rule, twin in rules_with_twins()]
-# The mean takes in every sample. Rules of second order step if a margin is too small for its
-# variance, even without hinge loss.
-LED_BY_LOSS = [
-    case for case in CASES if case.id not in second_order.RULES and "mean" not in case.id
-]
+# Rules of second order step if a margin is too small for its variance, even without hinge loss.
+NOT_LED_BY_LOSS = {"every_sample", *second_order.RULES}
+LED_BY_LOSS = [case for case in CASES if case.id not in NOT_LED_BY_LOSS]
 
 
 @pytest.mark.parametrize("name", sorted(SCHEDULES))
@@ -258,7 +254,7 @@ def test_rules_that_use_no_length():
         assert rule.uses_length or results[0] == results[1]
         without |= set() if rule.uses_length else {type(rule).__name__}
     assert without == {
-        "Perceptron", "Gradient", "Pegasos", "BatchPegasos", "InverseTime", "Mean"
+        "Perceptron", "Gradient", "Pegasos", "BatchPegasos", "InverseTime", "EverySample"
     }  # fmt: skip
 
 

@@ -20,6 +20,8 @@ ALPHA = "the check sets alpha=0.01, which for SPA means to learn 2 of 200 sample
 
 def causes(name):
     """Return why weights do not equal repetitions in the check of an estimator."""
+    if name == "KernelMeanDetector":  # a weighted mean
+        return set()
     if name == "SDROGDClassifier":  # all samples of the check are in one batch
         return {BATCHES}
     return {ORDER} if name in SAME_IN_PLACE else {ORDER, STEPS}
@@ -27,10 +29,10 @@ def causes(name):
 
 def expected_failures(estimator):
     reason = "; ".join(sorted(causes(type(estimator).__name__)))
-    failures = {
-        "check_sample_weight_equivalence_on_dense_data": reason,
-        "check_sample_weight_equivalence_on_sparse_data": reason,
-    }
+    failures = {}
+    if reason:
+        failures["check_sample_weight_equivalence_on_dense_data"] = reason
+        failures["check_sample_weight_equivalence_on_sparse_data"] = reason
     if isinstance(estimator, SPARegressor):
         failures["check_regressors_train"] = ALPHA
     return failures

@@ -23,6 +23,7 @@ RESTORERS = {
     "LinearSpace": "models.linear",
     "LocalSpace": "models.local",
     "MappedSpace": "models.mapped",
+    "MeanSpace": "models.kernel_mean",
     "Model": "stream",
     "Nystroem": "features.nystroem",
     "NystroemSpace": "models.nogd",

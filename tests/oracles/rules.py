@@ -111,21 +111,11 @@ class Pegasos(Gradient):
         return 1.0 - 1.0 / t
 
 
-class Mean(Rule):
-    """The mean of the samples with weights lambda^(t - s), as a step: 1/n_t, shrink 1 - 1/n_t.
-
-    Not in `RULES`: its twin, `mapped.kernel_mean`, adds up the samples.
-    """
-
-    def __init__(self, loss, *, forgetting):
-        super().__init__(loss)
-        self.forgetting = forgetting
+class EverySample(Rule):
+    """The weight of the sample. Not in `RULES`: only means use it."""
 
     def coefficient(self, f, y, q, t, importance=1.0):
-        return importance / sum(self.forgetting**s for s in range(t))
-
-    def shrink(self, t):
-        return 1.0 - self.coefficient(0.0, 1.0, 1.0, t)
+        return importance
 
 
 class BatchPegasos(Rule):

@@ -15,7 +15,7 @@ Perceptron, gradient descent and its variants come first; then the Passive-Aggre
 update is the smallest one after which the sample suffers no loss, bounded (PA-I) or softened
 (PA-II) by C.
 """
-from libc.math cimport INFINITY, NAN, expm1, log
+from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Part
@@ -281,45 +281,27 @@ cdef class ScaledPassiveAggressive2(PassiveAggressive2):
         return importance * self.loss.slope(f, y) * self.tau(self.loss.value(f, y), q, self.C)
 
 
-cdef class Mean(Rule):
-    """The mean of the samples: f <- (1 - eta_t) f + eta_t kappa(x_t, .), whatever the score.
-
-    eta_t = 1 / n_t with n_t = 1 + lambda + ... + lambda^(t - 1): the samples of a mean that forgets
-    by lambda. Without forgetting, eta_t = 1/t.
+cdef class EverySample(Rule):
+    """The weight of the sample, whatever its score: for models that are means of the samples.
 
     Parameters
     ----------
     loss : Loss
         Is counted only.
-    forgetting : float in (0, 1]
-        lambda.
     """
 
-    cdef double forgetting
-
-    def __init__(self, Loss loss, double forgetting=1.0):
+    def __init__(self, Loss loss):
         self.loss = loss
-        self.forgetting = forgetting
-        self.uses_length = type(self) is not Mean
-        self.arguments = (loss, forgetting)
+        self.uses_length = type(self) is not EverySample
+        self.arguments = (loss,)
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil:
-        return importance * self.part_of_last(t)
-
-    cdef double shrink(self, int64_t t) noexcept nogil:
-        # Exactly 0 at t = 1.
-        return (t - 1.0) / t if self.forgetting == 1 else 1 - self.part_of_last(t)
-
-    cdef double part_of_last(self, int64_t t) noexcept nogil:
-        """eta_t."""
-        if self.forgetting == 1:
-            return 1.0 / t
-        return (1 - self.forgetting) / -expm1(t * log(self.forgetting))
+        return importance
 
 
 FIRST_ORDER_RULES = {
-    "mean": Mean,
+    "every_sample": EverySample,
     "perceptron": Perceptron,
     "gradient": Gradient,
     "pegasos": Pegasos,
