@@ -5,8 +5,8 @@ undoes when it fails is its own. `Access` keeps readers away while the model cha
 opens it for the loop alone.
 
 Neither is a lock of the system: taking and giving back cost some nanoseconds, so that learning one
-sample takes hardly longer. A thread that must wait sleeps, without the GIL, and looks again after at
-most a millisecond. It looks for signals too.
+sample takes hardly longer. A thread that must wait sleeps, without the GIL, and looks again after
+at most a millisecond. It looks for signals too.
 
 In a forked child, only the thread that forked lives. What the others held is free there, unless one
 of them was changing the model: its copy is then neither old nor new, and every use raises.

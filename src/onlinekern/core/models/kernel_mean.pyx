@@ -14,7 +14,9 @@ from onlinekern.core.models.mapped cimport MappedSpace
 
 
 cdef class MeanSpace(MappedSpace):
-    """A map, and the mean of what it makes of the samples. The coefficient of a sample is its weight.
+    """A map, and the mean of what it makes of the samples.
+
+    The coefficient of a sample is its weight.
 
     Parameters
     ----------
