@@ -42,6 +42,11 @@ def test_one_estimator_loads_no_other(tmp_path):
     assert not {name.partition(".")[0] for name in loaded} & OPTIONAL
 
 
+def test_what_saves_is_loaded_late(tmp_path):
+    loaded = modules_after("from onlinekern import PAClassifier, load", tmp_path)
+    assert {name for name in loaded if "_saving" in name} == {"onlinekern._saving"}
+
+
 @pytest.mark.parametrize("module", ["sklearn.metrics", "sklearn.model_selection"])
 def test_passes_load_the_stopping_rules_late(module, tmp_path):
     assert module not in modules_after("from onlinekern import PAClassifier", tmp_path)
