@@ -6,6 +6,7 @@ permutations of one source: each permutation is streamed once and fed to all met
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -230,7 +231,7 @@ def compare(
         keeper.restore_runs(runs, repeat)
         text = f"permutation {repeat + 1} of {repeats}" if shuffle else "file order"
         blocks = source.blocks([seed, 1 + repeat] if shuffle else None)
-        _race(keeper, blocks, test, lambda amount, text=text: tally.add(amount, text))
+        _race(keeper, blocks, test, functools.partial(tally.add, text=text))
     keeper.save()
     counts = source.class_counts
     return Comparison(

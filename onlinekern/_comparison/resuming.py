@@ -110,9 +110,10 @@ def _fields(result: PrequentialResult) -> dict[str, Any]:
 
 def _result(fields: dict[str, Any]) -> PrequentialResult:
     arrays = ("samples", "error_curve", "support_curve")
-    return PrequentialResult(
-        **{name: np.array(value) if name in arrays else value for name, value in fields.items()}
-    )
+    values: dict[str, Any] = {
+        name: np.array(value) if name in arrays else value for name, value in fields.items()
+    }
+    return PrequentialResult(**values)
 
 
 def pieces(blocks: Any, samples: int | None) -> Iterator[tuple[int, Any, Any]]:
@@ -133,6 +134,7 @@ def digest_of(source: Source) -> str:
     """Return a digest of what a source gives to the learner, the labels included."""
     digest = hashlib.blake2b(digest_size=16)
     layout = source.layout
+    X: Any
     digest.update(f"{source.n_samples} {layout.n_features} {layout.dtype} {source.task}".encode())
     for X, y in source.blocks():
         for array in (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,):
