@@ -211,6 +211,24 @@ def test_a_generator_reads_no_foreign_memory(bits, key, place):
     refused(with_metadata(data, tree=json.dumps(nodes)), f"the place in the numbers of {bits}")
 
 
+def test_a_generator_mixes_a_small_pool():
+    data = to_bytes(PAClassifier(random_state=np.random.default_rng(1)))
+    nodes = json.loads(parts_of(data)[0]["__metadata__"]["tree"])
+    (owner,) = (node for node in nodes if "pool_size" in node.get("keys", ()))
+    owner["values"][owner["keys"].index("pool_size")] = 10**12
+    refused(with_metadata(data, tree=json.dumps(nodes)), "must hold at most 64 numbers")
+
+
+def test_a_part_of_a_model_is_none():
+    state = {"fraction": 0.1, "count": 0, "quantile": 0.0, "values": None}
+    nodes = [{"kind": "object", "class": "RecentQuantile", "parameters": {}, "attributes": state}]
+    data = to_bytes(PAClassifier(random_state=np.zeros(1024)))
+    first = json.loads(parts_of(data)[0]["__metadata__"]["tree"])[0]
+    state["values"] = [0]
+    text = json.dumps([first, *nodes])
+    refused(with_metadata(data, tree=text, **{"class": "RecentQuantile"}), "node is no model")
+
+
 # Files on a disk
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+# NumPy mixes a pool of 4 numbers, unless it is told otherwise, in quadratic time.
+MOST_POOL = 64
 KINDS = {"MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"}
 
 
@@ -25,6 +27,8 @@ def state_of_seed(seed: Any) -> dict[str, Any]:
     """The state of a SeedSequence, from which `Generator.spawn` draws."""
     if type(seed) is not np.random.SeedSequence:
         raise TypeError(f"a generator with a {type(seed).__name__} cannot be saved")
+    if seed.pool_size > MOST_POOL:
+        raise TypeError(f"a generator with a pool of {seed.pool_size} numbers cannot be saved")
     return dict(seed.state)
 
 
@@ -38,6 +42,8 @@ def generator_of(name: str, state: Any) -> Any:
         restored = np.random.RandomState(getattr(np.random, bits)(0))
         restored.set_state(state)
         return restored
+    if not 0 < state["seed"]["pool_size"] <= MOST_POOL:
+        raise ValueError(f"the pool of a generator must hold at most {MOST_POOL} numbers")
     seed = np.random.SeedSequence(**state["seed"])
     source = getattr(np.random, bits)(seed)
     source.state = {key: value for key, value in state.items() if key != "seed"}

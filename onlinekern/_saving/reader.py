@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from onlinekern._saving import arrays, registered
+from onlinekern._saving import Savable, arrays, registered
 from onlinekern._saving.consistency import complete
 from onlinekern._saving.generators import generator_of
 from onlinekern._saving.writer import MOST_DEPTH
@@ -50,7 +50,7 @@ class Reader:
             self.depths.append(self.depth)
         if stored:
             raise ValueError(f"no node uses the array {next(iter(stored))!r}")
-        if not registered.is_stateful(type(self.model)):
+        if not isinstance(self.model, Savable):
             raise ValueError("its last node is no model")
 
     @property
