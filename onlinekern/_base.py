@@ -26,6 +26,7 @@ from onlinekern import _docs
 from onlinekern._constraints import COUNT
 from onlinekern._memory import check_size
 from onlinekern._saving import Savable
+from onlinekern._saving.consistency import complete
 from onlinekern._typing import ArrayLike, Floats, Function, Samples
 from onlinekern._validation import check_results, validate_data
 from onlinekern.core.base.random import Generator
@@ -280,6 +281,16 @@ class Learner(Savable, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_model" in self.__dict__
+
+    def __setstate__(self, state: Any) -> None:
+        """Take over the attributes of a pickle; ValueError if they contradict each other."""
+        super().__setstate__(state)
+        try:
+            complete(self)
+        except ValueError as error:
+            raise ValueError(
+                f"the state of this {type(self).__name__} does not fit together: {error}"
+            ) from None
 
     @property
     def n_seen_(self) -> int:

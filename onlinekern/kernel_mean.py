@@ -92,7 +92,7 @@ class KernelMeanDetector(OnlineOutlierDetector, FourierEstimator):
 
     def _fourier_space(self, X: Any, n_outputs: int, frequencies: Any) -> Any:
         features = FEATURE_MAPS["random_fourier"](frequencies, X.dtype)
-        return MeanSpace(features, float(self.forgetting))
+        return MeanSpace(features, forgetting=float(self.forgetting))
 
     def _renew(self, model: Model) -> None:
         super()._renew(model)

@@ -15,7 +15,8 @@ from onlinekern import OLLAClassifier, OLLARegressor
 from onlinekern.core import PENALTIES, POINT_RULES
 from onlinekern.core.learning.losses import LOSSES
 from onlinekern.core.learning.schedules import SCHEDULES
-from onlinekern.core.models.olla import AllOutputs, KernelRowCache, SupportOutputs
+from onlinekern.core.models.olla import AllOutputs, SupportOutputs
+from onlinekern.core.models.row_cache import KernelRowCache
 from onlinekern.streams import chess_board, two_spirals
 
 LABEL_LOSSES = ["hinge", "squared_hinge", "smooth_hinge", "logistic", "exponential", "squared"]

@@ -70,7 +70,7 @@ def test_a_sketch_of_another_shape_is_refused():
     sketch.insert(np.eye(5)[:3])
     restore, (size, d, rows, *rest) = sketch.__reduce__()
     np.testing.assert_array_equal(restore(size, d, rows, *rest).rows(), sketch.rows())
-    with pytest.raises(ValueError, match=r"rows of the sketch must have shape \(4, 5\)"):
+    with pytest.raises(ValueError, match=r"rows of the sketch must have shape \(3, 5\)"):
         restore(size, d, rows[:, :4], *rest)
     with pytest.raises(ValueError, match="4 rows do not fit into a sketch of size 2"):
         restore(size, d, np.ones((4, 5)), *rest)

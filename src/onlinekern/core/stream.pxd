@@ -42,6 +42,7 @@ cdef class Model:
                     const double *weight, Py_ssize_t n, Py_ssize_t look_ahead,
                     double *predictions, Py_ssize_t *reached) noexcept nogil
     cdef int reserve(self, Py_ssize_t n_outputs) except -1
+    cdef int check_space(self) except -1
     cdef bint interrupted(self) noexcept nogil
     cdef void checkpoint(self)
     cdef void rollback(self)

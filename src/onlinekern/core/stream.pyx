@@ -13,12 +13,16 @@ Several threads may use a model: while one learns, the others wait; several may 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdlib cimport calloc, free
 
+from numbers import Real
 import copy
 
 import numpy as np
 
 from onlinekern.core.base.part cimport Component, NOT_FINITE, NO_MEMORY, OK, RAISED, Status
 from onlinekern.core.base.random cimport Generator
+from onlinekern.core.base.state cimport (
+    MOST_FEATURES, check_width, count_of, float_dtype, integer_within, items_of, shown,
+)
 from onlinekern.core.base.turn cimport (
     Access, Reading, Turn, Writing, begin_writing, claim, end_writing)
 from onlinekern.core.base.vector cimport finite
@@ -63,9 +67,9 @@ cdef class Model:
         methods that the loop would never call.
     """
 
-    def __init__(self, Space space not None, Head head not None, Rule rule not None,
-                 Gate gate not None, Generator rng not None, Py_ssize_t d, dtype,
-                 Turn turn=None):
+    def __cinit__(self, Space space not None, Head head not None, Rule rule not None,
+                  Gate gate not None, Generator rng not None, Py_ssize_t d, dtype,
+                  Turn turn=None):
         self.turn = Turn() if turn is None else turn
         self.access = Access()
         self.space = space
@@ -73,11 +77,24 @@ cdef class Model:
         self.present_rule = rule
         self.present_gate = gate
         self.rng = rng
-        self.d = d
-        self.itemsize = np.dtype(dtype).itemsize
+        self.d = integer_within("d", d, 1, MOST_FEATURES)
+        self.itemsize = float_dtype(dtype).itemsize
         self.watch()
+        self.check_space()
         self.reserve(head.n_outputs)
         self.window_of_one = space.new_window(1)
+
+    cdef int check_space(self) except -1:
+        """Raise ValueError if the space is not one for such a head and such samples."""
+        form = self.space.sample_form()
+        if self.space.n_outputs != self.head.n_outputs or self.head.n_outputs < 1:
+            raise ValueError(f"the head has {self.head.n_outputs} outputs and the space has "
+                             f"{self.space.n_outputs}; both must have the same, at least 1")
+        if form is not None and (form[0] != self.d or form[1] not in (self.itemsize, None)):
+            raise ValueError(
+                f"the space must be one for samples of d={self.d} features of {self.itemsize} "
+                f"bytes, got one for {form[0]} features of {form[1]} bytes")
+        return 0
 
     def __dealloc__(self):
         free(self.current)
@@ -157,7 +174,10 @@ cdef class Model:
         return Reading(self.access)
 
     def resume_counts(self, seen, mistakes, loss):
-        """Go on from these counts."""
+        """Go on from these counts: two integers >= 0, and a number."""
+        seen, mistakes = count_of("seen", seen), count_of("mistakes", mistakes)
+        if not isinstance(loss, Real) or loss != loss:
+            raise ValueError(f"loss must be a number, got {shown(loss)}")
         self.counters.seen, self.counters.mistakes, self.counters.loss = seen, mistakes, loss
 
     cdef Status run(self, const Rows *rows, Order order, const double *y,
@@ -231,6 +251,7 @@ cdef class Model:
         if window < 0:
             raise ValueError(f"window must be an integer >= 1, or None, got {window}")
         cdef Samples samples = samples_of(X, self.dtype)
+        check_width("X", samples.rows.d, self.d)
         cdef Order sequence = order if isinstance(order, Order) else Order(order)
         cdef Py_ssize_t n = samples.rows.n if sequence.n < 0 else sequence.n, reached = 0
         cdef double[::1] predictions = np.full(samples.rows.n, np.nan)
@@ -319,6 +340,7 @@ cdef class Model:
         cdef Samples samples = samples_of(X, self.dtype)
         cdef Py_ssize_t first = 0, width, n = samples.rows.n
         cdef Status status = OK
+        check_width("X", samples.rows.d, self.d)
         window = self.space.new_window(min(max(n, 1), MOST_ROWS))
         with nogil:
             while first < n and status == OK:
@@ -419,6 +441,6 @@ cdef inline Status step(Model model, Py_ssize_t i, double y, double weight,
 
 def restore(arguments, seen, mistakes, loss):
     """A model of these parts that goes on from these counts."""
-    cdef Model model = Model(*arguments)
+    cdef Model model = Model(*items_of(arguments, "arguments of a model", 7))
     model.resume_counts(seen, mistakes, loss)
     return model

@@ -15,5 +15,8 @@ cdef class Component:
     cdef int check_defined(self) except -1
 
 
+cdef int check_no_arguments(type cls, tuple args, dict kwargs) except -1
+
+
 cdef class Part(Component):
     cdef readonly tuple arguments

@@ -9,7 +9,9 @@ raises NotImplementedError with this name when the call ends.
 cdef class Component:
     """Base of everything that a model is composed of.
 
-    A base class that is never a component itself has an attribute `abstract`.
+    A base class that is never a component itself has an attribute `abstract`. What owns memory or
+    holds other objects takes its arguments in ``__cinit__``, without which there is no object; what
+    subclasses extend with arguments of their own takes them in ``__init__``, and is safe without.
     """
 
     cdef int check_defined(self) except -1:
@@ -36,6 +38,9 @@ def components_of(*roots):
     """
     found = list(roots)
     for component in found:
+        if not isinstance(component, Component):
+            raise TypeError(f"a component of a model must be a Component, got {component!r}; "
+                            "was a part made without its arguments?")
         check_class(type(component))
         found += component.components()
     return found
@@ -71,6 +76,16 @@ def refuse_attributes(compiled):
     )
 
 
+cdef int check_no_arguments(type cls, tuple args, dict kwargs) except -1:
+    """Raise TypeError if a class that takes no arguments, as it has no `__init__`, is given some.
+
+    Python would ignore them, since `__cinit__` takes any for the sake of subclasses.
+    """
+    if (args or kwargs) and cls.__init__ is object.__init__:
+        raise TypeError(f"{cls.__name__}() takes no arguments")
+    return 0
+
+
 cdef class Part(Component):
     """A small immutable component: a loss, a rule, a kernel, ...
 
@@ -84,6 +99,7 @@ cdef class Part(Component):
     """
 
     def __cinit__(self, *args, **kwargs):
+        check_no_arguments(type(self), args, kwargs)
         self.arguments = ()
 
     def components(self):

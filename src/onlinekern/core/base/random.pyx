@@ -5,7 +5,11 @@ the stream loop advances without the GIL, and that pickles with the model.
 """
 from libc.stdint cimport uint32_t
 
+from numbers import Integral
+
 import numpy as np
+
+from onlinekern.core.base.state cimport items_of, shown
 
 
 cdef inline uint64_t rotate(uint64_t x, int k) noexcept nogil:
@@ -22,7 +26,7 @@ cdef class Generator:
 
     __hash__ = None
 
-    def __init__(self, seed=0):
+    def __cinit__(self, seed=0):
         cdef uint64_t z, x = seed
         cdef int i
         for i in range(4):
@@ -59,9 +63,23 @@ cdef class Generator:
         return tuple(self.state[i] for i in range(4))
 
     def set_state(self, state):
-        """Continue from what `get_state` gave."""
+        """Continue from what `get_state` gave.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the state is not four integers in [0, 2**64), one of them not 0: from a state of
+            zeros only zeros would follow.
+        """
+        words = items_of(state, "a generator", 4)
+        for word in words:
+            if not isinstance(word, Integral) or not 0 <= word < 2**64:
+                raise ValueError("the state of a generator must be integers in [0, 2**64), got "
+                                 f"{shown(word)}")
+        if not any(words):
+            raise ValueError("the state of a generator must not be 0, 0, 0, 0")
         for i in range(4):
-            self.state[i] = state[i]
+            self.state[i] = words[i]
 
     def __reduce__(self):
         return _restore, (self.get_state(),)

@@ -269,7 +269,7 @@ cdef void end_writing(Turn turn, Access access) noexcept:
 cdef class Writing:
     """A context in which this thread alone uses what the turn and the access belong to."""
 
-    def __init__(self, Turn turn not None, Access access not None):
+    def __cinit__(self, Turn turn not None, Access access not None):
         self.turn = turn
         self.access = access
 
@@ -283,7 +283,7 @@ cdef class Writing:
 cdef class Reading:
     """A context in which no thread changes what the access belongs to."""
 
-    def __init__(self, Access access not None):
+    def __cinit__(self, Access access not None):
         self.access = access
 
     def __enter__(self):

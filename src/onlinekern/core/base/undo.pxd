@@ -5,9 +5,6 @@ from libc.string cimport memcpy
 from onlinekern.core.base.part cimport Status
 
 
-cdef object doubles_of_shape(str name, object array, tuple shape)
-
-
 cdef class Journal:
     cdef readonly Py_ssize_t size      # bytes of a record
     cdef Py_ssize_t n                  # records at the checkpoint; later ones need no copy

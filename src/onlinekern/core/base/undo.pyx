@@ -17,15 +17,8 @@ import sys
 import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.state cimport doubles_of_shape
 from onlinekern.core.base.vector cimport aligned_resize
-
-
-cdef object doubles_of_shape(str name, object array, tuple shape):
-    """The array in C order and double; ValueError that names it when its shape is not `shape`."""
-    array = np.ascontiguousarray(array, dtype=np.float64)
-    if array.shape != shape:
-        raise ValueError(f"{name} must have shape {shape}, got {array.shape}")
-    return array
 
 
 cdef Status enlarge(void **memory, Py_ssize_t *held, Py_ssize_t used,
@@ -52,8 +45,9 @@ cdef class Journal:
         Bytes of a record.
     """
 
-    def __init__(self, Py_ssize_t size):
-        self.size = size
+    def __cinit__(self, size=0, *_):
+        if type(self) is Journal:  # a subclass has other arguments, and sets the size
+            self.size = size
         self.stamp = 1
 
     def __dealloc__(self):
@@ -128,15 +122,15 @@ cdef class JournaledMatrix(Journal):
         When there is no memory for the matrix and its copy.
     """
 
-    def __init__(self, str name, Py_ssize_t n_rows, Py_ssize_t n_columns):
-        super().__init__(n_columns * sizeof(double))
+    def __cinit__(self, str name not None, Py_ssize_t n_rows, Py_ssize_t n_columns):
+        self.size = n_columns * sizeof(double)
         self.name = name
         self.n_rows = n_rows
         self.n_columns = n_columns
         self.n = n_rows
         # In Python integers, which do not overflow; 8 numbers more let `values` be aligned.
         count = <object> n_rows * n_columns + 8
-        if count <= sys.maxsize // sizeof(double):
+        if min(n_rows, n_columns) >= 0 and count <= sys.maxsize // sizeof(double):
             self.allocated = <double *> calloc(count, sizeof(double))
             self.copies = <char *> calloc(count, sizeof(double))
             self.numbers = <Py_ssize_t *> calloc(max(n_rows, 1), sizeof(Py_ssize_t))
@@ -179,8 +173,8 @@ cdef class JournaledMatrix(Journal):
 
         Raises
         ------
-        ValueError
-            When the array is of another shape.
+        TypeError, ValueError
+            When the array is of another shape or type, or its numbers are not finite.
         """
         array = doubles_of_shape(self.name, array, (self.n_rows, self.n_columns))
         cdef const double[:, ::1] view = array

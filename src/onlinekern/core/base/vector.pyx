@@ -15,6 +15,9 @@ from onlinekern.core.base.part cimport NO_MEMORY
 cdef extern from "stdlib.h" nogil:
     void *aligned_alloc(size_t alignment, size_t size)
 
+cdef extern from "Python.h":
+    const Py_ssize_t PY_SSIZE_T_MAX
+
 cdef const ok_vector_table *table = NULL
 
 
@@ -58,9 +61,12 @@ cdef void *aligned_resize(void *old, Py_ssize_t old_bytes, Py_ssize_t new_bytes)
 
     Frees `old` on success; on failure returns NULL and leaves `old` alone.
     """
-    cdef Py_ssize_t rounded = (new_bytes + 63) // 64 * 64
-    cdef char *fresh = <char *> aligned_alloc(64, rounded if rounded > 0 else 64)
-    cdef Py_ssize_t kept = min(old_bytes, new_bytes)
+    cdef Py_ssize_t rounded, kept = min(old_bytes, new_bytes)
+    cdef char *fresh
+    if not 0 <= new_bytes <= PY_SSIZE_T_MAX - 63:
+        return NULL
+    rounded = (new_bytes + 63) // 64 * 64
+    fresh = <char *> aligned_alloc(64, rounded if rounded > 0 else 64)
     if fresh == NULL:
         return NULL
     if kept > 0:
@@ -68,6 +74,14 @@ cdef void *aligned_resize(void *old, Py_ssize_t old_bytes, Py_ssize_t new_bytes)
     memset(fresh + kept, 0, rounded - kept)
     free(old)
     return fresh
+
+
+cdef void *resize_array(void *old, Py_ssize_t old_bytes, Py_ssize_t count,
+                        Py_ssize_t size) noexcept nogil:
+    """`aligned_resize` to count * size bytes; NULL too where this product overflows."""
+    if count < 0 or size < 0 or (size > 0 and count > PY_SSIZE_T_MAX // size):
+        return NULL
+    return aligned_resize(old, old_bytes, count * size)
 
 
 cdef int grow(void **memory, Py_ssize_t *held, Py_ssize_t bytes) noexcept nogil:

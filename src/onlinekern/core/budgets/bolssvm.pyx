@@ -15,10 +15,15 @@ residual at x_i of the machine trained without x_i: the support vector of the sm
 """
 from libc.stdlib cimport free
 
+import numpy as np
+
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.state cimport chosen
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport aligned_resize
 from onlinekern.core.budgets.inverse_policy cimport InverseGramPolicy
+
+from onlinekern.core.linalg.inverse_gram import INVERSE_FIELDS
 
 
 cdef class LeastSquaresPolicy(InverseGramPolicy):
@@ -153,9 +158,14 @@ cdef class LeastSquaresPolicy(InverseGramPolicy):
                 "offsets": self.offsets.to_array()}
 
     def set_learnt(self, learnt):
-        self.gram.set_state(learnt)
+        self.fields_learnt(learnt, (*INVERSE_FIELDS, "targets", "offsets"))
+        occupied = self.set_inverse(chosen(learnt, INVERSE_FIELDS))
         self.targets.set_array(learnt["targets"])
         self.offsets.set_array(learnt["offsets"])
+        signs = np.abs(learnt["targets"])
+        if not np.array_equal(signs, np.broadcast_to(occupied, signs.shape)):
+            raise ValueError("targets must be -1 or 1 in the slots "
+                             f"{np.flatnonzero(occupied)} and 0 elsewhere")
 
 
 POLICIES = {"bolssvm": LeastSquaresPolicy}

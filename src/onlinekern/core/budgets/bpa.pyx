@@ -21,6 +21,9 @@ cdef class CheapestReplacement(Bounded):
     max_support : int >= 1
     """
 
+    cdef bint fills_slots(self) noexcept:
+        return True
+
     cdef int prepare(self) except -1:
         Bounded.prepare(self)
         self.lengths = SlotNumbers()
@@ -57,7 +60,8 @@ cdef class CheapestReplacement(Bounded):
         return {"lengths": self.lengths.to_array(self.support.n)}
 
     def set_learnt(self, learnt):
-        self.lengths.from_array(learnt["lengths"])
+        self.fields_learnt(learnt, ("lengths",))
+        self.lengths.from_array("lengths", learnt["lengths"], self.support.n)
 
 
 POLICIES = {"bpa_s": CheapestReplacement}

@@ -7,7 +7,7 @@ from libc.math cimport INFINITY
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.random cimport Generator
 from onlinekern.core.base.vector cimport ops_for
-from onlinekern.core.budgets.policy cimport Bounded, Budget
+from onlinekern.core.budgets.policy cimport Bounded, Budget, bound_of
 
 
 cdef class RandomEviction(Bounded):
@@ -22,10 +22,13 @@ cdef class RandomEviction(Bounded):
         The model's own; the model sets it back when a call fails.
     """
 
-    def __init__(self, Py_ssize_t max_support, Generator rng):
-        self.max_support = max_support
+    def __init__(self, Py_ssize_t max_support, Generator rng not None):
+        self.max_support = bound_of("max_support", max_support, 1)
         self.rng = rng
         self.arguments = (max_support, rng)
+
+    cdef bint fills_slots(self) noexcept:
+        return True
 
     cdef Py_ssize_t draw(self) noexcept nogil:
         """The slot to evict from a full set. NO_MEMORY when memory ran out."""
@@ -53,9 +56,9 @@ cdef class UniformEviction(RandomEviction):
         Largest absolute value of a coefficient.
     """
 
-    def __init__(self, Py_ssize_t max_support, Generator rng, double max_coefficient=INFINITY):
-        self.max_support = max_support
-        self.rng = rng
+    def __init__(self, Py_ssize_t max_support, Generator rng not None,
+                 double max_coefficient=INFINITY):
+        super().__init__(max_support, rng)
         self.max_coefficient = max_coefficient
         self.arguments = (max_support, rng, max_coefficient)
 

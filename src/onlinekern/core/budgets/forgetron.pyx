@@ -11,8 +11,11 @@ it starts when r comes in, gains a term with each later sample, and shrinks with
 from libc.math cimport sqrt
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.state cimport chosen, count_of, finite_number
 from onlinekern.core.budgets.policy cimport Bounded, Budget
 from onlinekern.core.kernels.coefficients cimport Coefficients
+
+from onlinekern.core.kernels.coefficients import FIELDS
 
 
 cdef double largest_factor(double size, double alignment, double spare) noexcept nogil:
@@ -41,6 +44,9 @@ cdef class ShrinkingEviction(Bounded):
     ----------
     max_support : int >= 1
     """
+
+    cdef bint fills_slots(self) noexcept:
+        return True
 
     cdef int prepare(self) except -1:
         Bounded.prepare(self)
@@ -102,10 +108,20 @@ cdef class ShrinkingEviction(Bounded):
         return {**self.margins.get_state(), "n_steps": self.n_steps, "damage": self.damage}
 
     def set_learnt(self, learnt):
+        cdef Py_ssize_t slot
+        self.fields_learnt(learnt, (*FIELDS, "n_steps", "damage"))
         if self.margins.reserve(self.support.capacity) < 0:
             raise MemoryError(f"no memory for the margins of {self.support.n} support vectors")
-        self.margins.set_state(learnt)
-        self.n_steps, self.damage = learnt["n_steps"], learnt["damage"]
+        self.margins.set_state(chosen(learnt, FIELDS))
+        if self.margins.n != self.support.n:
+            raise ValueError(f"margins must be those of {self.support.n} support vectors, got "
+                             f"{self.margins.n}")
+        for slot in range(self.support.n):
+            if self.support.age(slot) % self.max_support != slot:
+                raise ValueError(f"the support vector in slot {slot} of {self.max_support} cannot "
+                                 f"have the age {self.support.age(slot)}: the slots take turns")
+        self.n_steps = count_of("n_steps", learnt["n_steps"])
+        self.damage = finite_number("damage", learnt["damage"])
 
 
 POLICIES = {"forgetron": ShrinkingEviction}

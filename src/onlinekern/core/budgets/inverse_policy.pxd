@@ -11,3 +11,4 @@ cdef class InverseGramPolicy(Bounded):
                           double ridge) noexcept nogil
     cdef Status leave(self, Py_ssize_t slot) noexcept nogil
     cdef Status renew(self) noexcept nogil
+    cdef object set_inverse(self, object learnt)

@@ -5,9 +5,13 @@ sample enters. When the inverse is worn, it is computed afresh from the support 
 """
 from libc.string cimport memset
 
+import numpy as np
+
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.budgets.policy cimport Bounded, Budget
 from onlinekern.core.linalg.inverse_gram cimport InverseGram
+
+from onlinekern.core.linalg.inverse_gram import INVERSE_FIELDS
 
 
 cdef class InverseGramPolicy(Bounded):
@@ -70,4 +74,23 @@ cdef class InverseGramPolicy(Bounded):
         return self.gram.get_state()
 
     def set_learnt(self, learnt):
+        self.fields_learnt(learnt, INVERSE_FIELDS)
+        self.set_inverse(learnt)
+
+    cdef object set_inverse(self, object learnt):
+        """Take over the inverse, whose rows must be those of the occupied slots.
+
+        Returns which of them are occupied, an ndarray of bool.
+        """
+        cdef Py_ssize_t slot
+        occupied = np.zeros(self.gram.ld, bool)
+        for slot in range(self.support.n):
+            occupied[slot] = self.support.occupied(slot)
         self.gram.set_state(learnt)
+        inverse, diagonal = learnt["inverse"], learnt["diagonal"]
+        if not np.array_equal(diagonal[0] != 0, occupied) or inverse[:, ~occupied].any() \
+                or inverse[~occupied[:self.gram.size]].any():
+            raise ValueError("the inverse Gram matrix must have a row for each of the slots "
+                             f"{np.flatnonzero(occupied)}, and zeros elsewhere; its diagonal is "
+                             f"not 0 in {np.flatnonzero(diagonal)}")
+        return occupied

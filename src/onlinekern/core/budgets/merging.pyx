@@ -24,7 +24,7 @@ from libc.stdlib cimport free
 from libc.string cimport memset
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
-from onlinekern.core.base.vector cimport aligned_resize, whole_panels
+from onlinekern.core.base.vector cimport aligned_resize, resize_array, whole_panels
 from onlinekern.core.budgets.policy cimport Bounded
 
 # Cells of the table along each axis.
@@ -157,8 +157,8 @@ cdef class Merging(Bounded):
 
     cdef int prepare(self) except -1:
         Bounded.prepare(self)
-        self.kernel = <double *> aligned_resize(
-            self.kernel, 0, whole_panels(self.max_support + 1) * sizeof(double))
+        self.kernel = <double *> resize_array(
+            self.kernel, 0, whole_panels(self.max_support + 1), sizeof(double))
         if self.kernel == NULL or self.make_room(self.max_support + 1) < 0:
             raise MemoryError(f"no memory for {self.max_support} support vectors")
         make_table()

@@ -11,6 +11,8 @@ cdef class Budget(Component):
     cdef dict restored                   # the state of a copy that is not attached yet
 
     cdef int attach(self, SupportSet support) except -1
+    cdef int check_support(self, SupportSet support) except -1
+    cdef dict fields_learnt(self, object learnt, tuple names)
     cdef int prepare(self) except -1
     cdef Status admit(self, Py_ssize_t i, const double *coefficients) noexcept nogil
     cdef void observe(self, double y, double weight) noexcept nogil
@@ -25,6 +27,7 @@ cdef class Bounded(Budget):
     cdef double *work            # room for a number per slot, see `make_room`
     cdef Py_ssize_t room
 
+    cdef bint fills_slots(self) noexcept
     cdef bint is_full(self) noexcept nogil
     cdef bint is_exceeded(self) noexcept nogil
     cdef Status make_room(self, Py_ssize_t slots) noexcept nogil
@@ -32,3 +35,6 @@ cdef class Bounded(Budget):
 
 cdef class RefuseWhenFull(Bounded):
     pass
+
+
+cdef Py_ssize_t bound_of(str name, Py_ssize_t number, Py_ssize_t least) except -1

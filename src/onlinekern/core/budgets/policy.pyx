@@ -6,11 +6,17 @@ beside the support set is its own: it survives copies and pickles, and is undone
 """
 from libc.stdlib cimport free
 
-from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
-from onlinekern.core.base.vector cimport aligned_resize, whole_panels
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status, check_no_arguments
+from onlinekern.core.base.state cimport (
+    count_of, fields_of, integer_within, items_of, subclass_of,
+)
+from onlinekern.core.base.vector cimport aligned_resize, resize_array, whole_panels
 from onlinekern.core.kernels.support_set cimport SupportSet
 
 import numpy as np
+
+# Sizes of so many numbers in bytes do not overflow.
+cdef Py_ssize_t MOST_SUPPORT = 1 << 56
 
 
 cdef class Budget(Component):
@@ -35,29 +41,50 @@ cdef class Budget(Component):
     __hash__ = None
 
     def __cinit__(self, *args, **kwargs):
+        check_no_arguments(type(self), args, kwargs)
         self.arguments = ()
 
     cdef int attach(self, SupportSet support) except -1:
         """Become the policy of a support set. Called once, by the space.
 
-        Raises ValueError if the policy has a set already, or learnt its state with another one.
+        Raises ValueError if the policy has a set already, or learnt its state with another one,
+        or if its state is none that `get_state` would give.
         """
         if self.support is not None:
             raise ValueError(f"{self!r} belongs to another support set; attach a copy of it")
-        if self.restored is not None and self.restored["set"] != _identity(support):
-            raise ValueError(f"the state of {self!r} belongs to another support set: it was learnt "
-                             f"with {self.restored['set']}, not {_identity(support)}")
+        if self.restored is not None:
+            fields_of(self.restored, type(self).__name__, ("set", "refused", "learnt"))
+            if self.restored["set"] != _identity(support):
+                raise ValueError(
+                    f"the state of {self!r} belongs to another support set: it was learnt with "
+                    f"{self.restored['set']}, not {_identity(support)}")
+        self.check_support(support)
         self.support = support
         try:
             self.prepare()
             if self.restored is not None:
-                self.refused = self.restored["refused"]
+                self.refused = count_of("refused", self.restored["refused"])
                 self.set_learnt(self.restored["learnt"])
+            elif support.n > 0 and type(self).get_learnt is not Budget.get_learnt:
+                raise ValueError(f"{self!r} has no state: it cannot take over a support set that "
+                                 f"holds {support.count()} support vectors")
         except BaseException:
             self.support = None
             raise
         self.restored = None
         return 0
+
+    cdef int check_support(self, SupportSet support) except -1:
+        """Raise ValueError if the policy could not have got such a support set, or None."""
+        if support is None:
+            raise TypeError(f"{self!r} needs a support set, got None")
+        return 0
+
+    cdef dict fields_learnt(self, object learnt, tuple names):
+        """What `set_learnt` is given, which must have these fields; there is a support set."""
+        if self.support is None:
+            raise ValueError(f"{self!r} has no support set")
+        return fields_of(learnt, type(self).__name__, names)
 
     cdef int prepare(self) except -1:
         """Allocate what depends on `support`, which has just been set."""
@@ -89,6 +116,7 @@ cdef class Budget(Component):
 
     def set_learnt(self, learnt):
         """Take over what `get_learnt` gave; the support set has its state already."""
+        self.fields_learnt(learnt, ())
 
     def get_state(self):
         """All that the constructor's arguments do not say, or None for a new policy."""
@@ -115,9 +143,16 @@ def _identity(SupportSet support):
 
 
 def _restore(cls, arguments, state):
-    cdef Budget budget = cls(*arguments)
-    budget.restored = state
+    cdef Budget budget = subclass_of(cls, "the class of a policy", Budget)(
+        *items_of(arguments, "arguments", len(arguments)))
+    budget.restored = None if state is None else fields_of(
+        state, type(budget).__name__, ("set", "refused", "learnt"))
     return budget
+
+
+cdef Py_ssize_t bound_of(str name, Py_ssize_t number, Py_ssize_t least) except -1:
+    """A number of support vectors, at least `least`."""
+    return integer_within(name, number, least, MOST_SUPPORT)
 
 
 def _equal(one, other):
@@ -142,12 +177,28 @@ cdef class Bounded(Budget):
     """
 
     def __init__(self, Py_ssize_t max_support):
-        self.max_support = max_support
+        self.max_support = bound_of("max_support", max_support, 1)
         self.arguments = (max_support,)
 
     def __dealloc__(self):
         free(self.step)
         free(self.work)
+
+    cdef int check_support(self, SupportSet support) except -1:
+        Budget.check_support(self, support)
+        if self.max_support < 1:
+            raise TypeError(f"{type(self).__name__} was made without its arguments")
+        # There may be one slot more than support vectors, see `is_exceeded`.
+        if support.count() > self.max_support or support.n > self.max_support + 1:
+            raise ValueError(f"{support.count()} support vectors in {support.n} slots are too many "
+                             f"for {self!r}")
+        if self.fills_slots() and support.slots.n_free > 0:
+            raise ValueError(f"{self!r} leaves no slot free, but {support.slots.n_free} are")
+        return 0
+
+    cdef bint fills_slots(self) noexcept:
+        """Whether the policy never leaves a slot free, and relies on it."""
+        return False
 
     cdef int prepare(self) except -1:
         cdef Py_ssize_t n_outputs = self.support.n_outputs
@@ -170,7 +221,7 @@ cdef class Bounded(Budget):
         if slots <= self.room:
             return OK
         slots = whole_panels(slots + slots // 2)
-        fresh = <double *> aligned_resize(self.work, 0, slots * sizeof(double))
+        fresh = <double *> resize_array(self.work, 0, slots, sizeof(double))
         if fresh == NULL:
             return NO_MEMORY
         self.work = fresh

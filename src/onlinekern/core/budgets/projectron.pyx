@@ -9,7 +9,8 @@ from libc.stdlib cimport free
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport aligned_resize
-from onlinekern.core.budgets.policy cimport Bounded, Budget
+from onlinekern.core.budgets.policy cimport Bounded, Budget, bound_of
+from onlinekern.core.kernels.support_set cimport SupportSet
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.linalg.cholesky cimport Cholesky
 
@@ -69,13 +70,20 @@ cdef class Projectron(Bounded):
 
     def __init__(self, double eta, Py_ssize_t max_support, double price, bint joint):
         self.eta = eta
-        self.max_support = max_support
+        self.max_support = bound_of("max_support", max_support, 0)
         self.price = price
         self.joint = joint
         self.arguments = (eta, max_support, price, joint)
 
     def __dealloc__(self):
         free(self.projected)
+
+    cdef int check_support(self, SupportSet support) except -1:
+        return Bounded.check_support(self, support) if self.max_support > 0 \
+            else Budget.check_support(self, support)
+
+    cdef bint fills_slots(self) noexcept:
+        return True
 
     cdef int prepare(self) except -1:
         cdef Py_ssize_t n_outputs = self.support.n_outputs
@@ -152,7 +160,11 @@ cdef class Projectron(Bounded):
         return {"factor": self.factor.to_array()}
 
     def set_learnt(self, learnt):
+        self.fields_learnt(learnt, ("factor",))
         self.factor.set_array(learnt["factor"])
+        if self.factor.n != self.support.n:
+            raise ValueError(f"the Cholesky factor must have {self.support.n} rows, as many as "
+                             f"support vectors, got {self.factor.n}")
 
 
 def budget_price(Py_ssize_t budget):

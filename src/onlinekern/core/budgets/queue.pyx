@@ -1,8 +1,8 @@
 """Queue: the support vectors of a set in the order of their size, the smallest first."""
 from libc.stdint cimport int64_t
-from libc.stdlib cimport free
+from libc.stdlib cimport free, malloc
 
-from onlinekern.core.base.vector cimport aligned_resize
+from onlinekern.core.base.state cimport size_of
 from onlinekern.core.kernels.support_set cimport SupportSet
 
 
@@ -22,8 +22,9 @@ cdef class Queue:
     capacity : int
     """
 
-    def __init__(self, Py_ssize_t capacity):
-        self.heap = <Entry *> aligned_resize(NULL, 0, capacity * sizeof(Entry))
+    def __cinit__(self, Py_ssize_t capacity):
+        # Not zeroed: the system provides what is used.
+        self.heap = <Entry *> malloc(size_of("a queue", capacity, sizeof(Entry)))
         if self.heap == NULL:
             raise MemoryError(f"no memory for a queue of {capacity} support vectors")
         self.capacity = capacity

@@ -29,14 +29,13 @@ cdef class Removal(Bounded):
         Bounded.prepare(self)
         self.queue = Queue(self.max_support + 1)
         self.lengths = SlotNumbers()
-        if self.lengths.reserve(self.max_support + 1) < 0:
-            raise MemoryError(f"no memory for {self.max_support} support vectors")
         return 0
 
     cdef Status admit(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
         cdef Py_ssize_t slot = self.support.add(i, coefficients)
         cdef double length = sqrt(self.support.squared_length(i))
-        if slot < 0 or self.lengths.set(slot, length) < 0:
+        if slot < 0 or self.lengths.reserve(self.support.capacity) < 0 \
+                or self.lengths.set(slot, length) < 0:
             return NO_MEMORY
         self.queue.put(self.support, slot, length)
         if self.is_exceeded() and self.support.drop(self.queue.pop()) < 0:
@@ -56,7 +55,8 @@ cdef class Removal(Bounded):
         return {"lengths": self.lengths.to_array(self.support.n)}
 
     def set_learnt(self, learnt):
-        self.lengths.from_array(learnt["lengths"])
+        self.fields_learnt(learnt, ("lengths",))
+        self.lengths.from_array("lengths", learnt["lengths"], self.support.n)
         self.queue.refill(self.support, self.lengths.values)
 
 

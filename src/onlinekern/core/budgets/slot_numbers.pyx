@@ -5,14 +5,15 @@ from libc.string cimport memcpy
 import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.state cimport doubles_of_shape, integer_within
 from onlinekern.core.base.undo cimport Journal
-from onlinekern.core.base.vector cimport aligned_resize, whole_panels
+from onlinekern.core.base.vector cimport resize_array, whole_panels
 
 
 cdef class SlotNumbers:
     """Numbers that can be taken back, all 0 at first."""
 
-    def __init__(self):
+    def __cinit__(self):
         self.before = Journal(sizeof(double))
 
     def __dealloc__(self):
@@ -24,8 +25,8 @@ cdef class SlotNumbers:
         if capacity <= self.capacity:
             return OK
         capacity = whole_panels(capacity)
-        fresh = <double *> aligned_resize(self.values, self.capacity * sizeof(double),
-                                          capacity * sizeof(double))
+        fresh = <double *> resize_array(self.values, self.capacity * sizeof(double), capacity,
+                                        sizeof(double))
         if fresh == NULL:
             return NO_MEMORY
         self.values = fresh
@@ -49,14 +50,22 @@ cdef class SlotNumbers:
 
     def to_array(self, Py_ssize_t n):
         """The numbers of the first n slots, ndarray of shape (n,)."""
+        integer_within("n", n, 0, self.capacity)
         out = np.zeros(n)
         cdef double[::1] view = out
         if n > 0:
             memcpy(&view[0], self.values, n * sizeof(double))
         return out
 
-    def from_array(self, const double[::1] numbers):
-        """Set the numbers of the first slots."""
+    def from_array(self, str name, array, Py_ssize_t n):
+        """Set the numbers of the first n slots; `name` is for messages.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If they are not n finite numbers.
+        """
+        cdef const double[::1] numbers = doubles_of_shape(name, array, (n,))
         if self.reserve(numbers.shape[0]) < 0:
             raise MemoryError(f"no memory for {numbers.shape[0]} numbers")
         if numbers.shape[0] > 0:

@@ -11,8 +11,9 @@ from libc.string cimport memcpy
 import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.state cimport check_matrix, check_width, float_dtype
 from onlinekern.core.base.vector cimport (
-    OK_DOT, OK_PANEL, aligned_resize, ops_for, whole_panels,
+    OK_DOT, OK_PANEL, ops_for, resize_array, whole_panels,
 )
 from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.kernels.panel_store cimport PanelStore
@@ -83,6 +84,7 @@ cdef class FeatureMap(Component):
         dtype = "f4" if self.itemsize == 4 else "f8"
         cdef Samples samples = samples_of(X, dtype)
         cdef Py_ssize_t i, first = 0, width, n = samples.rows.n, room = min(max(n, 1), OK_PANEL)
+        check_width("X", samples.rows.d, self.d)
         cdef FeatureWindow window = self.new_window(room)
         found = np.empty((n, self.n_features), dtype)
         cdef Py_ssize_t address = found.ctypes.data, row_bytes = self.n_features * self.itemsize
@@ -118,7 +120,9 @@ cdef class RandomFourier(FeatureMap):
 
     __hash__ = None
 
-    def __init__(self, frequencies, dtype, bint constant=False):
+    def __cinit__(self, frequencies, dtype, bint constant=False):
+        dtype = float_dtype(dtype)
+        check_matrix("frequencies", frequencies)
         self.panels = panels_of(frequencies, dtype)
         self.n_components, self.d = frequencies.shape
         self.n_features = 2 * self.n_components
@@ -183,12 +187,12 @@ cdef class FeatureBlock:
     capacity : int
     """
 
-    def __init__(self, FeatureMap map, Py_ssize_t capacity):
+    def __cinit__(self, FeatureMap map not None, Py_ssize_t capacity):
         cdef Py_ssize_t i
         self.map = map
         self.capacity = capacity
         self.row_bytes = map.length * map.itemsize
-        self.values = <char *> aligned_resize(NULL, 0, capacity * self.row_bytes)
+        self.values = <char *> resize_array(NULL, 0, capacity, self.row_bytes)
         if self.values == NULL:
             raise MemoryError(f"no memory for the features of {capacity} samples")
         for i in range(capacity if map.constant >= 0 else 0):
@@ -219,7 +223,7 @@ cdef class FeatureWindow:
         Of the same capacity.
     """
 
-    def __init__(self, FeatureBlock features, Block block):
+    def __init__(self, FeatureBlock features not None, Block block not None):
         self.features = features
         self.block = block
 

@@ -7,14 +7,16 @@ up to the eigenvalues that are left out (Williams and Seeger 2001).
 A function of kernel values, f(x) = sum_i a_i kappa(s_i, x), becomes w . z(x) with
 w = D_k^{1/2} V_k' a: its projection on the span of the kept eigenvectors.
 """
+from libc.limits cimport INT_MAX
 from libc.math cimport sqrt
 
 import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.state cimport integer_within, shown
 from onlinekern.core.base.vector cimport OK_DOT, OK_PANEL, finite, ops_for, whole_panels
 from onlinekern.core.features.map cimport FeatureBlock, FeatureMap, FeatureWindow, panels_of
-from onlinekern.core.kernels.support_set cimport SupportSet
+from onlinekern.core.kernels.support_set cimport SupportSet, restored_set
 from onlinekern.core.kernels.window cimport Window
 from onlinekern.core.linalg.symmetric_eigen cimport LeadingEigenvectors
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
@@ -29,6 +31,8 @@ cdef double LEAST_EIGENVALUE = 1e-10
 cdef SupportSet landmarks_of(object kernel, object rows):
     """A support set of given rows, ndarray or CSR matrix, with coefficients of 0."""
     cdef bint sparse = not isinstance(rows, np.ndarray)
+    if len(rows.shape) != 2:
+        raise ValueError(f"landmarks must have two axes, got shape {rows.shape}")
     cdef SupportSet landmarks = SupportSet(kernel, rows.shape[1], rows.dtype, 1, False, sparse)
     cdef Samples samples = samples_of(rows, rows.dtype)
     cdef Py_ssize_t i
@@ -56,8 +60,9 @@ cdef class Spectrum:
     MemoryError
     """
 
-    def __init__(self, SupportSet landmarks, Py_ssize_t most):
+    def __cinit__(self, SupportSet landmarks not None, Py_ssize_t most):
         cdef Py_ssize_t n = landmarks.n
+        integer_within("landmarks", n, 1, INT_MAX)
         if landmarks.store.itemsize == 4:
             # Rounding of float32 kernel values would give eigenvalues of 1e-7 of the largest.
             rows = landmarks.store.get_rows(n).astype(np.float64)
@@ -135,7 +140,12 @@ cdef class Nystroem(FeatureMap):
     projection : ndarray of shape (n_features, n_landmarks)
     """
 
-    def __init__(self, SupportSet landmarks, projection):
+    def __cinit__(self, SupportSet landmarks not None, projection):
+        if not isinstance(projection, np.ndarray) or projection.ndim != 2 \
+                or projection.dtype.kind != "f" or projection.shape[1] != landmarks.n \
+                or not np.isfinite(projection).all():
+            raise ValueError("projection must be an ndarray of finite floats with a column for "
+                             f"each of {landmarks.n} landmarks, got {shown(projection)}")
         self.landmarks = landmarks
         self.d = landmarks.store.d
         self.itemsize = landmarks.store.itemsize
@@ -198,7 +208,7 @@ cdef class NystroemWindow(FeatureWindow):
         A window of the landmarks. If it is open on samples, their features are computed at once.
     """
 
-    def __init__(self, Nystroem map, Window window):
+    def __init__(self, Nystroem map not None, Window window not None):
         super().__init__(FeatureBlock(map, window.block.capacity), window.block)
         self.map = map
         self.window = window
@@ -214,9 +224,7 @@ cdef class NystroemWindow(FeatureWindow):
 
 
 def _restore(arguments, state, projection):
-    landmarks = SupportSet(*arguments)
-    landmarks.set_state(state)
-    return Nystroem(landmarks, projection)
+    return Nystroem(restored_set(arguments, state), projection)
 
 
 FEATURE_MAPS = {"nystroem": Nystroem}

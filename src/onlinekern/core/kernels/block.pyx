@@ -17,6 +17,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.state cimport size_of
 from onlinekern.core.base.vector cimport (
     OK_DOT, OK_PANEL, OK_SQUARED, aligned_resize, grow, ok_sparse_row, ops_for, whole_panels,
 )
@@ -36,7 +37,8 @@ cdef class Block:
         4 or 8, the element size of the rows.
     """
 
-    def __init__(self, Py_ssize_t capacity, Py_ssize_t d, Py_ssize_t itemsize):
+    def __cinit__(self, Py_ssize_t capacity, Py_ssize_t d, Py_ssize_t itemsize, *_):
+        size_of("a block of rows", capacity, (d + OK_PANEL) * itemsize)
         self.capacity = capacity
         self.d = d
         self.itemsize = itemsize
@@ -211,13 +213,12 @@ cdef class KernelBlock(Block):
 
     Parameters
     ----------
-    kernel : Kernel
     capacity, d, itemsize : int
         See `Block`.
+    kernel : Kernel
     """
 
-    def __init__(self, Kernel kernel, Py_ssize_t capacity, Py_ssize_t d, Py_ssize_t itemsize):
-        super().__init__(capacity, d, itemsize)
+    def __cinit__(self, Py_ssize_t capacity, Py_ssize_t d, Py_ssize_t itemsize, Kernel kernel):
         self.kernel = kernel
         self.squares = <double *> calloc(capacity, sizeof(double))
         self.norm_terms = <char *> aligned_resize(NULL, 0, whole_panels(capacity) * itemsize)

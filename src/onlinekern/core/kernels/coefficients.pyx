@@ -8,6 +8,7 @@ The weights of explicit features z have the same form, f_k(x) = scale * w_k . z(
 of the kernel values (`reserve_features`, `add_multiples`).
 """
 from libc.math cimport INFINITY, fabs, sqrt
+from libc.stdint cimport int64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
@@ -17,14 +18,19 @@ from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.scaled_average cimport (
     averaged_array, averaged_score, companion_step, count_model, fold_scale,
 )
-from onlinekern.core.base.undo cimport Journal, doubles_of_shape
-from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, ok_vector_ops, ops_for
+from onlinekern.core.base.state cimport (
+    MOST_OUTPUTS, count_of, doubles_of_shape, fields_of, finite_number, integer_within,
+    positive_number,
+)
+from onlinekern.core.base.undo cimport Journal
+from onlinekern.core.base.vector cimport OK_PANEL, ok_vector_ops, ops_for, resize_array
 
 # The score of the average is a difference of numbers that are larger than it by a factor of up to
 # 1 / scale. Its relative error is therefore about 2^-53 / scale.
 cdef double SMALLEST_SCALE = 1e-3
 # The scale grows if a policy enlarges the coefficients to compensate for evicted support vectors.
 cdef double LARGEST_SCALE = 1e3
+FIELDS = ("values", "companions", "scale", "total", "steps")
 
 
 cdef class Coefficients:
@@ -39,7 +45,8 @@ cdef class Coefficients:
         4 or 8, the element size of the kernel values that are scored.
     """
 
-    def __init__(self, Py_ssize_t n_outputs, bint averaged, Py_ssize_t itemsize):
+    def __cinit__(self, Py_ssize_t n_outputs, bint averaged, Py_ssize_t itemsize):
+        integer_within("n_outputs", n_outputs, 1, MOST_OUTPUTS)
         self.n_outputs = n_outputs
         self.averaged = averaged
         self.ops = ops_for(itemsize)
@@ -59,7 +66,7 @@ cdef class Coefficients:
         cdef double *fresh
         if capacity <= self.capacity:
             return OK
-        fresh = <double *> aligned_resize(NULL, 0, self.n_vectors() * capacity * sizeof(double))
+        fresh = <double *> resize_array(NULL, 0, capacity, self.n_vectors() * sizeof(double))
         if fresh == NULL:
             return NO_MEMORY
         for j in range(self.n_vectors() if self.values != NULL else 0):
@@ -312,7 +319,14 @@ cdef class Coefficients:
         }
 
     def set_state(self, state):
-        """Take over what `get_state` gave; there must be room."""
+        """Take over what `get_state` gave; there must be room.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a field is missing, or is not as `get_state` would give it.
+        """
+        fields_of(state, "coefficients", FIELDS)
         cdef Py_ssize_t k, n = np.size(state["values"]) // self.n_outputs
         cdef const double[:, ::1] values = doubles_of_shape(
             "coefficients", state["values"], (self.n_outputs, n))
@@ -320,10 +334,12 @@ cdef class Coefficients:
             "companions of the coefficients", state["companions"], (self.n_outputs, n))
         if n > self.capacity:
             raise ValueError(f"coefficients of {n} rows do not fit into {self.capacity} slots")
+        cdef double scale = positive_number("scale of the coefficients", state["scale"])
+        cdef double total = finite_number("total of the scales", state["total"])
+        cdef int64_t steps = count_of("steps of the coefficients", state["steps"])
         for k in range(self.n_outputs if n > 0 else 0):
             memcpy(self.values + k * self.capacity, &values[k, 0], n * sizeof(double))
             if self.averaged:
                 memcpy(self.companions + k * self.capacity, &companions[k, 0], n * sizeof(double))
         self.n = n
-        self.average.scale, self.average.total = state["scale"], state["total"]
-        self.average.steps = state["steps"]
+        self.average.scale, self.average.total, self.average.steps = scale, total, steps

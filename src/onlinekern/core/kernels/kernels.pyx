@@ -12,11 +12,14 @@ the distance is therefore computed from the differences of the features (`of_dis
 from libc.math cimport INFINITY, pow, sqrt, tanh
 
 from onlinekern.core.base.part cimport Part
+from onlinekern.core.base.state cimport finite_number, integer_within, positive_number
 from onlinekern.core.base.vector cimport OK_ABSOLUTE, OK_DOT, ok_vector_ops
 
 # gamma ||x||^2 up to which the expanded float32 distance is used. The error of the exponent is then
 # at most about 64 * 2^-24 * 4 = 1.5e-5, and so is the relative error of the kernel value.
 cdef double EXPANDED_LIMIT = 64
+# A power is a product: higher ones overflow, and would take for ever.
+cdef long MOST_DEGREE = 1000000
 
 
 cdef class Kernel(Part):
@@ -58,7 +61,7 @@ cdef class Gaussian(Kernel):
     cdef double gamma
 
     def __init__(self, double gamma):
-        self.gamma = gamma
+        self.gamma = positive_number("gamma", gamma)
         self.exact_above = EXPANDED_LIMIT / gamma
         self.arguments = (gamma,)
 
@@ -88,7 +91,7 @@ cdef class Laplacian(Kernel):
     cdef double gamma
 
     def __init__(self, double gamma):
-        self.gamma = gamma
+        self.gamma = positive_number("gamma", gamma)
         self.accumulate = OK_ABSOLUTE
         self.arguments = (gamma,)
 
@@ -120,9 +123,9 @@ cdef class Polynomial(Kernel):
     cdef long degree
 
     def __init__(self, double gamma, long degree=3, double coef0=0.0):
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
+        self.gamma = finite_number("gamma", gamma)
+        self.degree = integer_within("degree", degree, 1, MOST_DEGREE)
+        self.coef0 = finite_number("coef0", coef0)
         self.arguments = (gamma, degree, coef0)
 
     cdef double diagonal(self, double square) noexcept nogil:
@@ -145,8 +148,8 @@ cdef class Sigmoid(Kernel):
     cdef double gamma, coef0
 
     def __init__(self, double gamma, double coef0=0.0):
-        self.gamma = gamma
-        self.coef0 = coef0
+        self.gamma = finite_number("gamma", gamma)
+        self.coef0 = finite_number("coef0", coef0)
         self.arguments = (gamma, coef0)
 
     cdef double diagonal(self, double square) noexcept nogil:

@@ -22,8 +22,9 @@ from libc.string cimport memcpy
 import numpy as np
 
 from onlinekern.core.base.part cimport NOT_GIVEN, NO_MEMORY, OK, Status
+from onlinekern.core.base.state cimport integer_within, size_of
 from onlinekern.core.base.undo cimport Journal
-from onlinekern.core.base.vector cimport OK_PANEL, OK_SQUARED, aligned_resize, ops_for
+from onlinekern.core.base.vector cimport OK_PANEL, OK_SQUARED, ops_for, resize_array
 from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.samples.sparse_rows cimport Point
 
@@ -79,7 +80,8 @@ cdef class Store:
 
     abstract = True
 
-    def __init__(self, Py_ssize_t d, Py_ssize_t itemsize):
+    def __cinit__(self, Py_ssize_t d, Py_ssize_t itemsize):
+        size_of("a row of features", d, itemsize)
         self.d = d
         self.itemsize = itemsize
         self.ops = ops_for(itemsize)
@@ -153,8 +155,7 @@ cdef class PanelStore(Store):
         cdef char *fresh
         if capacity <= self.capacity:
             return OK
-        fresh = <char *> aligned_resize(self.panels, self.capacity * row_bytes,
-                                        capacity * row_bytes)
+        fresh = <char *> resize_array(self.panels, self.capacity * row_bytes, capacity, row_bytes)
         if fresh == NULL:
             return NO_MEMORY
         self.panels = fresh
@@ -236,7 +237,8 @@ cdef class PanelStore(Store):
         return self.capacity * self.d * self.itemsize
 
     def get_rows(self, Py_ssize_t n):
-        """The first `n` rows as an ndarray of shape (n, d)."""
+        """The first `n` rows, of those there is room for, as an ndarray of shape (n, d)."""
+        integer_within("n", n, 0, self.capacity)
         panels = (n + OK_PANEL - 1) // OK_PANEL
         out = np.zeros((panels, self.d, OK_PANEL), np.float32 if self.itemsize == 4 else np.float64)
         cdef Py_ssize_t address = out.ctypes.data

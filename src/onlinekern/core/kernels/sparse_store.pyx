@@ -11,8 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.state cimport integer_within
 from onlinekern.core.base.undo cimport Journal
-from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, ok_sparse_row
+from onlinekern.core.base.vector cimport OK_PANEL, ok_sparse_row, resize_array
 from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.kernels.panel_store cimport Store
 from onlinekern.core.samples.sparse_rows cimport Point, sparse_distance
@@ -26,8 +27,7 @@ cdef class SparseStore(Store):
     The journal owns the rows that were replaced since the checkpoint.
     """
 
-    def __init__(self, Py_ssize_t d, Py_ssize_t itemsize):
-        super().__init__(d, itemsize)
+    def __cinit__(self, Py_ssize_t d, Py_ssize_t itemsize):
         self.journal = Journal(sizeof(ok_sparse_row))
 
     def __dealloc__(self):
@@ -42,8 +42,8 @@ cdef class SparseStore(Store):
         cdef ok_sparse_row *fresh
         if capacity <= self.capacity:
             return OK
-        fresh = <ok_sparse_row *> aligned_resize(
-            self.rows, self.capacity * sizeof(ok_sparse_row), capacity * sizeof(ok_sparse_row))
+        fresh = <ok_sparse_row *> resize_array(
+            self.rows, self.capacity * sizeof(ok_sparse_row), capacity, sizeof(ok_sparse_row))
         if fresh == NULL:
             return NO_MEMORY
         self.rows = fresh
@@ -120,13 +120,15 @@ cdef class SparseStore(Store):
 
     def nbytes(self, Py_ssize_t n):
         cdef Py_ssize_t slot, stored = 0
+        integer_within("n", n, 0, self.capacity)
         for slot in range(n):
             stored += self.rows[slot].count
         return self.capacity * sizeof(ok_sparse_row) + stored * (self.itemsize + sizeof(int32_t))
 
     def get_rows(self, Py_ssize_t n):
-        """The first `n` rows as a CSR matrix of shape (n, d)."""
+        """The first `n` rows, of those there is room for, as a CSR matrix of shape (n, d)."""
         cdef Py_ssize_t slot, first, address
+        integer_within("n", n, 0, self.capacity)
         starts = np.zeros(n + 1, dtype=np.int32)
         for slot in range(n):
             starts[slot + 1] = starts[slot] + self.rows[slot].count

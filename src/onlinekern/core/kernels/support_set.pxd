@@ -7,27 +7,10 @@ from onlinekern.core.kernels.block cimport KernelBlock
 from onlinekern.core.kernels.coefficients cimport Coefficients
 from onlinekern.core.kernels.kernels cimport Kernel
 from onlinekern.core.kernels.panel_store cimport Store
+from onlinekern.core.kernels.slots cimport Slots
 from onlinekern.core.kernels.window cimport Window
 from onlinekern.core.samples.rows cimport Rows
 from onlinekern.core.samples.sparse_rows cimport Point
-
-
-cdef class Slots:
-    cdef readonly Py_ssize_t n         # slots ever used: 0 ... n - 1
-    cdef readonly Py_ssize_t n_free
-    cdef int64_t n_added                 # support vectors ever added
-    cdef int64_t *ages                 # n_added when each slot was taken; -1: free
-    cdef Py_ssize_t *free_slots        # a stack
-    cdef Py_ssize_t capacity
-    cdef Journal old_ages, old_free
-    cdef Py_ssize_t saved_n, saved_n_free
-    cdef int64_t saved_added
-
-    cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil
-    cdef Py_ssize_t take(self) noexcept nogil
-    cdef Status release(self, Py_ssize_t slot) noexcept nogil
-    cdef void checkpoint(self) noexcept nogil
-    cdef void rollback(self) noexcept nogil
 
 
 cdef class SupportSet:
@@ -101,5 +84,9 @@ cdef class SupportSet:
     cdef Status set_coefficients(self, Py_ssize_t slot, const double *fresh) noexcept nogil
     cdef Status add_along(self, const double *direction, const double *step) noexcept nogil
     cdef Status shrink(self, double factor) noexcept nogil
+    cdef object checked_terms(self, object norm_terms, Py_ssize_t n)
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil
+
+
+cdef SupportSet restored_set(object arguments, object state)

@@ -1,14 +1,12 @@
 """SupportSet: support vectors with their coefficients, and the window over the coming samples.
 
 A support vector keeps its slot while it is in the set. Removing it frees the slot for a later one;
-nothing else moves. `Slots` knows which slots are occupied, and since when: the age of a support
-vector is the number of those added before it.
+nothing else moves. `Slots` knows which slots are occupied, and since when.
 
 Only `add` and `interpolate` change a support vector, and both repair its column of the window.
 `drop` leaves the vector and its column in place, with coefficients of 0, until the next `add` takes
 the slot. Changing coefficients (shrinking, averaging) does not touch the window.
 """
-from libc.stdint cimport int64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
@@ -16,113 +14,29 @@ import numpy as np
 import scipy.sparse as sp
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.state cimport (
+    MOST_FEATURES, check_width, chosen, count_of, fields_of, flag_of, float_dtype, integer_within,
+    integers_within, items_of, rows_of_form, shown,
+)
 from onlinekern.core.base.undo cimport Journal
-from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, whole_panels
+from onlinekern.core.base.vector cimport OK_PANEL, resize_array, whole_panels
 from onlinekern.core.kernels.block cimport KernelBlock
 from onlinekern.core.kernels.coefficients cimport Coefficients
 from onlinekern.core.kernels.cost_model cimport kept_sparse
 from onlinekern.core.kernels.kernels cimport Kernel
 from onlinekern.core.kernels.panel_store cimport PanelStore
+from onlinekern.core.kernels.slots cimport Slots
 from onlinekern.core.kernels.sparse_store cimport SparseStore
 from onlinekern.core.kernels.window cimport Window
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
 from onlinekern.core.samples.sparse_rows cimport Point
 
+from onlinekern.core.kernels.coefficients import FIELDS
+from onlinekern.core.kernels.slots import SLOT_FIELDS
 
-cdef class Slots:
-    """Slots 0 ... n - 1: which are occupied, and since when. The slot freed last is taken first."""
-
-    def __init__(self):
-        self.old_ages = Journal(sizeof(int64_t))
-        self.old_free = Journal(sizeof(Py_ssize_t))
-
-    def __dealloc__(self):
-        free(self.ages)
-        free(self.free_slots)
-
-    cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil:
-        """Make room for `capacity` slots in all. Returns a status."""
-        cdef void *fresh
-        if capacity <= self.capacity:
-            return OK
-        fresh = aligned_resize(self.ages, self.capacity * sizeof(int64_t),
-                               capacity * sizeof(int64_t))
-        if fresh == NULL:
-            return NO_MEMORY
-        self.ages = <int64_t *> fresh
-        fresh = aligned_resize(self.free_slots, self.capacity * sizeof(Py_ssize_t),
-                               capacity * sizeof(Py_ssize_t))
-        if fresh == NULL:
-            return NO_MEMORY
-        self.free_slots = <Py_ssize_t *> fresh
-        self.capacity = capacity
-        return OK
-
-    cdef Py_ssize_t take(self) noexcept nogil:
-        """Occupy a slot; there is room. Returns it, or NO_MEMORY when memory ran out."""
-        cdef Py_ssize_t slot = self.n
-        if self.n_free > 0:
-            slot = self.free_slots[self.n_free - 1]
-            if self.old_ages.keep(slot, &self.ages[slot]) < 0:
-                return NO_MEMORY
-            self.n_free -= 1
-        else:
-            self.n += 1
-        self.ages[slot] = self.n_added
-        self.n_added += 1
-        return slot
-
-    cdef Status release(self, Py_ssize_t slot) noexcept nogil:
-        """Free an occupied slot. Returns a status."""
-        if self.old_ages.keep(slot, &self.ages[slot]) < 0 \
-                or self.old_free.keep(self.n_free, &self.free_slots[self.n_free]) < 0:
-            return NO_MEMORY
-        self.ages[slot] = -1
-        self.free_slots[self.n_free] = slot
-        self.n_free += 1
-        return OK
-
-    cdef void checkpoint(self) noexcept nogil:
-        """Remember the present state for `rollback`."""
-        self.old_ages.begin(self.n)
-        self.old_free.begin(self.n_free)
-        self.saved_n = self.n
-        self.saved_n_free = self.n_free
-        self.saved_added = self.n_added
-
-    cdef void rollback(self) noexcept nogil:
-        """Return to the state of the checkpoint."""
-        self.old_ages.restore(self.ages, sizeof(int64_t))
-        self.old_free.restore(self.free_slots, sizeof(Py_ssize_t))
-        self.n = self.saved_n
-        self.n_free = self.saved_n_free
-        self.n_added = self.saved_added
-
-    def by_age(self):
-        """The occupied slots, the oldest first, as an ndarray of intp."""
-        ages = self.get_state()["ages"]
-        order = np.argsort(ages, kind="stable")
-        return order[np.count_nonzero(ages < 0):]
-
-    def get_state(self):
-        """All of it, as a dictionary of arrays and numbers."""
-        ages, free_slots = np.empty(self.n, np.int64), np.empty(self.n_free, np.intp)
-        cdef Py_ssize_t slot
-        for slot in range(self.n):
-            ages[slot] = self.ages[slot]
-        for slot in range(self.n_free):
-            free_slots[slot] = self.free_slots[slot]
-        return {"ages": ages, "free": free_slots, "added": self.n_added}
-
-    def set_state(self, state):
-        """Take over what `get_state` gave; there must be room."""
-        cdef Py_ssize_t slot
-        self.n, self.n_free, self.n_added = len(state["ages"]), len(state["free"]), state["added"]
-        for slot in range(self.n):
-            self.ages[slot] = state["ages"][slot]
-        for slot in range(self.n_free):
-            self.free_slots[slot] = state["free"][slot]
-
+SET_FIELDS = ("rows", "terms", *SLOT_FIELDS, *FIELDS)
+# Sparse and dense rows sum their norms in another order; the sums differ by far less.
+cdef double TERM_ERROR = 1e-4
 
 cdef class SupportSet:
     """Support vectors and their coefficients for every output.
@@ -140,9 +54,10 @@ cdef class SupportSet:
         Whether the samples are sparse: of many features, support vectors are stored sparse too.
     """
 
-    def __init__(self, Kernel kernel, Py_ssize_t n_features, dtype, Py_ssize_t n_outputs,
-                 bint averaged, bint sparse):
-        itemsize = np.dtype(dtype).itemsize
+    def __cinit__(self, Kernel kernel not None, Py_ssize_t n_features, dtype,
+                  Py_ssize_t n_outputs, bint averaged, bint sparse):
+        itemsize = float_dtype(dtype).itemsize
+        integer_within("n_features", n_features, 0, MOST_FEATURES)
         self.kernel = kernel
         self.sparse = sparse
         self.n_outputs = n_outputs
@@ -181,7 +96,7 @@ cdef class SupportSet:
         if capacity <= old:
             return OK
         capacity = whole_panels(max(capacity, old + old // 2))
-        norm_terms = <char *> aligned_resize(self.norm_terms, old * size, capacity * size)
+        norm_terms = <char *> resize_array(self.norm_terms, old * size, capacity, size)
         if norm_terms == NULL:
             return NO_MEMORY
         self.norm_terms = norm_terms
@@ -284,6 +199,12 @@ cdef class SupportSet:
         cdef Samples samples = samples_of(X, self.dtype)
         cdef const Py_ssize_t *rows = &order[0] if order is not None and len(order) > 0 else NULL
         cdef Py_ssize_t i, slot, n = coefficients.shape[0]
+        check_width("X", samples.rows.d, self.store.d)
+        check_width("coefficients", coefficients.shape[1], self.n_outputs)
+        if order is None:
+            integer_within("the number of coefficients", n, 0, samples.rows.n)
+        else:
+            integers_within("order", np.asarray(order), n, 0, samples.rows.n - 1)
         cdef Status status = self.reserve(self.n + n)
         for i in range(n):
             if status == OK:
@@ -405,11 +326,24 @@ cdef class SupportSet:
                 **self.slots.get_state(), **self.coefficients.get_state()}
 
     def set_state(self, state):
-        """Take over what `get_state` gave; the set must be new."""
+        """Take over what `get_state` gave; the set must be new.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a field is missing, or is not as `get_state` would give it.
+        """
+        fields_of(state, "a support set", SET_FIELDS)
+        rows = rows_of_form("rows of the support vectors", state["rows"], self.store.d, self.dtype,
+                            sp.issparse(state["rows"]))
         # This process may have another cost model than the one that saved the set.
-        rows = sp.csr_matrix(state["rows"]) if self.stored_sparse else state["rows"]
+        rows = sp.csr_matrix(rows) if self.stored_sparse else rows
         cdef Samples samples = samples_of(rows, self.dtype)
         cdef Py_ssize_t address, i, n = samples.rows.n
+        if n != np.size(state["ages"]) or n != np.size(state["values"]) // self.n_outputs:
+            raise ValueError(f"{n} support vectors need as many ages and coefficients of each "
+                             f"output, got {np.size(state['ages'])} ages and "
+                             f"{np.size(state['values'])} coefficients of {self.n_outputs} outputs")
         if self.reserve(n) < 0:
             raise MemoryError(f"no memory for {n} support vectors")
         for i in range(n):
@@ -417,15 +351,55 @@ cdef class SupportSet:
                     or self.write_row(i, self.window.block, 0) < 0:
                 raise MemoryError(f"no memory for {n} support vectors")
         # Norms of sparse rows were summed in another order than those of their dense copies.
-        norm_terms = np.ascontiguousarray(state["terms"], self.dtype)
+        norm_terms = self.checked_terms(state["terms"], n)
         address = norm_terms.ctypes.data
         memcpy(self.norm_terms, <void *> address, norm_terms.nbytes)
+        self.slots.set_state(chosen(state, SLOT_FIELDS))
+        self.coefficients.set_state(chosen(state, FIELDS))
         self.n = n
-        self.slots.set_state(state)
-        self.coefficients.set_state(state)
+        free_slots = state["free"]
+        for name in ("values", "companions"):
+            if state[name][:, free_slots].any():
+                raise ValueError(f"{name} of the free slots {free_slots} must be 0")
+
+    cdef object checked_terms(self, object norm_terms, Py_ssize_t n):
+        """The norm terms of n support vectors, which must be those of their rows but for rounding.
+        """
+        cdef Py_ssize_t address
+        form = self.dtype
+        if not isinstance(norm_terms, np.ndarray) or norm_terms.shape != (n,) \
+                or norm_terms.dtype.newbyteorder("=") != form:
+            raise ValueError(f"norm terms of {n} support vectors must be an ndarray of shape "
+                             f"{(n,)} and type {form}, got {shown(norm_terms)}")
+        expected = np.zeros(n, form)
+        address = expected.ctypes.data
+        memcpy(<void *> address, self.norm_terms, n * self.itemsize)
+        if not np.allclose(norm_terms, expected, TERM_ERROR, 0):
+            raise ValueError("norm terms of the support vectors must be those of their rows, got "
+                             f"{shown(norm_terms)}, not {shown(expected)}")
+        return np.ascontiguousarray(norm_terms, form)
 
     def nbytes(self):
         """Bytes held for support vectors, coefficients and norm terms."""
         numbers = self.n_outputs * (1 + self.coefficients.averaged)
         per_slot = numbers * sizeof(double) + self.itemsize + 16  # term, age, free slot
         return self.store.nbytes(self.n) + self.capacity * per_slot
+
+
+cdef SupportSet restored_set(object arguments, object state):
+    """A support set from what `arguments` and `get_state` of another one gave.
+
+    The number of features is compared with the rows before memory is asked for.
+    """
+    kernel, n_features, dtype, n_outputs, averaged, sparse = items_of(
+        arguments, "arguments of a support set", 6)
+    fields_of(state, "a support set", SET_FIELDS)
+    rows_of_form("rows of the support vectors", state["rows"], count_of("n_features", n_features),
+                 float_dtype(dtype), sp.issparse(state["rows"]))
+    if np.shape(state["values"])[:1] != (n_outputs,):
+        raise ValueError(f"coefficients of {n_outputs} outputs must have so many rows, got shape "
+                         f"{np.shape(state['values'])}")
+    cdef SupportSet support = SupportSet(kernel, n_features, dtype, n_outputs,
+                                         flag_of("averaged", averaged), flag_of("sparse", sparse))
+    support.set_state(state)
+    return support

@@ -11,7 +11,7 @@ Invariants (what makes look-ahead exact):
 from libc.stdlib cimport free
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
-from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, whole_panels
+from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, resize_array, whole_panels
 from onlinekern.core.kernels.block cimport KernelBlock
 from onlinekern.core.kernels.kernels cimport Kernel
 from onlinekern.core.kernels.panel_store cimport Store
@@ -28,11 +28,11 @@ cdef class Window:
     rows : int >= 1
     """
 
-    def __init__(self, Store store, Kernel kernel, Py_ssize_t rows):
+    def __cinit__(self, Store store not None, Kernel kernel not None, Py_ssize_t rows):
         self.store = store
         self.kernel = kernel
         self.itemsize = store.itemsize
-        self.block = KernelBlock(kernel, rows, store.d, store.itemsize)
+        self.block = KernelBlock(rows, store.d, store.itemsize, kernel)
         self.column = <char *> aligned_resize(NULL, 0, whole_panels(rows) * self.itemsize)
         if self.column == NULL:
             raise MemoryError(f"no memory for a look-ahead window of {rows} rows")
@@ -124,7 +124,7 @@ cdef class Window:
         ld = whole_panels(columns + columns // 4) + 16
         # Transposed products come in squares, see vector.h.
         rows = (self.block.capacity + 3) // 4 * 4
-        fresh = <char *> aligned_resize(self.values, 0, rows * ld * self.itemsize)
+        fresh = <char *> resize_array(self.values, 0, rows, ld * self.itemsize)
         if fresh == NULL:
             return NO_MEMORY
         self.values = fresh

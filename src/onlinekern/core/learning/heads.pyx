@@ -12,6 +12,7 @@ import numpy as np
 
 from onlinekern.core.base.part cimport Part
 from onlinekern.core.base.random cimport Generator
+from onlinekern.core.base.state cimport MOST_OUTPUTS, integer_within, not_negative
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.learning.sampling cimport Gate
 
@@ -119,7 +120,7 @@ cdef class OneVsRest(Head):
     """
 
     def __init__(self, Py_ssize_t n_classes):
-        self.n_outputs = n_classes
+        self.n_outputs = integer_within("n_classes", n_classes, 2, MOST_OUTPUTS)
         self.arguments = (n_classes,)
 
     cdef double predict(self, const double *scores) noexcept nogil:
@@ -221,12 +222,19 @@ cdef class Weighted(Head):
     cdef double[::1] weights
     cdef bint positive_only
 
-    def __init__(self, Head inner, weights):
+    def __init__(self, Head inner not None, weights):
         self.inner = inner
+        weights = tuple(weights)
+        n_classes = max(inner.n_outputs, 2)
+        if len(weights) != n_classes:
+            raise ValueError(f"weights must be {n_classes} numbers, one for each class, got "
+                             f"{len(weights)}")
+        for weight in weights:
+            not_negative("a weight of a class", weight)
         self.weights = np.array(weights, dtype=np.float64)
         self.positive_only = type(inner) is OneVsRest
         self.n_outputs = inner.n_outputs
-        self.arguments = (inner, tuple(weights))
+        self.arguments = (inner, weights)
 
     cdef double predict(self, const double *scores) noexcept nogil:
         return self.inner.predict(scores)

@@ -30,7 +30,8 @@ cdef class PointGradient(Rule):
         Whether there is a regulariser, whose step size is eta_t too.
     """
 
-    def __init__(self, Loss loss, Schedule schedule, double C=1.0, bint penalised=False):
+    def __init__(self, Loss loss not None, Schedule schedule not None, double C=1.0,
+                 bint penalised=False):
         self.loss = loss
         self.schedule = schedule
         self.C = C
@@ -106,7 +107,7 @@ cdef class PointNewton(Rule):
 
     cdef double C, relaxation
 
-    def __init__(self, Loss loss, double C=1.0, double relaxation=1.0):
+    def __init__(self, Loss loss not None, double C=1.0, double relaxation=1.0):
         self.loss = loss
         self.C = C
         self.relaxation = relaxation

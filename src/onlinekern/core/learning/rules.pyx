@@ -19,10 +19,15 @@ from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Part
+from onlinekern.core.base.state cimport integer_within
 from onlinekern.core.learning.losses cimport Loss
 from onlinekern.core.learning.schedules cimport Schedule
 
 from onlinekern.core.learning.losses import PerceptronLoss
+
+
+# Of a batch. Products with a number of batches do not overflow.
+cdef int64_t MOST_ROWS = 1 << 31
 
 
 cdef class Rule(Part):
@@ -70,14 +75,22 @@ cdef class Rule(Part):
     def components(self):
         return self.loss, *Part.components(self)
 
+    cdef int check_loss(self) except -1:
+        """Raise TypeError for a rule without a loss: one that was made without `__init__`."""
+        if self.loss is None and type(self) is not Rule:
+            raise TypeError(f"{type(self).__name__} has no loss: it was made without its arguments")
+        return 0
+
     def evaluate_contraction(self, double f, double y, double q=1.0, double importance=1.0):
         """The contraction of one update (for tests and exploration)."""
+        self.check_loss()
         contraction = self.contraction(f, y, q, importance)
         self.check_defined()
         return contraction
 
     def evaluate(self, double f, double y, double q=1.0, int64_t t=1, double importance=1.0):
         """The pair (coefficient, shrink) of one update (for tests and exploration)."""
+        self.check_loss()
         coefficient, shrink = self.coefficient(f, y, q, t, importance), self.shrink(t)
         self.check_defined()
         return coefficient, shrink
@@ -110,7 +123,7 @@ cdef class Gradient(Rule):
     cdef Schedule schedule
     cdef double regularisation
 
-    def __init__(self, Loss loss, Schedule schedule, double regularisation=0.0):
+    def __init__(self, Loss loss not None, Schedule schedule not None, double regularisation=0.0):
         self.loss = loss
         self.schedule = schedule
         self.regularisation = regularisation
@@ -155,10 +168,10 @@ cdef class BatchPegasos(Rule):
     cdef double regularisation
     cdef int64_t batch_size
 
-    def __init__(self, Loss loss, double regularisation, int64_t batch_size=1):
+    def __init__(self, Loss loss not None, double regularisation, int64_t batch_size=1):
         self.loss = loss
         self.regularisation = regularisation
-        self.batch_size = batch_size
+        self.batch_size = integer_within("batch_size", batch_size, 1, MOST_ROWS)
         self.uses_length = type(self) is not BatchPegasos
         self.arguments = (loss, regularisation, batch_size)
 
@@ -188,7 +201,7 @@ cdef class InverseTime(Rule):
 
     cdef double regularisation, max_step
 
-    def __init__(self, Loss loss, double regularisation, double max_step=INFINITY):
+    def __init__(self, Loss loss not None, double regularisation, double max_step=INFINITY):
         self.loss = loss
         self.regularisation = regularisation
         self.max_step = max_step
@@ -216,7 +229,7 @@ cdef class PassiveAggressive(Rule):
     loss : Loss
     """
 
-    def __init__(self, Loss loss):
+    def __init__(self, Loss loss not None):
         self.loss = loss
         self.arguments = (loss,)
 
@@ -243,7 +256,7 @@ cdef class PassiveAggressive1(PassiveAggressive):
         Aggressiveness, multiplied by the importance of the sample.
     """
 
-    def __init__(self, Loss loss, double C=1.0):
+    def __init__(self, Loss loss not None, double C=1.0):
         self.loss = loss
         self.C = C
         self.arguments = (loss, C)

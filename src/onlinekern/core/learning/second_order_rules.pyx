@@ -33,7 +33,7 @@ cdef class AROW(Rule):
 
     cdef double r
 
-    def __init__(self, Loss loss, double r=1.0):
+    def __init__(self, Loss loss not None, double r=1.0):
         self.loss = loss
         self.r = r
         self.second_order = True
@@ -69,7 +69,7 @@ cdef class ConfidenceWeighted(Rule):
         At 0.5 phi is 0, and nothing would ever be learnt from mu = 0.
     """
 
-    def __init__(self, Loss loss, double confidence=0.9):
+    def __init__(self, Loss loss not None, double confidence=0.9):
         self.loss = loss
         self.phi = NormalDist().inv_cdf(confidence)
         self.second_order = True
@@ -119,7 +119,7 @@ cdef class SoftConfidenceWeighted1(ConfidenceWeighted):
         Aggressiveness, multiplied by the importance of the sample.
     """
 
-    def __init__(self, Loss loss, double confidence=0.9, double C=1.0):
+    def __init__(self, Loss loss not None, double confidence=0.9, double C=1.0):
         super().__init__(loss, confidence)
         self.C = C
         self.arguments = (loss, confidence, C)

@@ -12,7 +12,7 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
-from onlinekern.core.base.undo cimport doubles_of_shape
+from onlinekern.core.base.state cimport doubles_of_shape, positive_number
 from onlinekern.core.base.vector cimport aligned_resize, ops_for, whole_panels
 
 
@@ -25,7 +25,7 @@ cdef class Cholesky:
         Added to every diagonal element.
     """
 
-    def __init__(self, double jitter):
+    def __cinit__(self, double jitter):
         self.jitter = jitter
         self.ops = ops_for(sizeof(double))
 
@@ -144,12 +144,14 @@ cdef class Cholesky:
 
         Raises
         ------
-        ValueError
-            When the array is not square.
+        TypeError, ValueError
+            When the array is not square and finite, or an element of the diagonal is not > 0.
         """
         array = doubles_of_shape("the Cholesky factor", array, 2 * np.shape(array)[:1])
         cdef const double[:, ::1] factor = array
         cdef Py_ssize_t i, n = factor.shape[0]
+        for i in range(n):
+            positive_number("an element of the diagonal of the Cholesky factor", factor[i, i])
         self.truncate(0)
         if self.reserve(n) < 0:
             raise MemoryError(f"no memory for a factor of {n} rows")

@@ -21,6 +21,7 @@ from scipy.linalg.cython_lapack cimport dgesdd
 import numpy as np
 
 from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, Status
+from onlinekern.core.base.state cimport check_width, doubles_of_shape, integer_within, not_negative
 from onlinekern.core.base.turn cimport Turn
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport aligned_resize
@@ -38,6 +39,8 @@ cdef double ZERO = 1e-12
 # If the trace is between these, no square that matters overflows or underflows.
 cdef double SMALLEST_SQUARE = 1e-200
 cdef double LARGEST_SQUARE = 1e200
+# LAPACK counts in 32 bits.
+cdef Py_ssize_t MOST_ROWS = INT_MAX // 2
 
 
 cdef class FrequentDirections:
@@ -60,8 +63,10 @@ cdef class FrequentDirections:
         Number of shrinks that needed the singular value decomposition.
     """
 
-    def __init__(self, Py_ssize_t size, Py_ssize_t d, Turn turn=None):
+    def __cinit__(self, Py_ssize_t size, Py_ssize_t d, Turn turn=None):
         cdef int m
+        integer_within("size", size, 1, MOST_ROWS)
+        integer_within("d", d, 1, MOST_ROWS)
         self.turn = Turn() if turn is None else turn
         self.size = min(size, d)
         self.d = d
@@ -255,6 +260,7 @@ cdef class FrequentDirections:
     def insert(self, X):
         """Insert the rows of a validated X, dense or CSR. If one fails, none is inserted."""
         cdef Samples samples = samples_of(X, X.dtype)
+        check_width("X", samples.rows.d, self.d)
         cdef Py_ssize_t i = 0
         cdef Status status = OK
         self.calls += 1
@@ -273,7 +279,7 @@ cdef class FrequentDirections:
         """Return to the sketch before the last call of `insert`."""
         self.rollback()
 
-    def merge(self, FrequentDirections other):
+    def merge(self, FrequentDirections other not None):
         """Become a sketch of the rows of both this sketch and the other."""
         squares = self.tally.squared_norm + other.tally.squared_norm
         shrinkage = other.tally.shrinkage
@@ -309,12 +315,15 @@ cdef class FrequentDirections:
 
 
 def _restore(size, d, rows, squared_norm, shrinkage):
-    cdef FrequentDirections sketch = FrequentDirections(size, d)
-    n_free = 2 * sketch.size - len(rows)
-    if n_free < 1:
-        raise ValueError(f"{len(rows)} rows do not fit into a sketch of size {sketch.size}")
-    sketch.buffer.set_array(np.pad(rows, [(0, n_free), (0, 0)]))
-    sketch.tally.n = rows.shape[0]
-    sketch.tally.squared_norm, sketch.tally.shrinkage = squared_norm, shrinkage
+    cdef FrequentDirections sketch
+    n, d = np.shape(rows)[0] if np.ndim(rows) else 0, integer_within("d", d, 1, MOST_ROWS)
+    rows = doubles_of_shape("rows of the sketch", rows, (n, d))
+    sketch = FrequentDirections(size, d)
+    if n >= 2 * sketch.size:
+        raise ValueError(f"{n} rows do not fit into a sketch of size {sketch.size}")
+    sketch.buffer.set_array(np.pad(rows, [(0, 2 * sketch.size - n), (0, 0)]))
+    sketch.tally.n = n
+    sketch.tally.squared_norm = not_negative("squared norm of the sketch", squared_norm)
+    sketch.tally.shrinkage = not_negative("shrinkage of the sketch", shrinkage)
     sketch.checkpoint()
     return sketch

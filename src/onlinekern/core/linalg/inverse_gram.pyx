@@ -19,6 +19,9 @@ from scipy.linalg.cython_lapack cimport dpotrf, dpotri
 
 import numpy as np
 
+from onlinekern.core.base.state cimport (
+    count_of, doubles_of_shape, fields_of, flag_of, integer_within,
+)
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport aligned_resize, ops_for, whole_panels
 
@@ -30,6 +33,9 @@ cdef double LEAST_PIVOT = 0.5
 # at each attempt. The last attempt takes the diagonal alone.
 cdef double LEAST_EXTRA = 1e-12
 cdef int ATTEMPTS = 17
+INVERSE_FIELDS = ("inverse", "diagonal", "n_updates", "broken")
+# Above this, the sizes of a matrix in bytes would overflow before its memory is asked for.
+cdef Py_ssize_t MOST_SLOTS = 1 << 56
 
 
 cdef class InverseGram:
@@ -40,7 +46,8 @@ cdef class InverseGram:
     size : int >= 1
     """
 
-    def __init__(self, Py_ssize_t size):
+    def __cinit__(self, Py_ssize_t size):
+        integer_within("size", size, 1, MOST_SLOTS)
         self.size = size
         self.ld = whole_panels(size)
         self.ops = ops_for(sizeof(double))
@@ -163,28 +170,39 @@ cdef class InverseGram:
     def get_state(self):
         """All of it, as a dictionary of arrays and numbers."""
         return {"inverse": self.inverse.to_array(), "diagonal": self.diagonal.to_array(),
-                "n_updates": self.n_updates, "broken": self.broken}
+                "n_updates": self.n_updates, "broken": bool(self.broken)}
 
     def set_state(self, state):
-        """Take over what `get_state` gave."""
+        """Take over what `get_state` gave.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a field is missing, or is not as `get_state` would give it.
+        """
+        fields_of(state, "an inverse Gram matrix", INVERSE_FIELDS)
+        n_updates = count_of("n_updates", state["n_updates"])
+        broken = flag_of("broken", state["broken"])
         self.inverse.set_array(state["inverse"])
         self.diagonal.set_array(state["diagonal"])
-        self.n_updates = state["n_updates"]
-        self.broken = state["broken"]
+        self.n_updates = n_updates
+        self.broken = broken
 
     def add_row(self, Py_ssize_t slot, k, double kappa, double ridge):
         """`border` from Python, for tests and exploration; k has a number per slot."""
         cdef double[::1] values = np.zeros(self.ld)
+        integer_within("slot", slot, 0, self.size - 1)
         np.asarray(values)[:self.size] = k
         self.border(slot, &values[0], kappa, ridge)
 
     def remove_row(self, Py_ssize_t slot):
         """`deflate` from Python, for tests and exploration."""
+        integer_within("slot", slot, 0, self.size - 1)
         self.deflate(slot)
 
     def refresh(self, gram):
         """Compute the inverse from the kernel values of all slots, of shape (size, size)."""
-        cdef double[:, ::1] values = np.ascontiguousarray(gram, dtype=np.float64)
+        cdef double[:, ::1] values = doubles_of_shape("gram", gram, (self.size, self.size))
         cdef Py_ssize_t i
         for i in range(self.size):
             memcpy(self.fresh_row(i), &values[i, 0], self.size * sizeof(double))

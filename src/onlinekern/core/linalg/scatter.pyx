@@ -18,6 +18,9 @@ from libc.string cimport memset
 from scipy.linalg.cython_blas cimport daxpy, ddot, dgemm, dgemv, dnrm2
 
 from onlinekern.core.base.part cimport Status
+from onlinekern.core.base.state cimport (
+    MOST_OUTPUTS, check_kind, doubles_of_shape, flag_of, integer_within, items_of, size_of,
+)
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport aligned_resize
 from onlinekern.core.linalg.frequent_directions cimport FrequentDirections
@@ -45,8 +48,9 @@ cdef class Scatter:
         When there is no memory for the means of all classes.
     """
 
-    def __init__(self, FrequentDirections sketch, Py_ssize_t n_classes, bint centred):
+    def __cinit__(self, FrequentDirections sketch not None, Py_ssize_t n_classes, bint centred):
         cdef Py_ssize_t size
+        integer_within("n_classes", n_classes, 2, MOST_OUTPUTS)
         self.sketch = sketch
         self.d = sketch.d
         self.n_classes = n_classes
@@ -55,11 +59,11 @@ cdef class Scatter:
         self.sums = JournaledMatrix("class weights", 1, n_classes + 1)
         self.top = JournaledMatrix("direction of the power method", 1, self.d)
         self.init_direction()
-        size = n_classes * self.d * sizeof(double)
+        size = n_classes * self.d * sizeof(double)  # as that of `means`, which is checked
         self.deviations = <double *> aligned_resize(NULL, 0, size)
         self.overall = <double *> aligned_resize(NULL, 0, 2 * self.d * sizeof(double))
-        self.products = <double *> calloc(max(2 * sketch.size, n_classes) * n_classes,
-                                          sizeof(double))
+        self.products = <double *> calloc(
+            size_of("products", max(2 * sketch.size, n_classes), n_classes), sizeof(double))
         if self.deviations == NULL or self.overall == NULL or self.products == NULL:
             raise MemoryError(f"no memory for {n_classes} class means of {self.d} features")
         self.scratch = self.overall + self.d
@@ -216,8 +220,15 @@ cdef class Scatter:
 
 
 def _restore(sketch, n_classes, centred, state):
-    cdef Scatter scatter = Scatter(sketch, n_classes, centred)
-    for matrix, values in zip((scatter.means, scatter.sums, scatter.top), state):
+    means, sums, top = items_of(state, "a scatter matrix", 3)
+    check_kind(sketch, "sketch", FrequentDirections)
+    n_classes = integer_within("n_classes", n_classes, 2, MOST_OUTPUTS)
+    # Before memory is asked for: the arrays show that there are so many classes and features.
+    doubles_of_shape("class means", means, (n_classes, sketch.d))
+    cdef Scatter scatter = Scatter(sketch, n_classes, flag_of("centred", centred))
+    if (doubles_of_shape("class weights", sums, (1, n_classes + 1)) < 0).any():
+        raise ValueError(f"class weights must be >= 0, got {sums}")
+    for matrix, values in zip((scatter.means, scatter.sums, scatter.top), (means, sums, top)):
         (<JournaledMatrix> matrix).set_array(values)
     scatter.checkpoint()
     return scatter

@@ -27,9 +27,11 @@ cdef class LeadingEigenvectors:
         exceeds the range of its 32-bit sizes.
     """
 
-    def __init__(self, int n, int count):
+    def __cinit__(self, int n, int count):
         cdef int ask = -1, info
         cdef double a, b, c, needed, most
+        if not 1 <= count <= n:
+            raise ValueError(f"count must be in [1, {n}], got {count}")
         self.n = n
         self.count = count
         dsytrd(b"L", &n, &a, &n, &b, &c, &a, &needed, &ask, &info)

@@ -10,8 +10,11 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from onlinekern.core.base.undo cimport JournaledMatrix, doubles_of_shape
-from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, ops_for
+from onlinekern.core.base.state cimport (
+    MOST_FEATURES, MOST_OUTPUTS, doubles_of_shape, integer_within,
+)
+from onlinekern.core.base.undo cimport JournaledMatrix
+from onlinekern.core.base.vector cimport OK_PANEL, ops_for, resize_array
 from onlinekern.core.models.linear cimport LINE
 from onlinekern.core.samples.row_arithmetic cimport Vector, short_dot
 
@@ -34,13 +37,16 @@ cdef class Covariance:
 
     abstract = True
 
-    def __init__(self, Py_ssize_t n_outputs, Py_ssize_t length):
+    def __cinit__(self, Py_ssize_t n_outputs, Py_ssize_t length):
+        integer_within("n_outputs", n_outputs, 1, MOST_OUTPUTS)
+        # The intercept is one more.
+        integer_within("length", length, 0, <Py_ssize_t> MOST_FEATURES + 1)
         self.ops = ops_for(sizeof(double))
         self.n_outputs = n_outputs
         self.length = length
         self.width = (length + OK_PANEL - 1) // OK_PANEL * OK_PANEL
-        self.directions = <double *> aligned_resize(
-            NULL, 0, n_outputs * self.width * sizeof(double))
+        self.directions = <double *> resize_array(
+            NULL, 0, n_outputs, self.width * sizeof(double))
         if self.directions == NULL:
             raise MemoryError(f"no memory for {n_outputs} directions of {length} features")
 
@@ -78,9 +84,8 @@ cdef class Diagonal(Covariance):
     This is the diagonal of the contracted matrix. An update costs O(stored entries of the sample).
     """
 
-    def __init__(self, Py_ssize_t n_outputs, Py_ssize_t length):
+    def __cinit__(self, Py_ssize_t n_outputs, Py_ssize_t length):
         cdef Py_ssize_t j
-        super().__init__(n_outputs, length)
         self.blocks = JournaledMatrix("variances", n_outputs * self.width // LINE, LINE)
         for j in range(n_outputs * self.width):
             self.blocks.values[j] = 1
@@ -132,6 +137,8 @@ cdef class Diagonal(Covariance):
         whole = np.ones((self.n_outputs, self.width))
         whole[:, :self.length] = doubles_of_shape(
             self.blocks.name, array, (self.n_outputs, self.length))
+        if (array < 0).any():
+            raise ValueError(f"variances must be >= 0, got {array.min()}")
         self.blocks.set_array(whole.reshape(self.blocks.n_rows, LINE))
 
 
@@ -150,9 +157,8 @@ cdef class Full(Covariance):
     call that learns many copies each matrix once.
     """
 
-    def __init__(self, Py_ssize_t n_outputs, Py_ssize_t length):
+    def __cinit__(self, Py_ssize_t n_outputs, Py_ssize_t length):
         cdef Py_ssize_t i, k
-        super().__init__(n_outputs, length)
         self.blocks = JournaledMatrix("covariances", n_outputs, length * self.width)
         self.deferred = <char *> calloc(n_outputs, 1)
         if self.deferred == NULL:
@@ -279,6 +285,9 @@ cdef class Full(Covariance):
         cdef Py_ssize_t i, k
         cdef const double[:, :, ::1] values = doubles_of_shape(
             self.blocks.name, array, (self.n_outputs, self.length, self.length))
+        if (np.diagonal(array, 0, 1, 2) < 0).any() \
+                or not np.array_equal(array, array.transpose(0, 2, 1)):
+            raise ValueError("covariances must be symmetric, with a diagonal >= 0")
         for k in range(self.n_outputs):
             for i in range(self.length):
                 memcpy(self.blocks.row(k) + i * self.width, &values[k, i, 0],

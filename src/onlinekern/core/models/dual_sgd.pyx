@@ -18,8 +18,9 @@ import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.scaled_average cimport averaged_array, averaged_score, companion_step
+from onlinekern.core.base.state cimport doubles_of_shape, fields_of, integer_within
 from onlinekern.core.base.undo cimport Journal, JournaledMatrix
-from onlinekern.core.budgets.policy cimport Bounded, Budget
+from onlinekern.core.budgets.policy cimport Bounded, Budget, bound_of
 from onlinekern.core.budgets.queue cimport Queue
 from onlinekern.core.features.map cimport FeatureBlock, FeatureMap
 from onlinekern.core.kernels.block cimport Block
@@ -41,7 +42,7 @@ cdef class Weights:
         Of a row of features, in whole panels.
     """
 
-    def __init__(self, Coefficients coefficients, Py_ssize_t length):
+    def __cinit__(self, Coefficients coefficients not None, Py_ssize_t length):
         self.shared = coefficients
         self.ops = coefficients.ops
         self.n_outputs = coefficients.n_outputs
@@ -121,8 +122,10 @@ cdef class Weights:
 
     def set_state(self, state):
         """Take over what `get_state` gave."""
+        fields_of(state, "weights of the features", ("weights", "offsets"))
+        offsets = doubles_of_shape("offsets", state["offsets"], (2 * self.n_outputs,))
         self.values.set_array(state["weights"])
-        self.offsets.set_array(state["offsets"][np.newaxis])
+        self.offsets.set_array(offsets[np.newaxis])
 
 
 cdef class FeatureMerging(Bounded):
@@ -141,15 +144,20 @@ cdef class FeatureMerging(Bounded):
         those of kappa + 1.
     """
 
-    def __init__(self, FeatureMap map, Py_ssize_t max_support, Py_ssize_t merge_size, bint offset):
+    def __init__(self, FeatureMap map not None, Py_ssize_t max_support, Py_ssize_t merge_size,
+                 bint offset):
         self.map = map
-        self.max_support = max_support
-        self.merge_size = merge_size
+        self.max_support = bound_of("max_support", max_support, 1)
+        self.merge_size = integer_within("merge_size", merge_size, 1, max_support)
         self.offset = offset
         self.arguments = (map, max_support, merge_size, offset)
 
     cdef int prepare(self) except -1:
         Bounded.prepare(self)
+        if (self.map.d, self.map.itemsize) != (self.support.store.d, self.support.itemsize):
+            raise ValueError(f"a map of samples of {self.map.d} features of {self.map.itemsize} "
+                             f"bytes does not take support vectors of {self.support.store.d} "
+                             f"features of {self.support.itemsize} bytes")
         self.weights = Weights(self.support.coefficients, self.map.length)
         self.queue = Queue(self.max_support + 1)
         self.features = FeatureBlock(self.map, self.max_support + 1)
@@ -212,8 +220,9 @@ cdef class FeatureMerging(Bounded):
 
     def set_learnt(self, learnt):
         cdef SupportSet support = self.support
+        self.fields_learnt(learnt, ("weights", "offsets"))
         cdef Samples samples = samples_of(support.store.get_rows(support.n), support.dtype)
-        cdef Block block = Block(self.max_support + 1, self.map.d, self.map.itemsize)
+        cdef Block block = Block(max(support.n, 1), self.map.d, self.map.itemsize)
         if block.open(&samples.rows, NULL, 0, support.n) < 0:
             raise MemoryError(f"no memory for the features of {support.n} support vectors")
         self.features.fill(block)
@@ -224,7 +233,7 @@ cdef class FeatureMerging(Bounded):
 cdef class DualWindow:
     """Kernel values and features of samples that are scored."""
 
-    def __init__(self, Window window, FeatureBlock features):
+    def __cinit__(self, Window window not None, FeatureBlock features not None):
         self.window = window
         self.features = features
 
@@ -239,8 +248,7 @@ cdef class DualSpace(InverseTimeSpace):
         Not attached to another support set.
     """
 
-    def __init__(self, SupportSet support, FeatureMerging budget):
-        super().__init__(support, budget)
+    def __cinit__(self, SupportSet support, FeatureMerging budget not None):
         self.merging = budget
 
     cdef Py_ssize_t size(self) noexcept nogil:

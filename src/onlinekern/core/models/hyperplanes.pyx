@@ -19,6 +19,9 @@ has a companion, the sum of i times step i. The mean of the models 1 ... t + 1 i
 """
 from libc.stdint cimport int32_t
 
+from onlinekern.core.base.state cimport (
+    MOST_FEATURES, MOST_OUTPUTS, count_of, integer_within, items_of, not_negative,
+)
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport OK_PANEL, ok_vector_ops, ops_for
 from onlinekern.core.learning.heads cimport Update
@@ -60,10 +63,14 @@ cdef class Hyperplanes:
         Store a variance for each weight.
     """
 
-    def __init__(self, Py_ssize_t n_blocks, Py_ssize_t n_features, Py_ssize_t n_outputs,
-                 double shared_variance, bint averaged, bint second_order):
+    def __cinit__(self, Py_ssize_t n_blocks, Py_ssize_t n_features, Py_ssize_t n_outputs,
+                  double shared_variance, bint averaged, bint second_order):
         cdef Py_ssize_t b, i, size
         cdef double *variances
+        # One feature more is the constant.
+        integer_within("n_features", n_features, 0, <Py_ssize_t> MOST_FEATURES + 1)
+        integer_within("n_outputs", n_outputs, 1, MOST_OUTPUTS)
+        not_negative("shared_variance", shared_variance)
         # The vector primitives need whole panels; the features are padded with 0.
         self.width = (n_features + OK_PANEL - 1) // OK_PANEL * OK_PANEL
         self.n_outputs = n_outputs
@@ -245,5 +252,7 @@ cdef class Hyperplanes:
 
     def set_state(self, state):
         """Restore the state returned by `get_state`."""
-        self.steps, blocks = state
+        steps, blocks = items_of(state, "hyperplanes", 2)
+        steps = count_of("steps of the hyperplanes", steps)
         self.blocks.set_array(blocks)
+        self.steps = steps

@@ -8,6 +8,7 @@ values of x and the samples. With weights a_s and forgetting lambda, after t sam
 from libc.math cimport isfinite
 
 from onlinekern.core.base.part cimport NO_MEMORY, Status
+from onlinekern.core.base.state cimport check_kind
 from onlinekern.core.features.map cimport FeatureMap
 from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.models.mapped cimport MappedSpace
@@ -25,8 +26,7 @@ cdef class MeanSpace(MappedSpace):
         lambda.
     """
 
-    def __init__(self, FeatureMap map, double forgetting=1.0):
-        MappedSpace.__init__(self, map, 1, False)
+    def __cinit__(self, FeatureMap map not None, *, double forgetting=1.0):
         self.forgetting = forgetting
 
     def __reduce__(self):
@@ -63,9 +63,10 @@ cdef class MeanSpace(MappedSpace):
 
 
 def _restore(map, forgetting, double total, state):
-    cdef MeanSpace space = MeanSpace(map, forgetting)
+    check_kind(map, "map", FeatureMap)
+    cdef MeanSpace space = MeanSpace(map, forgetting=forgetting)
     if not (isfinite(total) and total >= 0):
         raise ValueError(f"the weight of the samples must be finite and at least 0, got {total}")
-    space.weights.set_state(state)
+    space.set_weights(state)
     space.total = space.saved = total
     return space

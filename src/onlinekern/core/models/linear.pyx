@@ -12,6 +12,10 @@ from onlinekern.core.base.part cimport OK, Status
 from onlinekern.core.base.scaled_average cimport (
     averaged_array, averaged_score, companion_step, count_model, fold_scale, n_averaged,
 )
+from onlinekern.core.base.state cimport (
+    MOST_FEATURES, MOST_OUTPUTS, count_of, fields_of, finite_number, float_dtype, integer_within,
+    positive_number, shown, subclass_of,
+)
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport ok_sparse_row, ops_for
 from onlinekern.core.learning.heads cimport Update
@@ -26,6 +30,7 @@ from onlinekern.core.samples.rows cimport Rows, dense_row, is_sparse, sparse_row
 # relative error is about 2^-53 / scale. Without an average, only the range of a double matters.
 cdef double SMALLEST_AVERAGED = 1e-3
 cdef double SMALLEST = 1e-100
+LINEAR_FIELDS = ("blocks", "steps", "scale", "total")
 
 
 cdef class LinearSpace(Space):
@@ -52,19 +57,27 @@ cdef class LinearSpace(Space):
         of its own sample by a times the squared length. May change between calls.
     """
 
+    def __cinit__(self, *arguments, **options):
+        # Subclasses have arguments of their own. Without `__init__`, a space has no weights.
+        self.ops = ops_for(sizeof(double))
+        self.blocks = JournaledMatrix("linear weights", 0, LINE)
+        self.average.scale = 1
+
     def __init__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, bint averaged,
                  double intercept=1.0, int64_t skipped=0, bint intercept_in_length=False):
-        self.d = d
-        self.ops = ops_for(np.dtype(dtype).itemsize)
-        self.n_outputs = n_outputs
+        self.d = integer_within("d", d, 0, MOST_FEATURES)
+        self.ops = ops_for(float_dtype(dtype).itemsize)
+        self.n_outputs = integer_within("n_outputs", n_outputs, 1, MOST_OUTPUTS)
         self.averaged = averaged
-        self.intercept = intercept
+        self.intercept = finite_number("intercept", intercept)
         self.intercept_in_length = intercept_in_length
         self.width = (d + LINE) // LINE * LINE
         self.blocks = JournaledMatrix(
             "linear weights", (1 + averaged) * n_outputs * self.width // LINE, LINE)
-        self.average.scale = 1
-        self.average.skipped = skipped
+        self.average.skipped = count_of("skipped", skipped)
+
+    cdef tuple sample_form(self):
+        return self.d, self.ops.itemsize
 
     cdef Py_ssize_t size(self) noexcept nogil:
         """Work per sample, in units of a kernel value of about 16 features."""
@@ -267,11 +280,26 @@ cdef class LinearSpace(Space):
         }
 
     def set_state(self, state):
-        """Restore the result of `get_state`."""
+        """Restore the result of `get_state`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a field is missing, or is not as `get_state` would give it.
+        """
+        fields_of(state, "linear weights", LINEAR_FIELDS)
+        steps = count_of("steps", state["steps"])
+        scale = positive_number("scale", state["scale"])
+        total = finite_number("total", state["total"])
         self.blocks.set_array(state["blocks"])
-        self.average.steps, self.average.scale = state["steps"], state["scale"]
-        self.average.total = state["total"]
+        self.average.steps, self.average.scale, self.average.total = steps, scale, total
         self.saved_average = self.average
+
+    @staticmethod
+    def size_arguments(arguments):
+        """d and n_outputs, of the arguments of the constructor."""
+        d, _, n_outputs, *_ = arguments
+        return d, n_outputs
 
     def __reduce__(self):
         return restore, (type(self), self.arguments(), self.get_state())
@@ -279,6 +307,17 @@ cdef class LinearSpace(Space):
 
 def restore(cls, arguments, state):
     """Rebuild a space from its arguments and state (for pickling)."""
+    subclass_of(cls, "the class of a space", LinearSpace)
+    if not isinstance(state, dict) or not isinstance(state.get("blocks"), np.ndarray):
+        raise TypeError(f"the state of {cls.__name__} must be a dictionary with an array 'blocks', "
+                        f"got {shown(state)}")
+    if not isinstance(arguments, tuple):
+        raise TypeError(f"arguments must be those of {cls.__name__}, got {shown(arguments)}")
+    # Before memory is asked for: the array shows that there are so many weights.
+    d, n_outputs = cls.size_arguments(arguments)
+    most = state["blocks"].size
+    if integer_within("d", d, 0, most) * integer_within("n_outputs", n_outputs, 1, most) > most:
+        raise ValueError(f"{n_outputs} outputs of {d} features do not agree with {most} weights")
     space = cls(*arguments)
     space.set_state(state)
     return space

@@ -8,10 +8,18 @@ from libc.math cimport sqrt
 from libc.stdlib cimport calloc, free
 
 from onlinekern.core.base.part cimport OK, Status
+from onlinekern.core.base.state cimport (
+    chosen, fields_of, finite_number, integer_within, not_negative,
+)
 from onlinekern.core.base.vector cimport ok_sparse_row
 from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.models.linear cimport LINE, LinearSpace
 from onlinekern.core.samples.rows cimport is_sparse, sparse_row
+
+from onlinekern.core.models.linear import LINEAR_FIELDS
+
+# Of a batch. Products with a number of samples do not overflow.
+cdef Py_ssize_t MOST_ROWS = 1 << 62
 
 
 cdef class BatchSpace(LinearSpace):
@@ -28,10 +36,13 @@ cdef class BatchSpace(LinearSpace):
         Arguments of `LinearSpace`.
     """
 
+    def __cinit__(self, *arguments, **options):
+        self.batch_update = LinearSpace.__new__(LinearSpace)
+
     def __init__(self, Py_ssize_t batch_size, double radius, *arguments):
         LinearSpace.__init__(self, *arguments)
-        self.batch_size = batch_size
-        self.radius = radius
+        self.batch_size = integer_within("batch_size", batch_size, 1, MOST_ROWS)
+        self.radius = not_negative("radius", radius)
         self.batch_update = LinearSpace(self.d, arguments[1], self.n_outputs, False, self.intercept)
         n = self.batch_update.blocks.n_rows
         self.is_nonzero = <char *> calloc(n, 1)
@@ -164,9 +175,19 @@ cdef class BatchSpace(LinearSpace):
 
     def set_state(self, state):
         """Restore the result of `get_state`."""
-        LinearSpace.set_state(self, state)
+        fields_of(state, "a batch", (*LINEAR_FIELDS, "batch_update", "count", "shrink",
+                                     "squared_norm"))
+        count = integer_within("count", state["count"], 0, self.batch_size - 1)
+        shrink = not_negative("shrink", state["shrink"])
+        squared_norm = finite_number("squared_norm", state["squared_norm"])
+        LinearSpace.set_state(self, chosen(state, LINEAR_FIELDS))
         self.batch_update.blocks.set_array(state["batch_update"])
-        self.pending.count, self.pending.shrink = state["count"], state["shrink"]
-        self.pending.squared_norm = state["squared_norm"]
+        self.pending.count, self.pending.shrink = count, shrink
+        self.pending.squared_norm = squared_norm
         self.saved_pending = self.pending
         self.find_nonzero()
+
+    @staticmethod
+    def size_arguments(arguments):
+        _, _, *linear = arguments
+        return LinearSpace.size_arguments(linear)

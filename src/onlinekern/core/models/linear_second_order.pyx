@@ -12,11 +12,13 @@ from libc.math cimport isfinite
 
 from onlinekern.core.base.part cimport NOT_FINITE, OK, Status
 from onlinekern.core.base.scaled_average cimport companion_step
+from onlinekern.core.base.state cimport chosen, count_of, fields_of
 from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.models.linear cimport LINE, LinearSpace
 from onlinekern.core.samples.row_arithmetic cimport Entries, Vector, add_vector
 
 from onlinekern.core.models.covariances import COVARIANCES
+from onlinekern.core.models.linear import LINEAR_FIELDS
 
 # A variance below this fraction of its initial value ||x||^2 counts as 0: a full matrix has
 # rounding errors of this size.
@@ -39,6 +41,8 @@ cdef class SecondOrderSpace(LinearSpace):
     def __init__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, bint averaged, bint intercept,
                  str kind):
         super().__init__(d, dtype, n_outputs, averaged, intercept)
+        if kind not in COVARIANCES:
+            raise ValueError(f"kind must be one of {', '.join(COVARIANCES)}, got {kind!r}")
         self.kind = kind
         self.relative_work = d if kind == "full" else 3
         self.sample = Entries(d, intercept)
@@ -138,6 +142,8 @@ cdef class SecondOrderSpace(LinearSpace):
 
     def set_state(self, state):
         """Restore the result of `get_state`."""
-        LinearSpace.set_state(self, state)
+        fields_of(state, "a model of second order", (*LINEAR_FIELDS, "covariance", "n_degenerate"))
+        n_degenerate = count_of("n_degenerate", state["n_degenerate"])
+        LinearSpace.set_state(self, chosen(state, LINEAR_FIELDS))
         self.covariance.set_array(state["covariance"])
-        self.n_degenerate = state["n_degenerate"]
+        self.n_degenerate = n_degenerate

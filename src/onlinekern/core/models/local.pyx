@@ -23,6 +23,10 @@ from libc.stdlib cimport calloc, free
 import numpy as np
 
 from onlinekern.core.base.part cimport OK, Status
+from onlinekern.core.base.state cimport (
+    MOST_FEATURES, MOST_OUTPUTS, count_of, integer_within, items_of, not_negative, positive_number,
+    size_of,
+)
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, ok_sparse_row, ops_for
 from onlinekern.core.learning.heads cimport Update
@@ -49,8 +53,8 @@ cdef class LiftedSample:
     MemoryError
     """
 
-    def __init__(self, Py_ssize_t n_outputs, Py_ssize_t max_terms, Py_ssize_t n_distances,
-                 Py_ssize_t width, bint second_order):
+    def __cinit__(self, Py_ssize_t n_outputs, Py_ssize_t max_terms, Py_ssize_t n_distances,
+                  Py_ssize_t width, bint second_order):
         cdef Py_ssize_t arrays = 1 + second_order
         self.terms = <Term *> calloc(max_terms, sizeof(Term))
         self.neighbors = <Py_ssize_t *> calloc(max_terms, sizeof(Py_ssize_t))
@@ -59,7 +63,8 @@ cdef class LiftedSample:
         self.columns = <int32_t *> calloc(width, sizeof(int32_t))
         self.panel_products = <char *> aligned_resize(NULL, 0, OK_PANEL * sizeof(double))
         self.buffer = <double *> aligned_resize(
-            NULL, 0, (n_distances + (1 + max_terms * arrays) * width) * sizeof(double))
+            NULL, 0, n_distances * sizeof(double) + size_of(
+                "a lifted sample", 1 + max_terms * arrays, width * sizeof(double)))
         if self.terms == NULL or self.neighbors == NULL or self.assignment == NULL \
                 or self.ignored_scores == NULL or self.panel_products == NULL \
                 or self.buffer == NULL or self.columns == NULL:
@@ -137,9 +142,12 @@ cdef class LocalSpace(Space):
         The samples are sparse as a rule: the prototypes store sums (see Prototypes).
     """
 
-    def __init__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, Py_ssize_t n_prototypes,
-                 Py_ssize_t n_assign, double sharing, bint joint, bint center, bint intercept,
-                 bint offsets, bint averaged, bint second_order, bint normalized, bint sparse):
+    def __cinit__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, Py_ssize_t n_prototypes,
+                  Py_ssize_t n_assign, double sharing, bint joint, bint center, bint intercept,
+                  bint offsets, bint averaged, bint second_order, bint normalized, bint sparse):
+        integer_within("n_prototypes", n_prototypes, 1, MOST_OUTPUTS)
+        integer_within("n_assign", n_assign, 1, n_prototypes)
+        positive_number("sharing", sharing)
         self.options = (d, np.dtype(dtype), n_outputs, n_prototypes, n_assign, sharing, joint,
                         center, intercept, offsets, averaged, second_order, normalized, sparse)
         self.d = d
@@ -161,6 +169,9 @@ cdef class LocalSpace(Space):
                   self.totals.n_distances)
         return _restore, (self.options, self.prototypes.get_state(), self.hyperplanes.get_state(),
                           self.mean.to_array(), totals)
+
+    cdef tuple sample_form(self):
+        return self.d, self.prototypes.itemsize
 
     cdef Py_ssize_t size(self) noexcept nogil:
         """Cost of scoring a sample, in kernel values of about sixteen features."""
@@ -377,12 +388,26 @@ cdef class LocalSpace(Space):
 
 
 def _restore(options, prototypes, hyperplanes, mean, totals):
+    d, _, n_outputs, n_prototypes, *_ = items_of(options, "options of a local model", 14)
+    _, centers, _ = items_of(prototypes, "prototypes", 3)
+    _, blocks = items_of(hyperplanes, "hyperplanes", 2)
+    # Before memory is asked for: the arrays show that there are so many of each.
+    if np.ndim(centers) != 2 or np.ndim(blocks) != 2 or len(centers) != n_prototypes \
+            or not 0 <= integer_within("d", d, 0, MOST_FEATURES) <= np.shape(centers)[1] \
+            or not 0 < integer_within("n_outputs", n_outputs, 1, MOST_OUTPUTS) <= blocks.shape[1]:
+        raise ValueError(
+            f"prototypes of shape {np.shape(centers)} and hyperplanes of shape {np.shape(blocks)} "
+            f"do not agree with d={d}, n_outputs={n_outputs}, n_prototypes={n_prototypes}")
     cdef LocalSpace space = LocalSpace(*options)
     space.prototypes.set_state(prototypes)
     space.hyperplanes.set_state(hyperplanes)
     space.mean.set_array(mean)
-    space.totals.n_samples = totals[0]
-    space.totals.squared_norms = totals[1]
-    space.totals.distances = totals[2]
-    space.totals.n_distances = totals[3]
+    n_samples, squared_norms, distances, n_distances = items_of(totals, "totals", 4)
+    space.totals.n_samples = count_of("n_samples", n_samples)
+    space.totals.squared_norms = not_negative("squared_norms", squared_norms)
+    space.totals.distances = not_negative("distances", distances)
+    space.totals.n_distances = count_of("n_distances", n_distances)
+    if space.prototypes.n != min(space.prototypes.k, space.totals.n_samples):
+        raise ValueError(f"{n_samples} samples cannot have given {space.prototypes.n} of "
+                         f"{n_prototypes} prototypes: each of the first becomes one")
     return space

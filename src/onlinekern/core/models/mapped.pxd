@@ -8,3 +8,4 @@ cdef class MappedSpace(Space):
     cdef readonly FeatureMap map
     cdef readonly Coefficients weights     # of the features
     cdef FeatureWindow window
+    cdef int set_weights(self, object state) except -1

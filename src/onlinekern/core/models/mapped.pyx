@@ -7,11 +7,16 @@ of features: they shrink by a scale, and their running average costs a second we
 import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.state cimport (
+    MOST_OUTPUTS, check_kind, fields_of, flag_of, integer_within,
+)
 from onlinekern.core.features.map cimport FeatureMap, FeatureWindow
 from onlinekern.core.kernels.coefficients cimport Coefficients
 from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.rows cimport Rows
+
+from onlinekern.core.kernels.coefficients import FIELDS
 
 # Shorter blocks gain nothing, though they would stay in a nearer cache (bench_mapped).
 cdef Py_ssize_t ROWS = 64
@@ -23,12 +28,12 @@ cdef class MappedSpace(Space):
     Parameters
     ----------
     map : FeatureMap
-    n_outputs : int
-    averaged : bool
+    n_outputs : int, default=1
+    averaged : bool, default=False
         Whether the average of f_1 ... f_t is scored beside f_t.
     """
 
-    def __init__(self, FeatureMap map, Py_ssize_t n_outputs, bint averaged):
+    def __cinit__(self, FeatureMap map not None, Py_ssize_t n_outputs=1, bint averaged=False, **_):
         self.map = map
         self.n_outputs = n_outputs
         self.weights = Coefficients(n_outputs, averaged, map.itemsize)
@@ -42,6 +47,9 @@ cdef class MappedSpace(Space):
     def __reduce__(self):
         return _restore, (self.map, self.n_outputs, self.weights.averaged,
                           self.weights.get_state())
+
+    cdef tuple sample_form(self):
+        return self.map.d, self.map.itemsize
 
     cdef Py_ssize_t size(self) noexcept nogil:
         return self.map.work()
@@ -107,8 +115,24 @@ cdef class MappedSpace(Space):
             return np.zeros(self.n_outputs)
         return self.weights.effective()[:, self.map.constant]
 
+    cdef int set_weights(self, object state) except -1:
+        """Take over the weights of the features, as many as there are."""
+        shape = self.n_outputs, self.map.length
+        fields_of(state, "weights of features", FIELDS)
+        if np.shape(state["values"]) != shape:
+            raise ValueError(f"weights of features must have shape {shape}, got "
+                             f"{np.shape(state['values'])}")
+        self.weights.set_state(state)
+        return 0
+
 
 def _restore(map, n_outputs, averaged, state):
-    space = MappedSpace(map, n_outputs, averaged)
-    space.weights.set_state(state)
+    check_kind(map, "map", FeatureMap)
+    # Before memory is asked for: the array shows that there are so many outputs.
+    fields_of(state, "weights of features", FIELDS)
+    if np.shape(state["values"])[:1] != (integer_within("n_outputs", n_outputs, 1, MOST_OUTPUTS),):
+        raise ValueError(f"weights of {n_outputs} outputs must have so many rows, got shape "
+                         f"{np.shape(state['values'])}")
+    cdef MappedSpace space = MappedSpace(map, n_outputs, flag_of("averaged", averaged))
+    space.set_weights(state)
     return space

@@ -4,15 +4,21 @@ It has two stages. The first is a kernel expansion (`KernelSpace`). When that ha
 support vectors, they become the landmarks of Nystroem features, and the second stage is a linear
 function of these (`MappedSpace`). `NystroemSpace` delegates to its present stage.
 """
+from libc.limits cimport INT_MAX
+
 from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, RAISED, Status
+from onlinekern.core.base.state cimport integer_within, items_of
 from onlinekern.core.budgets.policy cimport Budget
 from onlinekern.core.features.nystroem cimport Nystroem, NystroemWindow, Spectrum
 from onlinekern.core.kernels.coefficients cimport Coefficients
-from onlinekern.core.kernels.support_set cimport SupportSet
+from onlinekern.core.kernels.support_set cimport SupportSet, restored_set
 from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.models.mapped cimport MappedSpace
 from onlinekern.core.models.space cimport KernelSpace, Space
 from onlinekern.core.samples.rows cimport Rows
+
+cdef extern from "Python.h":
+    const Py_ssize_t PY_SSIZE_T_MAX
 
 
 cdef class StageWindow:
@@ -43,10 +49,12 @@ cdef class NystroemSpace(Space):
         Upper bound on the number of features.
     """
 
-    def __init__(self, SupportSet support, Py_ssize_t n_landmarks, Py_ssize_t n_components):
+    def __cinit__(self, SupportSet support not None, Py_ssize_t n_landmarks,
+                  Py_ssize_t n_components):
         self.support = support
-        self.n_landmarks = n_landmarks
-        self.n_components = n_components
+        # LAPACK counts in 32 bits.
+        self.n_landmarks = integer_within("n_landmarks", n_landmarks, 1, INT_MAX)
+        self.n_components = integer_within("n_components", n_components, 1, PY_SSIZE_T_MAX)
         self.expansion = KernelSpace(support, Budget())
         self.n_outputs = self.expansion.n_outputs
         self.stage = self.saved_stage = self.expansion
@@ -117,6 +125,9 @@ cdef class NystroemSpace(Space):
     def components(self):
         return (self.stage,)
 
+    cdef tuple sample_form(self):
+        return self.expansion.sample_form()
+
     cdef Py_ssize_t size(self) noexcept nogil:
         return self.stage.size()
 
@@ -183,12 +194,18 @@ cdef class NystroemSpace(Space):
 
 def _restore(arguments, state, n_landmarks, n_components, learnt):
     cdef NystroemSpace space
-    support = SupportSet(*arguments)
-    support.set_state(state)
+    cdef MappedSpace mapped
+    support = restored_set(arguments, state)
     space = NystroemSpace(support, n_landmarks, n_components)
+    expected = support.n < n_landmarks if learnt is None else support.n == n_landmarks
+    if not expected or support.slots.n_free > 0:
+        raise ValueError(
+            f"a model of {n_landmarks} landmarks in its {'first' if learnt is None else 'second'} "
+            f"stage cannot have {support.n} support vectors, {support.slots.n_free} slots of them "
+            "free")
     if learnt is not None:
-        projection, weights = learnt
+        projection, weights = items_of(learnt, "the second stage", 2)
         mapped = space.new_mapped(projection)
-        mapped.weights.set_state(weights)
+        mapped.set_weights(weights)
         space.stage = space.saved_stage = mapped
     return space

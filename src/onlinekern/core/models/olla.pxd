@@ -4,23 +4,8 @@ from onlinekern.core.kernels.support_set cimport SupportSet
 from onlinekern.core.learning.heads cimport Head
 from onlinekern.core.learning.order cimport Order
 from onlinekern.core.learning.point_rules cimport Penalty
+from onlinekern.core.models.row_cache cimport KernelRowCache
 from onlinekern.core.models.space cimport Space
-
-
-cdef class KernelRowCache:
-    cdef readonly Py_ssize_t n, row_bytes, capacity, used
-    cdef readonly long long hits, misses
-    cdef char *memory
-    cdef Py_ssize_t *slot_of     # of each row; -1: not kept
-    cdef Py_ssize_t *row_in      # by slot
-    cdef Py_ssize_t *older       # neighbours of each slot, by last use; -1: none
-    cdef Py_ssize_t *newer
-    cdef Py_ssize_t oldest, newest
-
-    cdef char *find(self, Py_ssize_t row) noexcept nogil
-    cdef char *make(self, Py_ssize_t row) noexcept nogil
-    cdef void unlink(self, Py_ssize_t slot) noexcept nogil
-    cdef void link(self, Py_ssize_t slot) noexcept nogil
 
 
 cdef class OLLASpace(Space):
@@ -35,6 +20,7 @@ cdef class OLLASpace(Space):
     cdef double[::1] change            # of the coefficients of one point
 
     cdef Status step_on(self, Py_ssize_t i) noexcept nogil
+    cdef int check_learning(self) except -1
 
 
 cdef class AllOutputs(OLLASpace):

@@ -20,131 +20,23 @@ When the epochs are over, `settle` turns the model into a support set of the poi
 A failed call of `learn` is not undone: the points belong to the estimator, whose `fit` drops the
 space. A refused step changes nothing, so the model is then the one before that step.
 """
-from libc.math cimport INFINITY, fabs
-from libc.stdlib cimport free, malloc
+from libc.math cimport INFINITY, NAN, fabs
 from libc.string cimport memcpy
 
 import numpy as np
 
 from onlinekern.core.base.part cimport NOT_FINITE, NOT_GIVEN, NO_MEMORY, OK, Status
+from onlinekern.core.base.state cimport doubles_of_shape, flag_of
 from onlinekern.core.base.vector cimport whole_panels
 from onlinekern.core.kernels.cost_model cimport best_length
-from onlinekern.core.kernels.support_set cimport SupportSet
+from onlinekern.core.kernels.support_set cimport SupportSet, restored_set
 from onlinekern.core.kernels.window cimport Window
 from onlinekern.core.learning.heads cimport Head, Update
 from onlinekern.core.learning.order cimport Order
 from onlinekern.core.learning.point_rules cimport Penalty
+from onlinekern.core.models.row_cache cimport KernelRowCache
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
-
-
-cdef class KernelRowCache:
-    """Kernel rows in bounded memory; the least recently used row is evicted first.
-
-    The caller fills the rows. The operating system provides the pages when they are first written,
-    so unused capacity costs no memory.
-
-    Parameters
-    ----------
-    n : int
-        Number of rows that can be asked for, 0 ... n - 1.
-    row_bytes : int > 0
-    limit : float
-        Bytes for all rows; one row is always kept.
-
-    Attributes
-    ----------
-    capacity : int
-        Number of rows that fit.
-    hits, misses : int
-        How often `find` found a row, and how often it did not.
-    """
-
-    def __init__(self, Py_ssize_t n, Py_ssize_t row_bytes, double limit):
-        cdef Py_ssize_t r
-        self.n = n
-        self.row_bytes = row_bytes
-        self.capacity = max(1, min(n, <Py_ssize_t> min(limit / row_bytes, 1e15)))
-        self.oldest = self.newest = -1
-        self.memory = <char *> malloc(self.capacity * row_bytes)
-        self.slot_of = <Py_ssize_t *> malloc((max(n, 1) + 3 * self.capacity) * sizeof(Py_ssize_t))
-        if self.memory == NULL or self.slot_of == NULL:
-            raise MemoryError(
-                f"no memory for {self.capacity} kernel rows of {row_bytes} bytes: "
-                "cache_size can be smaller")
-        self.row_in = self.slot_of + max(n, 1)
-        self.older = self.row_in + self.capacity
-        self.newer = self.older + self.capacity
-        for r in range(n):
-            self.slot_of[r] = -1
-
-    def __dealloc__(self):
-        free(self.memory)
-        free(self.slot_of)
-
-    cdef char *find(self, Py_ssize_t row) noexcept nogil:
-        """The memory of a row, which becomes the newest; NULL when it is not kept."""
-        cdef Py_ssize_t slot = self.slot_of[row]
-        if slot < 0:
-            self.misses += 1
-            return NULL
-        self.hits += 1
-        if slot != self.newest:
-            self.unlink(slot)
-            self.link(slot)
-        return self.memory + slot * self.row_bytes
-
-    cdef char *make(self, Py_ssize_t row) noexcept nogil:
-        """Memory for a row that is not kept; may evict the oldest one."""
-        cdef Py_ssize_t slot = self.used
-        if slot < self.capacity:
-            self.used += 1
-        else:
-            slot = self.oldest
-            self.unlink(slot)
-            self.slot_of[self.row_in[slot]] = -1
-        self.row_in[slot] = row
-        self.slot_of[row] = slot
-        self.link(slot)
-        return self.memory + slot * self.row_bytes
-
-    cdef void unlink(self, Py_ssize_t slot) noexcept nogil:
-        """Take a slot out of the list by last use."""
-        cdef Py_ssize_t older = self.older[slot], newer = self.newer[slot]
-        if older >= 0:
-            self.newer[older] = newer
-        else:
-            self.oldest = newer
-        if newer >= 0:
-            self.older[newer] = older
-        else:
-            self.newest = older
-
-    cdef void link(self, Py_ssize_t slot) noexcept nogil:
-        """Make an unlinked slot the newest."""
-        self.older[slot] = self.newest
-        self.newer[slot] = -1
-        if self.newest >= 0:
-            self.newer[self.newest] = slot
-        else:
-            self.oldest = slot
-        self.newest = slot
-
-    def use(self, Py_ssize_t row):
-        """Find or make a row; whether it was found (for tests)."""
-        if self.find(row) != NULL:
-            return True
-        self.make(row)
-        return False
-
-    def kept(self):
-        """The rows kept, the least recently used first (for tests)."""
-        rows, slot = [], self.oldest
-        while slot >= 0:
-            rows.append(self.row_in[slot])
-            slot = self.newer[slot]
-        return rows
-
 
 # Larger coefficients count as infinite. Sums of products of smaller ones with kernel values do not
 # overflow.
@@ -163,7 +55,8 @@ cdef class OLLASpace(Space):
         Whether each step on a point is also a step on the offset.
     """
 
-    def __init__(self, SupportSet support, Penalty penalty, bint fit_intercept):
+    def __cinit__(self, SupportSet support not None, Penalty penalty not None,
+                  bint fit_intercept, *_):
         self.support = support
         self.n_outputs = support.coefficients.n_outputs
         self.penalty = penalty
@@ -189,11 +82,22 @@ cdef class OLLASpace(Space):
 
     def coefficients(self):
         """The coefficients of the points, ndarray of shape (n_points, n_outputs)."""
+        self.check_learning()
         return np.array(self.alpha)
 
     def outputs_seen(self):
         """The output of each point at its last turn, ndarray of shape (n_points, n_outputs)."""
+        self.check_learning()
         return np.array(self.seen)
+
+    cdef int check_learning(self) except -1:
+        """Raise ValueError if there are no points, before `prepare` or after `settle`."""
+        if self.basis is None:
+            raise ValueError("there are no points: they come with `prepare` and go with `settle`")
+        return 0
+
+    cdef int reserve_block(self, Py_ssize_t rows) except -1:
+        return self.check_learning()
 
     def offsets(self):
         """The offset of each output."""
@@ -221,6 +125,9 @@ cdef class OLLASpace(Space):
 
     def components(self):
         return self.support.kernel, self.support.store, self.penalty
+
+    cdef tuple sample_form(self):
+        return self.support.store.d, self.support.itemsize
 
     cdef Py_ssize_t size(self) noexcept nogil:
         return self.support.n if self.basis is None else self.basis.n
@@ -285,8 +192,9 @@ cdef class OLLASpace(Space):
 
 
 def _restore(arguments, state, penalty, fit_intercept, offset):
-    cdef OLLASpace space = OLLASpace(SupportSet(*arguments), penalty, fit_intercept)
-    space.support.set_state(state)
+    cdef OLLASpace space = OLLASpace(restored_set(arguments, state), penalty,
+                                     flag_of("fit_intercept", fit_intercept))
+    offset = doubles_of_shape("offset", offset, (space.n_outputs,))
     space.offset = np.array(offset)  # the pickled one may be read-only
     return space
 
@@ -302,9 +210,8 @@ cdef class AllOutputs(OLLASpace):
         Memory for kernel rows.
     """
 
-    def __init__(self, SupportSet support, Penalty penalty, bint fit_intercept,
-                 double cache_bytes):
-        super().__init__(support, penalty, fit_intercept)
+    def __cinit__(self, SupportSet support, Penalty penalty, bint fit_intercept,
+                  double cache_bytes):
         self.cache_bytes = cache_bytes
 
     def prepare(self, X):
@@ -322,6 +229,7 @@ cdef class AllOutputs(OLLASpace):
 
     def outputs(self):
         """The present outputs of the points, ndarray of shape (n_points, n_outputs)."""
+        self.check_learning()
         return np.asarray(self.values).T[:self.alpha.shape[0]] + self.offsets()
 
     cdef double output(self, Py_ssize_t point, Py_ssize_t k) noexcept nogil:
@@ -329,6 +237,9 @@ cdef class AllOutputs(OLLASpace):
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
         cdef Py_ssize_t k, p = self.row_number(i)
+        if self.values is None:
+            current[0] = NAN
+            return
         for k in range(self.n_outputs):
             current[k] = averaged[k] = self.seen[p, k] = self.output(p, k)
 
@@ -366,9 +277,8 @@ cdef class SupportOutputs(OLLASpace):
         A point with coefficients of at most this absolute value is no support vector.
     """
 
-    def __init__(self, SupportSet support, Penalty penalty, bint fit_intercept,
-                 double tolerance):
-        super().__init__(support, penalty, fit_intercept)
+    def __cinit__(self, SupportSet support, Penalty penalty, bint fit_intercept,
+                  double tolerance):
         self.tolerance = tolerance
 
     def prepare(self, X):
@@ -380,11 +290,14 @@ cdef class SupportOutputs(OLLASpace):
         return super().settle(X, tolerance)
 
     cdef int reserve_block(self, Py_ssize_t rows) except -1:
+        self.check_learning()
         return self.basis.reserve_block(rows)
 
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil:
         OLLASpace.open(self, rows, order, first, n)
+        if self.basis is None:
+            return NOT_GIVEN
         return self.basis.open(rows, order, first, n)
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
@@ -424,8 +337,8 @@ cdef class WorstViolatorFirst(Order):
         Points of weight 0 are left out.
     """
 
-    def __init__(self, AllOutputs space, Head head, const double[::1] y,
-                 const double[::1] weight=None):
+    def __init__(self, AllOutputs space not None, Head head not None,
+                 const double[::1] y not None, const double[::1] weight=None):
         self.space = space
         self.head = head
         self.y = y

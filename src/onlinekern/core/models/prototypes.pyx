@@ -17,9 +17,12 @@ from libc.stdlib cimport free
 
 import numpy as np
 
+from onlinekern.core.base.state cimport (
+    MOST_FEATURES, MOST_OUTPUTS, float_dtype, integer_within, items_of,
+)
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport (
-    OK_DOT, OK_PANEL, OK_SQUARED, aligned_resize, ok_sparse_row, ops_for, whole_panels,
+    OK_DOT, OK_PANEL, OK_SQUARED, ok_sparse_row, ops_for, resize_array, whole_panels,
 )
 from onlinekern.core.samples.rows cimport Rows, dense_row, is_sparse, sparse_row
 
@@ -108,15 +111,15 @@ cdef class Prototypes:
         Number of prototypes so far.
     """
 
-    def __init__(self, Py_ssize_t k, Py_ssize_t d, dtype, bint keeps_sums):
+    def __cinit__(self, Py_ssize_t k, Py_ssize_t d, dtype, bint keeps_sums):
         self.keeps_sums = keeps_sums
-        self.k = k
-        self.d = d
-        self.itemsize = np.dtype(dtype).itemsize
+        self.k = integer_within("the number of prototypes", k, 1, MOST_OUTPUTS)
+        self.d = integer_within("d", d, 0, MOST_FEATURES)
+        self.itemsize = float_dtype(dtype).itemsize
         self.ops = ops_for(self.itemsize)
         self.centers = JournaledMatrix("prototypes", k, whole_panels(d))
         self.statistics = JournaledMatrix("samples of the prototypes", k, 8)
-        self.panels = <char *> aligned_resize(NULL, 0, self.padded_size() * d * self.itemsize)
+        self.panels = <char *> resize_array(NULL, 0, self.padded_size(), d * self.itemsize)
         if self.panels == NULL:
             raise MemoryError(f"no memory for {k} prototypes of {d} features")
 
@@ -243,8 +246,14 @@ cdef class Prototypes:
     def set_state(self, state):
         """Restore the state returned by `get_state`."""
         cdef Py_ssize_t j
-        self.n, centers, statistics = state
+        n, centers, statistics = items_of(state, "prototypes", 3)
+        n = integer_within("the number of prototypes so far", n, 0, self.k)
         self.centers.set_array(centers)
         self.statistics.set_array(statistics)
+        self.n = n
+        for j in range(n):
+            if self.statistics.row(j)[0] < 1:
+                raise ValueError(f"prototype {j} must have at least one sample, got "
+                                 f"{self.statistics.row(j)[0]}")
         for j in range(self.n):
             self.write_lane(j)

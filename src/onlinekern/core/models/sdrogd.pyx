@@ -21,7 +21,10 @@ from libc.math cimport fabs, frexp, isfinite, ldexp, sqrt
 from libc.stdint cimport int64_t
 from scipy.linalg.cython_blas cimport daxpy
 
+import numpy as np
+
 from onlinekern.core.base.part cimport NOT_FINITE, OK, Part, Status
+from onlinekern.core.base.state cimport count_of, integer_within, items_of
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.linalg.scatter cimport Scatter
@@ -142,6 +145,9 @@ cdef double LARGEST_SCORE = 2.0 ** 30
 # Largest exponent applied to scores, so that they stay finite. Beyond it, sign and order of the
 # scores are right, but their size is not.
 cdef int LARGEST_EXPONENT = 300
+# Each step adds at most 1100.
+cdef Py_ssize_t MOST_EXPONENT = 1 << 30
+cdef Py_ssize_t MOST_ROWS = 1 << 62
 
 
 cdef class SketchedSpace(Space):
@@ -161,8 +167,14 @@ cdef class SketchedSpace(Space):
         Predict with the average w_bar <- w_bar + min(1, 4 / (t + 3)) (w - w_bar) after batch t.
     """
 
-    def __init__(self, Scatter scatter, discriminant, step_size, Py_ssize_t n_outputs,
-                 Py_ssize_t batch_size, bint intercept, bint averaged):
+    def __cinit__(self, Scatter scatter not None, Discriminant discriminant not None,
+                  StepSize step_size not None, Py_ssize_t n_outputs, Py_ssize_t batch_size,
+                  bint intercept, bint averaged):
+        integer_within("batch_size", batch_size, 1, MOST_ROWS)
+        if n_outputs != (1 if scatter.n_classes == 2 else scatter.n_classes):
+            raise ValueError(f"{scatter.n_classes} classes need "
+                             f"{1 if scatter.n_classes == 2 else scatter.n_classes} outputs, got "
+                             f"n_outputs={n_outputs}")
         self.scatter = scatter
         self.discriminant = discriminant
         self.step_size = step_size
@@ -178,6 +190,9 @@ cdef class SketchedSpace(Space):
 
     def components(self):
         return self.discriminant, self.step_size
+
+    cdef tuple sample_form(self):
+        return self.scatter.d, None
 
     cdef Py_ssize_t size(self) noexcept nogil:
         """Work per sample, in units of a kernel value of a few features."""
@@ -357,10 +372,15 @@ cdef class SketchedSpace(Space):
 
 
 def _restore(arguments, state):
-    cdef SketchedSpace space = SketchedSpace(*arguments)
-    space.weights.set_array(state[0])
-    space.average.set_array(state[1])
-    space.negative_gradient.set_array(state[2])
-    space.progress.steps, space.progress.exponent, space.progress.pending = state[3:]
+    cdef SketchedSpace space = SketchedSpace(*items_of(arguments, "arguments", 7))
+    weights, average, gradient, steps, exponent, pending = items_of(state, "a sketched model", 6)
+    space.weights.set_array(weights)
+    if not space.averaged and not np.array_equal(weights, average):
+        raise ValueError("without an average, the averaged weights must be the weights")
+    space.average.set_array(average)
+    space.negative_gradient.set_array(gradient)
+    space.progress.steps = count_of("steps", steps)
+    space.progress.exponent = integer_within("exponent", exponent, -MOST_EXPONENT, MOST_EXPONENT)
+    space.progress.pending = integer_within("pending", pending, 0, space.batch_size - 1)
     space.checkpoint()
     return space

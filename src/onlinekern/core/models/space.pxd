@@ -17,6 +17,7 @@ cdef class Space(Component):
         """The row of sample i of the open block."""
         return self.order[self.first + i] if self.order else self.first + i
 
+    cdef tuple sample_form(self)
     cdef Py_ssize_t size(self) noexcept nogil
     cdef bint stored_sparse(self) noexcept nogil
     cdef int reserve_block(self, Py_ssize_t rows) except -1

@@ -9,9 +9,10 @@ from libc.math cimport NAN
 import copy
 
 from onlinekern.core.base.part cimport NOT_GIVEN, NO_MEMORY, OK, Status
+from onlinekern.core.base.state cimport check_kind, subclass_of
 from onlinekern.core.budgets.policy cimport Budget
 from onlinekern.core.kernels.cost_model cimport best_length
-from onlinekern.core.kernels.support_set cimport SupportSet
+from onlinekern.core.kernels.support_set cimport SupportSet, restored_set
 from onlinekern.core.kernels.window cimport Window
 from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.samples.rows cimport Rows
@@ -29,6 +30,10 @@ cdef class Space:
     """
 
     abstract = True
+
+    cdef tuple sample_form(self):
+        """(features, element size) of the samples, or None if a space does not rely on them."""
+        return None
 
     cdef Py_ssize_t size(self) noexcept nogil:
         return 0
@@ -89,7 +94,7 @@ cdef class KernelSpace(Space):
         Not attached to another support set.
     """
 
-    def __init__(self, SupportSet support, Budget budget):
+    def __cinit__(self, SupportSet support not None, Budget budget not None):
         self.support = support
         self.budget = budget
         self.n_outputs = support.n_outputs
@@ -101,6 +106,9 @@ cdef class KernelSpace(Space):
     def __reduce__(self):
         return _restore, (type(self), self.support.arguments(), self.support.get_state(),
                           self.budget)
+
+    cdef tuple sample_form(self):
+        return self.support.store.d, self.support.itemsize
 
     cdef Py_ssize_t size(self) noexcept nogil:
         """Kernel values per sample, as a measure of the work."""
@@ -202,7 +210,7 @@ cdef class InverseTimeSpace(KernelSpace):
 
 
 def _restore(cls, arguments, state, budget):
-    support = SupportSet(*arguments)
-    support.set_state(state)
+    subclass_of(cls, "the class of a space", KernelSpace)
+    check_kind(budget, "budget", Budget)
     # copy.copy of a space hands over the policy of the original, which is attached.
-    return cls(support, copy.copy(budget))
+    return cls(restored_set(arguments, state), copy.copy(budget))

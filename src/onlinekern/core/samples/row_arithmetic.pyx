@@ -213,7 +213,7 @@ cdef class Entries:
         Append the entry 1 at place d.
     """
 
-    def __init__(self, Py_ssize_t d, bint intercept):
+    def __cinit__(self, Py_ssize_t d, bint intercept):
         self.intercept = intercept
         self.width = (d + intercept + OK_PANEL - 1) // OK_PANEL * OK_PANEL
         self.values = <double *> aligned_resize(NULL, 0, self.width * sizeof(double))

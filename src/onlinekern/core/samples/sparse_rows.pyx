@@ -141,7 +141,7 @@ cdef class Point:
     sparse : bool
     """
 
-    def __init__(self, Py_ssize_t d, Py_ssize_t itemsize, bint sparse):
+    def __cinit__(self, Py_ssize_t d, Py_ssize_t itemsize, bint sparse):
         self.d = d
         self.itemsize = itemsize
         self.sparse = sparse

@@ -1,0 +1,16 @@
+# Kernel rows in bounded memory. May change at minor versions.
+
+cdef class KernelRowCache:
+    cdef readonly Py_ssize_t n, row_bytes, capacity, used
+    cdef readonly long long hits, misses
+    cdef char *memory
+    cdef Py_ssize_t *slot_of     # of each row; -1: not kept
+    cdef Py_ssize_t *row_in      # by slot
+    cdef Py_ssize_t *older       # neighbours of each slot, by last use; -1: none
+    cdef Py_ssize_t *newer
+    cdef Py_ssize_t oldest, newest
+
+    cdef char *find(self, Py_ssize_t row) noexcept nogil
+    cdef char *make(self, Py_ssize_t row) noexcept nogil
+    cdef void unlink(self, Py_ssize_t slot) noexcept nogil
+    cdef void link(self, Py_ssize_t slot) noexcept nogil
