@@ -29,6 +29,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 def _run(arguments: list[str] | None) -> int:
+    _open_outputs()
     try:
         if (sys.argv[1:] if arguments is None else arguments) == ["--version"]:
             print(version_line())
@@ -56,7 +57,9 @@ def _run(arguments: list[str] | None) -> int:
     except OSError as error:
         if error.strerror is None:
             return _fail(str(error))
-        return _fail(f"{error.filename}: {error.strerror}" if error.filename else error.strerror)
+        if error.filename is None:
+            return _fail(error.strerror)
+        return _fail(f"{error.filename or repr('')}: {error.strerror}")
     except (ValueError, ArithmeticError) as error:
         return _fail(str(error))
     except MemoryError as error:
@@ -77,8 +80,20 @@ def version_line() -> str:
     return f"onlinekern {__version__}"
 
 
+def _open_outputs() -> None:
+    """Replace outputs that were closed before the start, which Python makes None."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+
+
 def _fail(message: str) -> int:
-    print(f"onlinekern: error: {' '.join(message.split())}", file=sys.stderr)
+    # Bytes of a file that is no text could steer the terminal.
+    shown = "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+        for letter in " ".join(message.split())
+    )
+    print(f"onlinekern: error: {shown}", file=sys.stderr)
     return BAD_INPUT
 
 
@@ -100,3 +115,7 @@ def _warning_printer() -> Any:
         printed.add(line)
 
     return show
+
+
+if __name__ == "__main__":
+    main()

@@ -10,6 +10,7 @@ import functools
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -213,7 +214,7 @@ def compare(
     MemoryError
         If the models have no room.
     """
-    _check(repeats, kernel, gamma)
+    _check(repeats, seed, kernel, gamma)
     repeats = repeats if shuffle else 1
     setting = _Setting(shuffle, kernel, gamma, settings or {}, seed)
     keeper = Progress(
@@ -277,13 +278,15 @@ class _Tally:
             self.progress(self.done, self.total, text)
 
 
-def _check(repeats: int, kernel: str, gamma: float | str | None) -> None:
-    if repeats < 1:
-        raise ValueError(f"repeats must be at least 1, got {repeats}")
+def _check(repeats: Any, seed: Any, kernel: Any, gamma: Any) -> None:
+    for name, value, least in (("repeats", repeats, 1), ("seed", seed, 0)):
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+            raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
     if kernel not in KERNELS:
         raise ValueError(f"unknown kernel {kernel!r}; known are {', '.join(KERNELS)}")
-    if gamma is not None and not isinstance(gamma, str) and not 0 < gamma < np.inf:
-        raise ValueError(f"gamma must be a positive number, got {gamma}")
+    known = gamma in (None, "scale", "auto") or (isinstance(gamma, Real) and 0 < gamma < np.inf)
+    if not known:
+        raise ValueError(f"gamma must be a positive number, 'scale', 'auto' or None, got {gamma!r}")
 
 
 def _check_features(estimators: Iterable[Any], source: Source) -> None:

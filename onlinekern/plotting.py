@@ -36,6 +36,12 @@ def plot_comparisons(comparisons: Sequence[Comparison], path: str | PathLike[str
     path : str or path
         File to write; its suffix is the format.
     """
+    comparisons = list(comparisons) if isinstance(comparisons, Sequence) else [comparisons]
+    if not comparisons or not all(hasattr(item, "methods") for item in comparisons):
+        raise ValueError(f"comparisons must be a list of one or more Comparison, got {comparisons}")
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ValueError(f"path must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -52,7 +58,7 @@ def plot_comparisons(comparisons: Sequence[Comparison], path: str | PathLike[str
             handles, labels, loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False,
             ncols=-(-len(labels) // LEGEND_ROWS),
         )  # fmt: skip
-    figure.savefig(path, dpi=130, format=Path(path).suffix.lower().lstrip(".") or "png")
+    figure.savefig(path, dpi=130, format=suffix.lstrip("."))
 
 
 def plot_errors(comparison: Comparison, axes: Axes) -> None:
@@ -69,11 +75,14 @@ def plot_errors(comparison: Comparison, axes: Axes) -> None:
 
 def plot_supports(comparison: Comparison, axes: Axes) -> None:
     """Draw the number of support vectors against the samples seen, both axes logarithmic."""
+    any_support = False
     for result, style in _styled(comparison):
         samples, _, support = result.mean_curves()
         keep = _shown(samples) & (support > 0)
+        any_support = any_support or bool(keep.any())
         axes.plot(samples[keep], support[keep], **style)
-    axes.set_yscale("log")
+    if any_support:
+        axes.set_yscale("log")
     axes.set_title(f"{Path(comparison.data).name}: support vectors")
     axes.set_ylabel("support vectors")
     _finish(axes)

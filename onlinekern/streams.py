@@ -21,7 +21,13 @@ from typing import Any, Unpack
 from scipy import sparse
 
 from onlinekern._streaming.readers import LibsvmReader, StreamError, name_of
-from onlinekern._streaming.source import Source, SourceOptions, stored
+from onlinekern._streaming.source import (
+    Source,
+    SourceOptions,
+    check_count,
+    check_dtype,
+    stored,
+)
 from onlinekern._streaming.synthetic import (
     chess_board,
     gaussian_mixture,
@@ -238,6 +244,8 @@ def read_blocks(
     [[5.0, 1.0], [1.0, 9.0]] ['fraud', 'ok']
     [[2.0, 8.0]] ['ok']
     """
+    check_dtype(dtype)
+    check_count("n_features", n_features, optional=True)
     paths = [paths] if isinstance(paths, str | PathLike) else list(paths)
     if not paths:
         raise StreamError("no files to read")

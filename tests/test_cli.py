@@ -18,6 +18,7 @@ pytest.importorskip("matplotlib")
 
 import onlinekern  # noqa: E402
 from onlinekern import _memory, cli  # noqa: E402
+from onlinekern._comparison import compare as comparison_module  # noqa: E402
 from onlinekern._comparison.app import app  # noqa: E402
 from onlinekern._comparison.compare import parse_settings  # noqa: E402
 from onlinekern._comparison.methods import METHODS  # noqa: E402
@@ -363,3 +364,53 @@ def test_broken_pipe_is_silent(folder):
     process.wait(timeout=60)
     assert err == b""
     assert process.returncode != 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell")
+def test_closed_outputs_and_the_module_of_the_entry_point(folder):
+    command = f"{sys.executable} -P -m onlinekern.cli"
+    for line, code in (("--version >&- 2>&-", 0), ("compare nope 2>&1", 2)):
+        done = subprocess.run(f"{command} {line}", shell=True, capture_output=True, text=True)
+        assert done.returncode == code
+        assert "Traceback" not in done.stdout + done.stderr
+    assert done.stdout == "onlinekern: error: nope: No such file or directory\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+@pytest.mark.parametrize("option", ["--json", "--csv", "--plot"])
+def test_a_full_disk_is_named(folder, capsys, option):
+    os.symlink("/dev/full", "o.png")
+    code, _, err = run(
+        capsys, "compare", "train.txt", "--methods", "spa", "--repeats", 1, option, "o.png"
+    )
+    assert (code, err) == (2, "onlinekern: error: o.png: No space left on device\n")
+
+
+def test_a_table_that_cannot_be_written_names_standard_output(folder, capsys, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(comparison_module, "print_table", full)
+    code, _, err = run(capsys, "compare", "train.txt", "--methods", "pa1", "--repeats", 1)
+    assert (code, err) == (2, "onlinekern: error: standard output: No space left on device\n")
+
+
+def test_a_plot_of_models_without_support_vectors(folder, capsys):
+    code, _, err = run(
+        capsys, "compare", "train.txt", "--methods", "linear-pa1", "--repeats", 1, "--plot", "o.png"
+    )
+    assert (code, err) == (0, "")
+    assert (folder / "o.png").stat().st_size > 1000
+
+
+def test_bytes_that_steer_a_terminal_are_not_printed(folder, capsys):
+    (folder / "escape.csv").write_bytes(b"a,\x1b[2J\x07\n1,1\n2,0\n")
+    code, _, err = run(capsys, "compare", "escape.csv", "--target", "y")
+    assert code == 2
+    assert err.rstrip("\n").isprintable()
+    assert "\\x1b[2J" in err
+
+
+def test_an_empty_name(folder, capsys):
+    assert run(capsys, "compare", "")[2].startswith("onlinekern: error: ")
+    assert "''" in run(capsys, "compare", "")[2]

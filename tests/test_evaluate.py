@@ -273,10 +273,13 @@ def test_unknown_settings_are_refused(settings, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"repeats": 0}, "repeats must be at least 1"),
+        ({"repeats": 0}, "repeats must be an integer of at least 1, got 0"),
         ({"gamma": -1.0}, "gamma must be a positive number"),
         ({"gamma": float("nan")}, "gamma must be a positive number"),
         ({"kernel": "foo"}, "unknown kernel 'foo'"),
+        ({"repeats": "2"}, "repeats must be an integer of at least 1, got '2'"),
+        ({"seed": -1}, "seed must be an integer of at least 0, got -1"),
+        ({"gamma": "wide"}, "gamma must be a positive number, 'scale', 'auto' or None"),
     ],
 )
 def test_compare_refuses(source, options, message):
@@ -291,6 +294,18 @@ def test_all_methods_are_those_that_know_the_kernel():
     assert "dualsgd" not in linear
     with pytest.raises(ValueError, match="'dualsgd' has no linear kernel"):
         select_methods("spa,dualsgd", "classification", "linear")
+
+
+def test_plots_of_nothing_and_of_no_format_are_refused(tmp_path, source):
+    pytest.importorskip("matplotlib")
+    result = compare({"a": LastLabel()}, source, repeats=1)
+    for comparisons, name, message in (
+        ([], "a.png", "comparisons must be a list of one or more"),
+        (["a"], "a.png", "comparisons must be a list of one or more"),
+        ([result], "a.doc", "path must end in .png"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            plot_comparisons(comparisons, tmp_path / name)
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg"])

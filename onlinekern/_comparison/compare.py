@@ -189,14 +189,30 @@ def run(request: Any, console: Any, errors: Any) -> None:
                 )  # fmt: skip
             if comparisons:
                 console.print()
-            print_table(console, comparison)
+            with _writing("standard output"):
+                print_table(console, comparison)
+                sys.stdout.flush()
             comparisons.append(comparison)
     if request.json:
-        write_json(comparisons, request.json, __version__)
+        with _writing(request.json):
+            write_json(comparisons, request.json, __version__)
     if request.csv:
-        write_csv(comparisons, request.csv)
+        with _writing(request.csv):
+            write_csv(comparisons, request.csv)
     if request.plot:
-        plot_comparisons(comparisons, request.plot)
+        with _writing(request.plot):
+            plot_comparisons(comparisons, request.plot)
+
+
+@contextmanager
+def _writing(name: str) -> Iterator[None]:
+    """Give an error that comes in writing the file's name: that of a full disk has none."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            raise OSError(error.errno, error.strerror, name) from error
+        raise
 
 
 def _sources(request: Any, stack: Any, errors: Any) -> Iterator[Any]:

@@ -22,8 +22,11 @@ from typing import Any
 import numpy as np
 
 CHUNK_BYTES = 4 << 20
-# A line is held in memory. A longer one comes from a binary file, not from samples.
-LONGEST_LINE = 256 << 20
+# A line is held in memory, and its entries as objects, which take ten times as much. A longer one
+# comes from a binary file, not from samples.
+LONGEST_LINE = 64 << 20
+# "1:2 ", on average more: indices ascend.
+SHORTEST_ENTRY = 4
 LARGEST_INDEX = np.iinfo(np.int32).max - 1
 DECOMPRESSORS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
 QUERIES = re.compile(rb"qid:\S*")
@@ -150,6 +153,8 @@ class LibsvmReader:
     def _parse(self, chunk: Any, first: Any, name: str) -> Any:
         from sklearn.datasets import load_svmlight_file
 
+        if len(chunk) > 2 * CHUNK_BYTES:
+            self._check_entries(chunk, first, name)
         try:
             # zero_based=True keeps the indices: `Source` shifts them at the end of the file.
             X, y = load_svmlight_file(io.BytesIO(chunk), zero_based=True)
@@ -161,6 +166,16 @@ class LibsvmReader:
         if b"qid:" in chunk and not all(QUERY.fullmatch(query) for query in QUERIES.findall(chunk)):
             self._search(chunk, first, name)
         return X, y
+
+    @staticmethod
+    def _check_entries(chunk: Any, first: Any, name: str) -> None:
+        """Raise for a long line of entries too short to be any: millions would become objects."""
+        for number, line in enumerate(chunk.split(b"\n"), start=first):
+            entries = 0
+            if len(line) > CHUNK_BYTES:
+                entries = line.count(b" ") + line.count(b"\t") - 2 * line.count(b"  ")
+            if entries > len(line) // SHORTEST_ENTRY + 1:
+                raise StreamError(f"{name}, line {number}: {entries} entries are not index:value")
 
     @staticmethod
     def _complain(chunk: Any, first: Any, name: str, fallback: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
+from numbers import Integral
 from typing import Any, Self, TypedDict, Unpack
 
 import numpy as np
@@ -19,6 +20,7 @@ from onlinekern._typing import Array, ArrayLike, Seed, Sparse
 
 # Rows of one block made from arrays; small enough for the statistics' temporary arrays.
 ARRAY_ROWS = 4096
+TASKS = ("auto", "classification", "regression")
 
 
 class SourceOptions(TypedDict, total=False):
@@ -106,6 +108,7 @@ class Source:
     ) -> None:
         if scale not in SCALES:
             raise StreamError(f"scale must be one of {', '.join(SCALES)}, got {scale!r}")
+        _check_options(dtype, task, zero_based, limit, n_features, budget)
         self.name = name
         self.statistics, self._targets = FeatureStatistics(), TargetStatistics()
         self._spool = Spool(budget)
@@ -261,6 +264,7 @@ class Source:
         self, n_samples: int, random_state: Seed | None = None
     ) -> tuple[Array | Sparse, Array]:
         """Return the first rows (at most ``n_samples``) of ``blocks(random_state)`` as (X, y)."""
+        check_count("n_samples", n_samples)
         rows, targets, missing = [], [], n_samples
         for X, y in self.blocks(random_state):
             rows.append(X[:missing])
@@ -290,11 +294,48 @@ class Source:
             X = sparse.csr_matrix(X)
             options.setdefault("zero_based", True)
         y = np.asarray(y)
+        if not hasattr(X, "shape") or len(X.shape) != 2 or y.shape != (X.shape[0],):
+            raise StreamError(
+                "X must be an array or a sparse matrix of shape (n, d), and y of shape (n,), got "
+                f"the shapes {getattr(X, 'shape', None)} and {y.shape}"
+            )
         if y.dtype.kind != "U":
             y = y.astype(np.float64)
         edges = [*range(0, len(y), ARRAY_ROWS), len(y)]
         blocks = ((X[a:b].astype(np.float64), y[a:b]) for a, b in pairwise(edges))
         return cls(blocks, **options)
+
+
+def _check_options(
+    dtype: Any, task: Any, zero_based: Any, limit: Any, n_features: Any, budget: Any
+) -> None:
+    """Raise StreamError for an option of a source that is not one of those it may be."""
+    check_dtype(dtype)
+    if task not in TASKS:
+        raise StreamError(f"task must be one of {', '.join(TASKS)}, got {task!r}")
+    if not (isinstance(zero_based, bool | np.bool_) or zero_based == "auto"):
+        raise StreamError(f"zero_based must be 'auto', True or False, got {zero_based!r}")
+    check_count("limit", limit, optional=True)
+    check_count("n_features", n_features, optional=True)
+    check_count("budget", budget)
+
+
+def check_dtype(dtype: Any) -> None:
+    """Raise StreamError unless a dtype is float32 or float64."""
+    try:
+        known = np.dtype(dtype) in (np.float32, np.float64)
+    except TypeError:
+        known = False
+    if not known or dtype is None:
+        raise StreamError(f"dtype must be float32 or float64, got {dtype!r}")
+
+
+def check_count(name: str, value: Any, optional: bool = False) -> None:
+    """Raise StreamError unless a value is an integer of at least 1, or None if that may be."""
+    if optional and value is None:
+        return
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise StreamError(f"{name} must be an integer of at least 1, got {value!r}")
 
 
 def _limited(blocks: Any, limit: int | None) -> Iterator[Any]:

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from itertools import repeat
+from numbers import Real
 
 import numpy as np
 
+from onlinekern._streaming.source import check_count
 from onlinekern._typing import Array, Floats
+
+
+def check_finite(name: str, value: float, least: float = -math.inf) -> None:
+    """Raise ValueError unless a value is a finite number, and not below the least one."""
+    if not isinstance(value, Real) or not math.isfinite(value) or value < least:
+        above = "" if least == -math.inf else f" of at least {least:g}"
+        raise ValueError(f"{name} must be a finite number{above}, got {value!r}")
 
 
 def gaussian_mixture(
@@ -38,6 +49,7 @@ def gaussian_mixture(
     >>> X.shape
     (1000, 2)
     """
+    check_count("n_samples", n_samples)
     generator = np.random.default_rng(random_state)
     positive = generator.random(n_samples) < 0.6
     X = generator.standard_normal((n_samples, 2))
@@ -60,9 +72,9 @@ def gaussian_mixture_blocks(
     X : ndarray of shape (block_size, 2)
     y : ndarray of shape (block_size,)
     """
+    check_count("block_size", block_size)
     generator = np.random.default_rng(random_state)
-    while True:
-        yield gaussian_mixture(block_size, generator)
+    return (gaussian_mixture(block_size, generator) for _ in repeat(None))
 
 
 def two_normals(
@@ -85,6 +97,9 @@ def two_normals(
     X : ndarray of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,)
     """
+    check_count("n_samples", n_samples)
+    check_count("n_features", n_features)
+    check_finite("distance", distance)
     generator = np.random.default_rng(random_state)
     y = np.where(generator.random(n_samples) < 0.5, 1, -1)
     X = generator.standard_normal((n_samples, n_features))
@@ -123,6 +138,9 @@ def two_spirals(
     >>> X.shape
     (1000, 2)
     """
+    check_count("n_samples", n_samples)
+    check_finite("turns", turns)
+    check_finite("noise", noise, least=0.0)
     generator = np.random.default_rng(random_state)
     y = np.where(generator.random(n_samples) < 0.5, 1, -1)
     # The square root spreads the samples evenly along the arm.
@@ -156,6 +174,8 @@ def chess_board(
     >>> sorted(set(y.tolist()))
     [-1, 1]
     """
+    check_count("n_samples", n_samples)
+    check_count("size", size)
     generator = np.random.default_rng(random_state)
     X = generator.uniform(-1.0, 1.0, (n_samples, 2))
     square = np.floor((X + 1.0) / 2.0 * size).astype(int).sum(axis=1)
