@@ -48,6 +48,12 @@ def test_fuzzed_readers():
     assert int(printed.split(" mutations")[0].split()[-1]) == 500
 
 
+def test_fuzzed_model_files():
+    pytest.importorskip("resource")
+    printed = run("models", "--number", 400)
+    assert int(printed.split(" mutations")[0].split()[-1]) == 400
+
+
 def test_interrupts():
     pytest.importorskip("resource")
     printed = run("interrupts", "--tries", 2)
