@@ -26,7 +26,6 @@ from onlinekern import _docs
 from onlinekern._constraints import COUNT
 from onlinekern._memory import check_size
 from onlinekern._saving import Savable
-from onlinekern._saving.consistency import complete
 from onlinekern._typing import ArrayLike, Floats, Function, Samples
 from onlinekern._validation import check_results, validate_data
 from onlinekern.core.base.random import Generator
@@ -284,6 +283,8 @@ class Learner(Savable, BaseEstimator):
 
     def __setstate__(self, state: Any) -> None:
         """Take over the attributes of a pickle; ValueError if they contradict each other."""
+        from onlinekern._saving.consistency import complete
+
         super().__setstate__(state)
         try:
             complete(self)
