@@ -284,7 +284,9 @@ def _check(repeats: Any, seed: Any, kernel: Any, gamma: Any) -> None:
             raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
     if kernel not in KERNELS:
         raise ValueError(f"unknown kernel {kernel!r}; known are {', '.join(KERNELS)}")
-    known = gamma in (None, "scale", "auto") or (isinstance(gamma, Real) and 0 < gamma < np.inf)
+    known = gamma in (None, "scale", "auto") or (
+        isinstance(gamma, Real) and 0 < float(gamma) < np.inf
+    )
     if not known:
         raise ValueError(f"gamma must be a positive number, 'scale', 'auto' or None, got {gamma!r}")
 
