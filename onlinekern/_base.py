@@ -76,10 +76,11 @@ def all_or_nothing(method: Function) -> Function:
             calls = learnt.calls if learnt is not None else 0
             twin = object.__new__(type(self))
             twin.__dict__.update(before)
-            if learnt is None:
-                FIRST_TURNS[twin] = turn
             try:
                 result = method(twin, *args, **kwargs)
+                if (found := learnt_by(twin)) is not None:
+                    # It had a turn of its own: a fit may teach several models in several threads.
+                    found.take_turns_with(turn)
                 set_attributes(self, twin.__dict__)
                 return self if result is twin else result
             except BaseException:
@@ -256,8 +257,7 @@ class Learner(Savable, BaseEstimator):
         return n_bytes
 
     def _compose(self, X: Any, space: Any, head: Any, rng: Generator) -> Model:
-        rule, gate, turn = self._rule(), self._gate(), turn_of(self)
-        return Model(space, head, rule, gate, rng, X.shape[1], X.dtype, turn)
+        return Model(space, head, self._rule(), self._gate(), rng, X.shape[1], X.dtype)
 
     def _read(self, read: Callable[[Any], Any]) -> Any:
         """What a function reads of the model's space, while no thread changes it."""

@@ -156,7 +156,7 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
             size = sketch_rows(self.sketch_size, n_features)
             n_bytes = sketch_bytes(size, n_features)
             check_size("sketch_size", self.sketch_size, n_bytes, n_features)
-            self._sketch = frequent_directions.FrequentDirections(size, n_features, turn_of(self))
+            self._sketch = frequent_directions.FrequentDirections(size, n_features)
             self._n_features_out = size
         self._sketch.insert(X)
         return self

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from onlinekern import KernelOGDClassifier
+from onlinekern import KernelOGDClassifier, PAClassifier
 from onlinekern.core import GATES, HEADS, LOSSES, RULES, SCHEDULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.learning.losses import Hinge, Loss
@@ -111,3 +111,27 @@ def test_methods_that_a_base_class_lacks():
         Loss().evaluate(0.0, 1.0)
     with pytest.raises(NotImplementedError, match=r"Rule does not define Rule\.coefficient"):
         Rule().evaluate(0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"y": np.zeros(5)}, "y must have 60 elements"),
+        ({"weight": np.ones(61)}, "weight must have 60 elements"),
+        ({"y": np.full(60, 1e9)}, "y must be a class number, 0 ... 2"),
+        ({"y": np.full(60, -1.0)}, "y must be a class number"),
+        ({"y": np.full(60, np.nan)}, "y must be a class number"),
+        ({"order": np.array([0, 60])}, "order must hold numbers of the 60 rows"),
+        ({"order": np.array([-1])}, "order must hold numbers of the 60 rows"),
+    ],
+)
+def test_what_the_loop_would_index_with_is_checked(changed, message):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 4)), np.arange(60) % 3.0
+    model = PAClassifier().fit(X, y)._model
+    before = model.space.effective()
+    with pytest.raises(ValueError, match=message):
+        model.learn(X, **{"y": y, **changed})
+    with pytest.raises(ValueError, match="y must be a class number"):
+        model.learn_one(X[0], 1e9)
+    np.testing.assert_array_equal(model.space.effective(), before)

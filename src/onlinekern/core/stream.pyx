@@ -27,7 +27,7 @@ from onlinekern.core.base.turn cimport (
     Access, Reading, Turn, Writing, begin_writing, claim, end_writing)
 from onlinekern.core.base.vector cimport finite
 from onlinekern.core.learning.heads cimport Head
-from onlinekern.core.learning.order cimport Order
+from onlinekern.core.learning.order cimport Order, check_targets
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.learning.sampling cimport Gate
 from onlinekern.core.models.space cimport Space
@@ -57,8 +57,6 @@ cdef class Model:
         Features of a sample.
     dtype : numpy.float32 or numpy.float64
         The dtype of the samples.
-    turn : Turn, optional
-        Of the threads that learn; default one of its own.
 
     Raises
     ------
@@ -68,9 +66,8 @@ cdef class Model:
     """
 
     def __cinit__(self, Space space not None, Head head not None, Rule rule not None,
-                  Gate gate not None, Generator rng not None, Py_ssize_t d, dtype,
-                  Turn turn=None):
-        self.turn = Turn() if turn is None else turn
+                  Gate gate not None, Generator rng not None, Py_ssize_t d, dtype):
+        self.turn = Turn()
         self.access = Access()
         self.space = space
         self.head = head
@@ -165,6 +162,10 @@ cdef class Model:
         """Sum of weight times loss of the samples, each before it was learnt."""
         return self.counters.loss
 
+    def take_turns_with(self, Turn turn not None):
+        """Let threads that learn, and nobody yet does, wait for this turn."""
+        self.turn = turn
+
     def writing(self):
         """A context in which this thread alone uses the model."""
         return Writing(self.turn, self.access)
@@ -243,7 +244,7 @@ cdef class Model:
         Raises
         ------
         ValueError
-            If the window is negative.
+            If the window is negative, or the arguments do not fit together or to the model.
         FloatingPointError
             When a score or a coefficient overflows.
         MemoryError
@@ -253,6 +254,7 @@ cdef class Model:
         cdef Samples samples = samples_of(X, self.dtype)
         check_width("X", samples.rows.d, self.d)
         cdef Order sequence = order if isinstance(order, Order) else Order(order)
+        check_targets(self.head, sequence, y, weight, samples.rows.n)
         cdef Py_ssize_t n = samples.rows.n if sequence.n < 0 else sequence.n, reached = 0
         cdef double[::1] predictions = np.full(samples.rows.n, np.nan)
         cdef const double *weights = &weight[0] if weight is not None and n > 0 else NULL
@@ -290,6 +292,7 @@ cdef class Model:
         cdef Rows rows
         cdef double prediction
         cdef Py_ssize_t reached
+        self.head.check_label(y)
         _alive = row_of(x, self.d, self.itemsize, self.space.stored_sparse(), &rows)
         begin_writing(self.turn, self.access)
         try:

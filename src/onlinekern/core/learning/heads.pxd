@@ -30,6 +30,9 @@ cdef struct Update:
 
 cdef class Head(Part):
     cdef readonly Py_ssize_t n_outputs
+    cdef readonly Py_ssize_t n_labels     # labels are 0 ... n_labels - 1; 0: they are any numbers
+    cdef int check_label(self, double y) except -1
+    cdef int check_labels(self, const double[::1] y) except -1
     cdef double predict(self, const double *scores) noexcept nogil
     cdef double target(self, double y) noexcept nogil
     cdef double violation(self, const double *scores, double y) noexcept nogil

@@ -57,6 +57,22 @@ cdef class Head(Part):
     def __init__(self):
         self.n_outputs = 1
 
+    cdef int check_label(self, double y) except -1:
+        """Raise ValueError for a label that is none: it is an index."""
+        if self.n_labels > 0 and not 0 <= y < self.n_labels:
+            raise ValueError(f"y must be a class number, 0 ... {self.n_labels - 1}, got {y}")
+        return 0
+
+    cdef int check_labels(self, const double[::1] y) except -1:
+        """Raise ValueError unless all of them are labels."""
+        cdef Py_ssize_t i, good = 0
+        for i in range(y.shape[0] if self.n_labels > 0 else 0):
+            good += (y[i] >= 0) & (y[i] < self.n_labels)
+        if self.n_labels > 0 and good < y.shape[0]:
+            for i in range(y.shape[0]):
+                self.check_label(y[i])
+        return 0
+
     cdef double predict(self, const double *scores) noexcept nogil:
         """Class number, or target, predicted from K scores."""
         return scores[0]
@@ -88,6 +104,10 @@ cdef inline double sign_of(double y) noexcept nogil:
 
 cdef class Binary(Head):
     """Two classes, one score: class 1 where it is > 0."""
+
+    def __init__(self):
+        Head.__init__(self)
+        self.n_labels = 2
 
     cdef double predict(self, const double *scores) noexcept nogil:
         return scores[0] > 0
@@ -121,6 +141,7 @@ cdef class OneVsRest(Head):
 
     def __init__(self, Py_ssize_t n_classes):
         self.n_outputs = integer_within("n_classes", n_classes, 2, MOST_OUTPUTS)
+        self.n_labels = self.n_outputs
         self.arguments = (n_classes,)
 
     cdef double predict(self, const double *scores) noexcept nogil:
@@ -234,6 +255,7 @@ cdef class Weighted(Head):
         self.weights = np.array(weights, dtype=np.float64)
         self.positive_only = type(inner) is OneVsRest
         self.n_outputs = inner.n_outputs
+        self.n_labels = n_classes
         self.arguments = (inner, weights)
 
     cdef double predict(self, const double *scores) noexcept nogil:

@@ -1,8 +1,15 @@
 # Orders: which row is learnt next. May change at minor versions.
+from onlinekern.core.learning.heads cimport Head
+
 
 cdef class Order:
     cdef const Py_ssize_t *rows    # their numbers; NULL: as they stand
     cdef readonly Py_ssize_t n     # rows in all; -1: all
     cdef readonly Py_ssize_t most  # rows of a block at most
     cdef object owner
+    cdef int check_rows(self, Py_ssize_t n) except -1
     cdef void choose(self, Py_ssize_t first) noexcept nogil
+
+
+cdef int check_targets(Head head, Order order, const double[::1] y, const double[::1] weight,
+                       Py_ssize_t n) except -1

@@ -4,6 +4,8 @@ An order is either given beforehand, or chosen from the state of the model. The 
 calls `choose` before each block of samples, so the second kind can fill in the next row.
 """
 
+from onlinekern.core.learning.heads cimport Head
+
 cdef extern from "Python.h":
     const Py_ssize_t PY_SSIZE_T_MAX
 
@@ -26,5 +28,27 @@ cdef class Order:
             self.owner = view
             self.rows = &view[0]
 
+    cdef int check_rows(self, Py_ssize_t n) except -1:
+        """Raise ValueError unless all rows are among n."""
+        cdef Py_ssize_t i
+        if self.most < PY_SSIZE_T_MAX and self.n != n:
+            raise ValueError(f"order must choose among the {n} rows of X, not among {self.n}")
+        for i in range(max(self.n, 0)):
+            if not 0 <= self.rows[i] < n:
+                raise ValueError(f"order must hold numbers of the {n} rows of X, got "
+                                 f"{self.rows[i]}")
+        return 0
+
     cdef void choose(self, Py_ssize_t first) noexcept nogil:
         """Write the numbers of the next rows into `rows`, from `first` on; at most `most`."""
+
+
+cdef int check_targets(Head head, Order order, const double[::1] y, const double[::1] weight,
+                       Py_ssize_t n) except -1:
+    """Raise ValueError unless targets, weights and order are those of n rows, for this head."""
+    for name, values in (("y", y), ("weight", weight)):
+        if values is not None and len(values) != n:
+            raise ValueError(f"{name} must have {n} elements, as X has rows, got {len(values)}")
+    head.check_labels(y)
+    order.check_rows(n)
+    return 0

@@ -52,8 +52,6 @@ cdef class FrequentDirections:
         l; reduced to d if larger, because d rows already represent X'X exactly.
     d : int >= 1
         Features.
-    turn : Turn, optional
-        Of the threads that insert rows; default one of its own.
 
     Attributes
     ----------
@@ -63,11 +61,11 @@ cdef class FrequentDirections:
         Number of shrinks that needed the singular value decomposition.
     """
 
-    def __cinit__(self, Py_ssize_t size, Py_ssize_t d, Turn turn=None):
+    def __cinit__(self, Py_ssize_t size, Py_ssize_t d):
         cdef int m
         integer_within("size", size, 1, MOST_ROWS)
         integer_within("d", d, 1, MOST_ROWS)
-        self.turn = Turn() if turn is None else turn
+        self.turn = Turn()
         self.size = min(size, d)
         self.d = d
         self.buffer = JournaledMatrix("rows of the sketch", 2 * self.size, d)
@@ -274,6 +272,10 @@ cdef class FrequentDirections:
             if status == NO_MEMORY:
                 raise MemoryError(f"no memory to shrink a sketch of {2 * self.size} rows")
             raise FloatingPointError(f"row {i - 1} makes the sketch overflow; scale the features")
+
+    def take_turns_with(self, Turn turn not None):
+        """Let threads that insert rows, and nobody yet does, wait for this turn."""
+        self.turn = turn
 
     def undo(self):
         """Return to the sketch before the last call of `insert`."""
