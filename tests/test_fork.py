@@ -34,6 +34,9 @@ def learn():
     X = np.random.default_rng(0).standard_normal((60, 3))
     return BOLSSVMClassifier(budget=10, gamma=0.5).fit(X, X[:, 0] > 0).n_seen_ == 60
 
+# What is imported at the first fit is there before the forks: a child of a process that imports a
+# module in another thread may wait for that thread, whatever the module.
+learn()
 library = Library()
 ONE_THREAD._libraries = [library]
 """
