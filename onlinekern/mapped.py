@@ -6,7 +6,10 @@ A class is its documentation, its parameters and the parts of the core that it i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
+
+from sklearn.utils._param_validation import Interval
 
 from onlinekern._constraints import COUNT
 from onlinekern._fourier import FourierEstimator
@@ -145,7 +148,8 @@ class NOGD(SingleThreadedBlas, KernelEstimator):
     average: bool = False
 
     _constraints = {
-        "budget": COUNT,
+        # The eigenvectors of its kernel matrix are LAPACK's, which counts in 32 bits.
+        "budget": [Interval(Integral, 1, 2**31 - 1, closed="both")],
         "n_components": [*COUNT, None],
         "average": ["boolean"],
     }
