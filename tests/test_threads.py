@@ -207,10 +207,37 @@ for _ in range(3):
     if said:
         break
 signal.setitimer(signal.ITIMER_REAL, 0)
-assert said and all("this thread is teaching the model" in text for text in said), said
+assert said and all("this thread is using the model" in text for text in said), said
 assert model.predict(X[:1]).shape == (1,)
 """
     run(code)
+
+
+def test_a_thread_that_reads_cannot_wait_for_itself():
+    X, y = samples()
+    model = SPAClassifier(gamma=0.5, random_state=0).fit(X, y)
+    expected = model.decision_function(X)
+    inside, done = threading.Event(), threading.Event()
+
+    def teach():
+        inside.wait()
+        model.learn_one(X[0], y[0])
+        done.set()
+
+    other = threading.Thread(target=teach)
+    other.start()
+    with model._model.reading():
+        inside.set()
+        # The other thread waits for this one, which may read on, and must not wait for it.
+        assert not done.wait(0.05)
+        np.testing.assert_array_equal(model.decision_function(X), expected)
+        for learn_again in (lambda: model.learn_one(X[0], y[0]), lambda: model.partial_fit(X, y)):
+            with pytest.raises(RuntimeError, match="this thread is using the model"):
+                learn_again()
+        assert not done.is_set()
+    other.join(60)
+    assert done.is_set()
+    assert model.learn_one(X[0], y[0]).n_seen_ == N + 2
 
 
 FORK = """

@@ -40,6 +40,35 @@ cdef extern from *:
     static void ok_count_forks(void) { pthread_atfork(NULL, NULL, ok_forked); }
     #endif
 
+    /* What this thread is reading: a signal handler may interrupt it there. */
+    #define OK_READS 64
+    static _Thread_local void *ok_read[OK_READS];
+    static _Thread_local int ok_reads = 0;
+    static long ok_reads_of(const void *access)
+    {
+        long found = 0;
+        for (int i = 0; i < ok_reads && i < OK_READS; i++)
+            found += ok_read[i] == access;
+        return found;
+    }
+    static void ok_note_read(void *access)
+    {
+        if (ok_reads < OK_READS)
+            ok_read[ok_reads] = access;
+        ok_reads++;
+    }
+    static void ok_forget_read(const void *access)
+    {
+        int i = --ok_reads;
+        if (i >= OK_READS)
+            return;
+        void *last = ok_read[i];
+        /* Contexts may end in another order than they began. */
+        while (i > 0 && ok_read[i] != access)
+            i--;
+        ok_read[i] = last;
+    }
+
     #define ok_load(address) __atomic_load_n(address, __ATOMIC_ACQUIRE)
     #define ok_store(address, value) __atomic_store_n(address, value, __ATOMIC_RELEASE)
     #define ok_add(address, value) __atomic_add_fetch(address, value, __ATOMIC_ACQ_REL)
@@ -55,6 +84,10 @@ cdef extern from *:
                                            __ATOMIC_ACQUIRE);
     }
     """
+    int READS "ok_reads"
+    long reads_of "ok_reads_of"(const void *access)
+    void note_read "ok_note_read"(void *access)
+    void forget_read "ok_forget_read"(const void *access)
     void sleep "ok_sleep"(long microseconds) nogil
     void count_forks "ok_count_forks"()
     const long FORKS "ok_forks"                  # of this process and its parents
@@ -74,6 +107,9 @@ cdef long SHORTEST = 20
 cdef long LONGEST = 1000
 # So many of the shortest sleeps does a writer leave to readers that wait for its last write to end.
 cdef int COURTESY = 50
+cdef str INTERRUPTED = (
+    "this thread is using the model at this moment: a signal handler or a callback cannot. Use the "
+    "model after the call, or from another thread")
 
 count_forks()
 
@@ -130,6 +166,9 @@ cdef class Turn:
             self.waiting = 0
             if thread_in(&self.owner) != FORKER:
                 store(&self.owner, 0)
+        if READS > 0:
+            # Who has the turn may be waiting until this thread has read.
+            raise RuntimeError(INTERRUPTED)
         add(&self.waiting, 1)
         try:
             while (self.last == me and load(&self.waiting) > 1) \
@@ -167,10 +206,12 @@ cdef class Access:
         cdef long state = load(&self.state)
         if state >= WRITING or self.forks != FORKS or self.broken \
                 or not change(&self.state, state, state + 1):
-            return self.wait_to_read()
+            self.wait_to_read()
+        note_read(<void *> self)
         return 0
 
     cdef void end_reading(self) noexcept:
+        forget_read(<void *> self)
         # After a fork meanwhile, the readers are counted anew.
         if self.forks == FORKS:
             add(&self.state, -1)
@@ -197,7 +238,7 @@ cdef class Access:
         if seen != FORKS and change(&self.forks, seen, FORKS):
             kept = writing and thread_in(&self.writer) == FORKER
             self.broken |= writing and not kept
-            self.state = WRITING if kept else 0
+            self.state = WRITING if kept else reads_of(<void *> self)
             self.waiting = 0
         if self.broken:
             raise RuntimeError(
@@ -208,14 +249,16 @@ cdef class Access:
     cdef int check_other_thread(self) except -1:
         """Raise if this very thread is writing."""
         if thread_in(&self.writer) == PyThread_get_thread_ident():
-            raise RuntimeError(
-                "this thread is teaching the model at this moment: a signal handler or a callback "
-                "cannot use it. Use it after the call, or from another thread")
+            raise RuntimeError(INTERRUPTED)
         return 0
 
     cdef int wait_to_read(self) except -1:
         cdef long pause = SHORTEST, state
         self.renew()
+        if reads_of(<void *> self) > 0:
+            # A writer that waits, waits for this thread too.
+            add(&self.state, 1)
+            return 0
         add(&self.waiting, 1)
         try:
             while True:
@@ -234,6 +277,8 @@ cdef class Access:
         cdef int left = COURTESY
         self.renew()
         self.check_other_thread()
+        if reads_of(<void *> self) > 0:
+            raise RuntimeError(INTERRUPTED)
         while load(&self.waiting) > 0 and left > 0:
             slept(SHORTEST)
             left -= 1
