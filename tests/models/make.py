@@ -48,6 +48,10 @@ CASES = {
     "pegasos_batches": ("PegasosClassifier", {"batch_size": 7}, [0, 1], "csr"),
     "pa": ("PAClassifier", {"C": 0.5, "average": True}, [False, True], "csr"),
     "one_class": ("SPAOneClass", {"gamma": 0.5, "random_state": 9}, None, "dense"),
+    "kernel_mean": (
+        *("KernelMeanDetector", {"n_components": 5, "forgetting": 0.9, "random_state": 12}),
+        *(None, "csr"),
+    ),
     "fourier": ("FourierFeatures", {"n_components": 5, "random_state": 10}, None, "dense"),
     "nystroem": ("NystroemFeatures", {"n_components": 5, "random_state": 11}, None, "csr"),
     "directions": ("FrequentDirections", {"sketch_size": 3}, None, "dense"),
