@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from onlinekern._base import Learner, OnlineEstimator
 from onlinekern._constraints import COUNT, KERNEL_WIDTH
 from onlinekern._typing import Array, Floats, Sparse
+from onlinekern._warnings import warn
 from onlinekern.core import KERNEL_ALIASES, KERNELS, POLICIES
 from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.models.space import KernelSpace
@@ -135,11 +135,10 @@ class GrowingEstimator(KernelEstimator, OnlineEstimator):
         budget = self._model.space.budget
         if budget.refused and not self._warned:
             self._warned = True
-            warnings.warn(
+            warn(
                 f"max_support={self.max_support} support vectors are stored: further samples are "
                 "not added. Raise max_support, or use a budgeted learner.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
 

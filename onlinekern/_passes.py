@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -20,6 +19,7 @@ from onlinekern._base import fit_method, new_generator
 from onlinekern._constraints import COUNT
 from onlinekern._linear import LinearModel
 from onlinekern._typing import ArrayLike, Floats, Samples
+from onlinekern._warnings import warn
 from onlinekern.core.base.random import shuffled
 
 if TYPE_CHECKING:
@@ -127,11 +127,10 @@ class PassesEstimator(LinearModel):
             self.n_iter_ = self._pass(self._model, stream, seeds[0])
         self._passed_over = self.n_iter_ * X.shape[0] - self.n_seen_
         if self.tol is not None and self.n_iter_ == self.max_iter:
-            warnings.warn(
+            warn(
                 f"fit made max_iter={self.max_iter} passes before its stopping rule held: raise "
                 "max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return self
 

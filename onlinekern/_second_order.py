@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from sklearn.utils._param_validation import StrOptions
 from onlinekern._linear import WEIGHT_BYTES, LinearEstimator
 from onlinekern._memory import available_memory
 from onlinekern._typing import Floats
+from onlinekern._warnings import warn
 from onlinekern.core import COVARIANCES
 from onlinekern.core.models.linear_second_order import SecondOrderSpace
 
@@ -55,13 +55,12 @@ class SecondOrderEstimator(LinearEstimator):
         n_degenerate = self._model.space.n_degenerate
         if n_degenerate and not self._warned:
             self._warned = True
-            warnings.warn(
+            warn(
                 f"the covariance has degenerated: {n_degenerate} samples were skipped because no "
                 "variance was left in their direction. With CWClassifier, noisy labels cause this: "
                 "use SCWClassifier or AROWClassifier. With those, scale the features, raise r or "
                 "lower the confidence.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from math import sqrt
 from numbers import Real
@@ -18,6 +17,7 @@ from onlinekern._memory import check_size
 from onlinekern._probabilities import LogisticProbabilities
 from onlinekern._tasks import Classifier, Regressor
 from onlinekern._typing import Floats
+from onlinekern._warnings import warn
 from onlinekern.core import LOSSES, PENALTIES, POINT_RULES, SCHEDULES
 from onlinekern.core.models.olla import AllOutputs, SupportOutputs, WorstViolatorFirst
 
@@ -159,12 +159,11 @@ class OLLA(KernelEstimator):
         model.scores(X, scores)
         if not np.isfinite(scores).all():
             raise failure
-        warnings.warn(
+        warn(
             f"the steps diverged in epoch {self.n_iter_ + 1}; the model is the one before the "
             f"first step that was not finite. step={self.step!r}, C={self.C}: use step='safe', a "
             "smaller C, or with solver='newton' a smaller relaxation.",
             ConvergenceWarning,
-            stacklevel=6,
         )
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from onlinekern._mini_batches import MiniBatchEstimator
 from onlinekern._tasks import OnlineClassifier
 from onlinekern._threads import SingleThreadedBlas
 from onlinekern._typing import Array, Floats
+from onlinekern._warnings import warn
 from onlinekern.core import DISCRIMINANTS, LOSSES, RULES, SCHEDULES, STEP_SIZES
 from onlinekern.core.linalg.frequent_directions import FrequentDirections
 from onlinekern.core.linalg.scatter import Scatter
@@ -226,12 +226,11 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
     def _finish(self) -> None:
         if self._model.space.exponent > 0 and not self._warned:
             self._warned = True
-            warnings.warn(
+            warn(
                 "the weights grow without bound: the discriminative regulariser is unbounded "
                 "below, or its steps are too long. Scores have a sign and an order, no size. Use "
                 'between="linear" (the default), or schedule="safe" with a larger reg.',
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
     @property

@@ -223,6 +223,8 @@ def fit_data(file, changed):
     """Lay the arrays one after another again, the changed one with as many bytes as it needs."""
     widths = {"F64": 8, "I64": 8, "U64": 8, "C64": 8, "F16": 2, "U8": 1, "BOOL": 1}
     data, entry = bytearray(), file.header[changed]
+    if not all(type(size) is int for size in entry["shape"]):  # damaged before, to text for one
+        return
     needed = math.prod(entry["shape"]) * widths.get(entry["dtype"], 4)
     if not 0 <= needed < 1 << 20:
         return

@@ -1,0 +1,23 @@
+"""Warnings that name the line of the user's program, however deep in the library they arise."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+# The user's call goes through these.
+OURS = ("onlinekern", "sklearn", "joblib")
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn of something in the first line, from here upwards, that is not of these packages."""
+    frame = sys._getframe(1)
+    level = 2
+    while frame.f_back is not None and is_ours(frame.f_globals.get("__name__", "")):
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def is_ours(module: str) -> bool:
+    return module.partition(".")[0] in OURS
