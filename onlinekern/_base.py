@@ -53,12 +53,12 @@ def turn_of(estimator: Any) -> Turn:
     return FIRST_TURNS.setdefault(estimator, Turn())
 
 
-def set_attributes(estimator: Any, attributes: dict[str, Any]) -> None:
-    """Give an estimator these attributes and no others; those it keeps are there all the time."""
+def change_attributes(estimator: Any, before: dict[str, Any], after: dict[str, Any]) -> None:
+    """Give an estimator what differs between two states; the rest is there all the time."""
     own = estimator.__dict__
-    own.update(attributes)
-    for name in own.keys() - attributes.keys():
-        del own[name]
+    own.update({name: value for name, value in after.items() if before.get(name, own) is not value})
+    for name in before.keys() - after.keys():
+        own.pop(name, None)
 
 
 def all_or_nothing(method: Function) -> Function:
@@ -81,13 +81,13 @@ def all_or_nothing(method: Function) -> Function:
                 if (found := learnt_by(twin)) is not None:
                     # It had a turn of its own: a fit may teach several models in several threads.
                     found.take_turns_with(turn)
-                set_attributes(self, twin.__dict__)
+                change_attributes(self, before, twin.__dict__)
                 return self if result is twin else result
             except BaseException:
                 # A signal or a warning turned into an error may come after the model has learnt.
                 if learnt is not None and learnt.calls != calls:
                     learnt.undo()
-                set_attributes(self, before)
+                change_attributes(self, twin.__dict__, before)
                 raise
 
     return cast(Function, on_a_twin)

@@ -213,6 +213,21 @@ assert model.predict(X[:1]).shape == (1,)
     run(code)
 
 
+def test_an_attribute_that_another_thread_sets_stays():
+    X, y = samples()
+    model = SPAClassifier(gamma=0.5, random_state=0).fit(X, y)
+
+    class Setting(np.ndarray):
+        def __array_finalize__(self, _):
+            model.note = "kept"
+
+    model.partial_fit(X.view(Setting), y)
+    assert model.note == "kept"
+    with pytest.raises(ValueError, match="not among"):
+        model.partial_fit(X.view(Setting), np.full(N, 9.0))
+    assert model.note == "kept"
+
+
 def test_a_thread_that_reads_cannot_wait_for_itself():
     X, y = samples()
     model = SPAClassifier(gamma=0.5, random_state=0).fit(X, y)
