@@ -21,12 +21,12 @@ cdef class Access:
 
     cdef int begin_reading(self) except -1
     cdef void end_reading(self) noexcept
-    cdef int begin_writing(self) except -1
+    cdef int begin_writing(self, unsigned long me) except -1
     cdef void end_writing(self) noexcept
     cdef int renew(self) except -1
     cdef int check_other_thread(self) except -1
     cdef int wait_to_read(self) except -1
-    cdef int wait_to_write(self) except -1
+    cdef int wait_to_write(self, unsigned long me) except -1
 
 
 cdef class Writing:

@@ -95,6 +95,7 @@ cdef extern from *:
     long load "ok_load"(long *address)
     unsigned long thread_in "ok_load"(unsigned long *address)
     void store "ok_store"(unsigned long *address, unsigned long value)
+    void store_number "ok_store"(long *address, long value)
     long add "ok_add"(long *address, long value)
     bint change "ok_change_long"(long *address, long old, long fresh)
     int exchange "ok_exchange"(int *address, int value) nogil
@@ -216,20 +217,19 @@ cdef class Access:
         if self.forks == FORKS:
             add(&self.state, -1)
 
-    cdef int begin_writing(self) except -1:
-        """Wait until nobody reads or writes, and keep readers away."""
+    cdef int begin_writing(self, unsigned long me) except -1:
+        """Wait until nobody reads or writes, and keep readers away; `me` is this thread."""
         if self.forks != FORKS or self.broken or load(&self.waiting) > 0 \
                 or not change(&self.state, 0, WRITING):
-            return self.wait_to_write()
-        store(&self.writer, PyThread_get_thread_ident())
+            return self.wait_to_write(me)
+        store(&self.writer, me)
         return 0
 
     cdef void end_writing(self) noexcept:
         store(&self.writer, 0)
-        if self.forks == FORKS:
-            add(&self.state, -WRITING)
-        else:
-            self.state, self.forks = 0, FORKS
+        self.forks = FORKS
+        # Nobody reads: this costs less than to take WRITING off.
+        store_number(&self.state, 0)
 
     cdef int renew(self) except -1:
         """Forget the threads that a fork left behind; raise if one of them was writing."""
@@ -272,7 +272,7 @@ cdef class Access:
         finally:
             add(&self.waiting, -1)
 
-    cdef int wait_to_write(self) except -1:
+    cdef int wait_to_write(self, unsigned long me) except -1:
         cdef long pause = SHORTEST
         cdef int left = COURTESY
         self.renew()
@@ -283,13 +283,14 @@ cdef class Access:
             slept(SHORTEST)
             left -= 1
         # From here no reader begins; those that have begun end.
-        store(&self.writer, PyThread_get_thread_ident())
+        store(&self.writer, me)
         add(&self.state, WRITING)
         try:
             while load(&self.state) != WRITING:
                 pause = slept(pause)
         except BaseException:
-            self.end_writing()
+            store(&self.writer, 0)
+            add(&self.state, -WRITING)
             raise
         return 0
 
@@ -298,7 +299,7 @@ cdef int begin_writing(Turn turn, Access access) except -1:
     """Wait until this thread alone may use what the two belong to."""
     turn.take()
     try:
-        access.begin_writing()
+        access.begin_writing(turn.owner)
     except BaseException:
         turn.give()
         raise
