@@ -281,18 +281,6 @@ class Learner(Savable, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return "_model" in self.__dict__
 
-    def __setstate__(self, state: Any) -> None:
-        """Take over the attributes of a pickle; ValueError if they contradict each other."""
-        from onlinekern._saving.consistency import complete
-
-        super().__setstate__(state)
-        try:
-            complete(self)
-        except ValueError as error:
-            raise ValueError(
-                f"the state of this {type(self).__name__} does not fit together: {error}"
-            ) from None
-
     @property
     def n_seen_(self) -> int:
         """Samples learnt."""

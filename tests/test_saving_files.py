@@ -12,7 +12,13 @@ import numpy as np
 import pytest
 
 import onlinekern
-from onlinekern import PAClassifier, SPAClassifier
+from onlinekern import (
+    FourierFeatures,
+    FrequentDirections,
+    NystroemFeatures,
+    PAClassifier,
+    SPAClassifier,
+)
 from onlinekern._saving import from_bytes, to_bytes
 
 
@@ -197,6 +203,19 @@ def test_attributes_that_contradict_one_another(model):
         vars(other).update(vars(model))
         setattr(other, name, value)
         refused(to_bytes(other), "holds a damaged model: ValueError: ")
+
+
+@pytest.mark.parametrize(
+    "cls", [FourierFeatures, NystroemFeatures, FrequentDirections], ids=lambda cls: cls.__name__
+)
+def test_transformers_whose_attributes_contradict_one_another(cls):
+    X = np.random.default_rng(0).standard_normal((30, 4))
+    other = cls().fit(X)
+    for width in (3, None):
+        other.n_features_in_ = width
+        refused(to_bytes(other), "holds a damaged model: ValueError: ")
+        with pytest.raises(ValueError, match="does not fit together"):
+            pickle.loads(pickle.dumps(other))
 
 
 @pytest.mark.parametrize(

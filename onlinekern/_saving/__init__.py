@@ -52,6 +52,18 @@ class Savable:
         with replacing(path) as stream:
             contents.write(stream)
 
+    def __setstate__(self, state: Any) -> None:
+        """Take over the attributes of a pickle; ValueError if they contradict each other."""
+        from onlinekern._saving.consistency import complete
+
+        super().__setstate__(state)  # type: ignore[misc]
+        try:
+            complete(self)
+        except ValueError as error:
+            raise ValueError(
+                f"the state of this {type(self).__name__} does not fit together: {error}"
+            ) from None
+
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Load a model that its method `save` has written.

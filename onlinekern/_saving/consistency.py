@@ -74,6 +74,7 @@ def check_transformer(transformer: Any) -> None:
     own = vars(transformer)
     if "_map" in own:
         require(isinstance(own["_map"], FeatureMap), "its map is none")
+        require(own.get("n_features_in_") == own["_map"].d, "the number of features is not one")
 
 
 def check_sketch(transformer: Any) -> None:
@@ -82,6 +83,7 @@ def check_sketch(transformer: Any) -> None:
     own = vars(transformer)
     if "_sketch" in own:
         require(type(own["_sketch"]) is FrequentDirections, "its sketch is none")
+        require(own.get("n_features_in_") == own["_sketch"].d, "the number of features is not one")
 
 
 def require(holds: Any, otherwise: str) -> None:
