@@ -20,6 +20,7 @@ from onlinekern import (
     SPAClassifier,
 )
 from onlinekern._saving import from_bytes, to_bytes
+from onlinekern._saving.consistency import complete
 
 
 @pytest.fixture(scope="module")
@@ -216,6 +217,10 @@ def test_transformers_whose_attributes_contradict_one_another(cls):
         refused(to_bytes(other), "holds a damaged model: ValueError: ")
         with pytest.raises(ValueError, match="does not fit together"):
             pickle.loads(pickle.dumps(other))
+    other = cls().fit(X)
+    other._model = 7
+    with pytest.raises(ValueError, match="_model is of another class"):
+        complete(other)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,11 @@ def complete(loaded: Any) -> None:
     from onlinekern.features import FeatureTransformer
     from onlinekern.sketch import FrequentDirections
 
+    learnt: dict[type, str] = {
+        Learner: "_model",
+        FeatureTransformer: "_map",
+        FrequentDirections: "_sketch",
+    }
     checks = {
         Learner: check_learner,
         RecentQuantile: check_quantile,
@@ -30,6 +35,8 @@ def complete(loaded: Any) -> None:
     for cls, check in checks.items():
         if isinstance(loaded, cls):
             check(loaded)
+        elif cls in learnt:
+            require(learnt[cls] not in vars(loaded), f"{learnt[cls]} is of another class")
 
 
 def check_learner(learner: Any) -> None:
