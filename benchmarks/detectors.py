@@ -1,12 +1,12 @@
 """How well detectors of one class rank outliers: the area under the ROC curve, on labelled sets.
 
-    python benchmarks/detectors.py --data DIR [--rows N] [--orders N] [--only TEXT]
+    python benchmarks/detectors.py --data DIR [--rows N] [--orders N] [--raw] [--only TEXT]
 
-DIR holds the sets as NAME.libsvm.xz. A set is standardised, its rows come in random orders, and
-each row is scored before it is learnt; IsolationForest and OneClassSVM, which learn no streams,
-score the rows that they were fitted on. No detector sees a label or a parameter chosen by one. The
-half-space trees need river, and are left out without it. Prints a line per set: mean area over the
-orders, in per cent, of each detector.
+DIR holds the sets as NAME.libsvm.xz. A set is standardised, unless --raw. Its rows come in random
+orders, in batches of 50 that are scored before they are learnt. IsolationForest and OneClassSVM,
+which learn no streams, score the rows that they were fitted on. No detector sees a label or a
+parameter chosen by one. The half-space trees need river, and are left out without it. Prints a
+line per set: mean area over the orders, in per cent, of each detector.
 """
 
 import argparse
@@ -45,12 +45,13 @@ def arguments():
     parser.add_argument("--data", metavar="DIR", required=True, help="folder with NAME.libsvm.xz")
     parser.add_argument("--rows", type=int, default=20_000, help="rows of a set at most")
     parser.add_argument("--orders", type=int, default=5)
+    parser.add_argument("--raw", action="store_true", help="do not standardise")
     parser.add_argument("--only", default="", help="sets whose name contains this")
     return parser.parse_args()
 
 
-def load(folder, name):
-    """Return standardised rows of a set, and which of them are outliers."""
+def load(folder, name, raw):
+    """Return rows of a set, standardised unless `raw`, and which of them are outliers."""
     files, outliers, left_out = SETS[name]
     parts = []
     for file in files:
@@ -61,7 +62,8 @@ def load(folder, name):
                        for X, _ in parts]).toarray()  # fmt: skip
     y = np.concatenate([y for _, y in parts])
     kept = ~np.isin(y, list(left_out))
-    return StandardScaler().fit_transform(X[kept]), np.isin(y[kept], list(outliers))
+    rows = X[kept] if raw else StandardScaler().fit_transform(X[kept])
+    return rows, np.isin(y[kept], list(outliers))
 
 
 def prequential(model, X, step=50):
@@ -108,7 +110,7 @@ def main():
     for name in SETS:
         if options.only not in name:
             continue
-        X, outlier = load(options.data, name)
+        X, outlier = load(options.data, name, options.raw)
         areas, seconds = {n: [] for n in names}, dict.fromkeys(names, 0.0)
         for order in range(options.orders):
             rows = np.random.default_rng(order).permutation(len(X))[: options.rows]

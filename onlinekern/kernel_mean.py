@@ -30,9 +30,7 @@ class KernelMeanDetector(OnlineOutlierDetector, FourierEstimator):
 
     Parameters
     ----------
-    contamination : float in (0, 0.5], default=0.1
-        Fraction of outliers: `offset_` is this quantile of the scores. The default is that of
-        scikit-learn's detectors without a rule of their own.
+    {contamination}
     forgetting : float in (0, 1], default=1.0
         Weight of a sample relative to the next one. 1 is the mean of all samples; with 0.999 the
         last 1,000 samples have 63 % of the weight.
@@ -45,10 +43,7 @@ class KernelMeanDetector(OnlineOutlierDetector, FourierEstimator):
 
     Attributes
     ----------
-    offset_ : float
-        After `fit`, the quantile `contamination` of the scores of the training samples. After
-        `partial_fit` and `learn_one`, that of the last 1,024 scores, each taken before its sample
-        was learnt (updated every 128 samples).
+    {offset}
     frequencies_ : ndarray of shape (n_components, n_features)
         Drawn before the first sample, from N(0, 2 gamma_ I) for the Gaussian kernel.
     mean_ : ndarray of shape (2 * n_components,)

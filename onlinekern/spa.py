@@ -142,9 +142,7 @@ class SPAOneClass(OnlineOutlierDetector, SPA):
 
     Parameters
     ----------
-    contamination : float in (0, 0.5], default=0.1
-        Fraction of outliers: `offset_` is this quantile of the scores. The default is that of
-        scikit-learn's detectors without a rule of their own.
+    {contamination}
     {spa_parameters}
     average : bool, default=True
         Score with the average of all models; False scores with the last one.
@@ -154,10 +152,7 @@ class SPAOneClass(OnlineOutlierDetector, SPA):
 
     Attributes
     ----------
-    offset_ : float
-        After `fit`, the quantile `contamination` of the scores of the training samples. After
-        `partial_fit` and `learn_one`, that of the last 1,024 scores, each taken before its sample
-        was learnt (updated every 128 samples).
+    {offset}
     {attributes}
 
     Notes

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import states
 from consumers.samples import fields_of
-from scipy import sparse
+from harness import subjects
 
 with suppress(ImportError):  # test_minimal.py runs on wheels, where only pytest is installed
     from hypothesis import settings
@@ -34,8 +34,6 @@ TOLERANCES = {
     np.dtype(np.float32): Tolerance(relative=2e-5, absolute=2e-5),
     np.dtype(np.float64): Tolerance(relative=1e-11, absolute=1e-12),
 }
-# Sparse rows of so many features are stored sparse (most_panel_features of the core's cost model).
-WIDE = 3000
 
 
 @pytest.fixture(scope="session")
@@ -107,15 +105,7 @@ def as_layout():
     are the same."""
 
     def convert(X, layout, dtype=np.float64):
-        X = np.ascontiguousarray(X, dtype=dtype)
-        if layout == "dense":
-            return X
-        if layout == "csr":
-            return sparse.csr_matrix(X)
-        columns = np.linspace(7, WIDE - 5, X.shape[1]).astype(int)
-        rows = sparse.coo_matrix(X)
-        shape = (len(X), WIDE)
-        return sparse.csr_matrix((rows.data, (rows.row, columns[rows.col])), shape=shape)
+        return subjects.as_layout(np.ascontiguousarray(X, dtype=dtype), layout)
 
     return convert
 

@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from conftest import WIDE
+from harness.subjects import WIDE
 from oracles import linear
 from oracles import losses as oracle_losses
 from oracles import rules as oracle_rules

@@ -82,6 +82,17 @@ default='hinge'
         gamma_ : float
             The kernel width in use.
     """,
+    "contamination": """
+        contamination : float in (0, 0.5], default=0.1
+            Fraction of outliers: `offset_` is this quantile of the scores. The default is that of
+            scikit-learn's detectors without a rule of their own.
+    """,
+    "offset": """
+        offset_ : float
+            After `fit`, the quantile `contamination` of the scores of the training samples. After
+            `partial_fit` and `learn_one`, that of the last 1,024 scores, each taken before its
+            sample was learnt (updated every 128 samples).
+    """,
     "classifier_attributes": """
         classes_ : ndarray of shape (n_classes,)
             The labels, sorted.

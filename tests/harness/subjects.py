@@ -9,6 +9,7 @@ from onlinekern import all_estimators
 CLASSES = dict(all_estimators())
 NAMES = sorted(CLASSES)
 LAYOUTS = ("dense", "csr", "wide")
+# Sparse rows of so many features are stored sparse (most_panel_features of the core's cost model).
 WIDE = 3000
 LABELS = ["no", "perhaps", "yes"]
 SETTINGS = {

@@ -163,7 +163,7 @@ cdef class Model:
         return self.counters.loss
 
     def take_turns_with(self, Turn turn not None):
-        """Let threads that learn, and nobody yet does, wait for this turn."""
+        """Use this turn from now on; no thread may be learning."""
         self.turn = turn
 
     def writing(self):

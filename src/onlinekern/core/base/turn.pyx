@@ -16,15 +16,8 @@ from cpython.pythread cimport PyThread_get_thread_ident
 
 cdef extern from *:
     """
-    #include <time.h>
-    #ifdef _WIN32
-    #include <windows.h>
-    static void ok_sleep(long microseconds) { Sleep((DWORD)(microseconds / 1000 + 1)); }
-    static void ok_count_forks(void) {}
-    static long ok_forks = 0;
-    static unsigned long ok_forker = 0;
-    #else
     #include <pthread.h>
+    #include <time.h>
     static void ok_sleep(long microseconds)
     {
         struct timespec time = {0, microseconds * 1000};
@@ -38,7 +31,6 @@ cdef extern from *:
         ok_forker = (unsigned long)pthread_self();
     }
     static void ok_count_forks(void) { pthread_atfork(NULL, NULL, ok_forked); }
-    #endif
 
     /* What this thread is reading: a signal handler may interrupt it there. */
     #define OK_READS 64

@@ -274,7 +274,7 @@ cdef class FrequentDirections:
             raise FloatingPointError(f"row {i - 1} makes the sketch overflow; scale the features")
 
     def take_turns_with(self, Turn turn not None):
-        """Let threads that insert rows, and nobody yet does, wait for this turn."""
+        """Use this turn from now on; no thread may be inserting rows."""
         self.turn = turn
 
     def undo(self):
