@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from onlinekern import FourierFeatures, NystroemFeatures
 from onlinekern.core import FEATURE_MAPS, KERNELS
+from onlinekern.core.kernels.support_set import SupportSet
 
 DTYPES = [np.float32, np.float64]
 LAYOUTS = ["dense", "csr", "wide"]
@@ -48,7 +49,34 @@ def nystroem(X, rows):
     return new_map, kernel_matrix("gaussian", X, X[:20], 0.3) @ projection.T
 
 
-MAPS = {"random_fourier": random_fourier, "nystroem": nystroem}
+def nested_nystroem(X, rows):
+    """Return a map for the rows, and its features of X by NumPy."""
+    sparse = not isinstance(rows, np.ndarray)
+    kernel = KERNELS["gaussian"](0.3, 3, 0.0)
+    landmarks = SupportSet(kernel, X.shape[1], rows.dtype, 1, False, sparse)
+    made = FEATURE_MAPS["nested_nystroem"](landmarks, 70, "first", 0.1)
+    made.add_rows(rows[:40])
+    made.add_rows(rows[:66])
+    # A row that is there already adds nothing.
+    kept = np.sort(np.unique(X[:66], axis=0, return_index=True)[1])
+    factor = np.linalg.cholesky(kernel_matrix("gaussian", X[kept], X[kept], 0.3))
+    features = np.linalg.solve(factor, kernel_matrix("gaussian", X[kept], X, 0.3)).T
+    return made, np.pad(features, [(0, 0), (0, 70 - len(kept))])
+
+
+def with_linear(X, rows):
+    """Return a map for the rows, and its features of X by NumPy."""
+    inner, features = random_fourier(X, rows)
+    made = FEATURE_MAPS["with_linear"](inner)
+    return made, np.hstack([X / np.sqrt(X.shape[1]), features])
+
+
+MAPS = {
+    "random_fourier": random_fourier,
+    "nystroem": nystroem,
+    "nested_nystroem": nested_nystroem,
+    "with_linear": with_linear,
+}
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

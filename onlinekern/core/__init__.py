@@ -21,7 +21,9 @@ from onlinekern.core.budgets.policy import POLICIES as PLAIN
 from onlinekern.core.budgets.projectron import POLICIES as PROJECTRON
 from onlinekern.core.budgets.projectron import RULES as PROJECTRON_RULES
 from onlinekern.core.budgets.removal_projection import POLICIES as REMOVAL_PROJECTION
+from onlinekern.core.features.joined import FEATURE_MAPS as JOINED
 from onlinekern.core.features.map import FEATURE_MAPS as FOURIER
+from onlinekern.core.features.nested import FEATURE_MAPS as NESTED
 from onlinekern.core.features.nystroem import FEATURE_MAPS as NYSTROEM
 from onlinekern.core.kernels.kernels import KERNEL_ALIASES, KERNELS
 from onlinekern.core.learning.heads import HEADS
@@ -47,7 +49,7 @@ POLICIES = {
     **DUAL_SGD,
 }
 RULES = {**FIRST_ORDER_RULES, **SECOND_ORDER_RULES, **PROJECTRON_RULES}
-FEATURE_MAPS: dict[str, Any] = {**FOURIER, **NYSTROEM}
+FEATURE_MAPS: dict[str, Any] = {**FOURIER, **NYSTROEM, **NESTED, **JOINED}
 
 __all__ = [
     "COVARIANCES",

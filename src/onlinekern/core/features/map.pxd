@@ -18,6 +18,12 @@ cdef class FeatureMap(Component):
     cdef Py_ssize_t work(self) noexcept nogil
     cdef void copy(self, const char *z, char *out) noexcept nogil
     cdef FeatureWindow new_window(self, Py_ssize_t rows)
+    cdef FeatureWindow learning_window(self, Py_ssize_t rows)
+    cdef bint stored_sparse(self) noexcept nogil
+    cdef Py_ssize_t used(self) noexcept nogil
+    cdef Status consider(self, FeatureWindow window, Py_ssize_t i, bint entered) noexcept nogil
+    cdef void checkpoint(self) noexcept nogil
+    cdef void rollback(self) noexcept nogil
 
 
 cdef class RandomFourier(FeatureMap):

@@ -66,6 +66,34 @@ cdef class FeatureMap(Component):
         block.expected_panels = self.length // (2 * OK_PANEL)
         return FeatureWindow(FeatureBlock(self, rows), block)
 
+    cdef FeatureWindow learning_window(self, Py_ssize_t rows):
+        """A window over samples that are learnt: `consider` may be called for them."""
+        return self.new_window(rows)
+
+    cdef bint stored_sparse(self) noexcept nogil:
+        """Whether sparse samples only can be opened."""
+        return False
+
+    cdef Py_ssize_t used(self) noexcept nogil:
+        """How many positions, from the first one on, may hold anything but 0."""
+        return self.length
+
+    cdef Status consider(self, FeatureWindow window, Py_ssize_t i, bint entered) noexcept nogil:
+        """Let a map that grows take up sample i of a learning window. Returns a status.
+
+        Call it once for each sample that is learnt, in their order, before its update. `entered`
+        says whether the sample changes the model. The features of sample i and of those after it
+        may get a further position; those of the samples before are 0 there.
+        """
+        return OK
+
+    cdef void checkpoint(self) noexcept nogil:
+        """Remember the map for `rollback`."""
+        pass
+
+    cdef void rollback(self) noexcept nogil:
+        pass
+
     def columns(self):
         """Positions of the n_features features in a row of features, ndarray of intp."""
         return np.arange(self.n_features)

@@ -39,7 +39,7 @@ cdef class MappedSpace(Space):
         self.weights = Coefficients(n_outputs, averaged, map.itemsize)
         if self.weights.reserve_features(map.length) < 0:
             raise MemoryError(f"no memory for {n_outputs} x {map.length} weights")
-        self.window = map.new_window(1)
+        self.window = map.learning_window(1)
 
     def components(self):
         return (self.map,)
@@ -54,9 +54,12 @@ cdef class MappedSpace(Space):
     cdef Py_ssize_t size(self) noexcept nogil:
         return self.map.work()
 
+    cdef bint stored_sparse(self) noexcept nogil:
+        return self.map.stored_sparse()
+
     cdef int reserve_block(self, Py_ssize_t rows) except -1:
         if self.window.features.capacity < rows:
-            self.window = self.map.new_window(rows)
+            self.window = self.map.learning_window(rows)
         return 0
 
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
@@ -78,6 +81,8 @@ cdef class MappedSpace(Space):
 
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         """Count the step, shrink, and add the features of sample i. Returns a status."""
+        if self.map.consider(self.window, i, update.updates) < 0:
+            return NO_MEMORY
         self.weights.advance()
         if update.shrink != 1 and self.weights.shrink(update.shrink) < 0:
             return NO_MEMORY
@@ -86,9 +91,11 @@ cdef class MappedSpace(Space):
         return self.weights.add_multiples(self.window.features.row(i), update.coefficients)
 
     cdef void checkpoint(self) noexcept nogil:
+        self.map.checkpoint()
         self.weights.checkpoint()
 
     cdef void rollback(self) noexcept nogil:
+        self.map.rollback()
         self.weights.rollback()
 
     cdef object new_window(self, Py_ssize_t rows):
