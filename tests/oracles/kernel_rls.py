@@ -147,7 +147,7 @@ class Run:
     features : list of ndarray
         phi of each sample that entered, as it entered.
     mistakes, cumulative_loss, n_seen
-        Samples of weight 0 are not counted.
+        Samples of weight 0 are not counted, and mistakes not in regression.
     """
 
     map: object
@@ -163,7 +163,7 @@ class Run:
     variances: np.ndarray = None
     entered: list = field(default_factory=list)
     features: list = field(default_factory=list)
-    mistakes: int = 0
+    mistakes: int | None = 0
     cumulative_loss: float = 0.0
     n_seen: int = 0
 
@@ -298,4 +298,6 @@ def kernel_rls(X, y, frequencies=None, *, features="nystroem", n_components=400,
     learn(run, X, labels, head, weights)
     if classification:
         run.predictions = classes[run.predictions.astype(np.intp)]
+    else:
+        run.mistakes = None
     return run
