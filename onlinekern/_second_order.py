@@ -19,14 +19,15 @@ if TYPE_CHECKING:
     from onlinekern.core.base.random import Generator
 
 
-def check_memory(n_outputs: int, length: int) -> None:
-    """Raise MemoryError if there is no room for full covariances."""
-    needed = COVARIANCES["full"].nbytes(n_outputs, length)
+def check_memory(kind: str, n_outputs: int, length: int) -> None:
+    """Raise MemoryError if there is no room for covariances of this kind."""
+    needed = COVARIANCES[kind].nbytes(n_outputs, length)
     available = available_memory()
     if needed > available:
-        matrices = "a matrix" if n_outputs == 1 else f"{n_outputs} matrices"
+        one = n_outputs == 1 or kind == "shared"
+        matrices = "a matrix" if one else f"{n_outputs} matrices"
         raise MemoryError(
-            f'covariance="full" keeps {matrices} of {length} x {length} numbers: with the copy '
+            f'covariance="{kind}" keeps {matrices} of {length} x {length} numbers: with the copy '
             f"that undoes a failed call {needed / 1e9:.3g} gigabytes, and {available / 1e9:.3g} "
             'are available. Use covariance="diagonal", or fewer features.'
         )
@@ -47,8 +48,8 @@ class SecondOrderEstimator(LinearEstimator):
 
     def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
         self._warned = False
-        if self.covariance == "full":
-            check_memory(n_outputs, X.shape[1] + bool(self.fit_intercept))
+        if self.covariance != "diagonal":
+            check_memory(self.covariance, n_outputs, X.shape[1] + bool(self.fit_intercept))
         return SecondOrderSpace(*self._linear(X, n_outputs), self.covariance)
 
     def _finish(self) -> None:
@@ -65,5 +66,5 @@ class SecondOrderEstimator(LinearEstimator):
 
     @property
     def covariance_(self) -> Floats:
-        """Covariances of the last weights: (n_outputs, n), or (n_outputs, n, n) if full."""
+        """Covariances of the last weights: (n_outputs, n), (n_outputs, n, n) or (1, n, n)."""
         return self._read(lambda space: space.covariance.to_array())

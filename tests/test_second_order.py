@@ -286,6 +286,42 @@ def test_margin_contracts_both_classes():
     np.testing.assert_allclose(model.covariance_, [[2 / 3, 1], [1, 1], [2 / 3, 1]])
 
 
+def test_a_shared_matrix_is_contracted_once():
+    X = [[1.0, 0.0]]
+    margin = AROWClassifier(multi_class="margin", fit_intercept=False, covariance="shared")
+    margin.partial_fit(X, [2], classes=[0, 1, 2])
+    # v = 2 x'Sx = 2, beta = 1 / (2 + 1).
+    np.testing.assert_allclose(margin.coef_, np.array([[-1, 0], [0, 0], [1, 0]]) / 3)
+    np.testing.assert_allclose(margin.covariance_, [[[2 / 3, 0], [0, 1]]])
+    rest = AROWClassifier(fit_intercept=False, covariance="shared")
+    rest.partial_fit(X, [2], classes=[0, 1, 2])
+    # Each of three classes has v = 1 and moves; S loses 1 / (1 + 1) once.
+    np.testing.assert_allclose(rest.coef_, np.array([[-1, 0], [-1, 0], [1, 0]]) / 2)
+    np.testing.assert_allclose(rest.covariance_, [[[1 / 2, 0], [0, 1]]])
+
+
+def test_a_shared_covariance_is_ridge_regression_where_all_classes_move(stream):
+    # A loss nearly everywhere: r is so large that no score comes near 1.
+    X, y = stream("ovr", n=200)
+    r = 1e4
+    shared = AROWClassifier(r=r, covariance="shared", fit_intercept=False)
+    shared.partial_fit(X, y, classes=np.unique(y))
+    targets = np.where(y[:, None] == np.unique(y), 1.0, -1.0)
+    ridge = Ridge(alpha=r, fit_intercept=False).fit(X, targets)
+    np.testing.assert_allclose(shared.coef_, ridge.coef_, rtol=1e-9, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", ["AROWClassifier-0", "SCWClassifier-0", "AROWRegressor-0"])
+def test_one_output_shares_its_matrix_with_none(name, stream, equal):
+    task = "regression" if name.startswith("AROWR") else "binary"
+    X, y = stream(task)
+    models = [build(name, task, covariance=covariance) for covariance in ("full", "shared")]
+    for model in models:
+        learn(model, X, y)
+    equal(models[1].coef_, models[0].coef_)
+    equal(models[1].covariance_, models[0].covariance_)
+
+
 def test_full_follows_what_goes_together():
     # x2 is x1 and noise: on the noise, only a full covariance leaves weight where the target is.
     rng = np.random.default_rng(0)
@@ -350,6 +386,10 @@ def test_what_fits_depends_on_the_memory(monkeypatch, stream, same_state):
     monkeypatch.setattr(_second_order, "available_memory", lambda: needed - 1)
     with pytest.raises(MemoryError, match="3 matrices of 7 x 7"):
         model.fit(X, y)
+    shared = AROWClassifier(covariance="shared").fit(X, y)
+    monkeypatch.setattr(_second_order, "available_memory", lambda: needed // 3 - 1)
+    with pytest.raises(MemoryError, match='"shared" keeps a matrix of 7 x 7'):
+        shared.fit(X, y)
     same_state(model, other)
     monkeypatch.setattr(_second_order, "available_memory", lambda: needed)
     same_state(model.fit(X, y), other)

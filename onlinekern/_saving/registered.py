@@ -17,6 +17,7 @@ STATEFUL = {"RecentQuantile": "_outliers"}
 # What a part was restored from, and the module of the core whose function `restore` does it.
 RESTORERS = {
     "Budget": "budgets.policy",
+    "Covariance": "models.covariances",
     "FrequentDirections": "linalg.frequent_directions",
     "Generator": "base.random",
     "KernelSpace": "models.space",

@@ -8,8 +8,8 @@ Each output k has mean mu_k and covariance Sigma_k, at first 0 and the identity.
 scalar problem with direction e (see `heads`) is mu_k += e_k alpha y Sigma_k x and
 Sigma_k -= |e_k| beta Sigma_k x x' Sigma_k, alpha and beta from m = y f and
 v = sum_k e_k^2 x' Sigma_k x. For the margin head that is the lifted sample of Crammer and Singer
-with the blocks of the covariance between two classes left at 0. After a step a
-diagonal covariance keeps only the diagonal of the new matrix.
+with the blocks of the covariance between two classes left at 0. What is kept of the new matrices
+are the classes of `COVARIANCES`.
 """
 
 import math
@@ -87,8 +87,52 @@ RULES = {
 }
 
 
-# What is kept of a contracted matrix.
-COVARIANCES = {"diagonal": lambda sigma: np.diag(np.diag(sigma)), "full": lambda sigma: sigma}
+class Full:
+    """One matrix for each output, contracted whenever its output moves."""
+
+    def __init__(self, n_outputs, d):
+        self.matrices = np.tile(np.eye(d), (n_outputs, 1, 1))
+
+    def of(self, k):
+        """Return the covariance of output k."""
+        return self.matrices[k]
+
+    def contract(self, contractions, x):
+        """Take beta Sigma x x' Sigma from the matrices of the outputs with a contraction."""
+        for k in np.flatnonzero(contractions):
+            along = self.matrices[k] @ x
+            self.matrices[k] -= contractions[k] * np.outer(along, along)
+
+    def to_array(self):
+        """Return what an estimator shows."""
+        return self.matrices
+
+
+class Diagonal(Full):
+    """Only the diagonal of a contracted matrix is kept."""
+
+    def contract(self, contractions, x):
+        super().contract(contractions, x)
+        self.matrices *= np.eye(len(x))
+
+    def to_array(self):
+        return np.array([np.diag(matrix) for matrix in self.matrices])
+
+
+class Shared(Full):
+    """One matrix for all outputs, contracted once per sample: by the largest of their betas."""
+
+    def __init__(self, n_outputs, d):
+        super().__init__(1, d)
+
+    def of(self, k):
+        return self.matrices[0]
+
+    def contract(self, contractions, x):
+        super().contract(np.array([np.max(contractions)]), x)
+
+
+COVARIANCES = {"diagonal": Diagonal, "full": Full, "shared": Shared}
 
 
 @dataclass
@@ -101,7 +145,7 @@ class Result:
         By the model that predicts, before the sample was learnt.
     weights : ndarray of shape (K, D)
         Of the model that predicts.
-    covariance : ndarray of shape (K, D, D), or (K, D) for a diagonal one
+    covariance : ndarray of shape (K, D, D), (K, D) if diagonal, (1, D, D) if shared
     updated : list of int
         The samples that changed the model.
     """
@@ -124,8 +168,8 @@ def learn(rule, X, y, *, head, n_classes=2, covariance="diagonal", fit_intercept
     weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, float)
     head = HEADS[head](n_classes)
     mu, past = np.zeros((head.n_outputs, d)), np.zeros((head.n_outputs, d))
-    sigma = np.tile(np.eye(d), (head.n_outputs, 1, 1))
-    result = Result(np.zeros(n), mu, sigma, [])
+    sigma = COVARIANCES[covariance](head.n_outputs, d)
+    result = Result(np.zeros(n), mu, sigma.to_array(), [])
     for i, x in enumerate(X):
         predicting = (past + mu) / (result.n_seen + 1) if average else mu
         result.predictions[i] = head.predict(predicting @ x)
@@ -134,7 +178,7 @@ def learn(rule, X, y, *, head, n_classes=2, covariance="diagonal", fit_intercept
         result.mistakes += int(result.predictions[i] != y[i])
         steps = np.zeros(head.n_outputs)
         contractions = np.zeros(head.n_outputs)
-        lengths = np.array([x @ matrix @ x for matrix in sigma])
+        lengths = np.array([x @ sigma.of(k) @ x for k in range(head.n_outputs)])
         for problem in head.problems(mu @ x, y[i]):
             q = np.dot(problem.direction**2, lengths)
             arguments = (problem.f, problem.y, q, result.n_seen + 1, weights[i])
@@ -144,16 +188,13 @@ def learn(rule, X, y, *, head, n_classes=2, covariance="diagonal", fit_intercept
         past = past + mu
         mu = mu.copy()
         for k in np.flatnonzero(steps):
-            along = sigma[k] @ x
-            mu[k] += steps[k] * along
-            sigma[k] -= contractions[k] * np.outer(along, along)
-            sigma[k] = COVARIANCES[covariance](sigma[k])
+            mu[k] += steps[k] * sigma.of(k) @ x
+        sigma.contract(np.where(steps == 0, 0, contractions), x)
         result.n_seen += 1
         if np.any(steps != 0.0):
             result.updated.append(i)
     result.weights = (past + mu) / (result.n_seen + 1) if average else mu
-    diagonal = covariance == "diagonal"
-    result.covariance = np.array([np.diag(matrix) for matrix in sigma]) if diagonal else sigma
+    result.covariance = sigma.to_array()
     return result
 
 

@@ -29,6 +29,8 @@ cdef class Coefficients:
     cdef Status add_multiples_double(self, const double *z, const double *factors) noexcept nogil
     cdef Status add_scaled(self, const ok_vector_ops *ops, const void *z,
                            const double *factors) noexcept nogil
+    cdef Status add_to_output(self, const ok_vector_ops *ops, Py_ssize_t k, const void *z,
+                              double factor) noexcept nogil
     cdef Status overwrite(self, Py_ssize_t k, const double *fresh) noexcept nogil
     cdef Status multiply(self, const double *factors) noexcept nogil
     cdef Status clip(self, double limit) noexcept nogil

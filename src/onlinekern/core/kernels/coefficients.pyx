@@ -149,17 +149,23 @@ cdef class Coefficients:
     cdef Status add_scaled(self, const ok_vector_ops *ops, const void *z,
                            const double *factors) noexcept nogil:
         cdef Py_ssize_t k
-        cdef double raw
         for k in range(self.n_outputs):
-            raw = factors[k] / self.average.scale
-            if raw == 0:
-                continue
-            if self.preserve_output(k) < 0:
+            if self.add_to_output(ops, k, z, factors[k]) < 0:
                 return NO_MEMORY
-            ops.add(z, raw, self.values + k * self.capacity, self.n)
-            if self.averaged:
-                ops.add(z, companion_step(&self.average, raw),
-                        self.companions + k * self.capacity, self.n)
+        return OK
+
+    cdef Status add_to_output(self, const ok_vector_ops *ops, Py_ssize_t k, const void *z,
+                              double factor) noexcept nogil:
+        """Add factor z to output k; `ops` are those of the type of z. Returns a status."""
+        cdef double raw = factor / self.average.scale
+        if raw == 0:
+            return OK
+        if self.preserve_output(k) < 0:
+            return NO_MEMORY
+        ops.add(z, raw, self.values + k * self.capacity, self.n)
+        if self.averaged:
+            ops.add(z, companion_step(&self.average, raw),
+                    self.companions + k * self.capacity, self.n)
         return OK
 
     cdef Status clear(self, Py_ssize_t slot) noexcept nogil:

@@ -3,6 +3,10 @@
 Each output k has a symmetric matrix S_k, the identity at first. An update contracts it in the
 direction of S_k x: S_k <- S_k - beta (S_k x)(S_k x)'. `Diagonal` keeps only the diagonal of S_k,
 `Full` the whole matrix.
+
+`Shared` keeps one matrix S for all outputs: every output has the variance x'S x, and moves along
+S x. A sample contracts S once, whichever outputs it moves. So S says how much has been learnt of a
+direction, by any output.
 """
 from libc.math cimport NAN, sqrt
 from libc.stdlib cimport calloc, free
@@ -10,8 +14,9 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
+from onlinekern.core.base.part cimport NOT_GIVEN, OK, Status
 from onlinekern.core.base.state cimport (
-    MOST_FEATURES, MOST_OUTPUTS, doubles_of_shape, integer_within,
+    MOST_FEATURES, MOST_OUTPUTS, doubles_of_shape, integer_within, items_of, subclass_of,
 )
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport OK_PANEL, ops_for, resize_array
@@ -33,28 +38,34 @@ cdef class Covariance:
     n_outputs : int
     length : int
         Number of features, the constant feature included.
+
+    Attributes
+    ----------
+    n_matrices : int
+        n_outputs, or 1 for a class with an attribute `shared`: output k then has matrix 0.
     """
 
     abstract = True
 
-    def __cinit__(self, Py_ssize_t n_outputs, Py_ssize_t length):
+    def __cinit__(self, Py_ssize_t n_outputs, Py_ssize_t length, *_):
         integer_within("n_outputs", n_outputs, 1, MOST_OUTPUTS)
         # The intercept is one more.
         integer_within("length", length, 0, <Py_ssize_t> MOST_FEATURES + 1)
         self.ops = ops_for(sizeof(double))
         self.n_outputs = n_outputs
+        self.n_matrices = 1 if hasattr(type(self), "shared") else n_outputs
         self.length = length
         self.width = (length + OK_PANEL - 1) // OK_PANEL * OK_PANEL
         self.directions = <double *> resize_array(
-            NULL, 0, n_outputs, self.width * sizeof(double))
+            NULL, 0, self.n_matrices, self.width * sizeof(double))
         if self.directions == NULL:
-            raise MemoryError(f"no memory for {n_outputs} directions of {length} features")
+            raise MemoryError(f"no memory for {self.n_matrices} directions of {length} features")
 
     def __dealloc__(self):
         free(self.directions)
 
     cdef double measure(self, Py_ssize_t k, const Vector *x) noexcept nogil:
-        """x'S_k x. Keeps S_k x until the next call."""
+        """x'S_k x of matrix k. Keeps S_k x until the next call."""
         self.missing = b"Covariance.measure"
         return NAN
 
@@ -63,12 +74,28 @@ cdef class Covariance:
         self.missing = b"Covariance.direction"
         return x[0]
 
-    cdef void contract(self, Py_ssize_t k, const Vector *x, double contraction) noexcept nogil:
-        """S_k -= contraction (S_k x)(S_k x)', where x is the measured sample.
+    cdef Status contract(self, Py_ssize_t k, const Vector *x, double contraction) noexcept nogil:
+        """S_k -= contraction (S_k x)(S_k x)', where x is the measured sample. Returns a status.
 
         The contraction is at most 1 / x'S_k x, so S_k stays positive up to rounding.
         """
         self.missing = b"Covariance.contract"
+        return NOT_GIVEN
+
+    def get_state(self):
+        """Learnt state."""
+        return self.to_array()
+
+    def set_state(self, state):
+        """Restore the result of `get_state`."""
+        self.set_array(state)
+
+    def arguments(self):
+        """Arguments that construct an identity like this one."""
+        return self.n_outputs, self.length
+
+    def __reduce__(self):
+        return _restore, (type(self), self.arguments(), self.get_state())
 
     cdef void checkpoint(self) noexcept nogil:
         """Save the covariances for `rollback`."""
@@ -107,7 +134,7 @@ cdef class Diagonal(Covariance):
         direction.values = self.directions + k * self.width
         return direction
 
-    cdef void contract(self, Py_ssize_t k, const Vector *x, double contraction) noexcept nogil:
+    cdef Status contract(self, Py_ssize_t k, const Vector *x, double contraction) noexcept nogil:
         cdef Py_ssize_t j, place, first = k * self.width
         cdef double *variances = self.blocks.values + first
         cdef const double *direction = self.directions + first
@@ -118,7 +145,7 @@ cdef class Diagonal(Covariance):
             for j in range(x.count):
                 variances[j] = remaining_variance(
                     variances[j], contraction * direction[j] * direction[j])
-            return
+            return OK
         if not self.blocks.all_touched():
             for j in range(x.count):
                 self.blocks.touch((first + x.places[j]) // LINE)
@@ -126,6 +153,7 @@ cdef class Diagonal(Covariance):
             place = x.places[j]
             variances[place] = remaining_variance(
                 variances[place], contraction * direction[j] * direction[j])
+        return OK
 
     def to_array(self):
         """Variances, ndarray of shape (n_outputs, length)."""
@@ -159,11 +187,11 @@ cdef class Full(Covariance):
 
     def __cinit__(self, Py_ssize_t n_outputs, Py_ssize_t length):
         cdef Py_ssize_t i, k
-        self.blocks = JournaledMatrix("covariances", n_outputs, length * self.width)
-        self.deferred = <char *> calloc(n_outputs, 1)
+        self.blocks = JournaledMatrix("covariances", self.n_matrices, length * self.width)
+        self.deferred = <char *> calloc(self.n_matrices, 1)
         if self.deferred == NULL:
-            raise MemoryError(f"no memory for {n_outputs} matrices")
-        for k in range(n_outputs):
+            raise MemoryError(f"no memory for {self.n_matrices} matrices")
+        for k in range(self.n_matrices):
             for i in range(length):
                 self.blocks.row(k)[i * self.width + i] = 1
 
@@ -183,13 +211,14 @@ cdef class Full(Covariance):
         direction.count = self.length
         return direction
 
-    cdef void contract(self, Py_ssize_t k, const Vector *x, double contraction) noexcept nogil:
+    cdef Status contract(self, Py_ssize_t k, const Vector *x, double contraction) noexcept nogil:
         cdef Py_ssize_t j
         cdef double root = sqrt(contraction)
         cdef double *direction = self.directions + k * self.width
         for j in range(self.length):
             direction[j] *= root
         self.deferred[k] = True
+        return OK
 
     cdef double product(self, const double *matrix, const Vector *x, double *out) noexcept nogil:
         """out = S x; returns x'S x."""
@@ -250,31 +279,31 @@ cdef class Full(Covariance):
     cdef void checkpoint(self) noexcept nogil:
         cdef Py_ssize_t k
         self.blocks.checkpoint()
-        for k in range(self.n_outputs):
+        for k in range(self.n_matrices):
             if self.deferred[k]:
                 # Not journaled: this is the state that `rollback` restores.
                 self.apply_contraction(k, self.blocks.row(k))
                 self.deferred[k] = False
 
     cdef void rollback(self) noexcept nogil:
-        memset(self.deferred, 0, self.n_outputs)
+        memset(self.deferred, 0, self.n_matrices)
         self.blocks.rollback()
 
-    @staticmethod
-    def nbytes(Py_ssize_t n_outputs, Py_ssize_t length):
+    @classmethod
+    def nbytes(cls, n_outputs, length):
         """Bytes of the matrices of n_outputs, including the copy for `rollback`."""
         width = (length + OK_PANEL - 1) // OK_PANEL * OK_PANEL
-        return 2 * n_outputs * length * width * sizeof(double)
+        return 2 * (1 if hasattr(cls, "shared") else n_outputs) * length * width * sizeof(double)
 
     def to_array(self):
-        """Covariances, ndarray of shape (n_outputs, length, length)."""
+        """Covariances, ndarray of shape (n_matrices, length, length)."""
         cdef Py_ssize_t k
         cdef double[:, ::1] raw
         raw = whole = self.blocks.to_array()
-        for k in range(self.n_outputs):
+        for k in range(self.n_matrices):
             if self.deferred[k]:
                 self.apply_contraction(k, &raw[k, 0])
-        shaped = whole.reshape(self.n_outputs, self.length, self.width)[:, :, :self.length]
+        shaped = whole.reshape(self.n_matrices, self.length, self.width)[:, :, :self.length]
         places = np.arange(self.length) // OK_PANEL
         # Panels to the right of the diagonal are unused: take them from the transpose.
         kept = places[:, None] >= places
@@ -284,14 +313,35 @@ cdef class Full(Covariance):
         """Restore the result of `to_array`."""
         cdef Py_ssize_t i, k
         cdef const double[:, :, ::1] values = doubles_of_shape(
-            self.blocks.name, array, (self.n_outputs, self.length, self.length))
+            self.blocks.name, array, (self.n_matrices, self.length, self.length))
         if (np.diagonal(array, 0, 1, 2) < 0).any() \
                 or not np.array_equal(array, array.transpose(0, 2, 1)):
             raise ValueError("covariances must be symmetric, with a diagonal >= 0")
-        for k in range(self.n_outputs):
+        for k in range(self.n_matrices):
             for i in range(self.length):
                 memcpy(self.blocks.row(k) + i * self.width, &values[k, i, 0],
                        self.length * sizeof(double))
 
 
-COVARIANCES = {"diagonal": Diagonal, "full": Full}
+cdef class Shared(Full):
+    """One symmetric matrix for all outputs. The loop measures and contracts it once per sample."""
+
+    shared = True
+
+
+def _restore(cls, arguments, state):
+    subclass_of(cls, "the class of a covariance", Covariance)
+    n_outputs, length = items_of(arguments, "arguments of a covariance", 2)
+    # Before memory is asked for: the array shows that there are so many numbers.
+    if np.ndim(state) < 2 or np.shape(state)[1] != length:
+        raise ValueError(f"the state of {cls.__name__} must have an axis of length={length}, got "
+                         f"shape {np.shape(state)}")
+    if not hasattr(cls, "shared") and np.shape(state)[0] != n_outputs:
+        raise ValueError(f"the state of {cls.__name__} must be that of {n_outputs} outputs, got "
+                         f"shape {np.shape(state)}")
+    covariance = cls(n_outputs, length)
+    covariance.set_state(state)
+    return covariance
+
+
+COVARIANCES = {"diagonal": Diagonal, "full": Full, "shared": Shared}

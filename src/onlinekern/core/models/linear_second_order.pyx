@@ -1,28 +1,18 @@
 """SecondOrderSpace: linear functions with a covariance of the weights (CW, AROW, SCW).
 
-Output k has the covariance S_k. The variance x'S_k x of a sample x takes the place of its squared
-length. An update moves the weights along S_k x and contracts S_k. The intercept is the weight of a
-feature that is always 1.
-
-A multi-class update changes two outputs: the class of the sample and its highest-scoring rival. Its
-variance is the sum of both variances, and both matrices are contracted with the same beta. The
-exact update would also create covariances between the two outputs. They are kept at 0.
+Output k has the covariance S_k, whose part in an update is that of `Confidence`. The intercept is
+the weight of a feature that is always 1.
 """
-from libc.math cimport isfinite
-
 from onlinekern.core.base.part cimport NOT_FINITE, OK, Status
 from onlinekern.core.base.scaled_average cimport companion_step
-from onlinekern.core.base.state cimport chosen, count_of, fields_of
+from onlinekern.core.base.state cimport chosen, fields_of
 from onlinekern.core.learning.heads cimport Update
+from onlinekern.core.models.confidence cimport Confidence
 from onlinekern.core.models.linear cimport LINE, LinearSpace
 from onlinekern.core.samples.row_arithmetic cimport Entries, Vector, add_vector
 
 from onlinekern.core.models.covariances import COVARIANCES
 from onlinekern.core.models.linear import LINEAR_FIELDS
-
-# A variance below this fraction of its initial value ||x||^2 counts as 0: a full matrix has
-# rounding errors of this size.
-cdef double NEGLIGIBLE_VARIANCE = 1e-15
 
 
 cdef class SecondOrderSpace(LinearSpace):
@@ -34,7 +24,7 @@ cdef class SecondOrderSpace(LinearSpace):
         See `LinearSpace`.
     intercept : bool
         Learn an intercept.
-    kind : {'diagonal', 'full'}
+    kind : {'diagonal', 'full', 'shared'}
         Form of the covariance, a key of `COVARIANCES`.
     """
 
@@ -44,9 +34,10 @@ cdef class SecondOrderSpace(LinearSpace):
         if kind not in COVARIANCES:
             raise ValueError(f"kind must be one of {', '.join(COVARIANCES)}, got {kind!r}")
         self.kind = kind
-        self.relative_work = d if kind == "full" else 3
+        self.relative_work = 3 if kind == "diagonal" else d
         self.sample = Entries(d, intercept)
         self.covariance = COVARIANCES[kind](n_outputs, d + intercept)
+        self.confidence = Confidence(self.covariance)
 
     def components(self):
         return (self.covariance,)
@@ -57,20 +48,8 @@ cdef class SecondOrderSpace(LinearSpace):
 
     cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
         """x'S_k x where needed, 0 if it is negligible against ||x||^2."""
-        cdef Py_ssize_t k
-        cdef double variance
         self.sample.load(&self.rows, self.row_number(i))
-        self.loaded = True
-        for k in range(self.n_outputs):
-            if not update.needs_length[k]:
-                continue
-            variance = self.covariance.measure(k, &self.sample.vector)
-            if not isfinite(variance):
-                self.overflow = True
-            elif variance <= NEGLIGIBLE_VARIANCE * self.sample.square:
-                self.n_degenerate += self.sample.square > 0
-                variance = 0
-            update.lengths[k] = variance
+        self.confidence.measure(&self.sample.vector, self.sample.square, update)
 
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         """Update weights and covariances with the sample scored last. The rules do not shrink.
@@ -79,28 +58,21 @@ cdef class SecondOrderSpace(LinearSpace):
         """
         cdef Py_ssize_t k
         cdef Vector direction
+        cdef bint measured = self.confidence.measured
         self.advance()
-        for k in range(self.n_outputs if update.updates else 0):
-            if update.coefficients[k] != 0 and not isfinite(update.contractions[k]):
-                self.overflow = True
-        if self.overflow:
+        self.confidence.measured = False
+        if self.confidence.check(update) < 0:
             return NOT_FINITE
-        if update.updates and not self.loaded:
-            self.measure_all(i)
-        self.loaded = False
-        for k in range(self.n_outputs if update.updates else 0):
-            if update.coefficients[k] != 0:
-                direction = self.covariance.direction(k, &self.sample.vector)
-                self.step(k, &direction, update.coefficients[k])
-                self.covariance.contract(k, &self.sample.vector, update.contractions[k])
-        return OK
-
-    cdef void measure_all(self, Py_ssize_t i) noexcept nogil:
-        """Compute S_k x of a sample whose variances were not needed."""
-        cdef Py_ssize_t k
-        self.sample.load(&self.rows, self.row_number(i))
+        if not update.updates:
+            return OK
+        if not measured:
+            self.sample.load(&self.rows, self.row_number(i))
+            self.confidence.measure_all(&self.sample.vector)
         for k in range(self.n_outputs):
-            self.covariance.measure(k, &self.sample.vector)
+            if update.coefficients[k] != 0:
+                direction = self.confidence.direction(k, &self.sample.vector)
+                self.step(k, &direction, update.coefficients[k])
+        return self.confidence.contract(&self.sample.vector, update)
 
     cdef void step(self, Py_ssize_t k, const Vector *direction, double coefficient) noexcept nogil:
         """w_k += coefficient * direction"""
@@ -122,14 +94,16 @@ cdef class SecondOrderSpace(LinearSpace):
 
     cdef void checkpoint(self) noexcept nogil:
         LinearSpace.checkpoint(self)
-        self.loaded = self.overflow = False
-        self.saved_n_degenerate = self.n_degenerate
-        self.covariance.checkpoint()
+        self.confidence.checkpoint()
 
     cdef void rollback(self) noexcept nogil:
         LinearSpace.rollback(self)
-        self.n_degenerate = self.saved_n_degenerate
-        self.covariance.rollback()
+        self.confidence.rollback()
+
+    @property
+    def n_degenerate(self):
+        """How often a sample was skipped because no variance was left along it."""
+        return self.confidence.n_degenerate
 
     def arguments(self):
         """Arguments that construct an empty space like this one."""
@@ -143,7 +117,5 @@ cdef class SecondOrderSpace(LinearSpace):
     def set_state(self, state):
         """Restore the result of `get_state`."""
         fields_of(state, "a model of second order", (*LINEAR_FIELDS, "covariance", "n_degenerate"))
-        n_degenerate = count_of("n_degenerate", state["n_degenerate"])
         LinearSpace.set_state(self, chosen(state, LINEAR_FIELDS))
-        self.covariance.set_array(state["covariance"])
-        self.n_degenerate = n_degenerate
+        self.confidence.restore(state["covariance"], state["n_degenerate"])

@@ -79,6 +79,8 @@ cdef inline void sparse_row_add(const Rows *rows, Py_ssize_t i, double factor,
 cdef void row_dots(const Rows *rows, Py_ssize_t i, const double *a, const double *b,
                    double *sums) noexcept nogil
 cdef void row_add(const Rows *rows, Py_ssize_t i, double factor, double *out) noexcept nogil
+cdef void load_numbers(const void *x, Py_ssize_t itemsize, Py_ssize_t count,
+                       double *out) noexcept nogil
 cdef Py_ssize_t load_stored(const Rows *rows, Py_ssize_t i, double *values,
                             int32_t *columns) noexcept nogil
 cdef void load_dense(const Rows *rows, Py_ssize_t i, double *values) noexcept nogil

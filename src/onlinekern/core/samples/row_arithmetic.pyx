@@ -164,6 +164,15 @@ cdef inline void copy_numbers(const floating *x, Py_ssize_t count, double *out) 
         out[j] = x[j]
 
 
+cdef void load_numbers(const void *x, Py_ssize_t itemsize, Py_ssize_t count,
+                       double *out) noexcept nogil:
+    """Copy numbers of 4 or 8 bytes."""
+    if itemsize == 4:
+        copy_numbers(<const float *> x, count, out)
+    else:
+        copy_numbers(<const double *> x, count, out)
+
+
 cdef Py_ssize_t load_stored(const Rows *rows, Py_ssize_t i, double *values,
                             int32_t *columns) noexcept nogil:
     """Copy the stored elements of x_i: all d of a dense row, whose columns are not written.
@@ -178,10 +187,7 @@ cdef Py_ssize_t load_stored(const Rows *rows, Py_ssize_t i, double *values,
     else:
         stored.values = dense_row(rows, i)
         stored.count = rows.d
-    if rows.itemsize == 4:
-        copy_numbers(<const float *> stored.values, stored.count, values)
-    else:
-        copy_numbers(<const double *> stored.values, stored.count, values)
+    load_numbers(stored.values, rows.itemsize, stored.count, values)
     return stored.count
 
 
