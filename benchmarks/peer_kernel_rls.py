@@ -112,8 +112,8 @@ class BlockRLS:
         self.A = np.asfortranarray(self.reg * np.eye(size))
         self.b = np.zeros((size, self.n_outputs))
         self.rate, self.stale = 1.0, True
-        self.n_seen_ = self.n_entered_ = self.mistakes_ = 0
-        self.squares_ = 0.0
+        self.n_seen_ = self.n_entered_ = self.n_mistakes_ = 0
+        self.cumulative_loss_ = 0.0  # in regression
 
     def orthogonal(self):
         """Return orthogonal frequencies with the lengths of N(0, 2 gamma I)."""
@@ -233,9 +233,9 @@ class BlockRLS:
         scores = (self.all_enter if self.gate == "always" else self.some_enter)(X, targets)
         self.n_seen_ += len(X)
         if self.regression:
-            self.squares_ += float(((scores - targets) ** 2).sum())
+            self.cumulative_loss_ += float(((scores - targets) ** 2).sum()) / 2
         else:
-            self.mistakes_ += int((self.labels(scores) != y).sum())
+            self.n_mistakes_ += int((self.labels(scores) != y).sum())
         return scores
 
     def targets(self, y):
@@ -415,7 +415,7 @@ def main():
                     start = time.process_time()
                     model.partial_fit(X, y)
                     us = 1e6 * (time.process_time() - start) / len(y)
-                    share, mistakes = model.n_entered_ / len(y), 100 * model.mistakes_ / len(y)
+                    share, mistakes = model.n_entered_ / len(y), 100 * model.n_mistakes_ / len(y)
                     print(
                         f"{features:9} {n:4} {gate:7}{us:8.1f} us, {mistakes:5.2f} % mistakes,"
                         f" {share:5.1%} entered"

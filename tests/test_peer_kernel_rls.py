@@ -50,7 +50,7 @@ def test_twin(features, targets, gate, dtype, tolerance):
     if features != "fourier":
         np.testing.assert_array_equal(peer.rows, X[twin.map.places].astype(dtype))
     if regression:
-        assert peer.squares_ == pytest.approx(2 * twin.cumulative_loss, rel=tolerance)
+        assert peer.cumulative_loss_ == pytest.approx(twin.cumulative_loss, rel=tolerance)
     else:
-        assert peer.mistakes_ == twin.mistakes
+        assert peer.n_mistakes_ == twin.mistakes
         assert set(peer.predict(Z)) <= set(y)
