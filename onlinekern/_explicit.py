@@ -95,18 +95,22 @@ class ExplicitEstimator(OnlineEstimator):
                 f"features='fourier' needs one of the kernels {', '.join(SHIFT_INVARIANT)}; got "
                 f"kernel={self.kernel!r}"
             )
+        wanted = self._frequencies(kernel)
+        frequencies = draw_frequencies(wanted, self.gamma_, X.shape[1], draws)
+        return FEATURE_MAPS["random_fourier"](frequencies, X.dtype)
+
+    def _frequencies(self, kernel: str) -> Any:
+        """The parameters of the frequencies that `draw_frequencies` reads."""
         if self.n_components % 2:
             raise ValueError(
                 "n_components must be even with features='fourier', a cosine and a sine for each "
                 f"frequency; got {self.n_components}"
             )
-        wanted = SimpleNamespace(
+        return SimpleNamespace(
             kernel=kernel,
             n_components=self.n_components // 2,
             frequencies="orthogonal" if kernel == "gaussian" else "plain",
         )
-        frequencies = draw_frequencies(wanted, self.gamma_, X.shape[1], draws)
-        return FEATURE_MAPS["random_fourier"](frequencies, X.dtype)
 
     def _nystroem(self, X: Any, draws: np.random.RandomState) -> Any:
         kernel = new_kernel(self.kernel, self.gamma_, self.degree, self.coef0)

@@ -10,6 +10,7 @@ from oracles import (
     algorithms,
     budgeted,
     dual_sgd,
+    kernel_mean,
     linear,
     lol,
     mapped,
@@ -90,7 +91,7 @@ ESTIMATORS = {
     "FOGDClassifier": Entry(mapped.fogd, "test_mapped"),
     "FOGDRegressor": Entry(mapped.fogd, "test_mapped"),
     "ForgetronClassifier": Entry(budgeted.forgetron, "test_budgeted", [{}]),
-    "KernelMeanDetector": Entry(mapped.kernel_mean, "test_kernel_mean"),
+    "KernelMeanDetector": Entry(kernel_mean.kernel_mean, "test_kernel_mean"),
     "KernelOGDClassifier": Entry(
         algorithms.kernel_ogd,
         "test_algorithms",

@@ -29,6 +29,17 @@ def names_in(lines):
     return [name for head in heads for name in head.partition(" :")[0].split(", ")]
 
 
+def entries_in(lines):
+    """Return name -> description of a section."""
+    entries = {}
+    for line in lines:
+        if line and not line[0].isspace():
+            names = names_in([line])
+        else:
+            entries.update({name: entries.get(name, "") + line for name in names})
+    return entries
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name):
     module = importlib.import_module(name)
@@ -60,8 +71,9 @@ def test_defaults_are_the_documented_ones(name, cls):
 @pytest.mark.parametrize(("name", "cls"), all_estimators())
 def test_documented_attributes_exist(name, cls):
     y = ["a", "b", "a"] if name.endswith("Classifier") else [0.5, 1.0, 2.0]
-    model = cls().fit([[0.0], [1.0], [2.0]], y)
-    for attribute in names_in(section(cls.__doc__, "Attributes")):
+    for attribute, text in entries_in(section(cls.__doc__, "Attributes")).items():
+        needed = re.search(r"With features='(\w+)'", text)
+        model = cls(**({"features": needed[1]} if needed else {})).fit([[0.0], [1.0], [2.0]], y)
         assert hasattr(model, attribute), attribute
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from oracles.mapped import kernel_mean
+from oracles.kernel_mean import kernel_mean
 from sklearn.metrics import roc_auc_score
 from sklearn.metrics.pairwise import rbf_kernel
 
@@ -14,17 +14,28 @@ def X(stream):
     return stream("regression", n=300)[0]
 
 
+TWIN = ("features", "n_components", "kernel", "gamma", "degree", "coef0", "forgetting")
+
+
+def twin_of(model, X, **others):
+    """Return what the twin makes of rows, with the parameters of a model."""
+    frequencies = model.frequencies_ if model.features == "fourier" else None
+    return kernel_mean(X, frequencies, **{key: getattr(model, key) for key in TWIN}, **others)
+
+
 @pytest.mark.parametrize("window", [1, 7, None])
 @pytest.mark.parametrize("layout", ["dense", "csr", "wide"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("forgetting", [1.0, 0.97, 0.2])
-def test_twin(X, forgetting, dtype, layout, window, as_layout, close):
+@pytest.mark.parametrize("features", ["fourier", "nystroem"])
+def test_twin(X, features, forgetting, dtype, layout, window, as_layout, close):
     rows = as_layout(X.astype(dtype), layout)
     model = KernelMeanDetector(
-        gamma=0.4, n_components=30, forgetting=forgetting, window=window, random_state=3
-    ).partial_fit(rows)
-    dense = np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray())
-    scores, mean = kernel_mean(dense.astype(float), model.frequencies_, forgetting)
+        features=features, gamma=0.4, n_components=30, forgetting=forgetting, window=window,
+        random_state=3,
+    ).partial_fit(rows)  # fmt: skip
+    dense = np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray()).astype(float)
+    scores, mean = twin_of(model, dense, dtype=dtype)
     close(model._recent.values[: len(X)], scores, dtype)
     close(model.mean_, mean, dtype)
     assert model.cumulative_loss_ == pytest.approx(np.maximum(0, 1 - scores).sum(), rel=1e-4)
@@ -35,7 +46,7 @@ def test_weights(X, forgetting):
     weight = np.arange(len(X)) % 3.0
     model = KernelMeanDetector(gamma=0.4, n_components=20, forgetting=forgetting, random_state=0)
     model.partial_fit(X, sample_weight=weight)
-    _, mean = kernel_mean(X, model.frequencies_, forgetting, weight)
+    _, mean = twin_of(model, X, sample_weight=weight)
     np.testing.assert_allclose(model.mean_, mean, rtol=1e-10, atol=1e-14)
 
 
@@ -95,6 +106,36 @@ def test_outliers_have_low_scores():
     exact = rbf_kernel(X_test, X, gamma=0.5).mean(axis=1)
     area = roc_auc_score(inside, model.score_samples(X_test))
     assert area > roc_auc_score(inside, exact) - 0.02
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "polynomial", "cosine"])
+def test_nystroem_features_of_any_kernel(X, kernel):
+    model = KernelMeanDetector(
+        features="nystroem", n_components=40, kernel=kernel, gamma=0.4, coef0=1.0
+    ).partial_fit(X)
+    _, mean = twin_of(model, X)
+    np.testing.assert_allclose(model.mean_, mean, rtol=1e-6, atol=1e-8)
+    assert not hasattr(model, "frequencies_")
+
+
+def test_landmarks_are_the_first_samples_that_differ(X):
+    model = KernelMeanDetector(features="nystroem", n_components=40, gamma=0.4).partial_fit(X)
+    _, first = np.unique(X, axis=0, return_index=True)
+    np.testing.assert_array_equal(model.landmarks_, X[np.sort(first)[:40]])
+
+
+def test_scores_at_landmarks_are_exact(X):
+    """As long as every sample is a landmark: the mean kernel values with all of them."""
+    model = KernelMeanDetector(features="nystroem", n_components=300, gamma=0.4).partial_fit(X)
+    assert len(model.landmarks_) >= len(X) - 1  # a row of zeros may be there twice
+    expected = rbf_kernel(X, gamma=0.4).mean(axis=1)
+    np.testing.assert_allclose(model.score_samples(X), expected, rtol=1e-7)
+
+
+def test_fourier_features_need_their_kernel(X):
+    with pytest.raises(ValueError, match="features='fourier' needs one of the kernels"):
+        KernelMeanDetector(kernel="polynomial").fit(X)
+    assert not hasattr(KernelMeanDetector().fit(X), "landmarks_")
 
 
 @pytest.mark.parametrize("forgetting", [0, 1.1, "auto"])

@@ -32,7 +32,7 @@ REFUSALS = (ValueError, TypeError, MemoryError, OverflowError)
 FAILURES = (*REFUSALS, FloatingPointError, NotImplementedError)
 MOST_BYTES = 8 << 30
 MOST_SECONDS = 60
-# Policies and covariances that no estimator has by default.
+# Parts that no estimator has by default.
 VARIANTS = [
     ("BSGDClassifier", {"maintenance": "remove"}),
     ("BSGDClassifier", {"maintenance": "project"}),
@@ -41,6 +41,7 @@ VARIANTS = [
     ("AROWClassifier", {"covariance": "full"}),
     ("PegasosClassifier", {"batch_size": 7}),
     ("LOLClassifier", {"multi_class": "margin"}),
+    ("KernelMeanDetector", {"features": "nystroem"}),
 ]
 
 

@@ -131,25 +131,6 @@ def fogd(
     return run
 
 
-def kernel_mean(X, frequencies, forgetting=1.0, sample_weight=None):
-    """Return the scores of each row under the mean of the rows before it, and the last mean.
-
-    M. Schneider, W. Ertel, F. Ramos, "Expected similarity estimation", Machine Learning 105, 2016.
-    The mean after t rows is sum_s forgetting^(t - s) w_s z_s / sum_s forgetting^(t - s) w_s. Rows
-    of weight 0 are not counted.
-    """
-    z = random_features(X, frequencies)
-    weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight)
-    learnt, mean, scores = [], np.zeros(z.shape[1]), []
-    for i in range(len(X)):
-        scores.append(z[i] @ mean)
-        if weight[i] > 0:
-            learnt.append(i)
-            faded = weight[learnt] * forgetting ** np.arange(len(learnt))[::-1]
-            mean = faded @ z[learnt] / faded.sum()
-    return np.array(scores), mean
-
-
 def eigenfeatures(gram, n_components):
     """Return (D_k^{-1/2} V_k', D_k^{1/2} V_k') of the k largest eigenvalues that count."""
     values, vectors = np.linalg.eigh(gram)

@@ -46,6 +46,8 @@ cdef class MeanSpace(MappedSpace):
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         """m <- (1 - a / n) m + (a / n) z(x_i). Returns a status."""
         cdef double share
+        if self.map.consider(self.window, i, True) < 0:
+            return NO_MEMORY
         self.total = self.factor * self.total + update.coefficients[0]
         share = update.coefficients[0] / self.total
         self.weights.advance()
