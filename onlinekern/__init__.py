@@ -24,6 +24,8 @@ from onlinekern._saving import load as load
 
 # A class is imported when it is first needed. Type checkers read the names here.
 if TYPE_CHECKING:
+    from onlinekern.adaptive_filters import KLMSRegressor as KLMSRegressor
+    from onlinekern.adaptive_filters import QKLMSRegressor as QKLMSRegressor
     from onlinekern.bogd import BOGDClassifier as BOGDClassifier
     from onlinekern.bogd import BOGDRegressor as BOGDRegressor
     from onlinekern.bsgd import BSGDClassifier as BSGDClassifier

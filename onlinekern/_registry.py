@@ -6,6 +6,7 @@ from importlib import import_module
 
 # Module -> its public classes. The package imports a module when one of its classes is needed.
 PUBLIC_CLASSES = {
+    "adaptive_filters": ("KLMSRegressor", "QKLMSRegressor"),
     "bogd": ("BOGDClassifier", "BOGDRegressor"),
     "bsgd": ("BSGDClassifier", "BSGDRegressor"),
     "budgeted": ("BPAClassifier", "BPARegressor", "ForgetronClassifier", "RBPClassifier"),

@@ -20,6 +20,7 @@ from typing import Any, Unpack
 
 from scipy import sparse
 
+from onlinekern._streaming.chaotic import lorenz, mackey_glass
 from onlinekern._streaming.readers import LibsvmReader, StreamError, name_of
 from onlinekern._streaming.source import (
     Source,
@@ -44,6 +45,8 @@ __all__ = [
     "chess_board",
     "gaussian_mixture",
     "gaussian_mixture_blocks",
+    "lorenz",
+    "mackey_glass",
     "open_source",
     "read_blocks",
     "two_normals",

@@ -30,6 +30,8 @@ def build(name, **parameters):
     """
     average = {"average": True} if hasattr(CLASSES[name], "average") else {}
     model = CLASSES[name](**width(name), random_state=7, **average)
+    if hasattr(model, "shuffle"):
+        model.shuffle = True  # filters keep the order by default, and then have no use for a seed
     steps = {"eta": 0.4, "reg": 1.5} if hasattr(model, "eta") and hasattr(model, "reg") else {}
     return model.set_params(**{**steps, **parameters})
 

@@ -10,6 +10,7 @@ from oracles import (
     algorithms,
     budgeted,
     dual_sgd,
+    filters,
     kernel_mean,
     linear,
     lol,
@@ -91,6 +92,7 @@ ESTIMATORS = {
     "FOGDClassifier": Entry(mapped.fogd, "test_mapped"),
     "FOGDRegressor": Entry(mapped.fogd, "test_mapped"),
     "ForgetronClassifier": Entry(budgeted.forgetron, "test_budgeted", [{}]),
+    "KLMSRegressor": Entry(algorithms.kernel_ogd, "test_algorithms", [{"eta": 0.3}, {"eta": 1.0}]),
     "KernelMeanDetector": Entry(kernel_mean.kernel_mean, "test_kernel_mean"),
     "KernelOGDClassifier": Entry(
         algorithms.kernel_ogd,
@@ -150,6 +152,7 @@ ESTIMATORS = {
     ),
     "PerceptronClassifier": Entry(linear.perceptron, "test_linear", [{}, {"fit_intercept": False}]),
     "ProjectronClassifier": Entry(projection.projectron, "test_projection"),
+    "QKLMSRegressor": Entry(filters.qklms, "test_filters"),
     "RBPClassifier": Entry(budgeted.rbp, "test_budgeted", [{}]),
     "SCWClassifier": Entry(
         second_order.scw,
@@ -182,6 +185,7 @@ POLICIES = {
     "merge": ("BSGDClassifier", {"budget": 12, "maintenance": "merge"}),
     "projectron": ("ProjectronClassifier", {"budget": 12}),
     "bolssvm": ("BOLSSVMClassifier", {"budget": 12}),
+    "quantise": ("QKLMSRegressor", {"budget": 12, "epsilon": 1.5}),
     "merge_into_features": ("DualSGDClassifier", {"budget": 12, "merge_size": 3}),
 }
 

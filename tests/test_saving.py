@@ -88,7 +88,7 @@ def test_a_loaded_model_goes_on_alike(name, layout, dtype, stream, as_layout, sa
 @pytest.mark.parametrize("policy", POLICIES)
 def test_every_policy_goes_on_alike(policy, stream, same_state, again):
     name, parameters = POLICIES[policy]
-    X, y = stream("binary")
+    X, y = stream("binary" if is_classifier(CLASSES[name]()) else "regression")
     original = CLASSES[name](gamma=0.4, random_state=3, **parameters)
     learn(original, X[:60], y[:60])
     loaded = again(original)

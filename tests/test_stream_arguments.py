@@ -8,6 +8,8 @@ from onlinekern.streams import (
     chess_board,
     gaussian_mixture,
     gaussian_mixture_blocks,
+    lorenz,
+    mackey_glass,
     read_blocks,
     two_normals,
     two_spirals,
@@ -37,6 +39,14 @@ WRONG = [
     (two_spirals, (5,), {"turns": np.inf}, "turns must be a finite number"),
     (two_spirals, (5,), {"noise": -1}, "noise must be a finite number of at least 0"),
     (chess_board, (5,), {"size": 0}, "size must be an integer"),
+    (mackey_glass, (0,), {}, "n_samples must be an integer of at least 1, got 0"),
+    (mackey_glass, (5,), {"tau": 0}, "tau must be > 0, got 0"),
+    (mackey_glass, (5,), {"step": np.inf}, "step must be a finite number, got inf"),
+    (mackey_glass, (5,), {"embedding": 0}, "embedding must be an integer"),
+    (lorenz, (5,), {"horizon": 1.5}, "horizon must be an integer"),
+    (lorenz, (5,), {"noise": -1}, "noise must be a finite number of at least 0"),
+    (lorenz, (5,), {"rho": "a"}, "rho must be a finite number"),
+    (lorenz, (5,), {"step": -1.0}, "step must be > 0, got -1.0"),
 ]
 
 

@@ -9,12 +9,13 @@ from typing import Any
 
 POWERS_OF_TEN = (1.0, 0.1, 10.0, 0.01, 100.0, 0.001, 1000.0)
 AGGRESSIVENESS = (1.0, 0.5, 2.0, 0.25)
+STEPS = (0.5, 0.2, 0.1, 1.0)
 SOFT_CONFIDENCE = {"C": (1.0, 0.1), "confidence": (0.75, 0.6, 0.9)}
 KERNELS = (
     "gaussian", "rbf", "laplacian", "polynomial", "poly", "linear", "sigmoid", "cosine",
 )  # fmt: skip
 KERNELS_WITHOUT_GAMMA = ("linear", "cosine")
-KERNELS_WITH_FEATURES = ("gaussian", "rbf", "laplacian")
+KERNELS_OF_THE_DISTANCE = ("gaussian", "rbf", "laplacian")
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Method:
     name, label : str
         The name on the command line, and in tables.
     classifier, regressor : str or None
-        Names of the estimator classes in ``onlinekern``.
+        Names of the estimator classes in ``onlinekern``; None for a task that it does not do.
     fixed : mapping
         Parameters that the method fixes.
     grid : mapping
@@ -114,14 +115,17 @@ METHODS = {
                {"eta": POWERS_OF_TEN}),
         Method("dualsgd", "DualSGD", "DualSGDClassifier", "DualSGDRegressor",
                grid={"reg": (2.0, 16.0, 64.0, 256.0, 1024.0)}, per_sample=("reg",),
-               kernels=KERNELS_WITH_FEATURES),
+               kernels=KERNELS_OF_THE_DISTANCE),
         Method("dualsgd-logistic", "DualSGD-logistic", "DualSGDClassifier",
                fixed={"loss": "logistic"}, grid={"reg": (2.0, 16.0)}, per_sample=("reg",),
-               kernels=KERNELS_WITH_FEATURES),
+               kernels=KERNELS_OF_THE_DISTANCE),
         Method("fogd", "FOGD", "FOGDClassifier", "FOGDRegressor",
-               grid={"eta": POWERS_OF_TEN}, kernels=KERNELS_WITH_FEATURES),
+               grid={"eta": POWERS_OF_TEN}, kernels=KERNELS_OF_THE_DISTANCE),
         Method("nogd", "NOGD", "NOGDClassifier", "NOGDRegressor",
                grid={"eta": POWERS_OF_TEN}),
+        Method("klms", "KLMS", None, "KLMSRegressor", grid={"eta": STEPS}),
+        Method("qklms", "QKLMS", None, "QKLMSRegressor", grid={"eta": STEPS},
+               kernels=KERNELS_OF_THE_DISTANCE),
         Method("linear-perceptron", "Lin. Perceptron", "PerceptronClassifier"),
         Method("linear-ogd", "Lin. OGD", "OGDClassifier", "OGDRegressor",
                grid={"eta": POWERS_OF_TEN}),

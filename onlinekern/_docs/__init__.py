@@ -6,11 +6,12 @@ puts the passage there.
 
 import inspect
 
-from onlinekern._docs import common, features, kernel, linear, olla, second_order
+from onlinekern._docs import common, features, filters, kernel, linear, olla, second_order
 
 PASSAGES = {
     **common.PASSAGES,
     **features.PASSAGES,
+    **filters.PASSAGES,
     **kernel.PASSAGES,
     **linear.PASSAGES,
     **olla.PASSAGES,

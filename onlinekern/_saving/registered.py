@@ -42,6 +42,7 @@ MODULES = (
     "budgets.merging",
     "budgets.policy",
     "budgets.projectron",
+    "budgets.quantisation",
     "budgets.removal_projection",
     "features.joined",
     "features.map",

@@ -20,6 +20,7 @@ from onlinekern.core.budgets.merging import POLICIES as MERGING
 from onlinekern.core.budgets.policy import POLICIES as PLAIN
 from onlinekern.core.budgets.projectron import POLICIES as PROJECTRON
 from onlinekern.core.budgets.projectron import RULES as PROJECTRON_RULES
+from onlinekern.core.budgets.quantisation import POLICIES as QUANTISATION
 from onlinekern.core.budgets.removal_projection import POLICIES as REMOVAL_PROJECTION
 from onlinekern.core.features.joined import FEATURE_MAPS as JOINED
 from onlinekern.core.features.map import FEATURE_MAPS as FOURIER
@@ -47,6 +48,7 @@ POLICIES = {
     **PROJECTRON,
     **BOLSSVM,
     **DUAL_SGD,
+    **QUANTISATION,
 }
 RULES = {**FIRST_ORDER_RULES, **SECOND_ORDER_RULES, **PROJECTRON_RULES}
 FEATURE_MAPS: dict[str, Any] = {**FOURIER, **NYSTROEM, **NESTED, **JOINED}

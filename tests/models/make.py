@@ -52,6 +52,7 @@ CASES = {
         *("KernelMeanDetector", {"n_components": 5, "forgetting": 0.9, "random_state": 12}),
         *(None, "csr"),
     ),
+    "qklms": ("QKLMSRegressor", {"gamma": 0.5, "epsilon": 0.6, "budget": 12}, None, "dense"),
     "fourier": ("FourierFeatures", {"n_components": 5, "random_state": 10}, None, "dense"),
     "nystroem": ("NystroemFeatures", {"n_components": 5, "random_state": 11}, None, "csr"),
     "directions": ("FrequentDirections", {"sketch_size": 3}, None, "dense"),

@@ -1,0 +1,146 @@
+"""Kernel adaptive filters that take gradient steps: KLMS and QKLMS.
+
+A class is its documentation, its parameters and the parts of the core that it is made of.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sklearn.utils._param_validation import StrOptions
+
+from onlinekern._base import OnlineEstimator
+from onlinekern._constraints import COUNT, NOT_NEGATIVE, POSITIVE
+from onlinekern._kernel import BudgetedEstimator, GrowingEstimator
+from onlinekern._tasks import OnlineRegressor
+from onlinekern.core import LOSSES, POLICIES, RULES, SCHEDULES
+
+if TYPE_CHECKING:
+    from onlinekern.core.base.random import Generator
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LeastMeanSquares(OnlineEstimator):
+    """Mixin, in front: steps of a fixed size on the squared error, in the order of the series."""
+
+    eta: float = 0.5
+    shuffle: bool = False
+
+    _constraints = {"eta": POSITIVE}
+
+    def _rule(self) -> Any:
+        return RULES["gradient"](LOSSES["squared"](), SCHEDULES["constant"](self.eta))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KLMSRegressor(LeastMeanSquares, OnlineRegressor, GrowingEstimator):
+    """Kernel least mean squares (KLMS).
+
+    Every sample becomes a support vector, whose coefficient is the step size times its error:
+    ``e_t = y_t - f(x_t)``, ``f <- f + eta e_t kappa(x_t, .)`` (algorithm 1 of [1]_).
+
+    Parameters
+    ----------
+    {filter_step}
+    {kernel_parameters}
+    {max_support}
+    {average}
+    {filter_parameters}
+
+    Attributes
+    ----------
+    {filter_attributes}
+
+    Notes
+    -----
+    It is `KernelOGDRegressor` with the squared loss, a constant step and no regularisation. Time
+    per sample grows with the stream: `QKLMSRegressor` bounds it. A `sample_weight` multiplies the
+    step. There is no intercept: centre the target when its mean is far from 0.
+
+    References
+    ----------
+    .. [1] W. Liu, P. P. Pokharel, J. C. Principe (2008). The kernel least-mean-square algorithm.
+       IEEE Transactions on Signal Processing 56.
+
+    Examples
+    --------
+    >>> from onlinekern import KLMSRegressor
+    >>> from onlinekern.streams import mackey_glass
+    >>> X, y = mackey_glass(600, random_state=0)
+    >>> model = KLMSRegressor(gamma=1.0).partial_fit(X[:500], y[:500])
+    >>> bool(model.score(X[500:], y[500:]) > 0.9)
+    True
+    """
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class QKLMSRegressor(LeastMeanSquares, OnlineRegressor, BudgetedEstimator):
+    """Quantised kernel least mean squares (QKLMS).
+
+    The step is that of `KLMSRegressor`, eta times the error. A sample further than `epsilon` from
+    all support vectors becomes one. Any other sample adds its step to the coefficient of the
+    nearest support vector (table 1 of [1]_).
+
+    Parameters
+    ----------
+    {filter_step}
+    epsilon : float >= 0, default=0.5
+        Quantisation size: the distance in the space of the samples (l2 for the Gaussian kernel, l1
+        for the Laplacian) up to which a sample is represented by a support vector. The larger it
+        is, the smaller and coarser is the model. The default is small for standardised samples of
+        some features.
+    budget : int >= 1 or None, default=500
+        Largest number of support vectors. When it is reached, every sample adds its step to the
+        nearest one. With None, `epsilon` alone bounds their number, on every bounded domain.
+    kernel : {'gaussian', 'laplacian'}, default='gaussian'
+        ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``: kernels that
+        fall with the distance.
+    gamma : {'scale', 'auto'} or float > 0, default='scale'
+        Width of the kernel. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
+        ``1 / n_features``; X is what `fit` gets, or the first batch given to `partial_fit`. A
+        paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+    {filter_parameters}
+
+    Attributes
+    ----------
+    {filter_attributes}
+
+    Notes
+    -----
+    A `sample_weight` multiplies the step. Of support vectors at the same distance, the oldest one
+    takes the step.
+
+    References
+    ----------
+    .. [1] B. Chen, S. Zhao, P. Zhu, J. C. Principe (2012). Quantized kernel least mean square
+       algorithm. IEEE Transactions on Neural Networks and Learning Systems 23.
+
+    Examples
+    --------
+    >>> from onlinekern import QKLMSRegressor
+    >>> from onlinekern.streams import mackey_glass
+    >>> X, y = mackey_glass(2500, random_state=0)
+    >>> model = QKLMSRegressor(gamma=1.0, epsilon=0.2).partial_fit(X[:2000], y[:2000])
+    >>> bool(model.score(X[2000:], y[2000:]) > 0.9), model.n_support_ < 300
+    (True, True)
+    """
+
+    # Parameters of kernels that do not fall with the distance.
+    degree: ClassVar[int] = 3  # type: ignore[misc]
+    coef0: ClassVar[float] = 0.0  # type: ignore[misc]
+    epsilon: float = 0.5
+    budget: int | None = 500  # type: ignore[assignment]
+
+    _constraints = {
+        "epsilon": NOT_NEGATIVE,
+        "budget": [*COUNT, None],
+        "kernel": [StrOptions({"gaussian", "rbf", "laplacian"})],
+        "degree": None,
+        "coef0": None,
+    }
+
+    def _budget(self, rng: Generator) -> Any:
+        distance = self.epsilon if self.kernel == "laplacian" else self.epsilon**2
+        return POLICIES["quantise"](math.exp(-self.gamma_ * distance), self.budget or 0)
