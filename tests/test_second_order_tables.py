@@ -54,7 +54,7 @@ def test_every_learner_learns(name, options, tmp_path):
     for figures in found.values():
         for learner, one in figures.items():
             errors = one["error"] if "error" in one else one["mistakes"]
-            assert len(errors) == 2
+            assert len(errors) == (1 if (name, learner) == ("whole", "SVC") else 2)
             assert np.mean(errors) < worst, learner
     text = TABLES[name].markdown(found)
     assert len(text.splitlines()) == 4 + len(names)

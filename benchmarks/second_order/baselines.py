@@ -7,8 +7,10 @@ is fitted to all training rows of every order.
 
 import itertools
 import time
+from functools import partial
 
 import numpy as np
+import sets
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
@@ -30,17 +32,19 @@ def standard(X, y, Z, labels):
     return scaler.transform(X), y, scaler.transform(Z), labels
 
 
-def tuned(draw, orders):
+def tuned(draw, orders, larger=None):
     """Return the figures of the tuned machine on each order; gamma is in units of 1 / d.
 
-    `draw` returns training rows, their labels, test rows and their labels of an order.
+    `draw` returns training rows, their labels, test rows and their labels of an order. `larger`
+    does the same, for fits to more rows than those that the setting is chosen on.
     """
     X, y = standard(*draw(0))[:2]
     first = 3 * len(X) // 4
     held = X[:first], y[:first], X[first:], y[first:]
     tried = [(*fitted(*one, *held), *one) for one in itertools.product(GAMMAS, COSTS)]
     gamma, C = min(tried, key=lambda one: (one[0], one[3:]))[3:]
-    found = [fitted(gamma, C, *standard(*draw(order))) for order in range(orders)]
+    rows = larger or draw
+    found = [fitted(gamma, C, *standard(*rows(order))) for order in range(orders)]
     errors, seconds, sizes = (list(column) for column in zip(*found, strict=True))
     return {
         "setting": {"gamma": gamma, "C": C},
@@ -49,3 +53,13 @@ def tuned(draw, orders):
         "support vectors": sizes,
         "seconds of tuning": sum(one[1] for one in tried),
     }
+
+
+def beside_split(folder, name, orders):
+    """Return the machine of the rows of `sets.split`."""
+    return tuned(partial(sets.split, folder, name), orders)
+
+
+def beside_whole(folder, name, orders):
+    """Return the machine of a whole training part, in one order: a fit may take a minute."""
+    return tuned(partial(sets.split, folder, name), 1, partial(sets.whole, folder, name))

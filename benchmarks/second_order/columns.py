@@ -104,6 +104,16 @@ def errors_and_shares(figures):
     }
 
 
+def errors_and_costs(figures):
+    """Test error, the share that entered and seconds of CPU time; mistakes on the way."""
+    shown = {}
+    for name, one in figures.items():
+        share = f"{average(one['share']):.2f}; " if "share" in one else ""
+        shown[name] = f"{mean(one['error'])} ({share}{average(one['seconds']):.1f} s)"
+    last = list(figures)[-1]
+    return {**shown, f"mistakes on the way, {last}": mean(figures[last]["mistakes"])}
+
+
 def errors_and_landmarks(figures):
     """Test error and the number of landmarks."""
     return {

@@ -6,7 +6,7 @@ from functools import partial
 
 import columns
 import sets
-from baselines import tuned
+from baselines import beside_split, beside_whole
 from figures import markdown
 from methods import drawn, drawn_targets, drawn_whole, over_orders
 
@@ -26,8 +26,8 @@ class Table:
         (figures of a set by learner) -> text by column.
     draw : callable
         (folder, set) -> the function from an order to its rows.
-    machine : bool
-        Whether the tuned support vector machine stands beside.
+    machine : callable or None
+        (folder, set, number of orders) -> the figures of the tuned machine that stands beside.
     sizes : list of int
         n_components, unless others are asked for.
     """
@@ -37,7 +37,7 @@ class Table:
     learners: Callable
     shown: Callable
     draw: Callable = drawn
-    machine: bool = False
+    machine: Callable | None = None
     sizes: list = field(default_factory=lambda: [400, 1000])
 
     def compute(self, options, kept, square, key):
@@ -46,11 +46,9 @@ class Table:
         for name in options.sets or self.names:
             draw, found[name] = self.draw(options.data, name), {}
             if self.machine:
-                rows = partial(sets.split, options.data, name)
-                found[name]["SVC"] = kept.get(
-                    f"SVC, {name}, {options.orders}",
-                    lambda rows=rows: tuned(rows, options.orders),
-                )
+                beside = partial(self.machine, options.data, name, options.orders)
+                where = f"{self.machine.__name__}, {name}, {options.orders}"
+                found[name]["SVC"] = kept.get(where, beside)
             made = self.learners(square, options.n_components or self.sizes)
             for learner, one in made.items():
                 where = f"{key}, {name}, {learner}, {options.orders}"
@@ -76,15 +74,16 @@ TABLES = {
     ),
     "split": Table(
         "Test error after one pass over at most 8,000 rows, % (share that entered)",
-        sets.SPLIT, columns.split_learners, columns.errors_of, machine=True,
+        sets.SPLIT, columns.split_learners, columns.errors_of, machine=beside_split,
     ),
     "more": Table(
         "The same on sets that no choice was made on",
-        sets.MORE, columns.split_learners, columns.errors_of, machine=True,
+        sets.MORE, columns.split_learners, columns.errors_of, machine=beside_split,
     ),
     "whole": Table(
-        "Test error after one pass over the whole training part, % (share that entered)",
-        sets.WHOLE, columns.whole_learners, columns.errors_and_shares, drawn_whole,
+        "Test error after one pass over the whole training part, % (share that entered; seconds)",
+        sets.WHOLE, columns.whole_learners, columns.errors_and_costs, drawn_whole,
+        machine=beside_whole,
     ),
     "selection": Table(
         "Who becomes a landmark: test error, % (landmarks)",
@@ -102,7 +101,7 @@ TABLES = {
     ),
     "sizes": Table(
         "n_components: test error, % (seconds of CPU time)",
-        sets.SIZES, columns.size_learners, columns.errors_and_seconds, machine=True,
+        sets.SIZES, columns.size_learners, columns.errors_and_seconds, machine=beside_split,
         sizes=[400, 1000, 2000, 4000],
     ),
     "regression": Table(
