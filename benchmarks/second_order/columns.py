@@ -5,7 +5,8 @@ from statistics import mean as average
 from figures import mean
 from methods import GAMMAS, library
 
-ADAPTIVE = {"gamma": GAMMAS, "eta": (0.03, 0.1, 0.3, 1.0)}
+LABELS = {"gamma": GAMMAS, "eta": (0.1, 0.3, 1.0, 3.0, 10.0)}
+TARGETS = {"gamma": GAMMAS, "eta": (0.03, 0.1, 0.3, 1.0)}
 # At first every score is 0: behind a margin of 0 nothing would ever enter.
 BETAS, MARGINS = (1, 2, 4, 8, 16, 32, 64), (0.01, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0)
 LOT = {"gate": "loss_proportional"}
@@ -21,8 +22,8 @@ def stream_learners(square, sizes):
         **{f"Nyström {n}": square.classifier(n, **always) for n in sizes},
         **{f"gated {n}": square.classifier(n) for n in sizes},
         "kernel PA": library("KernelPAClassifier"),
-        "FOGD": library("FOGDClassifier", ADAPTIVE, n_components=n // 2),
-        "AROW": library("AROWClassifier", {"r": (0.1, 1.0, 10.0)}, covariance="full"),
+        "FOGD": library("FOGDClassifier", LABELS, n_components=n // 2),
+        "AROW": library("AROWClassifier", {"r": (0.1, 1.0, 10.0, 100.0)}, covariance="full"),
     }
 
 
@@ -145,9 +146,9 @@ def target_learners(square, sizes):
     return {
         **{f"Nyström {n}": square.regressor(n) for n in sizes},
         **{f"Fourier {n}": square.regressor(n, features="fourier") for n in sizes[:1]},
-        "FOGD": library("FOGDRegressor", ADAPTIVE, n_components=600),
-        "NOGD": library("NOGDRegressor", ADAPTIVE, budget=500),
-        "kernel OGD": library("KernelOGDRegressor", ADAPTIVE),
+        "FOGD": library("FOGDRegressor", TARGETS, n_components=600),
+        "NOGD": library("NOGDRegressor", TARGETS, budget=500),
+        "kernel OGD": library("KernelOGDRegressor", TARGETS),
         "SPA": library("SPARegressor", {"gamma": GAMMAS, "beta": (1.0, 5.0)}),
     }
 
