@@ -149,7 +149,6 @@ def target_learners(square, sizes):
         "FOGD": library("FOGDRegressor", TARGETS, n_components=600),
         "NOGD": library("NOGDRegressor", TARGETS, budget=500),
         "kernel OGD": library("KernelOGDRegressor", TARGETS),
-        "SPA": library("SPARegressor", {"gamma": GAMMAS, "beta": (1.0, 5.0)}),
     }
 
 
