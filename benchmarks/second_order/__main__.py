@@ -5,9 +5,9 @@
 
 Tables: `mistakes` (one pass, each sample predicted before it is learnt), `split` and `more` (test
 error after one pass, with a tuned SVC), `whole` (the published training and test parts),
-`selection` (who becomes a landmark), `gates`, `shares` (error against the share of samples that
-enter; `--picture` draws it), `sizes` (n_components at which an SVC is no longer ahead) and
-`regression`. DIR holds the sets as NAME.libsvm.xz. A learner
+`selection` (who becomes a landmark), `defaults` (what they were chosen by), `gates`, `shares`
+(error against the share of samples that enter; `--picture` draws it), `sizes` (n_components at
+which an SVC is no longer ahead) and `regression`. DIR holds the sets as NAME.libsvm.xz. A learner
 chooses gamma, and its step size if it has one, by its own mistakes on the first order. Every figure
 is a mean over the orders with its standard deviation. What FILE of `--json` holds already is not
 computed again. `--peer` computes least squares by NumPy (`peer_kernel_rls.py`).

@@ -86,6 +86,19 @@ def gate_learners(square, sizes):
     }
 
 
+def default_learners(square, sizes):
+    """Learners of the table that the defaults were chosen by."""
+    return {
+        f"{selection}, margin < {margin}, reg {reg}": square.classifier(
+            n, selection=selection, margin=margin, reg=reg
+        )
+        for n in sizes
+        for selection in ("first", "margin")
+        for margin in (0.5, 0.75, 1.0)
+        for reg in (0.1, 1.0)
+    }
+
+
 def share_learners(square, sizes):
     """Learners of the picture: from a hundredth of the samples to all of them."""
     n = sizes[0]

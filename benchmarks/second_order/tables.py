@@ -89,6 +89,10 @@ TABLES = {
         "Who becomes a landmark: test error, % (landmarks)",
         sets.SELECTED, columns.selection_learners, columns.errors_and_landmarks,
     ),
+    "defaults": Table(
+        "Landmarks, margin and reg: test error, % (share that entered)",
+        [*sets.SPLIT, *sets.MORE], columns.default_learners, columns.errors_and_shares, sizes=SMALL,
+    ),
     "gates": Table(
         "Gates: test error after one pass over at most 10,000 rows, % (share that entered)",
         sets.GATES, columns.gate_learners, columns.errors_and_shares,
