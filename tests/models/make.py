@@ -53,6 +53,10 @@ CASES = {
         *(None, "csr"),
     ),
     "qklms": ("QKLMSRegressor", {"gamma": 0.5, "epsilon": 0.6, "budget": 12}, None, "dense"),
+    "kernel_mean_nystroem": (
+        *("KernelMeanDetector", {"features": "nystroem", "n_components": 7, "forgetting": 0.9}),
+        *(None, "dense"),
+    ),
     "fourier": ("FourierFeatures", {"n_components": 5, "random_state": 10}, None, "dense"),
     "nystroem": ("NystroemFeatures", {"n_components": 5, "random_state": 11}, None, "csr"),
     "directions": ("FrequentDirections", {"sketch_size": 3}, None, "dense"),
