@@ -24,6 +24,7 @@ from onlinekern._saving import load as load
 
 # A class is imported when it is first needed. Type checkers read the names here.
 if TYPE_CHECKING:
+    from onlinekern.adaptive_filters import KAPARegressor as KAPARegressor
     from onlinekern.adaptive_filters import KLMSRegressor as KLMSRegressor
     from onlinekern.adaptive_filters import QKLMSRegressor as QKLMSRegressor
     from onlinekern.bogd import BOGDClassifier as BOGDClassifier
@@ -61,6 +62,12 @@ if TYPE_CHECKING:
     from onlinekern.passive_aggressive import KernelPARegressor as KernelPARegressor
     from onlinekern.projection import BOLSSVMClassifier as BOLSSVMClassifier
     from onlinekern.projection import ProjectronClassifier as ProjectronClassifier
+    from onlinekern.recursive_filters import FixedBudgetKRLSRegressor as FixedBudgetKRLSRegressor
+    from onlinekern.recursive_filters import KRLSRegressor as KRLSRegressor
+    from onlinekern.recursive_filters import KRLSTRegressor as KRLSTRegressor
+    from onlinekern.recursive_filters import (
+        SlidingWindowKRLSRegressor as SlidingWindowKRLSRegressor,
+    )
     from onlinekern.sdrogd import SDROGDClassifier as SDROGDClassifier
     from onlinekern.second_order import AROWClassifier as AROWClassifier
     from onlinekern.second_order import AROWRegressor as AROWRegressor

@@ -6,7 +6,7 @@ from importlib import import_module
 
 # Module -> its public classes. The package imports a module when one of its classes is needed.
 PUBLIC_CLASSES = {
-    "adaptive_filters": ("KLMSRegressor", "QKLMSRegressor"),
+    "adaptive_filters": ("KAPARegressor", "KLMSRegressor", "QKLMSRegressor"),
     "bogd": ("BOGDClassifier", "BOGDRegressor"),
     "bsgd": ("BSGDClassifier", "BSGDRegressor"),
     "budgeted": ("BPAClassifier", "BPARegressor", "ForgetronClassifier", "RBPClassifier"),
@@ -27,6 +27,12 @@ PUBLIC_CLASSES = {
     "oskl": ("OSKLClassifier",),
     "passive_aggressive": ("KernelPAClassifier", "KernelPARegressor"),
     "projection": ("BOLSSVMClassifier", "ProjectronClassifier"),
+    "recursive_filters": (
+        "FixedBudgetKRLSRegressor",
+        "KRLSRegressor",
+        "KRLSTRegressor",
+        "SlidingWindowKRLSRegressor",
+    ),
     "sdrogd": ("SDROGDClassifier",),
     "second_order": ("AROWClassifier", "AROWRegressor", "CWClassifier", "SCWClassifier"),
     "sketch": ("FrequentDirections",),

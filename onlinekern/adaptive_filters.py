@@ -1,4 +1,4 @@
-"""Kernel adaptive filters that take gradient steps: KLMS and QKLMS.
+"""Kernel adaptive filters that take steps of a fixed size: KLMS, QKLMS and KAPA.
 
 A class is its documentation, its parameters and the parts of the core that it is made of.
 """
@@ -14,7 +14,9 @@ from sklearn.utils._param_validation import StrOptions
 from onlinekern._base import OnlineEstimator
 from onlinekern._constraints import COUNT, NOT_NEGATIVE, POSITIVE
 from onlinekern._kernel import BudgetedEstimator, GrowingEstimator
+from onlinekern._memory import check_size
 from onlinekern._tasks import OnlineRegressor
+from onlinekern._threads import SingleThreadedBlas
 from onlinekern.core import LOSSES, POLICIES, RULES, SCHEDULES
 
 if TYPE_CHECKING:
@@ -144,3 +146,82 @@ class QKLMSRegressor(LeastMeanSquares, OnlineRegressor, BudgetedEstimator):
     def _budget(self, rng: Generator) -> Any:
         distance = self.epsilon if self.kernel == "laplacian" else self.epsilon**2
         return POLICIES["quantise"](math.exp(-self.gamma_ * distance), self.budget or 0)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KAPARegressor(SingleThreadedBlas, OnlineRegressor, BudgetedEstimator):
+    """Kernel affine projection (KAPA-1 and KAPA-2).
+
+    A step looks at the last `order` samples together. With G their Gram matrix and e their errors
+    under the present function, their coefficients change by ``eta (G + reg I)^-1 e`` (KAPA-2,
+    algorithm 2 of [1]_) or by ``eta e`` (KAPA-1, algorithm 1). Every sample becomes a support
+    vector.
+
+    Parameters
+    ----------
+    variant : {'kapa1', 'kapa2'}, default='kapa2'
+        'kapa2' is the normalised one, a step of Newton's method on the last samples. 'kapa1' is
+        gradient descent on them, and diverges for ``eta`` above 2 over the largest eigenvalue of G,
+        which is up to `order`.
+    order : int in [1, budget], default=10
+        K, the number of last samples. With 1, KAPA-1 is KLMS.
+    eta : float > 0, default=0.1
+        Step size. With KAPA-2, a step of 1 makes the errors of the last samples 0 but for `reg`.
+    reg : float > 0, default=0.1
+        Regularisation of G: the larger it is, the less noise is followed. Not used by KAPA-1.
+    budget : int >= 1, default=500
+        Largest number of support vectors. Beyond it, the sample that is no longer among the last
+        ones is projected onto its nearest support vector in the feature space, an idea of QKLMS;
+        [1]_ sets no bound.
+    {kernel_parameters}
+    {filter_parameters}
+
+    Attributes
+    ----------
+    {filter_attributes}
+
+    Notes
+    -----
+    A `sample_weight` w multiplies the error of its sample in KAPA-1, and divides `reg` for it in
+    KAPA-2. Parameters of the step take effect when the model is fitted anew.
+
+    References
+    ----------
+    .. [1] W. Liu, J. C. Principe (2008). Kernel affine projection algorithms. EURASIP Journal on
+       Advances in Signal Processing 2008.
+
+    Examples
+    --------
+    >>> from onlinekern import KAPARegressor
+    >>> from onlinekern.streams import mackey_glass
+    >>> X, y = mackey_glass(800, random_state=0)
+    >>> model = KAPARegressor(gamma=1.0).partial_fit(X[:500], y[:500])
+    >>> bool(model.score(X[500:], y[500:]) > 0.9)
+    True
+    """
+
+    shuffle: bool = False
+    variant: str = "kapa2"
+    order: int = 10
+    eta: float = 0.1
+    reg: float = 0.1
+
+    _constraints = {
+        "variant": [StrOptions({"kapa1", "kapa2"})],
+        "order": COUNT,
+        "eta": POSITIVE,
+        "reg": POSITIVE,
+    }
+
+    def _rule(self) -> Any:
+        return RULES["every_sample"](LOSSES["squared"]())
+
+    def _budget(self, rng: Generator) -> Any:
+        if self.order > self.budget:
+            raise ValueError(f"order must be at most budget={self.budget}, got order={self.order}")
+        # G, its copy that undoes a failed call, and the system that is solved.
+        check_size("order", self.order, 3 * 8 * self.order**2)
+        normalised = self.variant == "kapa2"
+        return POLICIES["affine_projection"](
+            self.budget, self.order, self.eta, self.reg, normalised
+        )

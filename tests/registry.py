@@ -92,6 +92,10 @@ ESTIMATORS = {
     "FOGDClassifier": Entry(mapped.fogd, "test_mapped"),
     "FOGDRegressor": Entry(mapped.fogd, "test_mapped"),
     "ForgetronClassifier": Entry(budgeted.forgetron, "test_budgeted", [{}]),
+    "FixedBudgetKRLSRegressor": Entry(filters.fixed_budget_krls, "test_filters"),
+    "KAPARegressor": Entry(filters.kapa, "test_filters"),
+    "KRLSRegressor": Entry(filters.krls, "test_filters"),
+    "KRLSTRegressor": Entry(filters.krlst, "test_filters"),
     "KLMSRegressor": Entry(algorithms.kernel_ogd, "test_algorithms", [{"eta": 0.3}, {"eta": 1.0}]),
     "KernelMeanDetector": Entry(kernel_mean.kernel_mean, "test_kernel_mean"),
     "KernelOGDClassifier": Entry(
@@ -160,6 +164,7 @@ ESTIMATORS = {
         [{"C": 0.3}, {"variant": "scw2", "C": 0.3, "confidence": 0.9}],
     ),
     "SDROGDClassifier": Entry(sdrogd.sdrogd, "test_sdrogd"),
+    "SlidingWindowKRLSRegressor": Entry(filters.sliding_window_krls, "test_filters"),
     "SPAClassifier": Entry(
         algorithms.spa, "test_algorithms", [{"eta": 0.3}, {"alpha": 0.5, "beta": 1.0}]
     ),
@@ -186,6 +191,11 @@ POLICIES = {
     "projectron": ("ProjectronClassifier", {"budget": 12}),
     "bolssvm": ("BOLSSVMClassifier", {"budget": 12}),
     "quantise": ("QKLMSRegressor", {"budget": 12, "epsilon": 1.5}),
+    "affine_projection": ("KAPARegressor", {"budget": 12, "order": 5}),
+    "linear_dependence": ("KRLSRegressor", {"budget": 12}),
+    "sliding_window": ("SlidingWindowKRLSRegressor", {"budget": 12}),
+    "fixed_budget": ("FixedBudgetKRLSRegressor", {"budget": 12, "eta": 0.1}),
+    "tracker": ("KRLSTRegressor", {"budget": 12}),
     "merge_into_features": ("DualSGDClassifier", {"budget": 12, "merge_size": 3}),
 }
 

@@ -5,7 +5,16 @@ import pytest
 from budgeted import build, check_twin, check_windows, learn
 from oracles import filters
 
-from onlinekern import KernelOGDRegressor, KLMSRegressor, QKLMSRegressor
+from onlinekern import (
+    FixedBudgetKRLSRegressor,
+    KAPARegressor,
+    KernelOGDRegressor,
+    KLMSRegressor,
+    KRLSRegressor,
+    KRLSTRegressor,
+    QKLMSRegressor,
+    SlidingWindowKRLSRegressor,
+)
 from onlinekern.streams import mackey_glass
 
 TOLERANCES = {np.float32: 2e-4, np.float64: 1e-9}
@@ -14,6 +23,17 @@ CASES = [
     (QKLMSRegressor, filters.qklms, {"epsilon": 1.7}),
     (QKLMSRegressor, filters.qklms, {"epsilon": 0.9, "budget": 12, "eta": 0.3}),
     (QKLMSRegressor, filters.qklms, {"epsilon": 2.5, "budget": None, "kernel": "laplacian"}),
+    (KAPARegressor, filters.kapa, {"order": 5, "eta": 0.4}),
+    (KAPARegressor, filters.kapa, {"order": 7, "budget": 9, "eta": 0.3, "reg": 0.1}),
+    (KAPARegressor, filters.kapa, {"variant": "kapa1", "order": 4, "budget": 30}),
+    (KRLSRegressor, filters.krls, {"nu": 0.6}),
+    (KRLSRegressor, filters.krls, {"nu": 0.1, "budget": 15}),
+    (SlidingWindowKRLSRegressor, filters.sliding_window_krls, {"budget": 14, "reg": 0.1}),
+    (FixedBudgetKRLSRegressor, filters.fixed_budget_krls, {"budget": 14}),
+    (FixedBudgetKRLSRegressor, filters.fixed_budget_krls, {"budget": 9, "reg": 0.3, "eta": 0.4}),
+    (KRLSTRegressor, filters.krlst, {"budget": 14}),
+    (KRLSTRegressor, filters.krlst, {"budget": 9, "forgetting": 0.9, "noise": 0.2}),
+    (KRLSTRegressor, filters.krlst, {"budget": 12, "forgetting": 0.95, "mode": "ui"}),
 ]
 IDS = [f"{cls.__name__}-{number}" for number, (cls, _, _) in enumerate(CASES)]
 each_case = pytest.mark.parametrize(("cls", "twin", "settings"), CASES, ids=IDS)

@@ -47,7 +47,9 @@ AT_ONCE = [
     ("FOGDClassifier", "n_components"), ("FOGDRegressor", "n_components"),
     ("DualSGDClassifier", "n_components"), ("DualSGDRegressor", "n_components"),
     ("DualSGDClassifier", "budget"), ("BSGDClassifier", "budget"), ("BSGDRegressor", "budget"),
-    ("BOLSSVMClassifier", "budget"), ("LOLClassifier", "n_prototypes"),
+    ("BOLSSVMClassifier", "budget"), ("KRLSRegressor", "budget"), ("KRLSTRegressor", "budget"),
+    ("SlidingWindowKRLSRegressor", "budget"), ("FixedBudgetKRLSRegressor", "budget"),
+    ("LOLClassifier", "n_prototypes"),
 ]  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 POWERS_OF_TEN = (1.0, 0.1, 10.0, 0.01, 100.0, 0.001, 1000.0)
 AGGRESSIVENESS = (1.0, 0.5, 2.0, 0.25)
+RIDGES = (0.01, 0.1, 1.0)
 STEPS = (0.5, 0.2, 0.1, 1.0)
 SOFT_CONFIDENCE = {"C": (1.0, 0.1), "confidence": (0.75, 0.6, 0.9)}
 KERNELS = (
@@ -126,6 +127,11 @@ METHODS = {
         Method("klms", "KLMS", None, "KLMSRegressor", grid={"eta": STEPS}),
         Method("qklms", "QKLMS", None, "QKLMSRegressor", grid={"eta": STEPS},
                kernels=KERNELS_OF_THE_DISTANCE),
+        Method("kapa", "KAPA-2", None, "KAPARegressor", {"variant": "kapa2"}, {"eta": STEPS}),
+        Method("krls", "KRLS-ALD", None, "KRLSRegressor", grid={"nu": (0.01, 0.1, 0.3)}),
+        Method("sw-krls", "SW-KRLS", None, "SlidingWindowKRLSRegressor", grid={"reg": RIDGES}),
+        Method("fb-krls", "FB-KRLS", None, "FixedBudgetKRLSRegressor", grid={"reg": RIDGES}),
+        Method("krls-t", "KRLS-T", None, "KRLSTRegressor", grid={"noise": RIDGES}),
         Method("linear-perceptron", "Lin. Perceptron", "PerceptronClassifier"),
         Method("linear-ogd", "Lin. OGD", "OGDClassifier", "OGDRegressor",
                grid={"eta": POWERS_OF_TEN}),

@@ -20,6 +20,10 @@ PASSAGES = {
             Step size. With ``kappa(x, x) = 1``, a step of 1 makes the error of the sample 0; the
             default takes half of it. Smaller steps average over noise, and learn slower.
     """,
+    "filter_budget": """
+        budget : int >= 1, default=100
+            Largest number of support vectors. Time per sample and memory grow with its square.
+    """,
     "filter_attributes": """
         support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
             The dictionary, the oldest first; CSR when the model was started with sparse samples.

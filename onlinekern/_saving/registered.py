@@ -35,15 +35,19 @@ RESTORERS = {
 }
 # Modules whose parts are made by their constructors, or whose classes a restorer takes.
 MODULES = (
+    "budgets.affine_projection",
     "budgets.bolssvm",
     "budgets.bpa",
+    "budgets.dependence",
     "budgets.eviction",
     "budgets.forgetron",
     "budgets.merging",
     "budgets.policy",
     "budgets.projectron",
     "budgets.quantisation",
+    "budgets.recursive",
     "budgets.removal_projection",
+    "budgets.tracker",
     "features.joined",
     "features.map",
     "kernels.kernels",

@@ -12,8 +12,10 @@ except ModuleNotFoundError as error:
         "compiled for this Python: install it (pip install .) and start Python in another folder"
     ) from None
 
+from onlinekern.core.budgets.affine_projection import POLICIES as AFFINE_PROJECTION
 from onlinekern.core.budgets.bolssvm import POLICIES as BOLSSVM
 from onlinekern.core.budgets.bpa import POLICIES as BPA
+from onlinekern.core.budgets.dependence import POLICIES as DEPENDENCE
 from onlinekern.core.budgets.eviction import POLICIES as RANDOM_EVICTION
 from onlinekern.core.budgets.forgetron import POLICIES as FORGETRON
 from onlinekern.core.budgets.merging import POLICIES as MERGING
@@ -21,7 +23,9 @@ from onlinekern.core.budgets.policy import POLICIES as PLAIN
 from onlinekern.core.budgets.projectron import POLICIES as PROJECTRON
 from onlinekern.core.budgets.projectron import RULES as PROJECTRON_RULES
 from onlinekern.core.budgets.quantisation import POLICIES as QUANTISATION
+from onlinekern.core.budgets.recursive import POLICIES as RECURSIVE
 from onlinekern.core.budgets.removal_projection import POLICIES as REMOVAL_PROJECTION
+from onlinekern.core.budgets.tracker import POLICIES as TRACKER
 from onlinekern.core.features.joined import FEATURE_MAPS as JOINED
 from onlinekern.core.features.map import FEATURE_MAPS as FOURIER
 from onlinekern.core.features.nested import FEATURE_MAPS as NESTED
@@ -49,6 +53,10 @@ POLICIES = {
     **BOLSSVM,
     **DUAL_SGD,
     **QUANTISATION,
+    **AFFINE_PROJECTION,
+    **DEPENDENCE,
+    **RECURSIVE,
+    **TRACKER,
 }
 RULES = {**FIRST_ORDER_RULES, **SECOND_ORDER_RULES, **PROJECTRON_RULES}
 FEATURE_MAPS: dict[str, Any] = {**FOURIER, **NYSTROEM, **NESTED, **JOINED}

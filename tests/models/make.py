@@ -57,6 +57,13 @@ CASES = {
         *("KernelMeanDetector", {"features": "nystroem", "n_components": 7, "forgetting": 0.9}),
         *(None, "dense"),
     ),
+    "kapa": ("KAPARegressor", {"gamma": 0.5, "order": 4, "budget": 8}, None, "csr"),
+    "krls": ("KRLSRegressor", {"gamma": 0.5, "nu": 0.1, "budget": 12}, None, "dense"),
+    "fixed_budget_krls": (
+        *("FixedBudgetKRLSRegressor", {"gamma": 0.5, "budget": 6, "eta": 0.1}),
+        *(None, "dense"),
+    ),
+    "krlst": ("KRLSTRegressor", {"gamma": 0.5, "budget": 6, "forgetting": 0.99}, None, "float32"),
     "fourier": ("FourierFeatures", {"n_components": 5, "random_state": 10}, None, "dense"),
     "nystroem": ("NystroemFeatures", {"n_components": 5, "random_state": 11}, None, "csr"),
     "directions": ("FrequentDirections", {"sketch_size": 3}, None, "dense"),

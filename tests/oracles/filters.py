@@ -1,7 +1,11 @@
 """Kernel adaptive filters, one sample at a time, as their papers write them.
 
 KLMS is `algorithms.kernel_ogd`. QKLMS: B. Chen, S. Zhao, P. Zhu, J. C. Principe, "Quantized kernel
-least mean square algorithm", IEEE TNNLS 23, 2012, table 1.
+least mean square algorithm", IEEE TNNLS 23, 2012, table 1. KAPA: W. Liu, J. C. Principe, "Kernel
+affine projection algorithms", EURASIP JASP 2008, algorithms 1 and 2. KRLS: Y. Engel, S. Mannor, R.
+Meir, "The kernel recursive least-squares algorithm", IEEE TSP 52, 2004, table 1. SW-KRLS, FB-KRLS,
+KRLS-T: S. Van Vaerenbergh et al., ICASSP 2006, ICASSP 2010, and "Kernel recursive least-squares
+tracker for time-varying regression", IEEE TNNLS 23, 2012, algorithm 1.
 
 Support vectors are a list of rows, the oldest first; every inverse is computed anew.
 """
@@ -9,7 +13,9 @@ Support vectors are a list of rows, the oldest first; every inverse is computed 
 import numpy as np
 
 from .losses import LOSSES
-from .projection import run
+from .projection import JITTER, run
+
+TRACKER_JITTER = 1e-6
 
 
 def filtered(X, y, learn, **common):
@@ -41,3 +47,174 @@ def qklms(X, y, *, eta=0.5, epsilon=0.5, budget=None, kernel="gaussian", **commo
             machine.alpha.append(np.array([eta * weight * error]))
 
     return filtered(X, y, learn, kernel=kernel, **common)
+
+
+def bordered(machine, jitter):
+    """Return K + jitter I of the support vectors."""
+    return machine.kappa(machine.rows, machine.rows) + jitter * np.eye(len(machine.rows))
+
+
+def set_alpha(machine, alpha):
+    machine.alpha = [np.array([number]) for number in alpha]
+
+
+def kapa(X, y, *, variant="kapa2", order=10, eta=0.1, reg=0.1, budget=500, **common):
+    """Run KAPA-1 or KAPA-2; beyond the budget, what leaves the last samples is projected."""
+    last = []  # (row, target, weight) of the last samples, which are the last support vectors
+
+    def learn(machine, x, target, error, weight):
+        machine.rows.append(x)
+        machine.alpha.append(np.zeros(1))
+        last.append((x, target, weight))
+        del last[:-order]
+        rows = [row for row, _, _ in last]
+        weights = np.array([weight for _, _, weight in last])
+        errors = np.array([t for _, t, _ in last]) - machine.scores(rows)[:, 0]
+        if variant == "kapa1":
+            moves = weights * errors
+        else:
+            G = machine.kappa(rows, rows)
+            moves = np.linalg.solve(G + np.diag(reg / weights), errors)
+        for k, move in enumerate(moves):
+            place = len(machine.rows) - len(last) + k
+            machine.alpha[place] = machine.alpha[place] + eta * move
+        if len(machine.rows) > budget:
+            project_onto_nearest(machine, len(machine.rows) - len(last) - 1)
+
+    return filtered(X, y, learn, **common)
+
+
+def project_onto_nearest(machine, r):
+    """Remove support vector r: the least |alpha_r phi(x_r) - b phi(x_s)|^2 over all s and b."""
+    row, alpha = machine.rows[r], machine.alpha[r]
+    machine.drop(r)
+    k = machine.kappa(machine.rows, [row])[:, 0]
+    lengths = np.array([machine.kappa([other], [other])[0, 0] for other in machine.rows])
+    gains = np.divide(k**2, lengths, out=np.zeros(len(k)), where=lengths > 0)
+    s = int(np.argmax(gains))
+    if gains[s] > 0:
+        machine.alpha[s] = machine.alpha[s] + alpha * k[s] / lengths[s]
+
+
+def krls(X, y, *, nu=1e-3, budget=500, **common):
+    """Run KRLS with ALD as the least-squares problem that it solves.
+
+    Row t of A holds the combination of the dictionary that stands for sample t. A new member makes
+    the function go through its target; from then on A'W A and A'W y grow by the dependent samples.
+    The recursion of the paper keeps (A'W A)^-1 and the solution, which is Kinv times the values.
+    """
+    state = {"P": np.zeros((0, 0))}
+
+    def learn(machine, x, target, error, weight):
+        n, P = len(machine.rows), state["P"]
+        inverse = np.linalg.inv(bordered(machine, JITTER))
+        k = machine.kappa(machine.rows, [x]).reshape(n)
+        a = inverse @ k
+        delta = machine.kappa([x], [x])[0, 0] - k @ a
+        alpha = machine.dual_coef()[0] if n else np.zeros(0)
+        if delta > nu and n < budget:
+            machine.rows.append(x)
+            set_alpha(machine, [*(alpha - a * error / delta), error / delta])
+            state["P"] = np.block([[P, np.zeros((n, 1))], [np.zeros((1, n)), 1 / weight]])
+        elif n:
+            q = P @ a / (1 / weight + a @ P @ a)
+            state["P"] = P - np.outer(q, a @ P)
+            set_alpha(machine, alpha + inverse @ q * error)
+
+    return filtered(X, y, learn, **common)
+
+
+def regularised(machine):
+    """Solve (K + R) alpha = y; returns the inverse."""
+    inverse = np.linalg.inv(machine.kappa(machine.rows, machine.rows) + np.diag(machine.ridges))
+    set_alpha(machine, inverse @ np.array(machine.targets))
+    return inverse
+
+
+def sliding_window_krls(X, y, *, reg=0.01, budget=100, **common):
+    """Run SW-KRLS: ridge regression on the last samples."""
+
+    def learn(machine, x, target, error, weight):
+        machine.rows.append(x)
+        machine.alpha.append(np.zeros(1))
+        machine.targets.append(target)
+        machine.ridges.append(reg / weight)
+        if len(machine.rows) > budget:
+            machine.drop(0)
+        regularised(machine)
+
+    return filtered(X, y, learn, **common)
+
+
+def fixed_budget_krls(X, y, *, reg=0.01, eta=0.0, budget=100, **common):
+    """Run FB-KRLS: ridge regression on the samples of the largest |alpha_r| / H_rr."""
+
+    def learn(machine, x, target, error, weight):
+        k = machine.kappa(machine.rows, [x]).reshape(len(machine.rows))
+        for r, value in enumerate(machine.targets):
+            machine.targets[r] = value + eta * k[r] * (target - value)
+        machine.rows.append(x)
+        machine.alpha.append(np.zeros(1))
+        machine.targets.append(target)
+        machine.ridges.append(reg / weight)
+        inverse = regularised(machine)
+        if len(machine.rows) > budget:
+            errors = np.abs(machine.dual_coef()[0]) / np.diag(inverse)
+            machine.drop(int(np.argmin(errors)))
+            regularised(machine)
+
+    return filtered(X, y, learn, **common)
+
+
+def krlst(
+    X, y, *, forgetting=0.999, mode="b2p", noise=0.01, budget=100, jitter=TRACKER_JITTER, **common
+):
+    """Run KRLS-T; the result's machine has `mean`, `covariance` and `power` as attributes."""
+
+    def learn(machine, x, target, error, weight):
+        if not machine.rows:
+            machine.mean, machine.covariance, machine.sums = np.zeros(0), np.zeros((0, 0)), [0, 0]
+        n = len(machine.rows)
+        K = bordered(machine, jitter)
+        mean, S = machine.mean, machine.covariance
+        if mode == "b2p":
+            mean, S = np.sqrt(forgetting) * mean, forgetting * S + (1 - forgetting) * K
+        else:
+            S = S / forgetting
+        k = machine.kappa(machine.rows, [x]).reshape(n)
+        q = np.linalg.inv(K) @ k
+        h = S @ q
+        new = machine.kappa([x], [x])[0, 0] + jitter - k @ q
+        variance = new + q @ h
+        total = variance + noise / weight
+        residual = target - q @ mean
+        machine.sums = [
+            forgetting * machine.sums[0] + residual**2 / total,
+            forgetting * machine.sums[1] + 1,
+        ]
+        if new > 2 * jitter:
+            machine.rows.append(x)
+            machine.alpha.append(np.zeros(1))
+            mean = np.append(mean, q @ mean)
+            S = np.block([[S, h[:, None]], [h[None], variance]])
+            h = np.append(h, variance)
+        mean, S = mean + h * residual / total, S - np.outer(h, h) / total
+        Q = np.linalg.inv(bordered(machine, jitter))
+        if len(machine.rows) > budget:
+            r = int(np.argmin(np.abs(Q @ mean) / np.diag(Q)))
+            machine.drop(r)
+            mean, S = np.delete(mean, r), np.delete(np.delete(S, r, 0), r, 1)
+            Q = np.linalg.inv(bordered(machine, jitter))
+        machine.mean, machine.covariance = mean, S
+        set_alpha(machine, Q @ mean)
+
+    return filtered(X, y, learn, **common)
+
+
+def krlst_variance(machine, Z, noise, jitter=TRACKER_JITTER):
+    """Return the predictive variances of rows, noise included, times the power of the signal."""
+    k = machine.kappa(machine.rows, Z)
+    q = np.linalg.solve(bordered(machine, jitter), k)
+    prior = np.array([machine.kappa([z], [z])[0, 0] for z in Z]) + jitter
+    variance = prior - np.sum(k * q, 0) + np.sum(q * (machine.covariance @ q), 0) + noise
+    return variance * machine.sums[0] / machine.sums[1]

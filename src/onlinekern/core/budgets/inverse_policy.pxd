@@ -7,6 +7,7 @@ from onlinekern.core.linalg.inverse_gram cimport InverseGram
 cdef class InverseGramPolicy(Bounded):
     cdef readonly InverseGram gram
 
+    cdef void read_kernel_values(self, Py_ssize_t i) noexcept nogil
     cdef Py_ssize_t enter(self, Py_ssize_t i, const double *coefficients,
                           double ridge) noexcept nogil
     cdef Status leave(self, Py_ssize_t slot) noexcept nogil

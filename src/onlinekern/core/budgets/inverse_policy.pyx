@@ -30,13 +30,17 @@ cdef class InverseGramPolicy(Bounded):
             raise MemoryError(f"no memory for {self.max_support} support vectors")
         return self.support.prepare_kernel_rows()
 
+    cdef void read_kernel_values(self, Py_ssize_t i) noexcept nogil:
+        """work[r] = kappa(x_i, s_r) for each slot r, ld numbers."""
+        # What earlier steps left in slots not used yet must be finite: it meets zeros.
+        memset(self.work, 0, self.gram.ld * sizeof(double))
+        self.support.as_doubles(self.support.kernel_values(i), self.work)
+
     cdef Py_ssize_t enter(self, Py_ssize_t i, const double *coefficients,
                           double ridge) noexcept nogil:
         """Add sample i as a support vector. Returns its slot, or NO_MEMORY when memory ran out."""
         cdef Py_ssize_t slot
-        # What earlier steps left in slots not used yet must be finite: it meets zeros.
-        memset(self.work, 0, self.gram.ld * sizeof(double))
-        self.support.as_doubles(self.support.kernel_values(i), self.work)
+        self.read_kernel_values(i)
         slot = self.support.add(i, coefficients)
         if slot >= 0:
             self.gram.border(slot, self.work, self.support.squared_length(i), ridge)

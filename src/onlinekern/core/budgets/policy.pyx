@@ -155,6 +155,13 @@ cdef Py_ssize_t bound_of(str name, Py_ssize_t number, Py_ssize_t least) except -
     return integer_within(name, number, least, MOST_SUPPORT)
 
 
+cdef int check_single_output(Budget policy, SupportSet support) except -1:
+    """Raise ValueError unless the support set has one output, as the policies of filters need."""
+    if support.n_outputs != 1:
+        raise ValueError(f"{policy!r} needs a support set of 1 output, got {support.n_outputs}")
+    return 0
+
+
 def _equal(one, other):
     """Whether two states are equal, whatever they are nested of."""
     if type(one) is not type(other):

@@ -12,15 +12,9 @@ from onlinekern.core.base.vector cimport aligned_resize
 from onlinekern.core.budgets.policy cimport Bounded, Budget, bound_of
 from onlinekern.core.kernels.support_set cimport SupportSet
 from onlinekern.core.learning.rules cimport Rule
-from onlinekern.core.linalg.cholesky cimport Cholesky
+from onlinekern.core.linalg.cholesky cimport Cholesky, jitter_for
 
 from onlinekern.core.learning.losses import LOSSES
-
-# Added to the diagonal of K. Without it the pivot of a duplicate is noise: on cod-rna a bordered
-# inverse then makes 42 % mistakes instead of 9 %. float32 kernel values are off by 1e-7 and need
-# more: with 1e-8, eta = 0.001 makes 33 % mistakes there.
-cdef double JITTER = 1e-8
-cdef double JITTER_OF_FLOAT32 = 1e-5
 
 
 cdef class MarginPerceptron(Rule):
@@ -88,7 +82,7 @@ cdef class Projectron(Bounded):
     cdef int prepare(self) except -1:
         cdef Py_ssize_t n_outputs = self.support.n_outputs
         Bounded.prepare(self)
-        self.factor = Cholesky(JITTER if self.support.itemsize == 8 else JITTER_OF_FLOAT32)
+        self.factor = Cholesky(jitter_for(self.support.itemsize))
         self.projected = <double *> aligned_resize(self.projected, 0, n_outputs * sizeof(double))
         if self.projected == NULL:
             raise MemoryError(f"no memory for {n_outputs} steps")

@@ -58,14 +58,11 @@ cdef class Quantise(Bounded):
         return found
 
     cdef Status admit(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
-        cdef Py_ssize_t k, slot = self.nearest(i)
+        cdef Py_ssize_t slot = self.nearest(i)
         if slot < 0 or not (self.is_full()
                             or self.support.kernel_value(i, slot) >= self.similarity):
             return NO_MEMORY if self.support.add(i, coefficients) < 0 else OK
-        self.support.coefficients_of(slot, self.step)
-        for k in range(self.support.n_outputs):
-            self.step[k] += coefficients[k]
-        return self.support.set_coefficients(slot, self.step)
+        return self.support.coefficients.add_at(slot, coefficients)
 
 
 POLICIES = {"quantise": Quantise}

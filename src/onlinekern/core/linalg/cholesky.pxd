@@ -3,6 +3,16 @@ from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.vector cimport ok_vector_ops
 
 
+cdef inline double jitter_for(Py_ssize_t itemsize) noexcept nogil:
+    """What is added to the diagonal of K, for kernel values of 4 or 8 bytes.
+
+    Without it the pivot of a duplicate is noise: on cod-rna the Projectron with a bordered inverse
+    then makes 42 % mistakes instead of 9 %. float32 kernel values are off by 1e-7 and need more:
+    with 1e-8, eta = 0.001 makes 33 % mistakes there.
+    """
+    return 1e-8 if itemsize == 8 else 1e-5
+
+
 cdef class Cholesky:
     cdef const ok_vector_ops *ops
     cdef readonly Py_ssize_t n, capacity

@@ -16,6 +16,8 @@ cdef class InverseGram:
 
     cdef const double *row(self, Py_ssize_t slot) noexcept nogil
     cdef bint occupied(self, Py_ssize_t slot) noexcept nogil
+    cdef double project(self, const double *k, double diagonal) noexcept nogil
+    cdef void join(self, Py_ssize_t slot, double pivot, double kappa, double ridge) noexcept nogil
     cdef void border(self, Py_ssize_t slot, const double *k, double kappa,
                      double ridge) noexcept nogil
     cdef void deflate(self, Py_ssize_t slot) noexcept nogil

@@ -67,17 +67,25 @@ cdef class InverseGram:
     cdef bint occupied(self, Py_ssize_t slot) noexcept nogil:
         return self.diagonal.values[slot] != 0
 
-    cdef void border(self, Py_ssize_t slot, const double *k, double kappa,
-                     double ridge) noexcept nogil:
-        """Add a row with the kernel values k (ld finite numbers) in an empty slot."""
+    cdef double project(self, const double *k, double diagonal) noexcept nogil:
+        """direction = H k for the kernel values k (ld finite numbers); returns diagonal - k'H k."""
         cdef Py_ssize_t i
-        cdef double pivot = kappa + ridge
-        cdef double *row
         for i in range(self.size):
             self.direction[i] = 0
             if self.occupied(i):
                 self.direction[i] = self.ops.dot(self.row(i), k, self.ld)
-                pivot -= self.direction[i] * k[i]
+                diagonal -= self.direction[i] * k[i]
+        return diagonal
+
+    cdef void border(self, Py_ssize_t slot, const double *k, double kappa,
+                     double ridge) noexcept nogil:
+        """Add a row with the kernel values k (ld finite numbers) in an empty slot."""
+        self.join(slot, self.project(k, kappa + ridge), kappa, ridge)
+
+    cdef void join(self, Py_ssize_t slot, double pivot, double kappa, double ridge) noexcept nogil:
+        """Add the row that was projected last, with its pivot, in an empty slot."""
+        cdef Py_ssize_t i
+        cdef double *row
         self.broken |= not pivot >= LEAST_PIVOT * ridge
         pivot = max(pivot, ridge)
         for i in range(self.size):

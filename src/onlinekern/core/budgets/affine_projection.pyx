@@ -1,0 +1,257 @@
+"""Kernel affine projection: each step looks at the last samples together (Liu and Principe 2008).
+
+Every sample becomes a support vector. Let G be the Gram matrix of the last K samples, and e their
+errors under the present function. A step changes their K coefficients by eta e (KAPA-1), or by
+eta (G + reg I)^-1 e (KAPA-2). The scores of the last samples are kept up to date, so that a step
+takes time K^2 and no kernel values but those of the new sample.
+
+When there is a support vector too many, the sample that is no longer among the last ones leaves: it
+is projected onto the support vector that is nearest in the feature space, of the largest
+kappa_lr^2 / kappa_rr.
+"""
+from libc.math cimport fabs
+from libc.stdlib cimport free
+from scipy.linalg.cython_lapack cimport dposv
+
+import numpy as np
+
+from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, Status
+from onlinekern.core.base.state cimport (
+    count_of, doubles_of_shape, integer_within, positive_number,
+)
+from onlinekern.core.base.undo cimport JournaledMatrix
+from onlinekern.core.base.vector cimport aligned_resize, finite
+from onlinekern.core.budgets.policy cimport Bounded, Budget, check_single_output, over_weight
+from onlinekern.core.budgets.slot_numbers cimport SlotNumbers
+from onlinekern.core.kernels.support_set cimport SupportSet
+
+# Rows of `recent`.
+cdef enum:
+    SLOT
+    TARGET
+    WEIGHT
+    SCORE
+    N_FIELDS
+
+# Added to the diagonal of G, relative to it, where it is not positive definite; ten times more at
+# each attempt. After the last one, the diagonal alone counts.
+cdef double LEAST_EXTRA = 1e-12
+cdef int ATTEMPTS = 14
+
+
+cdef class AffineProjection(Bounded):
+    """Add every sample, and move the coefficients of the last ones together.
+
+    Parameters
+    ----------
+    max_support : int >= 1
+    order : int in [1, max_support]
+        K, the number of samples that a step looks at.
+    eta : float > 0
+    reg : float > 0
+        Of KAPA-2; not used by KAPA-1.
+    normalised : bool
+        KAPA-2; else KAPA-1.
+    """
+
+    def __init__(self, Py_ssize_t max_support, Py_ssize_t order, double eta, double reg,
+                 bint normalised):
+        super().__init__(max_support)
+        # LAPACK counts in 32 bits.
+        self.order = integer_within("order", order, 1, min(max_support, 1 << 15))
+        self.eta = positive_number("eta", eta)
+        self.reg = positive_number("reg", reg)
+        self.normalised = normalised
+        self.arguments = (max_support, order, eta, reg, normalised)
+
+    def __dealloc__(self):
+        free(self.system)
+
+    cdef int check_support(self, SupportSet support) except -1:
+        Bounded.check_support(self, support)
+        return check_single_output(self, support)
+
+    cdef int prepare(self) except -1:
+        cdef Py_ssize_t n = self.order
+        Bounded.prepare(self)
+        self.lengths = SlotNumbers()
+        self.recent = JournaledMatrix("last samples", N_FIELDS, n)
+        self.gram = JournaledMatrix("Gram matrix of the last samples", n, n)
+        self.system = <double *> aligned_resize(self.system, 0, n * (n + 1) * sizeof(double))
+        if self.system == NULL:
+            raise MemoryError(f"no memory for steps of {n} samples")
+        self.moves = self.system + n * n
+        return self.support.prepare_kernel_rows()
+
+    cdef void observe(self, double y, double weight) noexcept nogil:
+        self.target = y
+        self.weight = weight
+
+    cdef Py_ssize_t count(self) noexcept nogil:
+        """How many last samples there are."""
+        return <Py_ssize_t> min(self.learnt, <int64_t> self.order)
+
+    cdef Status admit(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
+        cdef Py_ssize_t k
+        if self.remember(i) < 0:
+            return NO_MEMORY
+        self.solve()
+        if not finite(self.moves, self.count()):
+            return NOT_FINITE
+        if self.make_room(self.support.n) < 0:
+            return NO_MEMORY
+        for k in range(self.support.n):
+            self.work[k] = 0
+        for k in range(self.count()):
+            self.work[<Py_ssize_t> self.recent.row(SLOT)[k]] = self.moves[k]
+        self.step[0] = 1
+        if self.support.add_along(self.work, self.step) < 0:
+            return NO_MEMORY
+        self.update_scores()
+        return self.project() if self.is_exceeded() else OK
+
+    cdef Status remember(self, Py_ssize_t i) noexcept nogil:
+        """Make sample i a support vector with coefficient 0, and the latest of the last samples.
+
+        It takes the place of the one that is no longer among them. Returns a status.
+        """
+        cdef Py_ssize_t k, slot, place = <Py_ssize_t> (self.learnt % self.order)
+        cdef double score, averaged, value
+        for k in range(self.count()):
+            value = self.support.kernel_value(i, <Py_ssize_t> self.recent.row(SLOT)[k])
+            self.gram.touch(k)[place] = value
+            self.gram.touch(place)[k] = value
+        self.gram.touch(place)[place] = self.support.squared_length(i)
+        self.support.coefficients.scores(self.support.kernel_values(i), &score, &averaged)
+        self.step[0] = 0
+        # Of the sample that is no longer among the last ones, if there is one.
+        self.leaving = <Py_ssize_t> self.recent.row(SLOT)[place]
+        slot = self.support.add(i, self.step)
+        if slot < 0 or self.lengths.reserve(self.support.capacity) < 0 \
+                or self.lengths.set(slot, self.support.squared_length(i)) < 0:
+            return NO_MEMORY
+        self.recent.touch(SLOT)[place] = <double> slot
+        self.recent.touch(TARGET)[place] = self.target
+        self.recent.touch(WEIGHT)[place] = self.weight
+        self.recent.touch(SCORE)[place] = score
+        self.learnt += 1
+        return OK
+
+    cdef double error(self, Py_ssize_t k) noexcept nogil:
+        """y - f of one of the last samples."""
+        return self.recent.row(TARGET)[k] - self.recent.row(SCORE)[k]
+
+    cdef double ridge(self, Py_ssize_t k) noexcept nogil:
+        return over_weight(self.reg, self.recent.row(WEIGHT)[k])
+
+    cdef void solve(self) noexcept nogil:
+        """Compute the change of the coefficient of each of the last samples."""
+        cdef Py_ssize_t k
+        cdef double extra = 0
+        if not self.normalised:
+            for k in range(self.count()):
+                self.moves[k] = self.eta * self.recent.row(WEIGHT)[k] * self.error(k)
+            return
+        for _ in range(ATTEMPTS):
+            if self.solve_system(extra):
+                break
+            extra = max(LEAST_EXTRA, 10 * extra)
+        else:
+            for k in range(self.count()):
+                self.moves[k] = self.error(k) / (fabs(self.gram.row(k)[k]) + self.ridge(k))
+        for k in range(self.count()):
+            self.moves[k] *= self.eta
+
+    cdef bint solve_system(self, double extra) noexcept nogil:
+        """moves = (G + R)^-1 e, if the matrix is positive definite."""
+        cdef int n = <int> self.count(), one = 1, info
+        cdef Py_ssize_t j, k
+        for k in range(n):
+            for j in range(n):
+                self.system[k * n + j] = self.gram.row(k)[j]
+            self.system[k * n + k] = (self.gram.row(k)[k] + self.ridge(k)) * (1 + extra)
+            self.moves[k] = self.error(k)
+        dposv(b"L", &n, &one, self.system, &n, self.moves, &n, &info)
+        return info == 0
+
+    cdef void update_scores(self) noexcept nogil:
+        """Let the scores of the last samples follow the step."""
+        cdef Py_ssize_t j, k
+        cdef double *scores = self.recent.touch(SCORE)
+        for k in range(self.count()):
+            for j in range(self.count()):
+                scores[k] += self.gram.row(k)[j] * self.moves[j]
+
+    cdef Status project(self) noexcept nogil:
+        """Remove the support vector that leaves, projected onto the nearest one. Returns a status.
+
+        It is none of the last samples: there are more support vectors than those.
+        """
+        cdef Py_ssize_t slot, nearest = -1
+        cdef double gain, largest = 0
+        self.support.coefficients_of(self.leaving, self.step)
+        if self.move_scores(self.leaving, -self.step[0]) < 0 \
+                or self.support.drop(self.leaving) < 0:
+            return NO_MEMORY
+        for slot in range(self.support.n):
+            if self.support.occupied(slot) and self.lengths.values[slot] > 0:
+                gain = self.work[slot] * self.work[slot] / self.lengths.values[slot]
+                if gain > largest:
+                    nearest = slot
+                    largest = gain
+        if nearest < 0:
+            return OK
+        self.step[0] *= self.work[nearest] / self.lengths.values[nearest]
+        if self.support.coefficients.add_at(nearest, self.step) < 0:
+            return NO_MEMORY
+        return self.move_scores(nearest, self.step[0])
+
+    cdef Status move_scores(self, Py_ssize_t slot, double coefficient) noexcept nogil:
+        """Let the scores of the last samples follow a change of one coefficient.
+
+        Leaves the kernel values of the support vector in `work`. Returns a status.
+        """
+        cdef Py_ssize_t k
+        cdef double *scores = self.recent.touch(SCORE)
+        cdef const char *g = self.support.kernel_row(slot)
+        if g == NULL:
+            return NO_MEMORY
+        self.support.as_doubles(g, self.work)
+        for k in range(self.count()):
+            scores[k] += coefficient * self.work[<Py_ssize_t> self.recent.row(SLOT)[k]]
+        return OK
+
+    cdef void checkpoint(self) noexcept nogil:
+        Budget.checkpoint(self)
+        self.recent.checkpoint()
+        self.gram.checkpoint()
+        self.lengths.checkpoint(self.support.n)
+        self.saved_learnt = self.learnt
+
+    cdef void rollback(self) noexcept nogil:
+        Budget.rollback(self)
+        self.recent.rollback()
+        self.gram.rollback()
+        self.lengths.rollback()
+        self.learnt = self.saved_learnt
+
+    def get_learnt(self):
+        return {"recent": self.recent.to_array(), "gram": self.gram.to_array(),
+                "learnt": self.learnt, "lengths": self.lengths.to_array(self.support.n)}
+
+    def set_learnt(self, learnt):
+        self.fields_learnt(learnt, ("recent", "gram", "learnt", "lengths"))
+        self.learnt = count_of("learnt", learnt["learnt"])
+        recent = doubles_of_shape("recent", learnt["recent"], (N_FIELDS, self.order))
+        slots, newest = recent[SLOT, :self.count()], self.support.slots.by_age()[-self.order:]
+        if not np.array_equal(np.sort(slots), np.sort(newest)):
+            raise ValueError(f"recent must name the slots of the last {self.count()} support "
+                             f"vectors, {newest}, got {slots}")
+        if (recent[WEIGHT, :self.count()] <= 0).any():
+            raise ValueError(f"recent must have weights > 0, got {recent[WEIGHT]}")
+        self.lengths.from_array("lengths", learnt["lengths"], self.support.n)
+        self.gram.set_array(learnt["gram"])
+        self.recent.set_array(recent)
+
+
+POLICIES = {"affine_projection": AffineProjection}

@@ -1,0 +1,189 @@
+"""Kernel recursive least squares over a window, and on a budget.
+
+The function interpolates values v at its support vectors: f(x) = k(x)'H v, where H = (K + R)^-1 is
+the inverse Gram matrix with the ridges R. A sample enters H and v; when there is a support vector
+too many, one leaves both; then the coefficients are H v. Each takes time size^2.
+
+In `SlidingWindow` (Van Vaerenbergh, Via and Santamaria 2006) and `FixedBudget` (Van Vaerenbergh,
+Santamaria, Liu and Principe 2010), v are the targets, and the ridge is that of the regularised
+least-squares problem. In `tracker.Tracker`, v is the mean of a Gaussian process.
+"""
+from libc.math cimport fabs
+from libc.stdlib cimport free
+
+import numpy as np
+
+from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, Status
+from onlinekern.core.base.state cimport chosen, not_negative, positive_number
+from onlinekern.core.base.undo cimport JournaledMatrix
+from onlinekern.core.base.vector cimport aligned_resize, finite
+from onlinekern.core.budgets.inverse_policy cimport InverseGramPolicy
+from onlinekern.core.budgets.policy cimport check_single_output, over_weight
+from onlinekern.core.kernels.support_set cimport SupportSet
+
+from onlinekern.core.linalg.inverse_gram import INVERSE_FIELDS
+
+
+cdef class RecursivePolicy(InverseGramPolicy):
+    """Base of the policies whose coefficients are H v; a subclass defines `take`.
+
+    Parameters
+    ----------
+    max_support : int >= 1
+        There may be one support vector more during a step.
+    """
+
+    abstract = True
+
+    def __dealloc__(self):
+        free(self.solution)
+
+    cdef int check_support(self, SupportSet support) except -1:
+        InverseGramPolicy.check_support(self, support)
+        return check_single_output(self, support)
+
+    cdef int prepare(self) except -1:
+        InverseGramPolicy.prepare(self)
+        self.values = JournaledMatrix("values at the support vectors", 1, self.gram.ld)
+        self.solution = <double *> aligned_resize(self.solution, 0,
+                                                  self.gram.ld * sizeof(double))
+        if self.solution == NULL:
+            raise MemoryError(f"no memory for {self.max_support} coefficients")
+        return 0
+
+    cdef void observe(self, double y, double weight) noexcept nogil:
+        self.target = y
+        self.weight = weight
+
+    cdef Status take(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
+        """Learn sample i; it may become a support vector. Returns a status."""
+        self.missing = b"RecursivePolicy.take"
+        return OK
+
+    cdef Status admit(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
+        cdef Status status = self.take(i, coefficients)
+        if status == OK and self.is_exceeded():
+            status = self.remove(self.least_useful())
+        if status != OK:
+            return status
+        self.solve()
+        if not finite(self.solution, self.gram.size):
+            return NOT_FINITE
+        # Nothing shrinks, so the scale of the coefficients is 1.
+        return self.support.coefficients.overwrite(0, self.solution)
+
+    cdef void solve(self) noexcept nogil:
+        """solution = H v."""
+        cdef Py_ssize_t r
+        for r in range(self.gram.size):
+            self.solution[r] = self.gram.ops.dot(self.gram.row(r), self.values.row(0),
+                                                 self.gram.ld)
+
+    cdef Py_ssize_t least_useful(self) noexcept nogil:
+        """The slot whose value the others miss the least: |alpha_r| / H_rr; the oldest of equals.
+        """
+        cdef Py_ssize_t slot
+        self.solve()
+        for slot in range(self.support.n):
+            self.work[slot] = fabs(self.solution[slot]) / self.gram.row(slot)[slot]
+        return self.support.smallest(self.work)
+
+    cdef Status remove(self, Py_ssize_t slot) noexcept nogil:
+        """Remove a support vector and its value. Returns a status."""
+        self.values.touch(0)[slot] = 0
+        return self.leave(slot)
+
+    cdef void checkpoint(self) noexcept nogil:
+        InverseGramPolicy.checkpoint(self)
+        self.values.checkpoint()
+
+    cdef void rollback(self) noexcept nogil:
+        InverseGramPolicy.rollback(self)
+        self.values.rollback()
+
+    def get_learnt(self):
+        return {**self.gram.get_state(), "values": self.values.to_array()}
+
+    def set_learnt(self, learnt):
+        self.fields_learnt(learnt, (*INVERSE_FIELDS, "values"))
+        self.set_values(learnt)
+
+    cdef object set_values(self, object learnt):
+        """Take over inverse and values. Returns which slots are occupied, an ndarray of bool."""
+        occupied = self.set_inverse(chosen(learnt, INVERSE_FIELDS))
+        self.values.set_array(learnt["values"])
+        if learnt["values"][:, ~occupied].any():
+            raise ValueError("values must be 0 but in the slots "
+                             f"{np.flatnonzero(occupied)}, got others in "
+                             f"{np.flatnonzero(learnt['values'][0])}")
+        return occupied
+
+
+cdef class SlidingWindow(RecursivePolicy):
+    """Regularised least squares of the last samples: the oldest one leaves.
+
+    Parameters
+    ----------
+    max_support : int >= 1
+        Length of the window.
+    reg : float > 0
+        The ridge of a sample of weight 1.
+    """
+
+    def __init__(self, Py_ssize_t max_support, double reg):
+        super().__init__(max_support)
+        self.reg = positive_number("reg", reg)
+        self.arguments = (max_support, reg)
+
+    cdef Status take(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
+        cdef Py_ssize_t slot = self.enter(i, coefficients, over_weight(self.reg, self.weight))
+        if slot < 0:
+            return NO_MEMORY
+        self.values.touch(0)[slot] = self.target
+        return OK
+
+    cdef Py_ssize_t least_useful(self) noexcept nogil:
+        cdef Py_ssize_t slot
+        for slot in range(self.support.n):
+            self.work[slot] = <double> self.support.age(slot)
+        return self.support.smallest(self.work)
+
+
+cdef class FixedBudget(SlidingWindow):
+    """Regularised least squares of the most significant samples.
+
+    The sample that the others predict best leaves. Before a sample enters, the targets of the
+    support vectors move towards its own, the more the closer they are:
+    y_r <- y_r + eta kappa(x_r, x_t) (y_t - y_r).
+
+    Parameters
+    ----------
+    max_support : int >= 1
+    reg : float > 0
+        The ridge of a sample of weight 1.
+    eta : float in [0, 1]
+    """
+
+    def __init__(self, Py_ssize_t max_support, double reg, double eta):
+        super().__init__(max_support, reg)
+        self.eta = not_negative("eta", eta)
+        if eta > 1:
+            raise ValueError(f"eta must be in [0, 1], got {eta}")
+        self.arguments = (max_support, reg, eta)
+
+    cdef Status take(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
+        cdef Py_ssize_t slot
+        cdef double *values
+        if self.eta > 0:
+            values = self.values.touch(0)
+            for slot in range(self.support.n):
+                if self.support.occupied(slot):
+                    values[slot] += self.eta * self.support.kernel_value(i, slot) \
+                        * (self.target - values[slot])
+        return SlidingWindow.take(self, i, coefficients)
+
+    cdef Py_ssize_t least_useful(self) noexcept nogil:
+        return RecursivePolicy.least_useful(self)
+
+
+POLICIES = {"sliding_window": SlidingWindow, "fixed_budget": FixedBudget}

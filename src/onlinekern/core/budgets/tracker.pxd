@@ -1,0 +1,20 @@
+# A Gaussian process that tracks a function: KRLS-T. May change at minor versions.
+from onlinekern.core.base.undo cimport JournaledMatrix
+from onlinekern.core.budgets.recursive cimport RecursivePolicy
+
+
+cdef class Tracker(RecursivePolicy):
+    cdef double noise, forgetting, jitter
+    cdef bint back_to_prior
+    cdef JournaledMatrix covariance  # S: size x ld; rows and columns of free slots are 0
+    cdef JournaledMatrix prior       # K + jitter I, in the same form
+    cdef JournaledMatrix residuals   # 1 x 2: sums of e^2 / (v + s), and of 1
+    cdef double *gain                # p, ld numbers
+
+    cdef void forget(self) noexcept nogil
+    cdef bint is_most_uncertain(self) noexcept nogil
+    cdef void extend(self, Py_ssize_t slot, double kappa, double pivot, double mean,
+                     double variance) noexcept nogil
+    cdef void absorb(self, double error, double precision) noexcept nogil
+    cdef void count_residual(self, double error, double total) noexcept nogil
+    cdef double variance(self, double kappa, const double *k, double *q) noexcept nogil

@@ -1,0 +1,281 @@
+"""KRLS-T: a Gaussian process that tracks a function which changes.
+
+Van Vaerenbergh, Lazaro-Gredilla and Santamaria (2012). The posterior of the function at the support
+vectors has the mean mu and the covariance S. With Q = (K + jitter I)^-1, a sample x_t, y_t of noise
+s has
+
+    q = Q k_t,   h = S q,   g = kappa_tt + jitter - k_t'q,   v = g + q'h,   e = y_t - q'mu.
+
+It becomes a support vector, p = [h; v] is its covariance with all of them, and
+
+    mu <- [mu; q'mu] + p e / (v + s),     S <- [S h; h' v] - p p' / (v + s).
+
+Where g is hardly more than the jitter, the sample is in the span of the support vectors: they alone
+are updated. Before each sample the past is forgotten, back to the prior,
+mu <- sqrt(lambda) mu, S <- lambda S + (1 - lambda) (K + jitter I), or by uncertainty,
+S <- S / lambda. The function is k(x)'Q mu, so that the coefficients are Q mu.
+
+Variances are in units of the signal's: its power is the mean of e^2 / (v + s), with the same
+forgetting.
+"""
+from libc.math cimport sqrt
+from libc.stdlib cimport free
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.state cimport check_width, positive_number
+from onlinekern.core.base.undo cimport JournaledMatrix
+from onlinekern.core.base.vector cimport aligned_resize
+from onlinekern.core.budgets.policy cimport over_weight
+from onlinekern.core.budgets.recursive cimport RecursivePolicy
+from onlinekern.core.kernels.window cimport Window
+from onlinekern.core.samples.rows cimport Samples, samples_of
+
+from onlinekern.core.linalg.inverse_gram import INVERSE_FIELDS
+
+# On the diagonal of K, for kernel values of double and single precision. The authors' own program
+# has 1e-6.
+cdef double JITTER = 1e-6
+cdef double JITTER_OF_FLOAT32 = 1e-5
+# g above this many times the jitter makes a sample new.
+cdef double LEAST_NOVELTY = 2
+# Forgetting by uncertainty stops where a variance is so many times that of the prior: without the
+# bound, a direction that no sample excites overflows in the end.
+cdef double MOST_UNCERTAIN = 1e6
+# Rows of which variances are computed together.
+cdef Py_ssize_t ROWS = 64
+
+
+cdef class Tracker(RecursivePolicy):
+    """Add every new sample; when the budget is exceeded, remove what the others miss the least.
+
+    Parameters
+    ----------
+    max_support : int >= 1
+    noise : float > 0
+        Variance of the noise of a sample of weight 1, in units of the signal's.
+    forgetting : float in (0, 1]
+        lambda.
+    back_to_prior : bool
+        Whether to forget back to the prior; if not, by uncertainty.
+    """
+
+    def __init__(self, Py_ssize_t max_support, double noise, double forgetting,
+                 bint back_to_prior):
+        super().__init__(max_support)
+        self.noise = positive_number("noise", noise)
+        self.forgetting = positive_number("forgetting", forgetting)
+        if forgetting > 1:
+            raise ValueError(f"forgetting must be in (0, 1], got {forgetting}")
+        self.back_to_prior = back_to_prior
+        self.arguments = (max_support, noise, forgetting, back_to_prior)
+
+    def __dealloc__(self):
+        free(self.gain)
+
+    cdef int prepare(self) except -1:
+        RecursivePolicy.prepare(self)
+        cdef Py_ssize_t size = self.gram.size, ld = self.gram.ld
+        self.jitter = JITTER if self.support.itemsize == 8 else JITTER_OF_FLOAT32
+        self.covariance = JournaledMatrix("covariance of the support vectors", size, ld)
+        self.prior = JournaledMatrix("prior covariance of the support vectors", size, ld)
+        self.residuals = JournaledMatrix("sums of squared residuals", 1, 2)
+        self.gain = <double *> aligned_resize(self.gain, 0, ld * sizeof(double))
+        if self.gain == NULL:
+            raise MemoryError(f"no memory for {self.max_support} support vectors")
+        return 0
+
+    cdef Status take(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
+        cdef Py_ssize_t r, slot
+        cdef double kappa = self.support.squared_length(i), pivot, variance, total, mean = 0
+        cdef const double *q = self.gram.direction
+        self.read_kernel_values(i)
+        self.forget()
+        pivot = max(self.gram.project(self.work, kappa + self.jitter), self.jitter)
+        variance = 0
+        for r in range(self.gram.size):
+            self.gain[r] = self.gram.ops.dot(self.covariance.row(r), q, self.gram.ld)
+            variance += q[r] * self.gain[r]
+            mean += q[r] * self.values.row(0)[r]
+        # Rounding may make the part of the support vectors negative.
+        variance = max(variance, 0.0) + pivot
+        total = variance + over_weight(self.noise, self.weight)
+        if pivot > LEAST_NOVELTY * self.jitter:
+            slot = self.support.add(i, coefficients)
+            if slot < 0:
+                return NO_MEMORY
+            self.extend(slot, kappa, pivot, mean, variance)
+        self.count_residual(self.target - mean, total)
+        self.absorb((self.target - mean) / total, 1 / total)
+        return OK
+
+    cdef void forget(self) noexcept nogil:
+        """Let the past lose weight, before a sample."""
+        cdef Py_ssize_t r, j
+        cdef double *row
+        cdef const double *prior
+        cdef double rest = 1 - self.forgetting
+        if self.forgetting == 1 or (not self.back_to_prior and self.is_most_uncertain()):
+            return
+        for r in range(self.gram.size):
+            if not self.gram.occupied(r):
+                continue
+            row = self.covariance.touch(r)
+            prior = self.prior.row(r)
+            if self.back_to_prior:
+                self.values.touch(0)[r] *= sqrt(self.forgetting)
+                for j in range(self.gram.ld):
+                    row[j] = self.forgetting * row[j] + rest * prior[j]
+            else:
+                for j in range(self.gram.ld):
+                    row[j] /= self.forgetting
+
+    cdef bint is_most_uncertain(self) noexcept nogil:
+        """Whether a variance is at its bound."""
+        cdef Py_ssize_t r
+        for r in range(self.gram.size):
+            if self.covariance.row(r)[r] > MOST_UNCERTAIN * self.prior.row(r)[r]:
+                return True
+        return False
+
+    cdef void extend(self, Py_ssize_t slot, double kappa, double pivot, double mean,
+                     double variance) noexcept nogil:
+        """Make the sample of `work` and `gain` a row of all matrices, before it is absorbed."""
+        cdef Py_ssize_t r
+        cdef double *row = self.prior.touch(slot)
+        memcpy(row, self.work, self.gram.ld * sizeof(double))
+        row[slot] = kappa + self.jitter
+        memcpy(self.covariance.touch(slot), self.gain, self.gram.ld * sizeof(double))
+        self.covariance.row(slot)[slot] = variance
+        for r in range(self.gram.size):
+            if self.gram.occupied(r):
+                self.prior.touch(r)[slot] = self.work[r]
+                self.covariance.touch(r)[slot] = self.gain[r]
+            elif r != slot:
+                # A free slot may hold a former support vector, which has a kernel value.
+                row[r] = 0
+        self.gram.join(slot, pivot, kappa, self.jitter)
+        self.gain[slot] = variance
+        self.values.touch(0)[slot] = mean
+
+    cdef void absorb(self, double error, double precision) noexcept nogil:
+        """mu += gain error; S -= precision gain gain'."""
+        cdef Py_ssize_t r
+        cdef double *values = self.values.touch(0)
+        for r in range(self.gram.size):
+            if self.gram.occupied(r):
+                values[r] += error * self.gain[r]
+                self.gram.ops.add(self.gain, -precision * self.gain[r], self.covariance.touch(r),
+                                  self.gram.ld)
+
+    cdef void count_residual(self, double error, double total) noexcept nogil:
+        cdef double *sums = self.residuals.touch(0)
+        sums[0] = self.forgetting * sums[0] + error * error / total
+        sums[1] = self.forgetting * sums[1] + 1
+
+    cdef Status remove(self, Py_ssize_t slot) noexcept nogil:
+        cdef Py_ssize_t r
+        memset(self.prior.touch(slot), 0, self.gram.ld * sizeof(double))
+        memset(self.covariance.touch(slot), 0, self.gram.ld * sizeof(double))
+        for r in range(self.gram.size):
+            if self.gram.occupied(r):
+                self.prior.touch(r)[slot] = 0
+                self.covariance.touch(r)[slot] = 0
+        return RecursivePolicy.remove(self, slot)
+
+    cdef Status renew(self) noexcept nogil:
+        """Compute the inverse afresh, from the prior covariance. Returns a status."""
+        cdef Py_ssize_t r
+        for r in range(self.gram.size):
+            if self.gram.occupied(r):
+                memcpy(self.gram.fresh_row(r), self.prior.row(r), self.gram.ld * sizeof(double))
+        self.gram.invert()
+        return OK
+
+    cdef void checkpoint(self) noexcept nogil:
+        RecursivePolicy.checkpoint(self)
+        self.covariance.checkpoint()
+        self.prior.checkpoint()
+        self.residuals.checkpoint()
+
+    cdef void rollback(self) noexcept nogil:
+        RecursivePolicy.rollback(self)
+        self.covariance.rollback()
+        self.prior.rollback()
+        self.residuals.rollback()
+
+    def signal_power(self):
+        """The estimate of the signal's variance; 1 before the first sample."""
+        cdef const double *sums = self.residuals.row(0)
+        return sums[0] / sums[1] if sums[1] > 0 else 1.0
+
+    def variances(self, X):
+        """Variances of the targets of rows, noise included, in units of the signal's.
+
+        Only reads the policy and its set.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d), validated
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        cdef Samples samples = samples_of(X, self.support.dtype)
+        check_width("X", samples.rows.d, self.support.store.d)
+        cdef Py_ssize_t i, first = 0, width, n = samples.rows.n
+        cdef double[::1] out = np.zeros(n)
+        cdef double[:, ::1] memory = np.zeros((2, self.gram.ld))
+        cdef Window window = self.support.new_window(min(max(n, 1), ROWS))
+        cdef Status status = OK
+        with nogil:
+            while first < n and status == OK:
+                width = min(ROWS, n - first)
+                status = self.support.fill_window(window, &samples.rows, NULL, first, width)
+                for i in range(width if status == OK else 0):
+                    self.support.as_doubles(window.row(i), &memory[0, 0])
+                    out[first + i] = self.variance(
+                        self.support.kernel.diagonal(window.block.squares[i]),
+                        &memory[0, 0], &memory[1, 0])
+                first += width
+        if status != OK:
+            raise MemoryError(f"no memory for the variances of {n} samples")
+        return np.asarray(out)
+
+    cdef double variance(self, double kappa, const double *k, double *q) noexcept nogil:
+        """The variance of the target of a sample with kernel values k; q is memory to work with."""
+        cdef Py_ssize_t r
+        cdef double rest = kappa + self.jitter, known = 0
+        for r in range(self.gram.size):
+            q[r] = 0
+            if self.gram.occupied(r):
+                q[r] = self.gram.ops.dot(self.gram.row(r), k, self.gram.ld)
+                rest -= q[r] * k[r]
+        for r in range(self.gram.size):
+            if self.gram.occupied(r):
+                known += q[r] * self.gram.ops.dot(self.covariance.row(r), q, self.gram.ld)
+        return max(rest, self.jitter) + max(known, 0.0) + self.noise
+
+    def get_learnt(self):
+        return {**RecursivePolicy.get_learnt(self), "covariance": self.covariance.to_array(),
+                "prior": self.prior.to_array(), "residuals": self.residuals.to_array()}
+
+    def set_learnt(self, learnt):
+        self.fields_learnt(learnt, (*INVERSE_FIELDS, "values", "covariance", "prior",
+                                    "residuals"))
+        occupied = self.set_values(learnt)
+        for name, matrix in (("covariance", self.covariance), ("prior", self.prior)):
+            (<JournaledMatrix> matrix).set_array(learnt[name])
+            if learnt[name][:, ~occupied].any() \
+                    or learnt[name][~occupied[:self.gram.size]].any():
+                raise ValueError(f"{name} must be 0 but in the rows and columns of the slots "
+                                 f"{np.flatnonzero(occupied)}")
+        self.residuals.set_array(learnt["residuals"])
+        if (learnt["residuals"] < 0).any():
+            raise ValueError(f"residuals must be sums >= 0, got {learnt['residuals']}")
+
+
+POLICIES = {"tracker": Tracker}
