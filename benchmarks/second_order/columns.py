@@ -7,8 +7,6 @@ from methods import GAMMAS, library
 
 LABELS = {"gamma": GAMMAS, "eta": (0.1, 0.3, 1.0, 3.0, 10.0)}
 TARGETS = {"gamma": GAMMAS, "eta": (0.03, 0.1, 0.3, 1.0)}
-# Wide kernels suit learners of first order less.
-NARROW = {"gamma": (0.3, 1.0, 3.0, 10.0)}
 # At first every score is 0: behind a margin of 0 nothing would ever enter.
 BETAS, MARGINS = (1, 2, 4, 8, 16, 32, 64), (0.01, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0)
 LOT = {"gate": "loss_proportional"}
@@ -23,7 +21,7 @@ def stream_learners(square, sizes):
         f"Fourier {n}": square.classifier(n, features="fourier", **always),
         **{f"Nyström {n}": square.classifier(n, **always) for n in sizes},
         **{f"gated {n}": square.classifier(n) for n in sizes},
-        "kernel PA": library("KernelPAClassifier", NARROW),
+        "kernel PA": library("KernelPAClassifier"),
         "FOGD": library("FOGDClassifier", LABELS, n_components=n // 2),
         "AROW": library("AROWClassifier", {"r": (0.1, 1.0, 10.0, 100.0)}, covariance="full"),
     }
@@ -39,7 +37,7 @@ def split_learners(square, sizes):
     return {
         **{f"all, {n}": square.classifier(n, "always") for n in sizes},
         **{f"margin, {n}": square.classifier(n) for n in sizes},
-        "kernel PA": library("KernelPAClassifier", NARROW),
+        "kernel PA": library("KernelPAClassifier"),
     }
 
 

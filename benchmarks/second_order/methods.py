@@ -16,7 +16,7 @@ from peer_kernel_rls import BlockRLS
 
 import onlinekern
 
-GAMMAS = (0.1, 0.3, 1.0, 3.0)
+GAMMAS = (0.1, 0.3, 1.0, 3.0, 10.0)
 
 
 @dataclass(frozen=True)
