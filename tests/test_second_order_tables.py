@@ -17,10 +17,10 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 PATHS = [str(BENCHMARKS / "second_order"), str(BENCHMARKS)]
 sys.path[:0] = PATHS
 try:
+    import methods
     import picture
     import sets
     from figures import Kept
-    from methods import LeastSquares
     from tables import TABLES
 finally:
     for path in PATHS:
@@ -44,12 +44,17 @@ def options(tmp_path_factory):
     return SimpleNamespace(data=folder, orders=2, n_components=[6, 12])
 
 
+@pytest.fixture(autouse=True)
+def _two_widths(monkeypatch):
+    monkeypatch.setattr(methods, "GAMMAS", (0.3, 1.0))
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_every_learner_learns(name, options, tmp_path):
     names = ["numbers"] if name == "regression" else ["two", "three"]
     kept = Kept(tmp_path / "figures.json")
     given = SimpleNamespace(**vars(options), sets=names)
-    found = TABLES[name].compute(given, kept, LeastSquares(True), name)
+    found = TABLES[name].compute(given, kept, methods.LeastSquares(True), name)
     worst = 1.0 if name == "regression" else 70.0
     for figures in found.values():
         for learner, one in figures.items():
@@ -64,7 +69,7 @@ def test_every_learner_learns(name, options, tmp_path):
     known = json.loads((tmp_path / "figures.json").read_text())
     assert known == kept.found
     given.data = "nowhere"
-    assert TABLES[name].compute(given, kept, LeastSquares(True), name) == found
+    assert TABLES[name].compute(given, kept, methods.LeastSquares(True), name) == found
     if name == "shares":
         picture.draw(found, tmp_path / "shares.png")
         assert (tmp_path / "shares.png").stat().st_size > 10_000
@@ -72,7 +77,7 @@ def test_every_learner_learns(name, options, tmp_path):
 
 def test_the_gates_of_the_picture_reach_from_few_samples_to_all(options):
     given = SimpleNamespace(**vars(options), sets=["two"])
-    found = TABLES["shares"].compute(given, Kept(), LeastSquares(True), "shares")["two"]
+    found = TABLES["shares"].compute(given, Kept(), methods.LeastSquares(True), "shares")["two"]
     shares = [np.mean(one["share"]) for one in found.values()]
     assert min(shares) < 0.05
     assert max(shares) == 1.0
