@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from onlinekern.kernel import KernelPegasosClassifier as KernelPegasosClassifier
     from onlinekern.kernel import KernelPerceptronClassifier as KernelPerceptronClassifier
     from onlinekern.kernel_mean import KernelMeanDetector as KernelMeanDetector
+    from onlinekern.kernel_rls import KernelRLSClassifier as KernelRLSClassifier
+    from onlinekern.kernel_rls import KernelRLSRegressor as KernelRLSRegressor
     from onlinekern.linear import OGDClassifier as OGDClassifier
     from onlinekern.linear import OGDRegressor as OGDRegressor
     from onlinekern.linear import PegasosClassifier as PegasosClassifier

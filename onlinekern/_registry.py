@@ -19,6 +19,7 @@ PUBLIC_CLASSES = {
         "KernelPerceptronClassifier",
     ),
     "kernel_mean": ("KernelMeanDetector",),
+    "kernel_rls": ("KernelRLSClassifier", "KernelRLSRegressor"),
     "linear": ("OGDClassifier", "OGDRegressor", "PegasosClassifier", "PerceptronClassifier"),
     "linear_pa": ("PAClassifier", "PARegressor"),
     "local": ("LOLClassifier",),

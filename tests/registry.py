@@ -12,6 +12,7 @@ from oracles import (
     dual_sgd,
     filters,
     kernel_mean,
+    kernel_rls,
     linear,
     lol,
     mapped,
@@ -98,6 +99,8 @@ ESTIMATORS = {
     "KRLSTRegressor": Entry(filters.krlst, "test_filters"),
     "KLMSRegressor": Entry(algorithms.kernel_ogd, "test_algorithms", [{"eta": 0.3}, {"eta": 1.0}]),
     "KernelMeanDetector": Entry(kernel_mean.kernel_mean, "test_kernel_mean"),
+    "KernelRLSClassifier": Entry(kernel_rls.kernel_rls, "test_kernel_rls"),
+    "KernelRLSRegressor": Entry(kernel_rls.kernel_rls, "test_kernel_rls"),
     "KernelOGDClassifier": Entry(
         algorithms.kernel_ogd,
         "test_algorithms",

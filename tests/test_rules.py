@@ -25,6 +25,7 @@ from onlinekern.core.stream import Model
 C, ETA, POWER, REG, CONFIDENCE = 0.6, 0.4, 0.7, 0.3, 0.8
 GATE = (1.0, 2.0)
 SLOPE_GATE = 1.5
+MARGIN_GATE = 0.2
 REGRESSION = (
     oracle_losses.Squared,
     oracle_losses.Absolute,
@@ -50,6 +51,9 @@ def rules_with_twins():
                 twin_loss = oracle_losses.LOSSES[loss](**own)
                 arguments = {"eta": ETA, "power": POWER, "reg": REG, "schedule": step}
                 yield f"{loss}-{step}", rule, oracle_rules.Gradient(twin_loss, **arguments)
+        elif name == "least_squares":
+            rule = RULES[name](LOSSES["hinge"]())
+            yield name, rule, oracle_rules.LeastSquares(oracle_losses.Hinge())
         elif name == "every_sample":
             rule = RULES[name](LOSSES["hinge"]())
             yield name, rule, oracle_rules.EverySample(oracle_losses.Hinge())
@@ -91,7 +95,7 @@ def rules_with_twins():
 
 CASES = [pytest.param(rule, twin, id=name) for name, rule, twin in rules_with_twins()]
 # Rules of second order step if a margin is too small for its variance, even without hinge loss.
-NOT_LED_BY_LOSS = {"every_sample", *second_order.RULES}
+NOT_LED_BY_LOSS = {"every_sample", "least_squares", *second_order.RULES}
 LED_BY_LOSS = [case for case in CASES if case.id not in NOT_LED_BY_LOSS]
 
 
@@ -209,31 +213,37 @@ def test_gate_lets_through_what_it_should():
 def compose(rule, gate, head, K, X, y):
     """Run a model composed of parts; return it with its predictions."""
     kernel = KERNELS["gaussian"](0.5, 3, 0.0)
-    outputs = HEADS[head](*([K] if head in ("ovr", "margin") else []))
+    outputs = HEADS[head](*([K] if head in MULTI_CLASS else []))
     support = SupportSet(kernel, X.shape[1], X.dtype, outputs.n_outputs, True, False)
-    gates = {"always": [], "loss_proportional": GATE, "slope_proportional": [SLOPE_GATE]}
+    gates = {"always": [], "loss_proportional": GATE, "slope_proportional": [SLOPE_GATE],
+             "within_margin": [MARGIN_GATE]}  # fmt: skip
     space = KernelSpace(support, POLICIES["grow"]())
     parts = (outputs, rule, GATES[gate](*gates[gate]), Generator(5))
     model = Model(space, *parts, X.shape[1], X.dtype)
     return model, model.learn(X, y)
 
 
+MULTI_CLASS = ("ovr", "margin", "joint", "joint_ovr")
+SOME_RULES = ("hinge-constant", "squared-invsqrt", "pa1-hinge", "arow", "scw1", "least_squares")
 COMBINATIONS = [
     pytest.param(rule, twin, head, gate, id=f"{name}-{head}-{gate}")
     for name, rule, twin in rules_with_twins()
     for head, gate in itertools.product(HEADS, GATES)
     if head != "regression" or isinstance(twin.loss, REGRESSION)
+    # One rule of each kind is enough for what the head and the gate alone decide.
+    if not (head.startswith("joint") or gate == "within_margin") or name in SOME_RULES
 ]
 
 
 @pytest.mark.parametrize(("rule", "twin", "head", "gate"), COMBINATIONS)
 def test_every_rule_behind_every_gate_under_every_head(rule, twin, head, gate, stream, close):
     X, y = stream("regression", n=30)
-    K = 4 if head in ("ovr", "margin") else 2
+    K = 4 if head in MULTI_CLASS else 2
     if head != "regression":
         y = np.arange(len(y)) * 7 % K
     model, predictions = compose(rule, gate, head, K, X, y.astype(np.float64))
-    gates = {"always": None, "loss_proportional": GATE, "slope_proportional": SLOPE_GATE}
+    gates = {"always": None, "loss_proportional": GATE, "slope_proportional": SLOPE_GATE,
+             "within_margin": ("margin", MARGIN_GATE)}  # fmt: skip
     expected = algorithms.run(
         X, y, rule=twin, head=head, n_classes=K, gamma=0.5, average=True, gate=gates[gate],
         uniforms=iter(Generator(5).random(len(X))),
@@ -254,13 +264,13 @@ def test_rules_that_use_no_length():
         assert rule.uses_length or results[0] == results[1]
         without |= set() if rule.uses_length else {type(rule).__name__}
     assert without == {
-        "Perceptron", "Gradient", "Pegasos", "BatchPegasos", "InverseTime", "EverySample"
+        "Perceptron", "Gradient", "Pegasos", "BatchPegasos", "InverseTime", "EverySample",
+        "LeastSquares",
     }  # fmt: skip
 
 
 def test_only_the_base_gate_lets_every_sample_update():
-    gates = [GATES["always"](), GATES["loss_proportional"](), GATES["slope_proportional"]()]
-    assert [gate.always for gate in gates] == [True, False, False]
+    assert {name for name in GATES if GATES[name]().always} == {"always"}
 
 
 @pytest.mark.parametrize("covariance", ["diagonal", "full"])

@@ -14,7 +14,7 @@ BATCHES = "a batch counts samples, not weights"
 OFFSET = "offset_ is a quantile of the scores of the samples, whatever their weights"
 WIDTH = "gamma='scale' is computed of the samples without their weights"
 # Ridge regression on all samples of the check: their order does not matter, weights are exact.
-EXACT = {"FixedBudgetKRLSRegressor", "SlidingWindowKRLSRegressor"}
+EXACT = {"KernelRLSRegressor", "FixedBudgetKRLSRegressor", "SlidingWindowKRLSRegressor"}
 # After one step of Passive-Aggressive I, the next ones on copies go on to k times its cap.
 SAME_IN_PLACE = {"BPAClassifier", "BPARegressor", "KernelPAClassifier", "KernelPARegressor",
                  "KRLSRegressor"}  # fmt: skip
@@ -27,6 +27,8 @@ def causes(name):
     """Return why weights do not equal repetitions in the check of an estimator."""
     if name == "KernelMeanDetector" or name in EXACT:  # a weighted mean, weighted least squares
         return set()
+    if name == "KernelRLSClassifier":  # all samples of the check enter, in every order
+        return {STEPS}
     if name == "SDROGDClassifier":  # all samples of the check are in one batch
         return {BATCHES}
     return {ORDER} if name in SAME_IN_PLACE else {ORDER, STEPS}

@@ -6,10 +6,11 @@ puts the passage there.
 
 import inspect
 
-from onlinekern._docs import common, features, filters, kernel, linear, olla, second_order
+from onlinekern._docs import common, explicit, features, filters, kernel, linear, olla, second_order
 
 PASSAGES = {
     **common.PASSAGES,
+    **explicit.PASSAGES,
     **features.PASSAGES,
     **filters.PASSAGES,
     **kernel.PASSAGES,

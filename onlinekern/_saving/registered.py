@@ -21,6 +21,7 @@ RESTORERS = {
     "FrequentDirections": "linalg.frequent_directions",
     "Generator": "base.random",
     "KernelSpace": "models.space",
+    "LeastSquaresSpace": "models.least_squares",
     "LinearSpace": "models.linear",
     "LocalSpace": "models.local",
     "MappedSpace": "models.mapped",
@@ -30,6 +31,7 @@ RESTORERS = {
     "Nystroem": "features.nystroem",
     "NystroemSpace": "models.nogd",
     "OLLASpace": "models.olla",
+    "Residuals": "models.residuals",
     "Scatter": "linalg.scatter",
     "SketchedSpace": "models.sdrogd",
 }

@@ -139,23 +139,34 @@ def acceptance_probability(gate, loss, slope):
     return min(alpha, loss) / beta
 
 
+def is_within(gate, problem):
+    """Return whether the gate ("margin", m), which needs no random number, lets a problem pass."""
+    return problem.y * problem.f < gate[1]
+
+
 def learn(model, i, scores, target, kappa, weight, parts, result):
     """Learn sample i, whose weight is above 0, from its scores f_t(x_i)."""
     t = model.n_seen + 1
     problems = parts.head.problems(scores, target)
-    losses = [parts.rule.loss.value(problem.y, problem.f) for problem in problems]
-    result.losses[i] = sum(losses)
-    result.cumulative_loss += weight * sum(losses)
+    judged = parts.head.judged(scores, target)
+    losses = [parts.rule.loss.value(problem.y, problem.f) for problem in judged]
+    if isinstance(parts.head, (HEADS["joint"], HEADS["joint_ovr"])):
+        result.losses[i] = losses[0]
+    else:
+        result.losses[i] = sum(losses)
+    result.cumulative_loss += weight * result.losses[i]
     uniform = None
-    if parts.gate is not None:
+    by_margin = isinstance(parts.gate, tuple) and parts.gate[0] == "margin"
+    by_lot = parts.gate is not None and not by_margin
+    if by_lot:
         # One number per sample, shared by all its problems.
         uniform = next(parts.uniforms)
         result.n_uniforms += 1
     step = np.zeros(parts.head.n_outputs)
-    for problem, loss in zip(problems, losses, strict=True):
-        slope = parts.rule.loss.negative_slope(problem.y, problem.f)
-        probability = acceptance_probability(parts.gate, loss, slope)
-        if parts.gate is not None and uniform >= probability:
+    for problem, seen, loss in zip(problems, judged, losses, strict=True):
+        slope = parts.rule.loss.negative_slope(seen.y, seen.f)
+        probability = acceptance_probability(parts.gate, loss, slope) if by_lot else 1.0
+        if (by_lot and uniform >= probability) or (by_margin and not is_within(parts.gate, seen)):
             continue
         q = np.dot(problem.direction, problem.direction) * kappa
         importance = weight / probability

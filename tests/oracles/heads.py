@@ -45,6 +45,10 @@ class Head:
         """Return the predicted class index or number."""
         raise NotImplementedError
 
+    def judged(self, scores, label):
+        """Return what gate and loss see: by default, each of the scalar problems as it is."""
+        return self.problems(scores, label)
+
 
 class Binary(Head):
     """One output; class index 1 is y = +1, class index 0 is y = -1."""
@@ -84,6 +88,22 @@ class Margin(OneVersusRest):
         return [Problem(float(scores[label] - scores[rival]), 1.0, direction)]
 
 
+class Joint(OneVersusRest):
+    """The problems of `OneVersusRest`, whose gate and loss see f_y - max f_r against 1."""
+
+    def judged(self, scores, label):
+        (problem,) = Margin(self.n_outputs).problems(scores, label)
+        return [problem] * self.n_outputs
+
+
+class JointOneVersusRest(OneVersusRest):
+    """The problems of `OneVersusRest`, whose gate and loss see the smallest of their margins."""
+
+    def judged(self, scores, label):
+        margin = min(problem.y * problem.f for problem in self.problems(scores, label))
+        return [Problem(margin, 1.0, None)] * self.n_outputs
+
+
 class Regression(Head):
     """One output; the target is the number itself."""
 
@@ -107,5 +127,7 @@ HEADS = {
     "binary": Binary,
     "ovr": OneVersusRest,
     "margin": Margin,
+    "joint": Joint,
+    "joint_ovr": JointOneVersusRest,
     "regression": Regression,
 }

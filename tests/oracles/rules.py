@@ -118,6 +118,13 @@ class EverySample(Rule):
         return importance
 
 
+class LeastSquares(Rule):
+    """The weighted residual. Not in `RULES`: only models that keep sums of squares use it."""
+
+    def coefficient(self, f, y, q, t, importance=1.0):
+        return importance * (y - f)
+
+
 class BatchPegasos(Rule):
     """Pegasos in batches of n [4]_, figure 2: 1 / (lambda b n) each, shrink 1 - 1/b for a batch.
 

@@ -12,4 +12,7 @@ class SoftConfidenceWeighted1(ConfidenceWeighted):
 
 class SoftConfidenceWeighted2(SoftConfidenceWeighted1): ...
 
+class LeastSquares(Rule):
+    def __init__(self, loss: Loss) -> None: ...
+
 SECOND_ORDER_RULES: dict[str, type[Rule]]

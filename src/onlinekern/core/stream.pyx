@@ -207,7 +207,7 @@ cdef class Model:
                 work = 0
                 if self.interrupted():
                     return RAISED
-        return OK
+        return self.space.settle()
 
     cdef bint interrupted(self) noexcept nogil:
         """Whether a signal handler raised; its exception is kept for `fail`."""

@@ -284,7 +284,8 @@ cdef class NestedWindow(FeatureWindow):
 
 
 def _restore(arguments, state, n_components, selection, novelty, whitening):
-    cdef NestedNystroem map = NestedNystroem(restored_set(arguments, state), n_components, selection, novelty)
+    cdef SupportSet landmarks = restored_set(arguments, state)
+    cdef NestedNystroem map = NestedNystroem(landmarks, n_components, selection, novelty)
     if map.landmarks.slots.n_free > 0 or map.landmarks.n_outputs != 1:
         raise ValueError("landmarks must have one output and no free slots")
     map.set_whitening(whitening)

@@ -226,6 +226,49 @@ cdef class Margin(OneVsRest):
         update.updates = update.coefficients[label] != 0
 
 
+cdef class Joint(Margin):
+    """The K problems, class against rest, are solved together or not at all.
+
+    The gate and the loss see one margin of a sample: the score of its class over that of the
+    strongest rival. The targets of the K outputs are 1 for the class, and -1 for the others.
+    """
+
+    cdef double margin(self, const double *scores, Py_ssize_t label) noexcept nogil:
+        return scores[label] - scores[self.rival(scores, label)]
+
+    cdef void select_lengths(self, const Sample *sample, Update *update,
+                             Rule rule) noexcept nogil:
+        OneVsRest.select_lengths(self, sample, update, rule)
+
+    cdef void solve(self, const Sample *sample, Update *update, Rule rule, Gate gate,
+                    Generator rng) noexcept nogil:
+        cdef Py_ssize_t k, label = <Py_ssize_t> sample.y
+        cdef double margin = self.margin(sample.scores, label)
+        cdef double importance, target
+        update.uniform = -1
+        update.shrink = rule.shrink(sample.t)
+        update.loss = rule.loss.value(margin, 1)
+        importance = sample.weight * (1 if gate.always else gate.importance(
+            rule.loss, margin, 1, update.loss, rng, &update.uniform))
+        update.updates = False
+        for k in range(self.n_outputs):
+            target = 1 if k == label else -1
+            update.contractions[k] = update.coefficients[k] = 0
+            if importance > 0:
+                update.contractions[k] = rule.contraction(
+                    sample.scores[k], target, update.lengths[k], importance)
+                update.coefficients[k] = rule.coefficient(
+                    sample.scores[k], target, update.lengths[k], sample.t, importance)
+            update.updates |= update.coefficients[k] != 0
+
+
+cdef class JointOneVsRest(Joint):
+    """The margin of a sample is the smallest one of its K problems."""
+
+    cdef double margin(self, const double *scores, Py_ssize_t label) noexcept nogil:
+        return -OneVsRest.violation(self, scores, label)
+
+
 cdef class Weighted(Head):
     """Another head whose coefficients are multiplied by a weight for each class.
 
@@ -280,4 +323,5 @@ cdef class Weighted(Head):
                 update.coefficients[k] *= self.weights[label]
 
 
-HEADS = {"regression": Head, "binary": Binary, "ovr": OneVsRest, "margin": Margin}
+HEADS = {"regression": Head, "binary": Binary, "ovr": OneVsRest, "margin": Margin, "joint": Joint,
+         "joint_ovr": JointOneVsRest}

@@ -43,6 +43,25 @@ cdef class Gate(Part):
         return 1
 
 
+cdef class WithinMargin(Gate):
+    """Accept if y f < margin.
+
+    Parameters
+    ----------
+    margin : float
+    """
+
+    cdef double margin
+
+    def __init__(self, double margin=1.0):
+        self.margin = margin
+        self.arguments = (margin,)
+
+    cdef double importance(self, Loss loss, double f, double y, double suffered, Generator rng,
+                           double *uniform) noexcept nogil:
+        return y * f < self.margin
+
+
 cdef class LossProportional(Gate):
     """Accept with probability min(alpha, loss) / beta (SPA: Lu, Zhao and Hoi 2016, eq. 5).
 
@@ -50,18 +69,27 @@ cdef class LossProportional(Gate):
     ----------
     alpha : float > 0
     beta : float >= alpha
+    weighted : bool, default=True
+        Whether the importance is 1/p, as in the paper, or 1: samples of a larger loss then have
+        more influence.
     """
 
     cdef double alpha, beta
+    cdef bint weighted
 
-    def __init__(self, double alpha=1.0, double beta=5.0):
+    def __init__(self, double alpha=1.0, double beta=5.0, bint weighted=True):
         self.alpha = alpha
         self.beta = beta
+        self.weighted = weighted
+        # Equal to one that was saved before there was a choice.
         self.arguments = (alpha, beta)
+        if not weighted:
+            self.arguments = (alpha, beta, False)
 
     cdef double importance(self, Loss loss, double f, double y, double suffered, Generator rng,
                            double *uniform) noexcept nogil:
-        return accept(min(self.alpha, suffered) / self.beta, rng, uniform)
+        cdef double importance = accept(min(self.alpha, suffered) / self.beta, rng, uniform)
+        return importance if self.weighted else <double> (importance > 0)
 
 
 cdef class SlopeProportional(Gate):
@@ -88,5 +116,6 @@ cdef class SlopeProportional(Gate):
 GATES = {
     "always": Gate,
     "loss_proportional": LossProportional,
+    "within_margin": WithinMargin,
     "slope_proportional": SlopeProportional,
 }

@@ -144,9 +144,36 @@ cdef class SoftConfidenceWeighted2(SoftConfidenceWeighted1):
         return (root - middle) / (2 * n * (n + v * square))
 
 
+cdef class LeastSquares(Rule):
+    """Coefficient a (y - f), contraction a, with a the importance: for spaces of least squares.
+
+    Such a space keeps S^-1 = A, and adds a x x' to A and a y x to b: S and mu are those of AROW of
+    the squared loss and r = 1.
+
+    Parameters
+    ----------
+    loss : Loss
+        Is counted, and seen by the gate.
+    """
+
+    def __init__(self, Loss loss not None):
+        self.loss = loss
+        self.second_order = True
+        self.uses_length = type(self) is not LeastSquares
+        self.arguments = (loss,)
+
+    cdef double coefficient(self, double f, double y, double q, int64_t t,
+                            double importance) noexcept nogil:
+        return importance * (y - f)
+
+    cdef double contraction(self, double f, double y, double q, double importance) noexcept nogil:
+        return importance
+
+
 SECOND_ORDER_RULES = {
     "arow": AROW,
     "cw": ConfidenceWeighted,
     "scw1": SoftConfidenceWeighted1,
     "scw2": SoftConfidenceWeighted2,
+    "least_squares": LeastSquares,
 }

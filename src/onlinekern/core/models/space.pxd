@@ -28,6 +28,7 @@ cdef class Space(Component):
     cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil
     cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil
+    cdef Status settle(self) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil
     cdef object new_window(self, Py_ssize_t rows)

@@ -69,6 +69,10 @@ cdef class Space:
         self.missing = b"Space.update"
         return NOT_GIVEN
 
+    cdef Status settle(self) noexcept nogil:
+        """At the end of a call: prepare what only scoring needs. Returns a status."""
+        return OK
+
     cdef void checkpoint(self) noexcept nogil:
         self.missing = b"Space.checkpoint"
 

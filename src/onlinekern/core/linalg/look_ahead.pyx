@@ -1,0 +1,192 @@
+"""A window of coming samples in front of the open block of least squares.
+
+What is large is computed for the whole window when it opens: the scores by w before the block; for
+samples that are likely to be taken up, q = N phi; and the products phi' q with these and with the
+samples of the block. The rest has the size of a block.
+"""
+from libc.math cimport INFINITY, fabs
+from libc.stdlib cimport free
+from libc.string cimport memcpy
+
+from onlinekern.core.base.part cimport OK, Status
+from onlinekern.core.base.vector cimport OK_DOT, OK_PANEL, resize_array, whole_panels
+from onlinekern.core.linalg.open_block cimport LANES, OpenBlock
+
+
+cdef class LookAhead:
+    """A window of up to LANES samples.
+
+    Parameters
+    ----------
+    block : OpenBlock
+    reach : float
+        q is computed ahead for samples whose scores are that close: of one output, the absolute
+        score is below; of several, the difference of the two largest. Never changes a result.
+    """
+
+    def __cinit__(self, OpenBlock block not None, double reach=INFINITY):
+        cdef Py_ssize_t size = block.itemsize, outputs = block.n_outputs
+        self.block = block
+        self.reach = reach
+        self.base_scores = <double *> resize_array(NULL, 0, LANES, outputs * sizeof(double))
+        self.scores = <double *> resize_array(NULL, 0, outputs, sizeof(double))
+        self.h = <double *> resize_array(NULL, 0, LANES, sizeof(double))
+        self.lanes = <Py_ssize_t *> resize_array(NULL, 0, LANES, sizeof(Py_ssize_t))
+        self.gathered = <char *> resize_array(NULL, 0, LANES, block.length * size)
+        self.products = <char *> resize_array(NULL, 0, LANES, block.length * size)
+        # Transposed products come in squares, see vector.h.
+        self.own = <char *> resize_array(NULL, 0, LANES, LANES * size)
+        self.with_block = <char *> resize_array(NULL, 0, LANES, LANES * size)
+        self.tile = <char *> resize_array(NULL, 0, LANES, LANES * size)
+        if self.base_scores == NULL or self.scores == NULL or self.h == NULL \
+                or self.lanes == NULL or self.gathered == NULL or self.products == NULL \
+                or self.own == NULL or self.with_block == NULL or self.tile == NULL:
+            raise MemoryError(f"no memory for a window of {block.length} features")
+
+    def __dealloc__(self):
+        free(self.base_scores)
+        free(self.scores)
+        free(self.h)
+        free(self.lanes)
+        free(self.gathered)
+        free(self.products)
+        free(self.own)
+        free(self.with_block)
+        free(self.tile)
+
+    cdef void open(self, const char *rows, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+        """Prepare samples first ... n - 1 of a window of n rows."""
+        cdef Py_ssize_t i, k, size = self.block.itemsize, length = self.block.length
+        cdef Py_ssize_t row_bytes = length * size
+        cdef double *scores
+        self.rows, self.first, self.n, self.n_lanes = rows, first, n, 0
+        for i in range(first, n):
+            scores = self.base_scores + i * self.block.n_outputs
+            for k in range(self.block.n_outputs):
+                scores[k] = self.block.ops.dot(rows + i * row_bytes,
+                                               self.block.base.values + k * length,
+                                               whole_panels(self.block.used))
+            self.lanes[i] = -1
+            if self.is_near(scores):
+                memcpy(self.gathered + self.n_lanes * row_bytes, rows + i * row_bytes, row_bytes)
+                self.lanes[i] = self.n_lanes
+                self.n_lanes += 1
+        if self.n_lanes > 0:
+            self.add_lanes(self.n_lanes)
+            self.multiply(rows + first * row_bytes, n - first, self.products,
+                          self.own + first * LANES * size)
+        if self.block.count > 0:
+            self.multiply(rows + first * row_bytes, n - first, self.block.contents.products,
+                          self.with_block + first * LANES * size)
+
+    cdef bint is_near(self, const double *scores) noexcept nogil:
+        """Whether a sample with these scores is likely to be taken up."""
+        cdef Py_ssize_t k
+        cdef double best = -INFINITY, second = -INFINITY
+        if self.block.n_outputs == 1:
+            return not fabs(scores[0]) > self.reach
+        for k in range(self.block.n_outputs):
+            if scores[k] > best:
+                second, best = best, scores[k]
+            elif scores[k] > second:
+                second = scores[k]
+        return not best - second > self.reach
+
+    cdef void multiply(self, const char *x, Py_ssize_t n, const char *panel,
+                       char *out) noexcept nogil:
+        """out (n x LANES) = products of n rows with the lanes of a panel."""
+        self.block.ops.dense[OK_DOT](x, self.block.length, n, self.block.used, panel, out, LANES)
+
+    cdef void add_lanes(self, Py_ssize_t n) noexcept nogil:
+        """q of the n gathered rows that are the last lanes."""
+        cdef Py_ssize_t f, lane, p, size = self.block.itemsize, first = self.n_lanes - n
+        cdef Py_ssize_t row_bytes = self.block.length * size
+        cdef char *out
+        for p in range(whole_panels(self.block.used) // OK_PANEL):
+            self.multiply(self.gathered + first * row_bytes, n, self.block.panel(p), self.tile)
+            out = self.products + p * OK_PANEL * LANES * size
+            for f in range(OK_PANEL):
+                for lane in range(n):
+                    if size == 4:
+                        (<float *> out)[f * LANES + first + lane] = \
+                            (<float *> self.tile)[lane * LANES + f]
+                    else:
+                        (<double *> out)[f * LANES + first + lane] = \
+                            (<double *> self.tile)[lane * LANES + f]
+
+    cdef void score(self, Py_ssize_t i, double *scores) noexcept nogil:
+        """Scores of sample i by the model after all samples taken up so far."""
+        cdef Py_ssize_t outputs = self.block.n_outputs, size = self.block.itemsize
+        self.block.substitute(self.with_block + i * LANES * size, self.h)
+        memcpy(self.scores, self.base_scores + i * outputs, outputs * sizeof(double))
+        self.block.correct(self.h, self.scores)
+        memcpy(scores, self.scores, outputs * sizeof(double))
+
+    cdef double number(self, const char *table, Py_ssize_t i, Py_ssize_t lane) noexcept nogil:
+        if self.block.itemsize == 4:
+            return (<const float *> table)[i * LANES + lane]
+        return (<const double *> table)[i * LANES + lane]
+
+    cdef void require_lane(self, Py_ssize_t i) noexcept nogil:
+        """Compute q of sample i, and its products with the samples from i on, if need be."""
+        cdef Py_ssize_t row_bytes = self.block.length * self.block.itemsize
+        if self.lanes[i] >= 0:
+            return
+        memcpy(self.gathered + self.n_lanes * row_bytes, self.rows + i * row_bytes, row_bytes)
+        self.lanes[i] = self.n_lanes
+        self.n_lanes += 1
+        self.add_lanes(1)
+        self.multiply(self.rows + i * row_bytes, self.n - i, self.products,
+                      self.own + i * LANES * self.block.itemsize)
+
+    cdef double variance(self, Py_ssize_t i) noexcept nogil:
+        """phi' A^-1 phi of the sample scored last, after all samples taken up so far."""
+        cdef Py_ssize_t j
+        self.require_lane(i)
+        cdef double variance = self.number(self.own, i, self.lanes[i])
+        for j in range(self.block.count):
+            variance -= self.h[j] * self.h[j]
+        return max(variance, 0.0) * self.block.scale() * self.block.forgetting
+
+    cdef void grow(self, Py_ssize_t i, Py_ssize_t used) noexcept nogil:
+        """The rows from sample i on, the one scored last, have more numbers than before."""
+        cdef Py_ssize_t f, j, size = self.block.itemsize, before = self.block.used
+        cdef Py_ssize_t row_bytes = self.block.length * size
+        self.block.set_used(used)
+        for f in range(before, used):
+            for j in range(i, self.n):
+                if self.lanes[j] >= 0:
+                    self.extend_lane(j, f)
+        if self.n_lanes > 0:
+            self.multiply(self.rows + i * row_bytes, self.n - i, self.products,
+                          self.own + i * LANES * size)
+
+    cdef void extend_lane(self, Py_ssize_t i, Py_ssize_t place) noexcept nogil:
+        """q of sample i at a place where N has its diagonal only."""
+        cdef Py_ssize_t at = place * LANES + self.lanes[i], x = i * self.block.length + place
+        cdef Py_ssize_t diagonal = place * OK_PANEL + place % OK_PANEL
+        cdef const char *panel = self.block.panel(place // OK_PANEL)
+        if self.block.itemsize == 4:
+            (<float *> self.products)[at] = \
+                (<const float *> panel)[diagonal] * (<const float *> self.rows)[x]
+        else:
+            (<double *> self.products)[at] = \
+                (<const double *> panel)[diagonal] * (<const double *> self.rows)[x]
+
+    cdef Status enter(self, Py_ssize_t i, double weight, const double *steps) noexcept nogil:
+        """Take up the sample scored last; `steps` are weight (y - f). Returns a status."""
+        cdef Py_ssize_t j, lane = self.block.count, size = self.block.itemsize
+        cdef Status status
+        self.require_lane(i)
+        self.block.append(self.rows + i * self.block.length * size,
+                          self.products + self.lanes[i] * size,
+                          self.number(self.own, i, self.lanes[i]), self.h, weight, self.scores,
+                          steps)
+        if self.block.count == self.block.block_length:
+            status = self.block.close()
+            self.open(self.rows, i + 1, self.n)
+            return status
+        for j in range(i + 1, self.n):
+            memcpy(self.with_block + (j * LANES + lane) * size,
+                   self.own + (j * LANES + self.lanes[i]) * size, size)
+        return OK

@@ -1,0 +1,68 @@
+# Least squares, one block of samples at a time. May change at minor versions.
+from onlinekern.core.base.part cimport Status
+from onlinekern.core.base.undo cimport JournaledMatrix
+from onlinekern.core.base.vector cimport ok_vector_ops
+from onlinekern.core.linalg.information cimport Information
+
+# The largest number of samples in a block: the lanes of a panel.
+cdef enum:
+    LANES = 64
+
+
+# The samples of the open block, all in one piece of memory.
+cdef struct Contents:
+    char *products       # length x LANES: lane j is q_j = N phi_j
+    char *rows           # LANES x length: phi_j
+    double *factor       # LANES x LANES: row j is column j of C
+    double *innovations  # LANES x n_outputs: E
+    double *targets      # LANES x n_outputs: what b gets of each sample
+    double *weights      # LANES
+
+
+cdef class OpenBlock:
+    cdef const ok_vector_ops *ops
+    cdef readonly Information sums
+    cdef readonly Py_ssize_t length, n_outputs, itemsize
+    cdef readonly double forgetting
+    cdef readonly Py_ssize_t block_length, epoch_length
+    cdef readonly Py_ssize_t used          # numbers of a row that may be other than 0
+    cdef readonly Py_ssize_t count         # samples in the block
+    cdef readonly Py_ssize_t since         # samples since N was made anew, these included
+    cdef JournaledMatrix base              # w before the block
+    cdef double *current                   # w after it, as of the last `settle`
+    cdef bint settled
+    cdef char *inverse                     # N, a panel of columns after the other
+    cdef Contents contents
+    cdef Py_ssize_t inverse_bytes, contents_bytes
+    cdef double *scaled                    # LANES x length
+    cdef double *multipliers               # n_outputs x LANES
+    cdef float *factor32                   # LANES x LANES
+    # Copies for `rollback`.
+    cdef char *saved_inverse
+    cdef char *saved_contents
+    cdef bint kept
+    cdef Py_ssize_t saved_used, saved_count, saved_since
+
+    cdef void set_diagonal(self, Py_ssize_t place, double value) noexcept nogil
+    cdef char *panel(self, Py_ssize_t index) noexcept nogil
+    cdef double scale(self) noexcept nogil
+    cdef void set_used(self, Py_ssize_t used) noexcept nogil
+    cdef void substitute(self, const char *products, double *h) noexcept nogil
+    cdef void correct(self, const double *h, double *scores) noexcept nogil
+    cdef void append(self, const char *row, const char *product, double square,
+                     const double *h, double weight, const double *scores,
+                     const double *steps) noexcept nogil
+    cdef void add_products(self, double *out) noexcept nogil
+    cdef void solve_multipliers(self) noexcept nogil
+    cdef Status close(self) noexcept nogil
+    cdef void keep(self) noexcept nogil
+    cdef void sum_up(self) noexcept nogil
+    cdef void downdate(self) noexcept nogil
+    cdef Status renew(self) noexcept nogil
+    cdef void write_inverse(self, const double *upper) noexcept nogil
+    cdef void settle(self) noexcept nogil
+    cdef void checkpoint(self) noexcept nogil
+    cdef void rollback(self) noexcept nogil
+    cdef object as_doubles(self, const char *values, Py_ssize_t n, Py_ssize_t stride,
+                           Py_ssize_t width)
+    cdef int load(self, const double[:, ::1] array, char *values, Py_ssize_t stride) except -1

@@ -1,0 +1,445 @@
+"""Recursive least squares, decided one sample at a time at the cost of matrix products.
+
+The recursion is over rows of features phi with targets y and weights a:
+
+    A_t = r I + sum_s a_s phi_s phi_s',   b_t = sum_s a_s phi_s y_s',   w_t = A_t^-1 b_t.
+
+Samples are taken up in blocks. With N = A^-1 and w before the block, q = N phi, and the innovations
+e = y - f of the scores f = w_{t-1}' phi before each sample,
+
+    G = diag(1 / a) + Q' Phi = C C'  (C lower triangular),   E = C^-1 e,
+    h = C^-1 (phi' Q) of a further sample:  its score is w' phi + h' E,
+    its variance phi' A_{t-1}^-1 phi is phi' q - h' h,
+
+where row i of C needs only the samples before i. All that is large is products of matrices; they
+add up in an order that does not depend on how many rows they have, so a sample gets the same bits
+in a window of any length. After the block, N <- N - (C^-1 Q)'(C^-1 Q), in the precision of the
+samples; from the sums A and b, which are in double, N and w are made anew every so many samples.
+
+Forgetting: A <- lambda A, b <- lambda b with each sample, and (1 - lambda^k) r I is given back when
+N is made anew, k samples after the last time. In between, sample j has the weight lambda^-j
+instead. k is such that lambda^k is at least 1/2.
+"""
+from libc.math cimport log, pow, sqrt
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+from scipy.linalg.cython_blas cimport dgemm, dtrsm, sgemm, strsm
+
+import numpy as np
+
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.state cimport (
+    doubles_of_shape, fields_of, integer_within, shown, size_of,
+)
+from onlinekern.core.base.undo cimport JournaledMatrix
+from onlinekern.core.base.vector cimport OK_PANEL, ops_for, resize_array, whole_panels
+from onlinekern.core.linalg.information cimport Information
+
+# N is made anew after so many samples for each number of a row: then that costs about as much as
+# one of the other products of a sample.
+cdef Py_ssize_t EPOCH = 8
+FIELDS = ("matrix", "vectors", "base", "inverse", "products", "rows", "factor", "innovations",
+          "targets", "weights", "used", "count", "since")
+
+
+cdef class OpenBlock:
+    """The sums, N = A^-1, and the samples that they do not yet contain.
+
+    Parameters
+    ----------
+    length : int
+        Numbers in a row of features, in whole panels.
+    n_outputs : int
+    itemsize : int
+        4 or 8, of the rows.
+    reg : float > 0
+        r.
+    forgetting : float in (0, 1]
+        lambda.
+    """
+
+    def __cinit__(self, Py_ssize_t length, Py_ssize_t n_outputs, Py_ssize_t itemsize, double reg,
+                  double forgetting):
+        cdef Py_ssize_t i
+        if not 0 < forgetting <= 1:
+            raise ValueError(f"forgetting must be in (0, 1], got {forgetting}")
+        self.length, self.n_outputs, self.itemsize = length, n_outputs, itemsize
+        self.ops = ops_for(itemsize)
+        self.sums = Information(length, n_outputs, reg)
+        self.base = JournaledMatrix("weights before the block", n_outputs, length)
+        self.forgetting = forgetting
+        self.choose_lengths()
+        self.inverse_bytes = size_of("the inverse", length, length * itemsize)
+        self.contents_bytes = LANES * (
+            2 * length * itemsize + (LANES + 2 * n_outputs + 1) * <Py_ssize_t> sizeof(double))
+        self.inverse = <char *> resize_array(NULL, 0, self.inverse_bytes, 1)
+        self.contents.products = <char *> resize_array(NULL, 0, self.contents_bytes, 1)
+        self.saved_inverse = <char *> resize_array(NULL, 0, self.inverse_bytes, 1)
+        self.saved_contents = <char *> resize_array(NULL, 0, self.contents_bytes, 1)
+        self.current = <double *> resize_array(NULL, 0, n_outputs, length * sizeof(double))
+        self.scaled = <double *> resize_array(NULL, 0, LANES, length * sizeof(double))
+        self.multipliers = <double *> resize_array(NULL, 0, n_outputs, LANES * sizeof(double))
+        self.factor32 = <float *> resize_array(NULL, 0, LANES, LANES * sizeof(float))
+        if self.inverse == NULL or self.contents.products == NULL or self.saved_inverse == NULL \
+                or self.saved_contents == NULL or self.current == NULL or self.scaled == NULL \
+                or self.multipliers == NULL or self.factor32 == NULL:
+            raise MemoryError(f"no memory for least squares of {length} features")
+        self.contents.rows = self.contents.products + LANES * length * itemsize
+        self.contents.factor = <double *> (self.contents.rows + LANES * length * itemsize)
+        self.contents.innovations = self.contents.factor + LANES * LANES
+        self.contents.targets = self.contents.innovations + LANES * n_outputs
+        self.contents.weights = self.contents.targets + LANES * n_outputs
+        for i in range(length):
+            self.set_diagonal(i, 1 / reg)
+
+    def __dealloc__(self):
+        free(self.inverse)
+        free(self.contents.products)
+        free(self.saved_inverse)
+        free(self.saved_contents)
+        free(self.current)
+        free(self.scaled)
+        free(self.multipliers)
+        free(self.factor32)
+
+    def choose_lengths(self):
+        """Samples of a block, and of an epoch: between two times that N is made anew."""
+        cdef Py_ssize_t half = EPOCH * self.length
+        if self.forgetting < 1:
+            half = <Py_ssize_t> min(half, max(log(2) / -log(self.forgetting), 1.0))
+        self.block_length = min(LANES, half)
+        self.epoch_length = half // self.block_length * self.block_length
+
+    cdef void set_diagonal(self, Py_ssize_t place, double value) noexcept nogil:
+        cdef char *element = self.panel(place // OK_PANEL) \
+            + (place * OK_PANEL + place % OK_PANEL) * self.itemsize
+        if self.itemsize == 4:
+            (<float *> element)[0] = <float> value
+        else:
+            (<double *> element)[0] = value
+
+    cdef char *panel(self, Py_ssize_t index) noexcept nogil:
+        """Columns 64 index ... 64 index + 63 of N, row by row."""
+        return self.inverse + index * OK_PANEL * self.length * self.itemsize
+
+    cdef double scale(self) noexcept nogil:
+        """What the weight of the next sample is multiplied with, instead of forgetting."""
+        return 1 if self.forgetting == 1 else pow(self.forgetting, -<double> (self.since + 1))
+
+    cdef void set_used(self, Py_ssize_t used) noexcept nogil:
+        """The rows to come have `used` numbers; those before are 0 beyond their own.
+
+        A new number has the prior r, which is r / lambda^since in the units of the epoch.
+        """
+        cdef Py_ssize_t place
+        cdef double prior = self.sums.reg
+        if self.forgetting < 1:
+            prior *= pow(self.forgetting, -<double> self.since)
+        for place in range(self.used, used):
+            if self.forgetting < 1:
+                self.sums.border(place, prior)
+            self.set_diagonal(place, 1 / prior)
+            memset(self.contents.products + place * LANES * self.itemsize, 0,
+                   LANES * self.itemsize)
+        self.used = used
+
+    cdef void substitute(self, const char *products, double *h) noexcept nogil:
+        """h = C^-1 k for the products k = phi' Q of a sample with those of the block."""
+        cdef Py_ssize_t j, later
+        cdef double value
+        cdef const double *column
+        for j in range(self.count):
+            h[j] = (<const float *> products)[j] if self.itemsize == 4 else \
+                (<const double *> products)[j]
+        for j in range(self.count):
+            column = self.contents.factor + j * LANES
+            value = h[j] = h[j] / column[j]
+            for later in range(j + 1, self.count):
+                h[later] -= value * column[later]
+
+    cdef void correct(self, const double *h, double *scores) noexcept nogil:
+        """Add to the scores by w before the block what the block has learnt."""
+        cdef Py_ssize_t j, k
+        cdef const double *innovations = self.contents.innovations
+        for j in range(self.count):
+            for k in range(self.n_outputs):
+                scores[k] += h[j] * innovations[j * self.n_outputs + k]
+
+    cdef void append(self, const char *row, const char *product, double square,
+                     const double *h, double weight, const double *scores,
+                     const double *steps) noexcept nogil:
+        """Take up a sample; `close` the block when it is full.
+
+        `product` is its lane of q (LANES apart), `square` its phi' q, `scores` what it was
+        predicted; `steps` are weight (y - f).
+        """
+        cdef Py_ssize_t f, j, k, lane = self.count, size = self.itemsize
+        cdef double scale = self.scale(), variance = square, root
+        cdef char *place = self.contents.products + lane * size
+        for j in range(lane):
+            variance -= h[j] * h[j]
+        root = sqrt(1 / (weight * scale) + max(variance, 0.0))
+        for j in range(lane):
+            self.contents.factor[j * LANES + lane] = h[j]
+        self.contents.factor[lane * LANES + lane] = root
+        for k in range(self.n_outputs):
+            self.contents.innovations[lane * self.n_outputs + k] = steps[k] / weight / root
+            self.contents.targets[lane * self.n_outputs + k] = \
+                scale * (weight * scores[k] + steps[k])
+        self.contents.weights[lane] = weight * scale
+        memcpy(self.contents.rows + lane * self.length * size, row, self.length * size)
+        if size == 4:
+            for f in range(self.used):
+                (<float *> place)[f * LANES] = (<const float *> product)[f * LANES]
+        else:
+            for f in range(self.used):
+                (<double *> place)[f * LANES] = (<const double *> product)[f * LANES]
+        self.count += 1
+        self.since += 1
+        self.settled = False
+
+    cdef void solve_multipliers(self) noexcept nogil:
+        """C'^-1 E: what q_j of the samples of the block are added to w with."""
+        cdef Py_ssize_t j, k, later
+        cdef double *out
+        cdef const double *column
+        for k in range(self.n_outputs):
+            out = self.multipliers + k * LANES
+            memset(out, 0, LANES * sizeof(double))
+            for j in range(self.count - 1, -1, -1):
+                column = self.contents.factor + j * LANES
+                out[j] = self.contents.innovations[j * self.n_outputs + k]
+                for later in range(j + 1, self.count):
+                    out[j] -= column[later] * out[later]
+                out[j] /= column[j]
+
+    cdef void add_products(self, double *out) noexcept nogil:
+        """w += Q C'^-1 E, n_outputs rows of `length` numbers."""
+        cdef Py_ssize_t f, k
+        self.solve_multipliers()
+        for k in range(self.n_outputs):
+            for f in range(self.used):
+                out[k * self.length + f] += self.ops.dot(
+                    self.contents.products + f * LANES * self.itemsize,
+                    self.multipliers + k * LANES, LANES)
+
+    cdef Status close(self) noexcept nogil:
+        """Put the samples of the block into the sums, N and w. Returns a status."""
+        cdef Status status = OK
+        if not self.kept:
+            self.keep()
+        self.base.touch_all()
+        self.add_products(self.base.values)
+        self.sum_up()
+        if self.since >= self.epoch_length:
+            status = self.renew()
+        else:
+            self.downdate()
+        self.count = 0
+        return status
+
+    cdef void keep(self) noexcept nogil:
+        """Copy what the first block that is closed after a checkpoint overwrites."""
+        memcpy(self.saved_inverse, self.inverse, self.inverse_bytes)
+        memcpy(self.saved_contents, self.contents.products, self.contents_bytes)
+        self.kept = True
+
+    cdef void sum_up(self) noexcept nogil:
+        """A += sum of a phi phi', b += sum of a phi y'."""
+        cdef Py_ssize_t j, k, width = whole_panels(self.used)
+        cdef const char *row
+        self.sums.vectors.touch_all()
+        memset(self.scaled, 0, self.count * self.length * sizeof(double))
+        for j in range(self.count):
+            row = self.contents.rows + j * self.length * self.itemsize
+            self.ops.add(row, sqrt(self.contents.weights[j]), self.scaled + j * self.length, width)
+            for k in range(self.n_outputs):
+                self.ops.add(row, self.contents.targets[j * self.n_outputs + k],
+                             self.sums.vectors.values + k * self.length, width)
+        self.sums.add(self.used, self.count, self.scaled)
+
+    cdef void downdate(self) noexcept nogil:
+        """N -= (C^-1 Q)'(C^-1 Q). Overwrites Q."""
+        cdef Py_ssize_t j, p
+        cdef int count = <int> self.count, used = <int> self.used, lanes = LANES
+        cdef double one = 1, minus = -1
+        cdef float one32 = 1, minus32 = -1
+        cdef char *q = self.contents.products
+        if self.itemsize == 4:
+            for j in range(LANES * LANES):
+                self.factor32[j] = <float> self.contents.factor[j]
+            strsm(b"L", b"L", b"N", b"N", &count, &used, &one32, self.factor32, &lanes,
+                  <float *> q, &lanes)
+        else:
+            dtrsm(b"L", b"L", b"N", b"N", &count, &used, &one, self.contents.factor, &lanes,
+                  <double *> q, &lanes)
+        for p in range(whole_panels(self.used) // OK_PANEL):
+            if self.itemsize == 4:
+                sgemm(b"T", b"N", &lanes, &used, &count, &minus32,
+                      <float *> q + p * OK_PANEL * LANES, &lanes, <float *> q, &lanes, &one32,
+                      <float *> self.panel(p), &lanes)
+            else:
+                dgemm(b"T", b"N", &lanes, &used, &count, &minus,
+                      <double *> q + p * OK_PANEL * LANES, &lanes, <double *> q, &lanes, &one,
+                      <double *> self.panel(p), &lanes)
+
+    cdef Status renew(self) noexcept nogil:
+        """Make N and w anew from the sums, in which the prior is given back. Returns a status."""
+        cdef Status status
+        cdef double *upper = <double *> malloc(self.used * self.used * sizeof(double))
+        if upper == NULL:
+            return NO_MEMORY
+        if self.forgetting < 1:
+            self.sums.decay(self.used, pow(self.forgetting, <double> self.since))
+        status = self.sums.invert(self.used, upper, self.base.values)
+        if status == OK:
+            self.write_inverse(upper)
+            self.since = 0
+        free(upper)
+        return status
+
+    cdef void write_inverse(self, const double *upper) noexcept nogil:
+        """N from its upper triangle, used x used numbers in C order."""
+        cdef Py_ssize_t f, lane, p, column, used = self.used
+        cdef double value
+        cdef char *row
+        for p in range(whole_panels(used) // OK_PANEL):
+            for f in range(used):
+                row = self.panel(p) + f * OK_PANEL * self.itemsize
+                for lane in range(min(OK_PANEL, used - p * OK_PANEL)):
+                    column = p * OK_PANEL + lane
+                    value = upper[f * used + column] if column >= f else upper[column * used + f]
+                    if self.itemsize == 4:
+                        (<float *> row)[lane] = <float> value
+                    else:
+                        (<double *> row)[lane] = value
+
+    cdef void settle(self) noexcept nogil:
+        """Let `current` be w after all samples so far: what readers use."""
+        if self.settled:
+            return
+        memcpy(self.current, self.base.values, self.n_outputs * self.length * sizeof(double))
+        self.add_products(self.current)
+        self.settled = True
+
+    cdef void checkpoint(self) noexcept nogil:
+        self.sums.checkpoint()
+        self.base.checkpoint()
+        self.kept = False
+        self.saved_used, self.saved_count, self.saved_since = self.used, self.count, self.since
+
+    cdef void rollback(self) noexcept nogil:
+        self.sums.rollback()
+        self.base.rollback()
+        if self.kept:
+            memcpy(self.inverse, self.saved_inverse, self.inverse_bytes)
+            memcpy(self.contents.products, self.saved_contents, self.contents_bytes)
+        self.used, self.count, self.since = self.saved_used, self.saved_count, self.saved_since
+        self.settled = False
+        self.settle()
+
+    cdef object as_doubles(self, const char *values, Py_ssize_t n, Py_ssize_t stride,
+                           Py_ssize_t width):
+        """n rows of `width` elements, `stride` apart, as an array of doubles."""
+        cdef Py_ssize_t i, j
+        out = np.zeros((n, width))
+        cdef double[:, ::1] view = out
+        for i in range(n):
+            for j in range(width):
+                view[i, j] = (<const float *> values)[i * stride + j] if self.itemsize == 4 else \
+                    (<const double *> values)[i * stride + j]
+        return out
+
+    cdef int load(self, const double[:, ::1] array, char *values, Py_ssize_t stride) except -1:
+        """The other way round."""
+        cdef Py_ssize_t i, j
+        for i in range(array.shape[0]):
+            for j in range(array.shape[1]):
+                if self.itemsize == 4:
+                    (<float *> values)[i * stride + j] = <float> array[i, j]
+                else:
+                    (<double *> values)[i * stride + j] = array[i, j]
+        return 0
+
+    def weights(self):
+        """w' after all samples so far, ndarray of shape (n_outputs, length)."""
+        cdef Py_ssize_t k
+        out = np.zeros((self.n_outputs, self.length))
+        cdef double[:, ::1] view = out
+        for k in range(self.n_outputs):
+            memcpy(&view[k, 0], self.current + k * self.length, self.length * sizeof(double))
+        return out
+
+    def get_state(self):
+        """All that was learnt, as a dictionary of arrays and numbers."""
+        cdef Py_ssize_t p, used = self.used, count = self.count
+        matrix, vectors = self.sums.get_state(used)
+        panels = [self.as_doubles(self.panel(p), used, OK_PANEL, min(OK_PANEL, used - p * OK_PANEL))
+                  for p in range(whole_panels(used) // OK_PANEL)]
+        return {
+            "matrix": matrix, "vectors": vectors,
+            "base": copied(self.base.values, self.n_outputs, self.length)[:, :used].copy(),
+            "inverse": np.hstack(panels) if used > 0 else np.zeros((0, 0)),
+            "products": self.as_doubles(self.contents.products, used, LANES, count),
+            "rows": self.as_doubles(self.contents.rows, count, self.length, used),
+            "factor": copied(self.contents.factor, count, LANES)[:, :count].copy(),
+            "innovations": copied(self.contents.innovations, count, self.n_outputs),
+            "targets": copied(self.contents.targets, count, self.n_outputs),
+            "weights": copied(self.contents.weights, count, 1),
+            "used": used, "count": count, "since": self.since,
+        }
+
+    def set_state(self, state):
+        """Take over what `get_state` gave, which is checked; the block must be new."""
+        cdef Py_ssize_t p, last
+        fields_of(state, "least squares", FIELDS)
+        cdef Py_ssize_t used = integer_within("used", state["used"], 0, self.length)
+        cdef Py_ssize_t count = integer_within("count", state["count"], 0, self.block_length - 1)
+        cdef Py_ssize_t since = integer_within("since", state["since"], count,
+                                               self.epoch_length - 1)
+        shapes = {"base": (self.n_outputs, used), "inverse": (used, used),
+                  "products": (used, count), "rows": (count, used), "factor": (count, count),
+                  "innovations": (count, self.n_outputs), "targets": (count, self.n_outputs),
+                  "weights": (count, 1)}
+        arrays = {name: doubles_of_shape(name, state[name], shape)
+                  for name, shape in shapes.items()}
+        for name in ("weights", "factor"):
+            if not (np.diagonal(arrays[name]) > 0).all() or not (arrays["weights"] > 0).all():
+                raise ValueError(f"{name} of the samples of a block must be > 0, got "
+                                 f"{shown(arrays[name])}")
+        self.sums.set_state(state["matrix"], state["vectors"], used)
+        restore(arrays["base"], self.base.values, self.length)
+        for p in range(whole_panels(used) // OK_PANEL):
+            last = min(used, (p + 1) * OK_PANEL)
+            self.load(np.ascontiguousarray(arrays["inverse"][:, p * OK_PANEL:last]), self.panel(p),
+                      OK_PANEL)
+        self.load(arrays["products"], self.contents.products, LANES)
+        self.load(arrays["rows"], self.contents.rows, self.length)
+        restore(arrays["factor"], self.contents.factor, LANES)
+        restore(arrays["innovations"], self.contents.innovations, self.n_outputs)
+        restore(arrays["targets"], self.contents.targets, self.n_outputs)
+        restore(arrays["weights"], self.contents.weights, 1)
+        self.used, self.count, self.since = used, count, since
+        self.settled = False
+        self.settle()
+        self.checkpoint()
+
+
+cdef object copied(const double *values, Py_ssize_t n, Py_ssize_t width):
+    """n rows of `width` numbers, as a new array."""
+    cdef Py_ssize_t i, j
+    out = np.zeros((n, width))
+    cdef double[:, ::1] view = out
+    for i in range(n):
+        for j in range(width):
+            view[i, j] = values[i * width + j]
+    return out
+
+
+cdef int restore(const double[:, ::1] array, double *values, Py_ssize_t stride) except -1:
+    """The other way round; rows begin `stride` numbers apart."""
+    cdef Py_ssize_t i, j
+    for i in range(array.shape[0]):
+        for j in range(array.shape[1]):
+            values[i * stride + j] = array[i, j]
+    return 0

@@ -1,0 +1,18 @@
+# Least squares over explicit features. May change at minor versions.
+from onlinekern.core.features.map cimport FeatureMap, FeatureWindow
+from onlinekern.core.linalg.look_ahead cimport LookAhead
+from onlinekern.core.linalg.open_block cimport OpenBlock
+from onlinekern.core.models.residuals cimport Residuals
+from onlinekern.core.models.space cimport Space
+
+
+cdef class LeastSquaresSpace(Space):
+    cdef readonly FeatureMap map
+    cdef readonly OpenBlock block
+    cdef readonly Residuals residuals
+    cdef LookAhead ahead
+    cdef FeatureWindow window
+    cdef double *widened           # rows of a float32 map in double; NULL: used as they are
+
+    cdef const char *rows_of(self, FeatureWindow window, double *widened, Py_ssize_t first,
+                             Py_ssize_t n) noexcept nogil

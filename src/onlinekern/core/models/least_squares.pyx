@@ -1,0 +1,227 @@
+"""LeastSquaresSpace: recursive least squares over explicit features of a kernel.
+
+With the features of Nystroem's method these are the weights of a Gaussian process whose posterior
+is kept for the span of the landmarks; with those of the margin gate, a second-order perceptron. One
+covariance serves all outputs.
+"""
+from libc.math cimport INFINITY
+from libc.stdlib cimport free
+from libc.string cimport memset
+
+import numpy as np
+
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.state cimport (
+    MOST_OUTPUTS, check_kind, check_width, integer_within,
+)
+from onlinekern.core.base.vector cimport resize_array, whole_panels
+from onlinekern.core.features.map cimport FeatureMap, FeatureWindow
+from onlinekern.core.learning.heads cimport Update
+from onlinekern.core.linalg.look_ahead cimport LookAhead
+from onlinekern.core.linalg.open_block cimport LANES, OpenBlock
+from onlinekern.core.models.residuals cimport Residuals
+from onlinekern.core.models.space cimport Space
+from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
+
+# Below it float32 features are multiplied in double: the inverse begins as I / reg, and a variance
+# of noise 1 would be lost in its rounding.
+cdef double LEAST_REG_IN_SINGLE = 0.01
+
+
+cdef class LeastSquaresSpace(Space):
+    """A map, and least squares of its features.
+
+    Parameters
+    ----------
+    map : FeatureMap
+    n_outputs : int
+    reg : float > 0
+        Prior precision r of the weights, relative to that of the noise.
+    forgetting : float in (0, 1]
+        lambda, see `linalg.open_block`.
+    reach : float
+        See `linalg.look_ahead`.
+    residuals : Residuals, optional
+        Is told of each residual of the only output.
+    """
+
+    def __cinit__(self, FeatureMap map not None, Py_ssize_t n_outputs, double reg,
+                  double forgetting, double reach=INFINITY, Residuals residuals=None):
+        cdef bint widens = map.itemsize == 4 and reg < LEAST_REG_IN_SINGLE
+        self.map = map
+        self.n_outputs = integer_within("n_outputs", n_outputs, 1, MOST_OUTPUTS)
+        self.residuals = residuals
+        self.block = OpenBlock(map.length, n_outputs, 8 if widens else map.itemsize, reg,
+                               forgetting)
+        self.block.set_used(map.used())
+        self.ahead = LookAhead(self.block, reach)
+        self.window = map.learning_window(1)
+        if widens:
+            self.widened = new_rows(map.length)
+
+    def __dealloc__(self):
+        free(self.widened)
+
+    def components(self):
+        return (self.map,)
+
+    def __reduce__(self):
+        return _restore, (self.map, self.n_outputs, self.block.sums.reg, self.block.forgetting,
+                          self.ahead.reach, self.residuals, self.block.get_state())
+
+    cdef tuple sample_form(self):
+        return self.map.d, self.map.itemsize
+
+    cdef Py_ssize_t size(self) noexcept nogil:
+        # A product with N costs what so many kernel values of 16 features do.
+        return self.map.work() + self.block.used * self.block.used // 16
+
+    cdef bint stored_sparse(self) noexcept nogil:
+        return self.map.stored_sparse()
+
+    cdef int reserve_block(self, Py_ssize_t rows) except -1:
+        rows = min(rows, LANES)
+        if self.window.features.capacity < rows:
+            self.window = self.map.learning_window(rows)
+        return 0
+
+    cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
+        """Up to the end of the block, if all samples are taken up: none is prepared twice."""
+        cdef Py_ssize_t most = LANES
+        if self.ahead.reach == INFINITY:
+            most = self.block.block_length - self.block.count
+        return min(wanted if wanted > 0 else most, most, left)
+
+    cdef const char *rows_of(self, FeatureWindow window, double *widened, Py_ssize_t first,
+                             Py_ssize_t n) noexcept nogil:
+        """The features of an open window, those of samples first ... n - 1 in double if need be."""
+        cdef Py_ssize_t i, length = self.map.length
+        if widened == NULL:
+            return window.features.values
+        for i in range(first, n):
+            memset(widened + i * length, 0, length * sizeof(double))
+            window.block.ops.add(window.features.row(i), 1, widened + i * length, length)
+        return <const char *> widened
+
+    cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                     Py_ssize_t n) noexcept nogil:
+        if self.window.open(rows, order, first, n) < 0:
+            return NO_MEMORY
+        self.ahead.open(self.rows_of(self.window, self.widened, 0, n), 0, n)
+        return OK
+
+    cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
+        cdef Py_ssize_t k
+        self.ahead.score(i, current)
+        for k in range(self.n_outputs):
+            averaged[k] = current[k]
+
+    cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
+        """phi' A^-1 phi, the same for every output."""
+        cdef Py_ssize_t k
+        cdef double variance = self.ahead.variance(i)
+        for k in range(self.n_outputs):
+            update.lengths[k] = variance
+
+    cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
+        """Take up a sample whose contraction is not 0: that is its weight. Returns a status."""
+        cdef Py_ssize_t used = self.map.used()
+        cdef double weight = update.contractions[0]
+        if weight > 0 and self.residuals is not None:
+            self.residuals.add(update.coefficients[0] / weight, self.ahead.variance(i))
+        if self.map.consider(self.window, i, weight > 0) < 0:
+            return NO_MEMORY
+        if self.map.used() > used:
+            self.rows_of(self.window, self.widened, i, self.ahead.n)
+            self.ahead.grow(i, self.map.used())
+        return self.ahead.enter(i, weight, update.coefficients) if weight > 0 else OK
+
+    cdef Status settle(self) noexcept nogil:
+        self.block.settle()
+        return OK
+
+    cdef void checkpoint(self) noexcept nogil:
+        self.map.checkpoint()
+        self.block.checkpoint()
+        if self.residuals is not None:
+            self.residuals.checkpoint()
+
+    cdef void rollback(self) noexcept nogil:
+        self.map.rollback()
+        self.block.rollback()
+        if self.residuals is not None:
+            self.residuals.rollback()
+
+    cdef object new_window(self, Py_ssize_t rows):
+        return self.map.new_window(rows)
+
+    cdef Status score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
+                      double *out) noexcept nogil:
+        cdef Py_ssize_t i, k, width = whole_panels(self.block.used)
+        if (<FeatureWindow> window).open(rows, NULL, first, n) < 0:
+            return NO_MEMORY
+        for i in range(n):
+            for k in range(self.n_outputs):
+                out[i * self.n_outputs + k] = (<FeatureWindow> window).block.ops.dot(
+                    (<FeatureWindow> window).features.row(i),
+                    self.block.current + k * self.block.length, width)
+        return OK
+
+    def variances(self, X):
+        """phi' A^-1 phi of samples, ndarray of shape (n,); several threads may call this at once.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d), validated
+        """
+        cdef Samples samples = samples_of(X, np.float32 if self.map.itemsize == 4 else np.float64)
+        check_width("X", samples.rows.d, self.map.d)
+        cdef Py_ssize_t i, n, first = 0, total = samples.rows.n
+        cdef double[::1] found = np.zeros(total)
+        cdef FeatureWindow window = self.map.new_window(min(max(total, 1), LANES))
+        cdef LookAhead ahead = LookAhead(self.block)
+        cdef double *widened = new_rows(self.map.length) if self.widened != NULL else NULL
+        cdef double[::1] scores = np.zeros(self.n_outputs)
+        cdef Status status = OK
+        with nogil:
+            while first < total and status == OK:
+                n = min(LANES, total - first)
+                status = window.open(&samples.rows, NULL, first, n)
+                if status == OK:
+                    ahead.open(self.rows_of(window, widened, 0, n), 0, n)
+                for i in range(n if status == OK else 0):
+                    ahead.score(i, &scores[0])
+                    found[first + i] = ahead.variance(i)
+                first += n
+        free(widened)
+        if status != OK:
+            raise MemoryError(f"no memory for the variances of {total} samples")
+        return np.asarray(found)
+
+    def effective(self):
+        """Weights of the features, ndarray of shape (n_outputs, n_features)."""
+        return self.block.weights()[:, self.map.columns()]
+
+    def offsets(self):
+        """Weights of the constant feature, ndarray of shape (n_outputs,)."""
+        if self.map.constant < 0:
+            return np.zeros(self.n_outputs)
+        return self.block.weights()[:, self.map.constant]
+
+
+cdef double *new_rows(Py_ssize_t length) except NULL:
+    rows = <double *> resize_array(NULL, 0, LANES, length * <Py_ssize_t> sizeof(double))
+    if rows == NULL:
+        raise MemoryError(f"no memory for {LANES} rows of {length} features")
+    return rows
+
+
+def _restore(map, n_outputs, reg, forgetting, reach, residuals, state):
+    check_kind(map, "map", FeatureMap)
+    if residuals is not None and not isinstance(residuals, Residuals):
+        raise TypeError(f"residuals must be Residuals, got {type(residuals).__name__}")
+    cdef LeastSquaresSpace space = LeastSquaresSpace(map, n_outputs, reg, forgetting, reach,
+                                                     residuals)
+    space.block.set_state(state)
+    integer_within("used", space.block.used, space.map.used(), space.map.used())
+    return space

@@ -1,0 +1,18 @@
+# Recent residuals of a regression, for intervals. May change at minor versions.
+from libc.stdint cimport int64_t
+
+from onlinekern.core.base.part cimport Component
+from onlinekern.core.base.undo cimport JournaledMatrix
+
+
+cdef class Residuals(Component):
+    cdef JournaledMatrix recent      # a ring, 8 numbers a row
+    cdef JournaledMatrix levels      # one row: the present miscoverage of each of LEVELS
+    cdef readonly int64_t seen
+    cdef int64_t saved_seen
+
+    cdef Py_ssize_t held(self) noexcept nogil
+    cdef Py_ssize_t rank(self, double miscoverage) noexcept nogil
+    cdef void add(self, double residual, double variance) noexcept nogil
+    cdef void checkpoint(self) noexcept nogil
+    cdef void rollback(self) noexcept nogil

@@ -1,0 +1,282 @@
+"""Kernel recursive least squares: against its twin, ridge regression, and cuts of the stream."""
+
+import pickle
+
+import numpy as np
+import pytest
+from oracles.kernel_rls import kernel_rls
+from scipy import sparse
+from sklearn.linear_model import Ridge
+
+from onlinekern import KernelRLSClassifier, KernelRLSRegressor
+from onlinekern.core.base.random import Generator
+
+SETTINGS = {"n_components": 30, "gamma": 0.3, "random_state": 3}
+CASES = [
+    {},
+    {"gate": "always"},
+    {"margin": 0.4, "reg": 2.0},
+    {"gate": "loss_proportional", "beta": 1.5},
+    {"gate": "loss_proportional", "alpha": 0.5, "beta": 0.7, "weighted": True},
+    {"selection": "margin", "novelty": 0.3},
+    {"selection": "ald", "novelty": 0.2, "linear": False, "kernel": "laplacian"},
+    {"forgetting": 0.97, "gate": "always"},
+    {"forgetting": 0.5},
+    {"features": "fourier"},
+    {"features": "fourier", "linear": False, "forgetting": 0.99},
+    {"kernel": "polynomial", "degree": 2, "coef0": 1.0, "n_components": 20},
+]
+OF_CLASSES = {"gate", "margin"}
+REGRESSION = [case for case in CASES if not OF_CLASSES & {*case.keys(), case.get("selection")}]
+REGRESSION += [{"forgetting": 0.97}, {"reg": 1e-3}]
+# Rounding of float32 features decides who enters at ties only, but the inverse multiplies it.
+LOOSE = {np.float32: 5e-3, np.float64: 1e-9}
+
+
+def new_model(task, **case):
+    cls = KernelRLSRegressor if task == "regression" else KernelRLSClassifier
+    return cls(**{**SETTINGS, **case})
+
+
+def twin_of(model, X, y, columns=None, **others):
+    """Run the twin with the parameters, frequencies and random numbers of a model."""
+    names = ["features", "n_components", "selection", "novelty", "linear", "reg", "forgetting"]
+    names += ["kernel", "gamma", "degree", "coef0"]
+    if isinstance(model, KernelRLSClassifier):
+        names += ["gate", "margin", "alpha", "beta", "weighted"]
+    frequencies = None
+    if model.features == "fourier":
+        frequencies = model.frequencies_[:, columns] if columns is not None else model.frequencies_
+    draw = np.random.RandomState(SETTINGS["random_state"]).randint(2**63 - 1, dtype=np.int64)
+    return kernel_rls(
+        X, y, frequencies, uniforms=iter(Generator(int(draw)).random(len(X))),
+        task="regression" if isinstance(model, KernelRLSRegressor) else "classification",
+        block=model._model.space.block.epoch_length,
+        **{name: getattr(model, name) for name in names}, **others,
+    )  # fmt: skip
+
+
+def is_twin(model, run, rows, X, tolerance):
+    """Assert that scores and leverages of some samples are those of the twin."""
+    assert (model.n_seen_, model._model.n_mistakes) == (run.n_seen, run.mistakes or 0)
+    assert model.cumulative_loss_ == pytest.approx(run.cumulative_loss, rel=tolerance)
+    scores = model._scores(rows[:40])
+    np.testing.assert_allclose(scores, run.decision_function(X[:40]), atol=tolerance)
+    expected = [run.variance(x) for x in X[:40]]
+    np.testing.assert_allclose(model.leverage(rows[:40]), expected, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr", "wide"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("task", ["binary", "three"])
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_classifier_is_its_twin(case, task, dtype, layout, stream, as_layout):
+    X, y = stream(task, n=160)
+    # All columns but a few of a wide matrix are 0.
+    model = new_model(task, **{**case, **({"linear": False} if layout == "wide" else {})})
+    rows = as_layout(X, layout, dtype)
+    predictions = model.partial_fit_predict(rows, y, classes=np.unique(y))
+    columns = np.unique(rows.indices) if layout == "wide" else None
+    run = twin_of(model, X, y, columns, dtype=dtype)
+    np.testing.assert_array_equal(predictions, run.predictions)
+    is_twin(model, run, rows, X, LOOSE[dtype])
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("case", REGRESSION, ids=str)
+def test_regressor_is_its_twin(case, dtype, layout, stream, as_layout):
+    X, y = stream("regression", n=160)
+    weight = np.arange(160) % 3 / 2
+    model = new_model("regression", **case)
+    rows = as_layout(X, layout, dtype)
+    predictions = model.partial_fit_predict(rows, y, sample_weight=weight)
+    run = twin_of(model, X, y, dtype=dtype, sample_weight=weight)
+    np.testing.assert_allclose(predictions, run.predictions, atol=LOOSE[dtype])
+    run.mistakes = model._model.n_mistakes
+    is_twin(model, run, rows, X, LOOSE[dtype])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_ridge_regression_after_many_blocks(dtype):
+    # The inverse is made anew every 512 samples of these, and corrected after each 64.
+    random = np.random.default_rng(0)
+    X = random.standard_normal((1300, 4)).astype(dtype)
+    y = np.sin(2 * X[:, 0]) + 0.1 * random.standard_normal(1300)
+    model = KernelRLSRegressor(n_components=40, features="fourier", gamma=0.5, random_state=0)
+    model.partial_fit(X, y)
+    assert model._model.space.block.epoch_length < 1300
+    Z = model._model.space.map.transform(X).astype(np.float64)
+    ridge = Ridge(alpha=0.1, fit_intercept=False).fit(np.c_[Z, np.ones(1300)], y)
+    expected = ridge.coef_ / np.abs(ridge.coef_).max()
+    found = np.r_[model.coef_[0], model.intercept_] / np.abs(ridge.coef_).max()
+    np.testing.assert_allclose(found, expected, atol={np.float32: 1e-4, np.float64: 1e-11}[dtype])
+
+
+def cut(X, y, lengths):
+    """Yield the stream in calls of these lengths, again and again."""
+    first = 0
+    while first < len(y):
+        for length in lengths:
+            yield X[first : first + length], y[first : first + length]
+            first += length
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_stream_may_be_cut_anywhere(case, dtype, stream, equal):
+    X, y = stream("three", n=300)
+    X = X.astype(dtype)
+    expected = new_model("three", **case).partial_fit(X, y, classes=np.unique(y))
+    for lengths, window in [((1,), None), ((300,), 1), ((7, 64, 100), None), ((130,), 9)]:
+        model = new_model("three", window=window, **case)
+        for rows, labels in cut(X, y, lengths):
+            if len(labels):
+                model.partial_fit(rows, labels, classes=np.unique(y))
+        equal(model.decision_function(X), expected.decision_function(X))
+        assert model._model.n_mistakes == expected._model.n_mistakes
+        equal(model.leverage(X[:9]), expected.leverage(X[:9]))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_pickle_goes_on_where_it_was(case, stream, equal):
+    X, y = stream("three", n=300)
+    model = new_model("three", **case).partial_fit(X[:150], y[:150], classes=np.unique(y))
+    other = pickle.loads(pickle.dumps(model))
+    for each in (model, other):
+        each.partial_fit(X[150:], y[150:])
+    equal(other.decision_function(X), model.decision_function(X))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("n", [1, 20, 170])
+def test_a_failed_call_changes_nothing(case, n, stream, equal):
+    X, y = stream("three", n=400)
+    model = new_model("three", **case).partial_fit(X[:130], y[:130], classes=np.unique(y))
+    expected = pickle.loads(pickle.dumps(model))
+    model.partial_fit(X[130 : 130 + n], y[130 : 130 + n])
+    model._model.undo()
+    equal(model.decision_function(X), expected.decision_function(X))
+    for each in (model, expected):
+        each.partial_fit(X[200:], y[200:])
+    equal(model.decision_function(X), expected.decision_function(X))
+    equal(model.leverage(X), expected.leverage(X))
+
+
+def test_a_landmark_is_no_longer_one_after_undo(stream):
+    X, y = stream("binary")
+    model = new_model("binary").partial_fit(X[:10], y[:10], classes=np.unique(y))
+    before = model.landmarks_
+    model.partial_fit(X[10:], y[10:])
+    assert len(model.landmarks_) == 30
+    model._model.undo()
+    np.testing.assert_array_equal(model.landmarks_, before)
+
+
+def test_weights_are_repetitions_without_a_gate(stream):
+    X, y = stream("regression")
+    weight = np.random.default_rng(0).integers(0, 4, len(X))
+    one = new_model("regression").partial_fit(X, y, sample_weight=weight)
+    many = new_model("regression").partial_fit(np.repeat(X, weight, 0), np.repeat(y, weight))
+    np.testing.assert_allclose(one.predict(X), many.predict(X), atol=1e-10)
+
+
+def test_forgetting_returns_to_the_prior():
+    # 2,000 samples at one place: elsewhere the variance is what it was before any sample.
+    X = np.zeros((2000, 2))
+    model = KernelRLSRegressor(
+        n_components=10, features="fourier", gamma=1.0, forgetting=0.98, random_state=0, reg=0.5
+    )
+    model.partial_fit(np.eye(2), [5.0, -5.0])
+    model.partial_fit(X, np.ones(2000))
+    sums = model._model.space.block.sums.get_state(10)[0]
+    assert np.linalg.eigvalsh(sums).min() > 0.24
+    assert np.isfinite(model.predict(100 * np.eye(2))).all()
+
+
+@pytest.mark.parametrize("drift", [False, True])
+def test_intervals_cover_what_is_asked(drift):
+    random = np.random.default_rng(1)
+    n = 4000
+    X = random.standard_normal((n, 3))
+    y = np.sin(X[:, 0]) + (0.1 + 0.2 * (X[:, 1] > 0)) * random.standard_normal(n)
+    y += 2 * drift * (np.arange(n) > n // 2) * X[:, 2]
+    model = KernelRLSRegressor(n_components=50, gamma=0.3, random_state=0)
+    missed = {0.5: 0, 0.9: 0}
+    for first in range(0, n, 20):
+        part = slice(first, first + 20)
+        for coverage in missed if first > 0 else ():
+            lower, upper = model.predict_interval(X[part], coverage=coverage)
+            missed[coverage] += np.sum((y[part] < lower) | (y[part] > upper))
+        model.partial_fit(X[part], y[part])
+    for coverage, count in missed.items():
+        assert 1 - count / n == pytest.approx(coverage, abs=0.03)
+
+
+def test_the_spread_is_that_of_the_targets():
+    random = np.random.default_rng(2)
+    X = random.standard_normal((3000, 2))
+    y = X[:, 0] + 0.5 * random.standard_normal(3000)
+    model = KernelRLSRegressor(n_components=30, random_state=0).fit(X, y)
+    assert model.noise_ == pytest.approx(0.5, rel=0.1)
+    predictions, std = model.predict([[0.0, 0.0], [30.0, 0.0]], return_std=True)
+    np.testing.assert_array_equal(predictions, model.predict([[0.0, 0.0], [30.0, 0.0]]))
+    assert std[0] == pytest.approx(0.5, rel=0.12)
+    assert std[1] > std[0]
+    assert std == pytest.approx(model.noise_ * np.sqrt(1 + model.leverage([[0, 0], [30, 0]])))
+    for coverage in (0, 1, "all", 1.5):
+        with pytest.raises(ValueError, match="coverage must be in"):
+            model.predict_interval(X, coverage=coverage)
+
+
+def test_wrong_parameters_are_named(stream):
+    X, y = stream("binary")
+    for wrong, message in [
+        ({"alpha": 2.0, "beta": 1.0, "gate": "loss_proportional"}, "beta must be at least alpha=2"),
+        ({"features": "fourier", "kernel": "polynomial"}, "one of the kernels gaussian, laplacian"),
+        ({"features": "fourier", "n_components": 5}, "n_components must be even"),
+        ({"forgetting": 0.0}, "forgetting"),
+        ({"novelty": 1.0}, "novelty"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            new_model("binary", **wrong).fit(X, y)
+    model = new_model("binary").fit(X, y)
+    with pytest.raises(AttributeError, match="frequencies_ is there with features='fourier' only"):
+        _ = model.frequencies_
+    with pytest.raises(ValueError, match="'selection' parameter"):
+        new_model("regression", selection="margin").fit(X, np.arange(len(X)))
+
+
+def test_a_lot_needs_fewer_samples_than_the_margin(stream):
+    X, y = stream("binary", n=600)
+    entered = []
+    for case in ({}, {"gate": "loss_proportional"}, {"gate": "loss_proportional", "beta": 3.0}):
+        model = new_model("binary", **case).partial_fit(X, y, classes=np.unique(y))
+        entered.append(model._model.space.block.since)
+    assert entered == sorted(entered, reverse=True)
+    assert entered[2] < entered[0] / 2
+
+
+def test_parameters_of_the_gate_may_change_in_mid_stream(stream):
+    X, y = stream("binary", n=200)
+    model = new_model("binary", margin=1e-9).partial_fit(X, y, classes=np.unique(y))
+    before = model._model.space.block.since
+    model.set_params(gate="always").partial_fit(X[:30], y[:30])
+    assert model._model.space.block.since == before + 30
+
+
+def test_small_reg_is_learnt_in_double(stream):
+    X, y = stream("regression", n=300)
+    model = new_model("regression", reg=1e-6, n_components=20)
+    single = pickle.loads(pickle.dumps(model)).partial_fit(X.astype(np.float32), y)
+    assert single._model.space.block.itemsize == 8
+    double = model.partial_fit(X, y)
+    np.testing.assert_allclose(single.predict(X[:50].astype(np.float32)), double.predict(X[:50]),
+                               atol=0.01)  # fmt: skip
+
+
+def test_sparse_landmarks(stream):
+    X, y = stream("binary")
+    model = new_model("binary", linear=False).fit(sparse.csr_matrix(X), y)
+    assert sparse.issparse(model.landmarks_)
+    assert model.landmarks_.shape == (30, 6)
