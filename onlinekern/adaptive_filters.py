@@ -167,8 +167,9 @@ class KAPARegressor(SingleThreadedBlas, OnlineRegressor, BudgetedEstimator):
         K, the number of last samples. With 1, KAPA-1 is KLMS.
     eta : float > 0, default=0.1
         Step size. With KAPA-2, a step of 1 makes the errors of the last samples 0 but for `reg`.
-    reg : float > 0, default=0.1
-        Regularisation of G: the larger it is, the less noise is followed. Not used by KAPA-1.
+    reg : float > 0, default=1.0
+        Regularisation of G: the larger it is, the less noise is followed. 0.01 is better for series
+        without noise. Not used by KAPA-1.
     budget : int >= 1, default=500
         Largest number of support vectors. Beyond it, the sample that is no longer among the last
         ones is projected onto its nearest support vector in the feature space, an idea of QKLMS;
@@ -184,6 +185,9 @@ class KAPARegressor(SingleThreadedBlas, OnlineRegressor, BudgetedEstimator):
     -----
     A `sample_weight` w multiplies the error of its sample in KAPA-1, and divides `reg` for it in
     KAPA-2. Parameters of the step take effect when the model is fitted anew.
+
+    Nothing shrinks, so the noise adds up in the coefficients. On Mackey-Glass with noise and a
+    budget of 60, the error grows by 0.2 dB in 400,000 samples, with ``reg=0.1`` by 3 dB in 200,000.
 
     References
     ----------
@@ -204,7 +208,7 @@ class KAPARegressor(SingleThreadedBlas, OnlineRegressor, BudgetedEstimator):
     variant: str = "kapa2"
     order: int = 10
     eta: float = 0.1
-    reg: float = 0.1
+    reg: float = 1.0
 
     _constraints = {
         "variant": [StrOptions({"kapa1", "kapa2"})],

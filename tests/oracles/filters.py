@@ -58,7 +58,7 @@ def set_alpha(machine, alpha):
     machine.alpha = [np.array([number]) for number in alpha]
 
 
-def kapa(X, y, *, variant="kapa2", order=10, eta=0.1, reg=0.1, budget=500, **common):
+def kapa(X, y, *, variant="kapa2", order=10, eta=0.1, reg=1.0, budget=500, **common):
     """Run KAPA-1 or KAPA-2; beyond the budget, what leaves the last samples is projected."""
     last = []  # (row, target, weight) of the last samples, which are the last support vectors
 

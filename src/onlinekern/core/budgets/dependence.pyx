@@ -6,6 +6,7 @@ vector, and the function goes through its target. Else the sample counts as the 
 support vectors. The coefficients minimise the squared errors of all samples so represented; P is
 the inverse of the sum of w a a' over them.
 """
+from libc.math cimport sqrt
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
@@ -93,16 +94,20 @@ cdef class LinearDependence(Bounded):
     cdef Status learn_dependent(self, double error) noexcept nogil:
         """A step of recursive least squares with the combination of the last `solve_lower`."""
         cdef Py_ssize_t r, n = self.support.n, length = whole_panels(n)
-        cdef double total = over_weight(1, self.weight), step
+        cdef double total = over_weight(1, self.weight), root, step
         memset(self.span, 0, length * sizeof(double))
         memset(self.gain, 0, length * sizeof(double))
         memcpy(self.span, self.factor.solve_upper(), n * sizeof(double))
         for r in range(n):
             self.gain[r] = self.factor.ops.dot(self.covariance.row(r), self.span, length)
             total += self.span[r] * self.gain[r]
+        # Divided by the root first, the product leaves P symmetric to the bit.
+        root = sqrt(total)
         for r in range(n):
-            self.factor.ops.add(self.gain, -self.gain[r] / total, self.covariance.touch(r), length)
-        step = error / total
+            self.gain[r] /= root
+        for r in range(n):
+            self.factor.ops.add(self.gain, -self.gain[r], self.covariance.touch(r), length)
+        step = error / root
         self.factor.solve_lower(self.gain)
         if not finite(&step, 1):
             return NOT_FINITE

@@ -15,6 +15,6 @@ cdef class Tracker(RecursivePolicy):
     cdef bint is_most_uncertain(self) noexcept nogil
     cdef void extend(self, Py_ssize_t slot, double kappa, double pivot, double mean,
                      double variance) noexcept nogil
-    cdef void absorb(self, double error, double precision) noexcept nogil
+    cdef void absorb(self, double error, double total) noexcept nogil
     cdef void count_residual(self, double error, double total) noexcept nogil
     cdef double variance(self, double kappa, const double *k, double *q) noexcept nogil

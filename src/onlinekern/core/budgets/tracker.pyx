@@ -108,7 +108,7 @@ cdef class Tracker(RecursivePolicy):
                 return NO_MEMORY
             self.extend(slot, kappa, pivot, mean, variance)
         self.count_residual(self.target - mean, total)
-        self.absorb((self.target - mean) / total, 1 / total)
+        self.absorb(self.target - mean, total)
         return OK
 
     cdef void forget(self) noexcept nogil:
@@ -160,14 +160,22 @@ cdef class Tracker(RecursivePolicy):
         self.gain[slot] = variance
         self.values.touch(0)[slot] = mean
 
-    cdef void absorb(self, double error, double precision) noexcept nogil:
-        """mu += gain error; S -= precision gain gain'."""
+    cdef void absorb(self, double error, double total) noexcept nogil:
+        """mu += gain error / total; S -= gain gain' / total.
+
+        The gain is divided by the root of the total first: S then stays symmetric to the bit. No
+        sample corrects a difference between S and S', and forgetting by uncertainty lets it grow
+        like 1 / lambda^t.
+        """
         cdef Py_ssize_t r
+        cdef double root = sqrt(total)
         cdef double *values = self.values.touch(0)
         for r in range(self.gram.size):
+            self.gain[r] /= root
+        for r in range(self.gram.size):
             if self.gram.occupied(r):
-                values[r] += error * self.gain[r]
-                self.gram.ops.add(self.gain, -precision * self.gain[r], self.covariance.touch(r),
+                values[r] += self.gain[r] * (error / root)
+                self.gram.ops.add(self.gain, -self.gain[r], self.covariance.touch(r),
                                   self.gram.ld)
 
     cdef void count_residual(self, double error, double total) noexcept nogil:
