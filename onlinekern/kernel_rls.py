@@ -62,6 +62,11 @@ class KernelRLS(SingleThreadedBlas, ExplicitEstimator):
         """Constants of the outputs, ndarray of shape (n_outputs,); 0 without `linear`."""
         return self._read(lambda space: space.offsets())
 
+    @property
+    def n_entered_(self) -> int:
+        """Samples that entered the least squares problem."""
+        return self._read(lambda space: space.entered)
+
     def leverage(self, X: Samples) -> Floats:
         """phi' A^-1 phi of samples: the variance of their scores, in units of the noise's.
 

@@ -60,6 +60,7 @@ def is_twin(model, run, rows, X, tolerance):
     """Assert that scores and leverages of some samples are those of the twin."""
     assert (model.n_seen_, model._model.n_mistakes) == (run.n_seen, run.mistakes or 0)
     assert model.cumulative_loss_ == pytest.approx(run.cumulative_loss, rel=tolerance)
+    assert model.n_entered_ == len(run.entered)
     scores = model._scores(rows[:40])
     np.testing.assert_allclose(scores, run.decision_function(X[:40]), atol=tolerance)
     expected = [run.variance(x) for x in X[:40]]
@@ -252,7 +253,7 @@ def test_a_lot_needs_fewer_samples_than_the_margin(stream):
     entered = []
     for case in ({}, {"gate": "loss_proportional"}, {"gate": "loss_proportional", "beta": 3.0}):
         model = new_model("binary", **case).partial_fit(X, y, classes=np.unique(y))
-        entered.append(model._model.space.block.since)
+        entered.append(model.n_entered_)
     assert entered == sorted(entered, reverse=True)
     assert entered[2] < entered[0] / 2
 
@@ -260,9 +261,9 @@ def test_a_lot_needs_fewer_samples_than_the_margin(stream):
 def test_parameters_of_the_gate_may_change_in_mid_stream(stream):
     X, y = stream("binary", n=200)
     model = new_model("binary", margin=1e-9).partial_fit(X, y, classes=np.unique(y))
-    before = model._model.space.block.since
+    before = model.n_entered_
     model.set_params(gate="always").partial_fit(X[:30], y[:30])
-    assert model._model.space.block.since == before + 30
+    assert model.n_entered_ == before + 30
 
 
 def test_small_reg_is_learnt_in_double(stream):

@@ -67,6 +67,8 @@ default='gaussian'
             The kernel width in use.
         n_seen_ : int
             Samples learnt; those of weight 0 do not count.
+        n_entered_ : int
+            Those of them that entered the least squares problem.
         cumulative_loss_ : float
             Sum of weight times loss; the loss of a sample is taken before it is learnt.
         n_features_in_ : int

@@ -19,6 +19,9 @@ cdef class LookAhead:
     cdef double *h                         # of the sample scored last
     cdef double *scores                    # of that sample
 
+    cdef Py_ssize_t n_handed               # samples of the block whose q it has
+    cdef Py_ssize_t *taken                 # lanes of the samples of the block
+
     cdef void open(self, const char *rows, Py_ssize_t first, Py_ssize_t n) noexcept nogil
     cdef bint is_near(self, const double *scores) noexcept nogil
     cdef void multiply(self, const char *x, Py_ssize_t n, const char *panel,
@@ -30,4 +33,5 @@ cdef class LookAhead:
     cdef double variance(self, Py_ssize_t i) noexcept nogil
     cdef void grow(self, Py_ssize_t i, Py_ssize_t used) noexcept nogil
     cdef void extend_lane(self, Py_ssize_t i, Py_ssize_t place) noexcept nogil
+    cdef void hand_over(self) noexcept nogil
     cdef Status enter(self, Py_ssize_t i, double weight, const double *steps) noexcept nogil

@@ -6,7 +6,7 @@ samples of the block. The rest has the size of a block.
 """
 from libc.math cimport INFINITY, fabs
 from libc.stdlib cimport free
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from onlinekern.core.base.part cimport OK, Status
 from onlinekern.core.base.vector cimport OK_DOT, OK_PANEL, resize_array, whole_panels
@@ -32,6 +32,7 @@ cdef class LookAhead:
         self.scores = <double *> resize_array(NULL, 0, outputs, sizeof(double))
         self.h = <double *> resize_array(NULL, 0, LANES, sizeof(double))
         self.lanes = <Py_ssize_t *> resize_array(NULL, 0, LANES, sizeof(Py_ssize_t))
+        self.taken = <Py_ssize_t *> resize_array(NULL, 0, LANES, sizeof(Py_ssize_t))
         self.gathered = <char *> resize_array(NULL, 0, LANES, block.length * size)
         self.products = <char *> resize_array(NULL, 0, LANES, block.length * size)
         # Transposed products come in squares, see vector.h.
@@ -39,7 +40,7 @@ cdef class LookAhead:
         self.with_block = <char *> resize_array(NULL, 0, LANES, LANES * size)
         self.tile = <char *> resize_array(NULL, 0, LANES, LANES * size)
         if self.base_scores == NULL or self.scores == NULL or self.h == NULL \
-                or self.lanes == NULL or self.gathered == NULL or self.products == NULL \
+                or self.lanes == NULL or self.taken == NULL or self.gathered == NULL or self.products == NULL \
                 or self.own == NULL or self.with_block == NULL or self.tile == NULL:
             raise MemoryError(f"no memory for a window of {block.length} features")
 
@@ -48,6 +49,7 @@ cdef class LookAhead:
         free(self.scores)
         free(self.h)
         free(self.lanes)
+        free(self.taken)
         free(self.gathered)
         free(self.products)
         free(self.own)
@@ -59,6 +61,7 @@ cdef class LookAhead:
         cdef Py_ssize_t i, k, size = self.block.itemsize, length = self.block.length
         cdef Py_ssize_t row_bytes = length * size
         cdef double *scores
+        self.n_handed = self.block.count
         self.rows, self.first, self.n, self.n_lanes = rows, first, n, 0
         for i in range(first, n):
             scores = self.base_scores + i * self.block.n_outputs
@@ -105,6 +108,9 @@ cdef class LookAhead:
         for p in range(whole_panels(self.block.used) // OK_PANEL):
             self.multiply(self.gathered + first * row_bytes, n, self.block.panel(p), self.tile)
             out = self.products + p * OK_PANEL * LANES * size
+            if first == 0 and n >= LANES // 4:
+                self.block.ops.transpose(self.tile, OK_PANEL, out, LANES)
+                continue
             for f in range(OK_PANEL):
                 for lane in range(n):
                     if size == 4:
@@ -154,6 +160,7 @@ cdef class LookAhead:
         cdef Py_ssize_t row_bytes = self.block.length * size
         self.block.set_used(used)
         for f in range(before, used):
+            memset(self.products + f * LANES * size, 0, LANES * size)
             for j in range(i, self.n):
                 if self.lanes[j] >= 0:
                     self.extend_lane(j, f)
@@ -173,16 +180,33 @@ cdef class LookAhead:
             (<double *> self.products)[at] = \
                 (<const double *> panel)[diagonal] * (<const double *> self.rows)[x]
 
+    cdef void hand_over(self) noexcept nogil:
+        """Give the block q of the samples that it took up since the window was opened."""
+        cdef Py_ssize_t f, j, first = self.n_handed, last = self.block.count
+        cdef char *to
+        cdef const char *of
+        for f in range(self.block.used if last > first else 0):
+            to = self.block.contents.products + f * LANES * self.block.itemsize
+            of = self.products + f * LANES * self.block.itemsize
+            if self.block.itemsize == 4:
+                for j in range(first, last):
+                    (<float *> to)[j] = (<const float *> of)[self.taken[j]]
+            else:
+                for j in range(first, last):
+                    (<double *> to)[j] = (<const double *> of)[self.taken[j]]
+        self.n_handed = last
+
     cdef Status enter(self, Py_ssize_t i, double weight, const double *steps) noexcept nogil:
         """Take up the sample scored last; `steps` are weight (y - f). Returns a status."""
         cdef Py_ssize_t j, lane = self.block.count, size = self.block.itemsize
         cdef Status status
         self.require_lane(i)
         self.block.append(self.rows + i * self.block.length * size,
-                          self.products + self.lanes[i] * size,
                           self.number(self.own, i, self.lanes[i]), self.h, weight, self.scores,
                           steps)
+        self.taken[lane] = self.lanes[i]
         if self.block.count == self.block.block_length:
+            self.hand_over()
             status = self.block.close()
             self.open(self.rows, i + 1, self.n)
             return status

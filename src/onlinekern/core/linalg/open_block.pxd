@@ -36,6 +36,7 @@ cdef class OpenBlock:
     cdef Py_ssize_t inverse_bytes, contents_bytes
     cdef double *scaled                    # LANES x length
     cdef double *multipliers               # n_outputs x LANES
+    cdef char *solved                      # length x LANES: C^-1 Q
     cdef float *factor32                   # LANES x LANES
     # Copies for `rollback`.
     cdef char *saved_inverse
@@ -49,15 +50,15 @@ cdef class OpenBlock:
     cdef void set_used(self, Py_ssize_t used) noexcept nogil
     cdef void substitute(self, const char *products, double *h) noexcept nogil
     cdef void correct(self, const double *h, double *scores) noexcept nogil
-    cdef void append(self, const char *row, const char *product, double square,
-                     const double *h, double weight, const double *scores,
-                     const double *steps) noexcept nogil
+    cdef void append(self, const char *row, double square, const double *h, double weight,
+                     const double *scores, const double *steps) noexcept nogil
     cdef void add_products(self, double *out) noexcept nogil
     cdef void solve_multipliers(self) noexcept nogil
     cdef Status close(self) noexcept nogil
     cdef void keep(self) noexcept nogil
     cdef void sum_up(self) noexcept nogil
     cdef void downdate(self) noexcept nogil
+    cdef void solve_products(self) noexcept nogil
     cdef Status renew(self) noexcept nogil
     cdef void write_inverse(self, const double *upper) noexcept nogil
     cdef void settle(self) noexcept nogil

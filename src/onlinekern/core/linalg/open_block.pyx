@@ -23,14 +23,14 @@ instead. k is such that lambda^k is at least 1/2.
 from libc.math cimport log, pow, sqrt
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
-from scipy.linalg.cython_blas cimport dgemm, dtrsm, sgemm, strsm
+from scipy.linalg.cython_blas cimport dgemm, sgemm
+from scipy.linalg.cython_lapack cimport dtrtri
 
 import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.state cimport (
-    doubles_of_shape, fields_of, integer_within, shown, size_of,
-)
+    doubles_of_shape, fields_of, integer_within, shown, size_of)
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport OK_PANEL, ops_for, resize_array, whole_panels
 from onlinekern.core.linalg.information cimport Information
@@ -79,10 +79,11 @@ cdef class OpenBlock:
         self.current = <double *> resize_array(NULL, 0, n_outputs, length * sizeof(double))
         self.scaled = <double *> resize_array(NULL, 0, LANES, length * sizeof(double))
         self.multipliers = <double *> resize_array(NULL, 0, n_outputs, LANES * sizeof(double))
+        self.solved = <char *> resize_array(NULL, 0, LANES, length * itemsize)
         self.factor32 = <float *> resize_array(NULL, 0, LANES, LANES * sizeof(float))
         if self.inverse == NULL or self.contents.products == NULL or self.saved_inverse == NULL \
                 or self.saved_contents == NULL or self.current == NULL or self.scaled == NULL \
-                or self.multipliers == NULL or self.factor32 == NULL:
+                or self.multipliers == NULL or self.solved == NULL or self.factor32 == NULL:
             raise MemoryError(f"no memory for least squares of {length} features")
         self.contents.rows = self.contents.products + LANES * length * itemsize
         self.contents.factor = <double *> (self.contents.rows + LANES * length * itemsize)
@@ -100,6 +101,7 @@ cdef class OpenBlock:
         free(self.current)
         free(self.scaled)
         free(self.multipliers)
+        free(self.solved)
         free(self.factor32)
 
     def choose_lengths(self):
@@ -111,12 +113,11 @@ cdef class OpenBlock:
         self.epoch_length = half // self.block_length * self.block_length
 
     cdef void set_diagonal(self, Py_ssize_t place, double value) noexcept nogil:
-        cdef char *element = self.panel(place // OK_PANEL) \
-            + (place * OK_PANEL + place % OK_PANEL) * self.itemsize
+        cdef char *panel = self.panel(place // OK_PANEL)
         if self.itemsize == 4:
-            (<float *> element)[0] = <float> value
+            (<float *> panel)[place * OK_PANEL + place % OK_PANEL] = <float> value
         else:
-            (<double *> element)[0] = value
+            (<double *> panel)[place * OK_PANEL + place % OK_PANEL] = value
 
     cdef char *panel(self, Py_ssize_t index) noexcept nogil:
         """Columns 64 index ... 64 index + 63 of N, row by row."""
@@ -165,17 +166,14 @@ cdef class OpenBlock:
             for k in range(self.n_outputs):
                 scores[k] += h[j] * innovations[j * self.n_outputs + k]
 
-    cdef void append(self, const char *row, const char *product, double square,
-                     const double *h, double weight, const double *scores,
-                     const double *steps) noexcept nogil:
-        """Take up a sample; `close` the block when it is full.
+    cdef void append(self, const char *row, double square, const double *h, double weight,
+                     const double *scores, const double *steps) noexcept nogil:
+        """Take up a sample but for its q; `close` the block when it is full.
 
-        `product` is its lane of q (LANES apart), `square` its phi' q, `scores` what it was
-        predicted; `steps` are weight (y - f).
+        `square` is its phi' q, `scores` what it was predicted; `steps` are weight (y - f).
         """
-        cdef Py_ssize_t f, j, k, lane = self.count, size = self.itemsize
+        cdef Py_ssize_t j, k, lane = self.count
         cdef double scale = self.scale(), variance = square, root
-        cdef char *place = self.contents.products + lane * size
         for j in range(lane):
             variance -= h[j] * h[j]
         root = sqrt(1 / (weight * scale) + max(variance, 0.0))
@@ -187,13 +185,8 @@ cdef class OpenBlock:
             self.contents.targets[lane * self.n_outputs + k] = \
                 scale * (weight * scores[k] + steps[k])
         self.contents.weights[lane] = weight * scale
-        memcpy(self.contents.rows + lane * self.length * size, row, self.length * size)
-        if size == 4:
-            for f in range(self.used):
-                (<float *> place)[f * LANES] = (<const float *> product)[f * LANES]
-        else:
-            for f in range(self.used):
-                (<double *> place)[f * LANES] = (<const double *> product)[f * LANES]
+        memcpy(self.contents.rows + lane * self.length * self.itemsize, row,
+               self.length * self.itemsize)
         self.count += 1
         self.since += 1
         self.settled = False
@@ -246,42 +239,60 @@ cdef class OpenBlock:
 
     cdef void sum_up(self) noexcept nogil:
         """A += sum of a phi phi', b += sum of a phi y'."""
-        cdef Py_ssize_t j, k, width = whole_panels(self.used)
+        cdef Py_ssize_t f, j, k, width = whole_panels(self.used)
+        cdef double root
         cdef const char *row
         self.sums.vectors.touch_all()
-        memset(self.scaled, 0, self.count * self.length * sizeof(double))
         for j in range(self.count):
             row = self.contents.rows + j * self.length * self.itemsize
-            self.ops.add(row, sqrt(self.contents.weights[j]), self.scaled + j * self.length, width)
+            root = sqrt(self.contents.weights[j])
+            for f in range(self.used):
+                self.scaled[j * self.length + f] = root * (
+                    (<const float *> row)[f] if self.itemsize == 4 else (<const double *> row)[f])
             for k in range(self.n_outputs):
                 self.ops.add(row, self.contents.targets[j * self.n_outputs + k],
                              self.sums.vectors.values + k * self.length, width)
         self.sums.add(self.used, self.count, self.scaled)
 
     cdef void downdate(self) noexcept nogil:
-        """N -= (C^-1 Q)'(C^-1 Q). Overwrites Q."""
-        cdef Py_ssize_t j, p
-        cdef int count = <int> self.count, used = <int> self.used, lanes = LANES
+        """N -= R'R with R = C^-1 Q, by its lower triangle."""
+        cdef Py_ssize_t p, q, size = self.itemsize, tile = OK_PANEL * LANES * size
+        cdef int lanes = LANES, count = <int> self.count, rows
         cdef double one = 1, minus = -1
         cdef float one32 = 1, minus32 = -1
-        cdef char *q = self.contents.products
-        if self.itemsize == 4:
-            for j in range(LANES * LANES):
-                self.factor32[j] = <float> self.contents.factor[j]
-            strsm(b"L", b"L", b"N", b"N", &count, &used, &one32, self.factor32, &lanes,
-                  <float *> q, &lanes)
-        else:
-            dtrsm(b"L", b"L", b"N", b"N", &count, &used, &one, self.contents.factor, &lanes,
-                  <double *> q, &lanes)
+        cdef char *r = self.solved
+        self.solve_products()
         for p in range(whole_panels(self.used) // OK_PANEL):
-            if self.itemsize == 4:
-                sgemm(b"T", b"N", &lanes, &used, &count, &minus32,
-                      <float *> q + p * OK_PANEL * LANES, &lanes, <float *> q, &lanes, &one32,
-                      <float *> self.panel(p), &lanes)
+            rows = <int> (self.used - p * OK_PANEL)
+            if size == 4:
+                sgemm(b"T", b"N", &lanes, &rows, &count, &minus32, <float *> (r + p * tile), &lanes,
+                      <float *> (r + p * tile), &lanes, &one32,
+                      <float *> (self.panel(p) + p * tile), &lanes)
             else:
-                dgemm(b"T", b"N", &lanes, &used, &count, &minus,
-                      <double *> q + p * OK_PANEL * LANES, &lanes, <double *> q, &lanes, &one,
-                      <double *> self.panel(p), &lanes)
+                dgemm(b"T", b"N", &lanes, &rows, &count, &minus, <double *> (r + p * tile), &lanes,
+                      <double *> (r + p * tile), &lanes, &one,
+                      <double *> (self.panel(p) + p * tile), &lanes)
+            for q in range(p + 1, whole_panels(self.used) // OK_PANEL):
+                self.ops.transpose(self.panel(p) + q * tile, OK_PANEL, self.panel(q) + p * tile,
+                                   OK_PANEL)
+
+    cdef void solve_products(self) noexcept nogil:
+        """R = C^-1 Q. LAPACK's inverse of so small a C and a product are faster than its solver."""
+        cdef Py_ssize_t j
+        cdef int lanes = LANES, count = <int> self.count, used = <int> self.used, info
+        cdef double one = 1, zero = 0
+        cdef float one32 = 1, zero32 = 0
+        # Above the diagonal C is 0.
+        memcpy(self.scaled, self.contents.factor, LANES * LANES * sizeof(double))
+        dtrtri(b"L", b"N", &count, self.scaled, &lanes, &info)
+        if self.itemsize == 8:
+            dgemm(b"N", b"N", &count, &used, &count, &one, self.scaled, &lanes,
+                  <double *> self.contents.products, &lanes, &zero, <double *> self.solved, &lanes)
+            return
+        for j in range(LANES * LANES):
+            self.factor32[j] = <float> self.scaled[j]
+        sgemm(b"N", b"N", &count, &used, &count, &one32, self.factor32, &lanes,
+              <float *> self.contents.products, &lanes, &zero32, <float *> self.solved, &lanes)
 
     cdef Status renew(self) noexcept nogil:
         """Make N and w anew from the sums, in which the prior is given back. Returns a status."""
@@ -363,12 +374,7 @@ cdef class OpenBlock:
 
     def weights(self):
         """w' after all samples so far, ndarray of shape (n_outputs, length)."""
-        cdef Py_ssize_t k
-        out = np.zeros((self.n_outputs, self.length))
-        cdef double[:, ::1] view = out
-        for k in range(self.n_outputs):
-            memcpy(&view[k, 0], self.current + k * self.length, self.length * sizeof(double))
-        return out
+        return copied(self.current, self.n_outputs, self.length)
 
     def get_state(self):
         """All that was learnt, as a dictionary of arrays and numbers."""
@@ -391,8 +397,8 @@ cdef class OpenBlock:
 
     def set_state(self, state):
         """Take over what `get_state` gave, which is checked; the block must be new."""
-        cdef Py_ssize_t p, last
         fields_of(state, "least squares", FIELDS)
+        cdef Py_ssize_t p, last
         cdef Py_ssize_t used = integer_within("used", state["used"], 0, self.length)
         cdef Py_ssize_t count = integer_within("count", state["count"], 0, self.block_length - 1)
         cdef Py_ssize_t since = integer_within("since", state["since"], count,
@@ -401,8 +407,7 @@ cdef class OpenBlock:
                   "products": (used, count), "rows": (count, used), "factor": (count, count),
                   "innovations": (count, self.n_outputs), "targets": (count, self.n_outputs),
                   "weights": (count, 1)}
-        arrays = {name: doubles_of_shape(name, state[name], shape)
-                  for name, shape in shapes.items()}
+        arrays = {name: doubles_of_shape(name, state[name], shapes[name]) for name in shapes}
         for name in ("weights", "factor"):
             if not (np.diagonal(arrays[name]) > 0).all() or not (arrays["weights"] > 0).all():
                 raise ValueError(f"{name} of the samples of a block must be > 0, got "
@@ -415,7 +420,7 @@ cdef class OpenBlock:
                       OK_PANEL)
         self.load(arrays["products"], self.contents.products, LANES)
         self.load(arrays["rows"], self.contents.rows, self.length)
-        restore(arrays["factor"], self.contents.factor, LANES)
+        restore(np.triu(arrays["factor"]), self.contents.factor, LANES)
         restore(arrays["innovations"], self.contents.innovations, self.n_outputs)
         restore(arrays["targets"], self.contents.targets, self.n_outputs)
         restore(arrays["weights"], self.contents.weights, 1)

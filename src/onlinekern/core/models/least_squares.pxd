@@ -1,4 +1,6 @@
 # Least squares over explicit features. May change at minor versions.
+from libc.stdint cimport int64_t
+
 from onlinekern.core.features.map cimport FeatureMap, FeatureWindow
 from onlinekern.core.linalg.look_ahead cimport LookAhead
 from onlinekern.core.linalg.open_block cimport OpenBlock
@@ -11,6 +13,8 @@ cdef class LeastSquaresSpace(Space):
     cdef readonly OpenBlock block
     cdef readonly Residuals residuals
     cdef LookAhead ahead
+    cdef readonly int64_t entered  # samples taken up
+    cdef int64_t saved_entered
     cdef FeatureWindow window
     cdef double *widened           # rows of a float32 map in double; NULL: used as they are
 

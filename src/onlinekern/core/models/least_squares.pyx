@@ -12,7 +12,7 @@ import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.state cimport (
-    MOST_OUTPUTS, check_kind, check_width, integer_within,
+    MOST_OUTPUTS, check_kind, check_width, count_of, integer_within,
 )
 from onlinekern.core.base.vector cimport resize_array, whole_panels
 from onlinekern.core.features.map cimport FeatureMap, FeatureWindow
@@ -67,7 +67,8 @@ cdef class LeastSquaresSpace(Space):
 
     def __reduce__(self):
         return _restore, (self.map, self.n_outputs, self.block.sums.reg, self.block.forgetting,
-                          self.ahead.reach, self.residuals, self.block.get_state())
+                          self.ahead.reach, self.residuals, self.entered,
+                          self.block.get_state())
 
     cdef tuple sample_form(self):
         return self.map.d, self.map.itemsize
@@ -107,6 +108,7 @@ cdef class LeastSquaresSpace(Space):
                      Py_ssize_t n) noexcept nogil:
         if self.window.open(rows, order, first, n) < 0:
             return NO_MEMORY
+        self.ahead.hand_over()
         self.ahead.open(self.rows_of(self.window, self.widened, 0, n), 0, n)
         return OK
 
@@ -134,21 +136,28 @@ cdef class LeastSquaresSpace(Space):
         if self.map.used() > used:
             self.rows_of(self.window, self.widened, i, self.ahead.n)
             self.ahead.grow(i, self.map.used())
-        return self.ahead.enter(i, weight, update.coefficients) if weight > 0 else OK
+        if not weight > 0:
+            return OK
+        self.entered += 1
+        return self.ahead.enter(i, weight, update.coefficients)
 
     cdef Status settle(self) noexcept nogil:
+        self.ahead.hand_over()
         self.block.settle()
         return OK
 
     cdef void checkpoint(self) noexcept nogil:
         self.map.checkpoint()
         self.block.checkpoint()
+        self.ahead.n_handed = self.block.count
+        self.saved_entered = self.entered
         if self.residuals is not None:
             self.residuals.checkpoint()
 
     cdef void rollback(self) noexcept nogil:
         self.map.rollback()
         self.block.rollback()
+        self.entered = self.saved_entered
         if self.residuals is not None:
             self.residuals.rollback()
 
@@ -216,12 +225,13 @@ cdef double *new_rows(Py_ssize_t length) except NULL:
     return rows
 
 
-def _restore(map, n_outputs, reg, forgetting, reach, residuals, state):
+def _restore(map, n_outputs, reg, forgetting, reach, residuals, entered, state):
     check_kind(map, "map", FeatureMap)
     if residuals is not None and not isinstance(residuals, Residuals):
         raise TypeError(f"residuals must be Residuals, got {type(residuals).__name__}")
     cdef LeastSquaresSpace space = LeastSquaresSpace(map, n_outputs, reg, forgetting, reach,
                                                      residuals)
     space.block.set_state(state)
+    space.entered = space.saved_entered = count_of("entered", entered)
     integer_within("used", space.block.used, space.map.used(), space.map.used())
     return space
