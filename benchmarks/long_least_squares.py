@@ -63,11 +63,12 @@ def run(forgetting, samples, replay):
         if told:
             matrix = model._model.space.block.get_state()["matrix"]
             values = np.linalg.eigvalsh(matrix)
+            megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            us = (time.process_time() - begun) / PIECE * 1e6
             print(
-                f"lambda {forgetting}  {(piece + 1) * PIECE:11,d} samples  mse {np.mean(errors**2):.4f}"
-                f"  float64 differs by {apart:.1e}  eigenvalues {values[0]:.2e} ... {values[-1]:.2e}"
-                f"  memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB"
-                f"  {(time.process_time() - begun) / PIECE * 1e6:.2f} us",
+                f"lambda {forgetting}  {(piece + 1) * PIECE:11,d} samples  mse "
+                f"{np.mean(errors**2):.4f}  float64 differs by {apart:.1e}  eigenvalues "
+                f"{values[0]:.2e} ... {values[-1]:.2e}  memory {megabytes:.0f} MB  {us:.2f} us",
                 flush=True,
             )
 

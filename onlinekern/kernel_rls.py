@@ -42,6 +42,14 @@ class KernelRLS(SingleThreadedBlas, ExplicitEstimator):
         own = length * (length * 2 * (8 + itemsize) + 64 * 2 * 2 * itemsize + 5 * 8 * n_outputs)
         return own + super()._n_bytes(n_features, n_outputs, itemsize, is_sparse)
 
+    def _check_form(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+        try:
+            return super()._check_form(n_features, n_outputs, itemsize, is_sparse)
+        except MemoryError as error:
+            if not self.linear or self.n_components > n_features:
+                raise
+            raise MemoryError(f"{error}: use linear=False for so many features") from None
+
     def _next_calls_blas(self) -> bool:
         # Only the last sample of a block does.
         block = self._model.space.block

@@ -281,3 +281,9 @@ def test_sparse_landmarks(stream):
     model = new_model("binary", linear=False).fit(sparse.csr_matrix(X), y)
     assert sparse.issparse(model.landmarks_)
     assert model.landmarks_.shape == (30, 6)
+
+
+def test_the_linear_part_of_a_wide_matrix_is_too_large():
+    X = sparse.random(9, 300_000, density=1e-4, format="csr", random_state=0)
+    with pytest.raises(MemoryError, match="use linear=False for so many features"):
+        KernelRLSRegressor().fit(X, np.arange(9))

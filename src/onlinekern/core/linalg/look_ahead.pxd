@@ -9,6 +9,7 @@ cdef class LookAhead:
     cdef Py_ssize_t first, n               # samples first ... n - 1 are still to come
     cdef Py_ssize_t n_lanes
     cdef readonly double reach
+    cdef bint all_enter                    # whether all samples will be taken up
     cdef double *base_scores               # n x n_outputs: by w before the block
     cdef Py_ssize_t *lanes                 # of the samples whose q is known; -1: none
     cdef char *gathered                    # rows of these samples

@@ -59,8 +59,10 @@ cdef class LookAhead:
     cdef void open(self, const char *rows, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
         """Prepare samples first ... n - 1 of a window of n rows."""
         cdef Py_ssize_t i, k, size = self.block.itemsize, length = self.block.length
-        cdef Py_ssize_t row_bytes = length * size
+        cdef Py_ssize_t row_bytes = length * size, room = LANES
         cdef double *scores
+        if self.all_enter:  # the block is closed before the others come, and N is another one
+            room = self.block.block_length - self.block.count
         self.n_handed = self.block.count
         self.rows, self.first, self.n, self.n_lanes = rows, first, n, 0
         for i in range(first, n):
@@ -70,7 +72,7 @@ cdef class LookAhead:
                                                self.block.base.values + k * length,
                                                whole_panels(self.block.used))
             self.lanes[i] = -1
-            if self.is_near(scores):
+            if self.n_lanes < room and self.is_near(scores):
                 memcpy(self.gathered + self.n_lanes * row_bytes, rows + i * row_bytes, row_bytes)
                 self.lanes[i] = self.n_lanes
                 self.n_lanes += 1

@@ -55,6 +55,7 @@ cdef class LeastSquaresSpace(Space):
                                forgetting)
         self.block.set_used(map.used())
         self.ahead = LookAhead(self.block, reach)
+        self.ahead.all_enter = reach == INFINITY
         self.window = map.learning_window(1)
         if widens:
             self.widened = new_rows(map.length)
@@ -87,11 +88,7 @@ cdef class LeastSquaresSpace(Space):
         return 0
 
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
-        """Up to the end of the block, if all samples are taken up: none is prepared twice."""
-        cdef Py_ssize_t most = LANES
-        if self.ahead.reach == INFINITY:
-            most = self.block.block_length - self.block.count
-        return min(wanted if wanted > 0 else most, most, left)
+        return min(wanted if wanted > 0 else LANES, LANES, left)
 
     cdef const char *rows_of(self, FeatureWindow window, double *widened, Py_ssize_t first,
                              Py_ssize_t n) noexcept nogil:
