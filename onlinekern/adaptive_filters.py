@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from onlinekern._base import OnlineEstimator
 from onlinekern._constraints import COUNT, NOT_NEGATIVE, POSITIVE
+from onlinekern._filters import PolicyFilter
 from onlinekern._kernel import BudgetedEstimator, GrowingEstimator
 from onlinekern._memory import check_size
 from onlinekern._tasks import OnlineRegressor
@@ -149,7 +150,7 @@ class QKLMSRegressor(LeastMeanSquares, OnlineRegressor, BudgetedEstimator):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KAPARegressor(SingleThreadedBlas, OnlineRegressor, BudgetedEstimator):
+class KAPARegressor(PolicyFilter, SingleThreadedBlas, OnlineRegressor, BudgetedEstimator):
     """Kernel affine projection (KAPA-1 and KAPA-2).
 
     A step looks at the last `order` samples together. With G their Gram matrix and e their errors
@@ -184,7 +185,7 @@ class KAPARegressor(SingleThreadedBlas, OnlineRegressor, BudgetedEstimator):
     Notes
     -----
     A `sample_weight` w multiplies the error of its sample in KAPA-1, and divides `reg` for it in
-    KAPA-2. Parameters of the step take effect when the model is fitted anew.
+    KAPA-2.
 
     Nothing shrinks, so the noise adds up in the coefficients. On Mackey-Glass with noise and a
     budget of 60, the error grows by 0.2 dB in 400,000 samples, with ``reg=0.1`` by 3 dB in 200,000.
@@ -204,7 +205,8 @@ class KAPARegressor(SingleThreadedBlas, OnlineRegressor, BudgetedEstimator):
     True
     """
 
-    shuffle: bool = False
+    _policy = "affine_projection"
+    _n_sizes = 2
     variant: str = "kapa2"
     order: int = 10
     eta: float = 0.1
@@ -217,15 +219,11 @@ class KAPARegressor(SingleThreadedBlas, OnlineRegressor, BudgetedEstimator):
         "reg": POSITIVE,
     }
 
-    def _rule(self) -> Any:
-        return RULES["every_sample"](LOSSES["squared"]())
+    def _arguments(self) -> tuple[Any, ...]:
+        return self.budget, self.order, self.eta, self.reg, self.variant == "kapa2"
 
-    def _budget(self, rng: Generator) -> Any:
+    def _check_memory(self) -> None:
         if self.order > self.budget:
             raise ValueError(f"order must be at most budget={self.budget}, got order={self.order}")
         # G, its copy that undoes a failed call, and the system that is solved.
         check_size("order", self.order, 3 * 8 * self.order**2)
-        normalised = self.variant == "kapa2"
-        return POLICIES["affine_projection"](
-            self.budget, self.order, self.eta, self.reg, normalised
-        )

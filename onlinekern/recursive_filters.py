@@ -7,33 +7,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from onlinekern._base import OnlineEstimator
 from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
+from onlinekern._filters import PolicyFilter
 from onlinekern._kernel import BudgetedEstimator
 from onlinekern._memory import check_size
 from onlinekern._tasks import OnlineRegressor
 from onlinekern._threads import SingleThreadedBlas
 from onlinekern._typing import Array, Floats, Samples
 from onlinekern._validation import check_results, validate_data
-from onlinekern.core import LOSSES, POLICIES, RULES
-
-if TYPE_CHECKING:
-    from onlinekern.core.base.random import Generator
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RecursiveFilter(OnlineEstimator):
-    """Mixin, in front: every sample updates the function, in the order of the series."""
+class RecursiveFilter(PolicyFilter):
+    """Mixin, in front: a policy with square matrices of the size of the budget."""
 
-    shuffle: bool = False
+    _n_matrices: ClassVar[int] = 1
 
-    def _rule(self) -> Any:
-        return RULES["every_sample"](LOSSES["squared"]())
+    def _check_memory(self) -> None:
+        # Each matrix has a copy, which undoes a failed call.
+        budget = self.get_params()["budget"]
+        check_size("budget", budget, self._n_matrices * 2 * 8 * budget**2)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -82,13 +80,13 @@ class KRLSRegressor(RecursiveFilter, OnlineRegressor, BudgetedEstimator):
     (True, True)
     """
 
+    _policy = "linear_dependence"
     nu: float = 1e-3
 
     _constraints = {"nu": NOT_NEGATIVE}
 
-    def _budget(self, rng: Generator) -> Any:
-        check_matrices(self.budget, 1)
-        return POLICIES["linear_dependence"](self.budget, self.nu)
+    def _arguments(self) -> tuple[Any, ...]:
+        return self.budget, self.nu
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -133,14 +131,14 @@ class SlidingWindowKRLSRegressor(
     (True, 100)
     """
 
+    _policy = "sliding_window"
     reg: float = 0.01
     budget: int = 100
 
     _constraints = {"reg": POSITIVE}
 
-    def _budget(self, rng: Generator) -> Any:
-        check_matrices(self.budget, 1)
-        return POLICIES["sliding_window"](self.budget, self.reg)
+    def _arguments(self) -> tuple[Any, ...]:
+        return self.budget, self.reg
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -190,15 +188,15 @@ class FixedBudgetKRLSRegressor(
     (True, 100)
     """
 
+    _policy = "fixed_budget"
     reg: float = 0.01
     eta: float = 0.0
     budget: int = 100
 
     _constraints = {"reg": POSITIVE, "eta": [Interval(Real, 0, 1, closed="both")]}
 
-    def _budget(self, rng: Generator) -> Any:
-        check_matrices(self.budget, 1)
-        return POLICIES["fixed_budget"](self.budget, self.reg, self.eta)
+    def _arguments(self) -> tuple[Any, ...]:
+        return self.budget, self.reg, self.eta
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -257,6 +255,8 @@ class KRLSTRegressor(RecursiveFilter, SingleThreadedBlas, OnlineRegressor, Budge
     True
     """
 
+    _policy = "tracker"
+    _n_matrices = 3
     forgetting: float = 0.999
     mode: str = "b2p"
     noise: float = 0.01
@@ -268,9 +268,8 @@ class KRLSTRegressor(RecursiveFilter, SingleThreadedBlas, OnlineRegressor, Budge
         "noise": POSITIVE,
     }
 
-    def _budget(self, rng: Generator) -> Any:
-        check_matrices(self.budget, 3)
-        return POLICIES["tracker"](self.budget, self.noise, self.forgetting, self.mode == "b2p")
+    def _arguments(self) -> tuple[Any, ...]:
+        return self.budget, self.noise, self.forgetting, self.mode == "b2p"
 
     def predict(  # type: ignore[override]
         self, X: Samples, return_std: bool = False
@@ -305,11 +304,3 @@ class KRLSTRegressor(RecursiveFilter, SingleThreadedBlas, OnlineRegressor, Budge
     def signal_power_(self) -> float:
         """Estimate of the variance of the signal."""
         return float(self._read(lambda space: space.budget.signal_power()))
-
-
-def check_matrices(budget: int, count: int) -> None:
-    """Raise MemoryError if there is no room for square matrices of the size of the budget.
-
-    Each has a copy, which undoes a failed call.
-    """
-    check_size("budget", budget, count * 2 * 8 * budget**2)

@@ -1,8 +1,11 @@
 """Kernel adaptive filters against their twins, and what their papers say of them."""
 
+import pickle
+
 import numpy as np
 import pytest
 import registry
+import states
 from budgeted import build, check_twin, check_windows, learn, naive
 from oracles import filters
 from oracles.kernels import kernel_matrix
@@ -277,6 +280,48 @@ def test_a_policy_of_one_output_refuses_several(name):
     support = SupportSet(KERNELS["gaussian"](1.0, 3, 0.0), 4, np.float64, 3, False, False)
     with pytest.raises(ValueError, match="needs a support set of 1 output, got 3"):
         KernelSpace(support, policy)
+
+
+@pytest.mark.parametrize(
+    ("cls", "before", "after"),
+    [
+        (KAPARegressor, {"eta": 1e-3}, {"eta": 0.5, "reg": 0.1}),
+        (KAPARegressor, {"eta": 1e-3}, {"variant": "kapa1", "eta": 0.1}),
+        (KRLSRegressor, {"nu": 2.0}, {"nu": 0.01}),
+        (SlidingWindowKRLSRegressor, {"reg": 1e3}, {"reg": 0.01}),
+        (FixedBudgetKRLSRegressor, {"reg": 1e3}, {"reg": 0.01, "eta": 0.01}),
+        (KRLSTRegressor, {"noise": 1e3}, {"noise": 0.01, "forgetting": 0.99, "mode": "ui"}),
+    ],
+)
+def test_parameters_of_the_step_change_in_mid_stream(cls, before, after, stream, state_of):
+    X, y = stream("regression", n=200)
+    model = build(cls, "regression", budget=30, **before)
+    learn(model, X[:30], y[:30])
+    small = np.abs(model.predict(X)).max()
+    model.set_params(budget=40, **after)  # the budget is that of the next fit
+    other = pickle.loads(pickle.dumps(model))
+    for one in (model, other):
+        learn(one, X[30:], y[30:])
+    assert np.abs(model.predict(X)).max() > 5 * small
+    assert model.n_support_ <= 30
+    assert states.difference(state_of(other), state_of(model)) is None
+
+
+def test_what_a_policy_cannot_change(stream):
+    X, y = stream("regression")
+    model = build(KAPARegressor, "regression", budget=30)
+    learn(model, X, y)
+    budget = model._model.space.budget
+    for arguments, message in [
+        ((31, 10, 0.1, 0.1, True), r"sizes of .* must stay \(30, 10\), got \(31, 10\)"),
+        ((30, 9, 0.1, 0.1, True), r"must stay \(30, 10\), got \(30, 9\)"),
+        ((30, 10, 0.5, -1.0, True), "reg must be > 0"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            budget.change(*arguments)
+        assert budget.arguments == (30, 10, 0.1, 1.0, True)
+    with pytest.raises(ValueError, match="'eta' parameter"):
+        model.set_params(eta=-1.0)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from onlinekern.core.base.state cimport (
 )
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport aligned_resize, finite
-from onlinekern.core.budgets.policy cimport Bounded, Budget, check_single_output, over_weight
+from onlinekern.core.budgets.policy cimport Bounded, Budget, change_arguments, check_single_output, over_weight
 from onlinekern.core.budgets.slot_numbers cimport SlotNumbers
 from onlinekern.core.kernels.support_set cimport SupportSet
 
@@ -234,6 +234,10 @@ cdef class AffineProjection(Bounded):
         self.gram.rollback()
         self.lengths.rollback()
         self.learnt = self.saved_learnt
+
+    def change(self, *arguments):
+        """Go on with other arguments of the constructor; max_support and order must be the same."""
+        change_arguments(self, arguments, 2)
 
     def get_learnt(self):
         return {"recent": self.recent.to_array(), "gram": self.gram.to_array(),

@@ -16,7 +16,7 @@ from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, Status
 from onlinekern.core.base.state cimport not_negative
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport aligned_resize, finite, whole_panels
-from onlinekern.core.budgets.policy cimport Bounded, Budget, check_single_output, over_weight
+from onlinekern.core.budgets.policy cimport Bounded, Budget, change_arguments, check_single_output, over_weight
 from onlinekern.core.kernels.support_set cimport SupportSet
 from onlinekern.core.linalg.cholesky cimport Cholesky, jitter_for
 
@@ -122,6 +122,10 @@ cdef class LinearDependence(Bounded):
         Budget.rollback(self)
         self.factor.rollback()
         self.covariance.rollback()
+
+    def change(self, *arguments):
+        """Go on with other arguments of the constructor; max_support must be the same."""
+        change_arguments(self, arguments, 1)
 
     def get_learnt(self):
         n = self.support.n

@@ -39,6 +39,7 @@ cdef class RefuseWhenFull(Bounded):
 
 cdef Py_ssize_t bound_of(str name, Py_ssize_t number, Py_ssize_t least) except -1
 cdef int check_single_output(Budget policy, SupportSet support) except -1
+cdef int change_arguments(Budget policy, tuple arguments, Py_ssize_t n_sizes) except -1
 
 
 cdef inline double over_weight(double variance, double weight) noexcept nogil:

@@ -162,6 +162,19 @@ cdef int check_single_output(Budget policy, SupportSet support) except -1:
     return 0
 
 
+cdef int change_arguments(Budget policy, tuple arguments, Py_ssize_t n_sizes) except -1:
+    """Let a policy go on with other arguments, the first n_sizes of which are what they were.
+
+    For policies whose memory depends on these alone. Nothing has changed if it raises.
+    """
+    type(policy)(*arguments)
+    if arguments[:n_sizes] != policy.arguments[:n_sizes]:
+        raise ValueError(f"the sizes of {policy!r} must stay {policy.arguments[:n_sizes]}, got "
+                         f"{arguments[:n_sizes]}")
+    policy.__init__(*arguments)
+    return 0
+
+
 def _equal(one, other):
     """Whether two states are equal, whatever they are nested of."""
     if type(one) is not type(other):

@@ -18,7 +18,7 @@ from onlinekern.core.base.state cimport chosen, not_negative, positive_number
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport aligned_resize, finite
 from onlinekern.core.budgets.inverse_policy cimport InverseGramPolicy
-from onlinekern.core.budgets.policy cimport check_single_output, over_weight
+from onlinekern.core.budgets.policy cimport change_arguments, check_single_output, over_weight
 from onlinekern.core.kernels.support_set cimport SupportSet
 
 from onlinekern.core.linalg.inverse_gram import INVERSE_FIELDS
@@ -100,6 +100,10 @@ cdef class RecursivePolicy(InverseGramPolicy):
     cdef void rollback(self) noexcept nogil:
         InverseGramPolicy.rollback(self)
         self.values.rollback()
+
+    def change(self, *arguments):
+        """Go on with other arguments of the constructor; max_support must be the same."""
+        change_arguments(self, arguments, 1)
 
     def get_learnt(self):
         return {**self.gram.get_state(), "values": self.values.to_array()}
