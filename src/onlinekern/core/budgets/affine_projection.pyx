@@ -21,7 +21,9 @@ from onlinekern.core.base.state cimport (
 )
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport aligned_resize, finite
-from onlinekern.core.budgets.policy cimport Bounded, Budget, change_arguments, check_single_output, over_weight
+from onlinekern.core.budgets.policy cimport (
+    Bounded, Budget, change_arguments, check_single_output, over_weight,
+)
 from onlinekern.core.budgets.slot_numbers cimport SlotNumbers
 from onlinekern.core.kernels.support_set cimport SupportSet
 

@@ -16,7 +16,9 @@ from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, Status
 from onlinekern.core.base.state cimport not_negative
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport aligned_resize, finite, whole_panels
-from onlinekern.core.budgets.policy cimport Bounded, Budget, change_arguments, check_single_output, over_weight
+from onlinekern.core.budgets.policy cimport (
+    Bounded, Budget, change_arguments, check_single_output, over_weight,
+)
 from onlinekern.core.kernels.support_set cimport SupportSet
 from onlinekern.core.linalg.cholesky cimport Cholesky, jitter_for
 
