@@ -138,10 +138,7 @@ def errors_and_landmarks(figures):
 
 def size_learners(square, sizes):
     """Learners of the table of sizes."""
-    return {
-        **{f"all, {n}": square.classifier(n, "always") for n in sizes},
-        **{f"margin, {n}": square.classifier(n) for n in sizes},
-    }
+    return {f"margin, {n}": square.classifier(n) for n in sizes}
 
 
 def errors_and_seconds(figures):
