@@ -15,9 +15,7 @@ import sets
 from peer_kernel_rls import BlockRLS
 
 import onlinekern
-from onlinekern import KernelRLSClassifier, KernelRLSRegressor
 
-LEAST_SQUARES = (BlockRLS, KernelRLSClassifier, KernelRLSRegressor)
 GAMMAS = (0.1, 0.3, 1.0, 3.0, 10.0)
 
 
@@ -77,14 +75,9 @@ class LeastSquares:
         self.by_peer = by_peer
 
     def classifier(self, n_components, gate="margin", **parameters):
-        """Return a classifier of so many features of the kernel.
-
-        With weights, only the peer tells how many samples entered.
-        """
+        """Return a classifier of so many features of the kernel."""
         arguments = {"n_components": n_components, "gate": gate, "reg": 0.1, **parameters}
-        if self.by_peer or parameters.get("weighted"):
-            return peer(**arguments)
-        return library("KernelRLSClassifier", **arguments)
+        return peer(**arguments) if self.by_peer else library("KernelRLSClassifier", **arguments)
 
     def regressor(self, n_components, **parameters):
         """Return a regressor."""
@@ -108,8 +101,8 @@ def run(learner, setting, rows, order):
         model.partial_fit(X, y, classes=np.unique(y))
     seconds = time.process_time() - start
     found = {"mistakes": progress(model, learner.regression, len(y)), "seconds": seconds}
-    if isinstance(model, LEAST_SQUARES):
-        found["share"] = entered(model) / len(y)
+    if hasattr(model, "n_entered_"):
+        found["share"] = model.n_entered_ / len(y)
         found["landmarks"] = landmarks(model)
     if test:
         found["error"] = 100 * float(np.mean(model.predict(test[0]) != test[1]))
@@ -121,16 +114,6 @@ def progress(model, regression, n):
     if not regression:
         return 100 * model.n_mistakes_ / n
     return 2 * model.cumulative_loss_ / n
-
-
-def entered(model):
-    """Return how many samples entered, all of them with weight 1."""
-    if isinstance(model, BlockRLS):
-        return model.n_entered_
-    # The constant feature adds 1 to its element of A for each; the open block is not yet in A.
-    state = model._read(lambda space: space.block.get_state())
-    constant = model.n_features_in_
-    return round(state["matrix"][constant, constant] - model.reg) + state["count"]
 
 
 def landmarks(model):
