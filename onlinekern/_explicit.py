@@ -31,6 +31,12 @@ def kernel_part(features: Any) -> Any:
     return getattr(features, "map", features)
 
 
+def least_squares_bytes(length: int, n_outputs: int, itemsize: int) -> int:
+    """Memory of least squares of so many features, at least."""
+    # The sums and the inverse, each with its copy; 64 rows and their products, twice.
+    return length * (length * 2 * (8 + itemsize) + 64 * 2 * 2 * itemsize + 5 * 8 * n_outputs)
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class ExplicitEstimator(OnlineEstimator):
     """Mixin for learners with Nystroem or random Fourier features of a kernel.

@@ -179,7 +179,7 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         return float(super().score_one(x) - self.offset_)
 
     def score_samples(self, X: Samples) -> Floats:
-        """Scores of samples: about 1 or more within the class, 0 far from all samples learnt.
+        """Scores of samples: high within the class, low far from all samples learnt.
 
         Parameters
         ----------

@@ -1,38 +1,59 @@
-"""One class by its mean in the feature space of a kernel."""
+"""One class by its mean, or by leverages, in the feature space of a kernel."""
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from numbers import Real
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from onlinekern._explicit import ExplicitEstimator
+from onlinekern._constraints import POSITIVE
+from onlinekern._explicit import ExplicitEstimator, least_squares_bytes
 from onlinekern._fourier import FREQUENCY_BYTES
 from onlinekern._outliers import OnlineOutlierDetector
-from onlinekern._typing import Floats
+from onlinekern._threads import ONE_THREAD
+from onlinekern._typing import ArrayLike, Floats
 from onlinekern.core import LOSSES, RULES
 from onlinekern.core.models.kernel_mean import MeanSpace
+from onlinekern.core.models.leverage import LeverageSpace
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from onlinekern.core.stream import Model
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelMeanDetector(OnlineOutlierDetector, ExplicitEstimator):
-    """The mean of one class in the features of a kernel (EXPoSE): a novelty and outlier detector.
+    """One class in the features of a kernel, by their mean (EXPoSE) or by leverages.
 
-    The score of a sample is its inner product with the mean of the samples so far,
-    ``f(x) = z(x) . m_t`` with ``m_t = sum_s a_s z(x_s) / sum_s a_s``, ``a_s = forgetting^(t - s)``,
-    and features z of a kernel. It approximates the mean kernel value of x and the samples, a
-    density but for a factor [1]_. A sample is an outlier where it is below `offset_`. Time per
-    sample and memory do not grow with the stream, and there is no step size.
+    A novelty and outlier detector: a sample is an outlier where its score is below `offset_`. With
+    features z of a kernel and weights ``a_s = forgetting^(t - s)`` of the samples so far, the score
+    is one of
+
+    - the inner product with their mean, ``f(x) = z(x) . m_t``, ``m_t = sum_s a_s z(x_s) / sum_s
+      a_s``. It approximates the mean kernel value of x and the samples, a density but for a factor
+      [1]_.
+    - ``f(x) = 1 / (1 + v)``, with ``v = z(x)' A_t^-1 z(x)`` and ``A_t = reg I + sum_s a_s z(x_s)
+      z(x_s)'``. ``1 - f(x) = v / (1 + v)`` is the leverage that x would have in a least squares fit
+      of all samples: the share of its own target in its prediction, high where x is unlike the
+      others. It measures whether samples are near, not how many (the inverse of v is a Christoffel
+      function, whose level sets follow the support of the samples [2]_).
+
+    Time per sample and memory do not grow with the stream, and there is no step size.
 
     Parameters
     ----------
     {contamination}
+    statistic : {'mean', 'leverage'}, default='mean'
+        What the score is. The mean costs one product with the features, the leverage products with
+        a matrix of their number: docs/accuracy.md compares ranking and cost.
+    reg : float > 0, default=1.0
+        Of the leverage: so many samples in a direction of the features count half. The larger, the
+        closer the ranking is to that of a density; less sees gaps between samples, and noise.
     forgetting : float in (0, 1], default=1.0
         Weight of a sample relative to the next one. 1 is the mean of all samples; with 0.999 the
         last 1,000 samples have 63 % of the weight.
@@ -56,7 +77,7 @@ class KernelMeanDetector(OnlineOutlierDetector, ExplicitEstimator):
     landmarks_ : ndarray or CSR matrix of shape (n_landmarks, n_features)
         With features='nystroem': in the order of their arrival.
     mean_ : ndarray of shape (2 * n_components,) or (n_landmarks,)
-        The mean m of the features, of Fourier features the cosines first.
+        With statistic='mean': the mean m of the features, of Fourier features the cosines first.
     gamma_ : float
         The kernel width in use.
     n_seen_ : int
@@ -79,10 +100,19 @@ class KernelMeanDetector(OnlineOutlierDetector, ExplicitEstimator):
     become one: what it has in common with later landmarks beyond that span, at most the root of
     that distance, is lost.
 
+    The leverage of Nystroem features contains ``(kappa(x, x) - z(x)'z(x)) / reg``, which is what x
+    has beyond the span of the landmarks, where A is ``reg I``. The weights a_s are those of the
+    recursion ``A <- forgetting A + z z'``; what it forgets of ``reg I`` is given back before that
+    is more than half. When, depends on the number of samples alone: calls of any length give the
+    same scores. A new value of `forgetting` takes effect with the next sample for the mean, and in
+    a new fit for the leverage.
+
     References
     ----------
     .. [1] M. Schneider, W. Ertel, F. Ramos (2016). Expected similarity estimation for large-scale
        batch and streaming anomaly detection. Machine Learning 105, 305-333.
+    .. [2] J.-B. Lasserre, E. Pauwels (2019). The empirical Christoffel function with applications
+       in data analysis. Advances in Computational Mathematics 45, 1439-1468.
 
     Examples
     --------
@@ -94,6 +124,8 @@ class KernelMeanDetector(OnlineOutlierDetector, ExplicitEstimator):
     array([ 1, -1])
     """
 
+    statistic: str = "mean"
+    reg: float = 1.0
     features: str = "fourier"
     n_components: int = 200
     frequencies: str = "plain"
@@ -104,6 +136,8 @@ class KernelMeanDetector(OnlineOutlierDetector, ExplicitEstimator):
     linear: ClassVar[bool] = False  # type: ignore[misc]
 
     _constraints = {
+        "statistic": [StrOptions({"mean", "leverage"})],
+        "reg": POSITIVE,
         "forgetting": [Interval(Real, 0, 1, closed="right")],
         "frequencies": [StrOptions({"plain", "orthogonal"})],
         "selection": None,
@@ -121,20 +155,67 @@ class KernelMeanDetector(OnlineOutlierDetector, ExplicitEstimator):
 
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
         if self.features == "fourier":
-            return FREQUENCY_BYTES * n_features * self.n_components
-        return super()._n_bytes(n_features, n_outputs, itemsize, is_sparse)
+            features, length = FREQUENCY_BYTES * n_features * self.n_components, 2
+        else:
+            features, length = super()._n_bytes(n_features, n_outputs, itemsize, is_sparse), 1
+        if self.statistic == "mean":
+            return features
+        return features + least_squares_bytes(length * self.n_components, n_outputs, itemsize)
 
     def _explicit_space(self, X: Any, n_outputs: int, features: Any) -> Any:
+        if self.statistic == "leverage":
+            return LeverageSpace(features, n_outputs, float(self.reg), float(self.forgetting))
         return MeanSpace(features, forgetting=float(self.forgetting))
 
     def _renew(self, model: Model) -> None:
         super()._renew(model)
-        if self.forgetting != model.space.forgetting:
+        if isinstance(model.space, MeanSpace) and self.forgetting != model.space.forgetting:
             self._validate_params()
             with model.writing():
                 model.space.forgetting = self.forgetting
 
+    def _blas(self) -> AbstractContextManager[Any]:
+        """A context in which the leverage, which calls BLAS, is learnt; the mean calls none."""
+        return ONE_THREAD() if self.statistic == "leverage" else nullcontext()
+
+    def _train(
+        self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
+    ) -> None:
+        with self._blas():
+            super()._train(model, X, y, weight, draws)
+
+    def _partial_fit(self, X: Any, y: Any, labels: Any, sample_weight: ArrayLike | None) -> Any:
+        with self._blas():
+            return super()._partial_fit(X, y, labels, sample_weight)
+
+    def learn_one(self, x: ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Learn one sample, without scikit-learn's validation.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,)
+            Fastest when C-contiguous and of the model's dtype.
+        y : Ignored
+
+        Returns
+        -------
+        self : object
+        """
+        if not self._next_calls_blas():
+            return super().learn_one(x)
+        with ONE_THREAD():
+            return super().learn_one(x)
+
+    def _next_calls_blas(self) -> bool:
+        # Only the last sample of a block of the leverage does.
+        space = self._model.space if "_model" in self.__dict__ else None
+        if not isinstance(space, LeverageSpace):
+            return False
+        return space.block.count + 1 >= space.block.block_length
+
     @property
     def mean_(self) -> Floats:
         """The mean of the features, ndarray of shape (2 n_components,) or (n_landmarks,)."""
+        if not isinstance(self._fitted_model.space, MeanSpace):
+            raise AttributeError("mean_ is there with statistic='mean' only")
         return self._read(lambda space: space.effective())[0]

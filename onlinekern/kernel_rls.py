@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from onlinekern._constraints import POSITIVE
-from onlinekern._explicit import ExplicitEstimator
+from onlinekern._explicit import ExplicitEstimator, least_squares_bytes
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern._threads import SingleThreadedBlas
 from onlinekern._typing import Array, Floats, Samples
@@ -37,9 +37,7 @@ class KernelRLS(SingleThreadedBlas, ExplicitEstimator):
     _constraints = {"reg": POSITIVE, "forgetting": [Interval(Real, 0, 1, closed="right")]}
 
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
-        # The sums and the inverse, each with its copy; 64 rows and their products, twice.
-        length = self._length(n_features)
-        own = length * (length * 2 * (8 + itemsize) + 64 * 2 * 2 * itemsize + 5 * 8 * n_outputs)
+        own = least_squares_bytes(self._length(n_features), n_outputs, itemsize)
         return own + super()._n_bytes(n_features, n_outputs, itemsize, is_sparse)
 
     def _check_form(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:

@@ -22,6 +22,7 @@ RESTORERS = {
     "Generator": "base.random",
     "KernelSpace": "models.space",
     "LeastSquaresSpace": "models.least_squares",
+    "LeverageSpace": "models.leverage",
     "LinearSpace": "models.linear",
     "LocalSpace": "models.local",
     "MappedSpace": "models.mapped",

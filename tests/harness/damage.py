@@ -42,6 +42,8 @@ VARIANTS = [
     ("PegasosClassifier", {"batch_size": 7}),
     ("LOLClassifier", {"multi_class": "margin"}),
     ("KernelMeanDetector", {"features": "nystroem"}),
+    ("KernelMeanDetector", {"statistic": "leverage"}),
+    ("KernelMeanDetector", {"statistic": "leverage", "features": "nystroem", "forgetting": 0.9}),
 ]
 
 

@@ -71,6 +71,11 @@ CASES = {
         *("KernelRLSRegressor", {"n_components": 8, "linear": False, "forgetting": 0.9}),
         *(None, "float32"),
     ),
+    "kernel_mean_leverage": (
+        "KernelMeanDetector",
+        {"statistic": "leverage", "features": "nystroem", "n_components": 7, "forgetting": 0.9},
+        *(None, "float32"),
+    ),
     "fourier": ("FourierFeatures", {"n_components": 5, "random_state": 10}, None, "dense"),
     "nystroem": ("NystroemFeatures", {"n_components": 5, "random_state": 11}, None, "csr"),
     "directions": ("FrequentDirections", {"sketch_size": 3}, None, "dense"),

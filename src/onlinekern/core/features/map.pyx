@@ -78,6 +78,13 @@ cdef class FeatureMap(Component):
         """How many positions, from the first one on, may hold anything but 0."""
         return self.length
 
+    cdef double remainder(self, FeatureWindow window, Py_ssize_t i) noexcept nogil:
+        """kappa(x, x) - ||z(x)||^2 of sample i of an open window: what x has beyond the features.
+
+        0 unless a map knows it.
+        """
+        return 0
+
     cdef Status consider(self, FeatureWindow window, Py_ssize_t i, bint entered) noexcept nogil:
         """Let a map that grows take up sample i of a learning window. Returns a status.
 

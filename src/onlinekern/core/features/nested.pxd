@@ -13,6 +13,7 @@ cdef class NestedNystroem(FeatureMap):
     cdef readonly str selection
     cdef readonly double novelty
     cdef bint only_entered         # whether samples that do not enter are no candidates
+    cdef double rounding           # below this fraction of kappa(x, x), delta^2 is an error
     cdef double least              # of delta^2, as a fraction of kappa(l, l)
     cdef double *rows              # L^-1, n_components x n_components
     cdef char *panels              # L^-1 in the dtype of the samples

@@ -62,8 +62,8 @@ cdef class NestedNystroem(FeatureMap):
         self.d = landmarks.store.d
         self.itemsize = landmarks.itemsize
         self.ops = ops_for(self.itemsize)
-        self.least = novelty if selection != "first" else \
-            sqrt(np.finfo(landmarks.dtype).eps)
+        self.rounding = sqrt(np.finfo(landmarks.dtype).eps)
+        self.least = novelty if selection != "first" else self.rounding
         self.n_features = n_components
         self.length = whole_panels(n_components)
         self.rows = <double *> resize_array(
@@ -147,6 +147,14 @@ cdef class NestedNystroem(FeatureMap):
 
     cdef Py_ssize_t used(self) noexcept nogil:
         return self.landmarks.n
+
+    cdef double remainder(self, FeatureWindow window, Py_ssize_t i) noexcept nogil:
+        """The squared distance of x to the span of the landmarks; 0 if it is a rounding error."""
+        cdef double square, absolute
+        cdef double diagonal = self.landmarks.kernel.diagonal(
+            (<NestedWindow> window).window.block.squares[i])
+        self.ops.norms(window.features.row(i), self.length, &square, &absolute)
+        return diagonal - square if diagonal - square > self.rounding * diagonal else 0
 
     cdef FeatureWindow new_window(self, Py_ssize_t rows):
         return NestedWindow(self, self.landmarks.new_window(rows), False)

@@ -1,6 +1,7 @@
 # Least squares over explicit features. May change at minor versions.
 from libc.stdint cimport int64_t
 
+from onlinekern.core.base.part cimport Status
 from onlinekern.core.features.map cimport FeatureMap, FeatureWindow
 from onlinekern.core.linalg.look_ahead cimport LookAhead
 from onlinekern.core.linalg.open_block cimport OpenBlock
@@ -20,3 +21,8 @@ cdef class LeastSquaresSpace(Space):
 
     cdef const char *rows_of(self, FeatureWindow window, double *widened, Py_ssize_t first,
                              Py_ssize_t n) noexcept nogil
+    cdef Status take_up(self, Py_ssize_t i, double weight, const double *steps) noexcept nogil
+    cdef int set_state(self, object entered, object state) except -1
+
+
+cdef double *new_rows(Py_ssize_t length) except NULL

@@ -124,10 +124,14 @@ cdef class LeastSquaresSpace(Space):
 
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         """Take up a sample whose contraction is not 0: that is its weight. Returns a status."""
-        cdef Py_ssize_t used = self.map.used()
         cdef double weight = update.contractions[0]
         if weight > 0 and self.residuals is not None:
             self.residuals.add(update.coefficients[0] / weight, self.ahead.variance(i))
+        return self.take_up(i, weight, update.coefficients)
+
+    cdef Status take_up(self, Py_ssize_t i, double weight, const double *steps) noexcept nogil:
+        """Take up sample i unless its weight is 0, with steps weight (y - f). Returns a status."""
+        cdef Py_ssize_t used = self.map.used()
         if self.map.consider(self.window, i, weight > 0) < 0:
             return NO_MEMORY
         if self.map.used() > used:
@@ -136,7 +140,7 @@ cdef class LeastSquaresSpace(Space):
         if not weight > 0:
             return OK
         self.entered += 1
-        return self.ahead.enter(i, weight, update.coefficients)
+        return self.ahead.enter(i, weight, steps)
 
     cdef Status settle(self) noexcept nogil:
         self.ahead.hand_over()
@@ -204,6 +208,13 @@ cdef class LeastSquaresSpace(Space):
             raise MemoryError(f"no memory for the variances of {total} samples")
         return np.asarray(found)
 
+    cdef int set_state(self, object entered, object state) except -1:
+        """Take over the count of samples, and the state of the block; it must fit the map."""
+        self.block.set_state(state)
+        self.entered = self.saved_entered = count_of("entered", entered)
+        integer_within("used", self.block.used, self.map.used(), self.map.used())
+        return 0
+
     def effective(self):
         """Weights of the features, ndarray of shape (n_outputs, n_features)."""
         return self.block.weights()[:, self.map.columns()]
@@ -228,7 +239,5 @@ def _restore(map, n_outputs, reg, forgetting, reach, residuals, entered, state):
         raise TypeError(f"residuals must be Residuals, got {type(residuals).__name__}")
     cdef LeastSquaresSpace space = LeastSquaresSpace(map, n_outputs, reg, forgetting, reach,
                                                      residuals)
-    space.block.set_state(state)
-    space.entered = space.saved_entered = count_of("entered", entered)
-    integer_within("used", space.block.used, space.map.used(), space.map.used())
+    space.set_state(entered, state)
     return space
