@@ -1,6 +1,6 @@
 """The stream loop: every learner of the library, online or over several passes, runs through it.
 
-order -> open a block -> scores -> squared lengths -> gate, rule -> update
+order -> open a block -> scores -> gate -> squared lengths -> rule -> update
               ^            ^                                          |
               |            +-------------- next sample ---------------+
               +--------------------------- next block ----------------+
@@ -99,7 +99,7 @@ cdef class Model:
 
     cdef int reserve(self, Py_ssize_t n_outputs) except -1:
         """Give the sample and its update memory for so many outputs."""
-        self.current = <double *> calloc(5 * n_outputs, sizeof(double))
+        self.current = <double *> calloc(6 * n_outputs, sizeof(double))
         self.update.needs_length = <char *> calloc(n_outputs, 1)
         if self.current == NULL or self.update.needs_length == NULL:
             raise MemoryError(f"no memory for the scores of {n_outputs} outputs")
@@ -107,6 +107,7 @@ cdef class Model:
         self.update.lengths = self.current + 2 * n_outputs
         self.update.coefficients = self.current + 3 * n_outputs
         self.update.contractions = self.current + 4 * n_outputs
+        self.update.importances = self.current + 5 * n_outputs
         self.sample.scores = self.current
         return 0
 
@@ -429,11 +430,11 @@ cdef inline Status step(Model model, Py_ssize_t i, double y, double weight,
     model.sample.y = y
     model.sample.weight = weight
     model.sample.t = model.counters.seen
-    model.head.select_lengths(&model.sample, &model.update, model.present_rule)
+    model.head.select_lengths(&model.sample, &model.update, model.present_rule, model.present_gate,
+                              model.rng)
     if model.update.needs_lengths:
         model.space.squared_lengths(i, &model.update)
-    model.head.solve(&model.sample, &model.update, model.present_rule, model.present_gate,
-                     model.rng)
+    model.head.solve(&model.sample, &model.update, model.present_rule)
     model.counters.loss += weight * model.update.loss
     model.counters.mistakes += prediction[0] != y
     if model.update.updates and not finite(model.update.coefficients, model.head.n_outputs):

@@ -22,9 +22,11 @@ cdef struct Update:
     bint updates             # whether any coefficient is not 0
     bint needs_lengths       # whether any flag of `needs_length` is set
     double uniform           # the random number of the gate; negative: not drawn yet
+    bint enters              # of rules of second order: a loss > 0 has passed the gate
     char *needs_length       # K flags: whether `solve` uses the squared length for this output
     double *lengths          # K squared lengths of the sample; 0 where none is needed
     double *coefficients     # K coefficients of the sample
+    double *importances      # K importances that the gate gave; 0: the output does not update
     double *contractions     # K contractions, of rules of second order
 
 
@@ -36,7 +38,6 @@ cdef class Head(Part):
     cdef double predict(self, const double *scores) noexcept nogil
     cdef double target(self, double y) noexcept nogil
     cdef double violation(self, const double *scores, double y) noexcept nogil
-    cdef void select_lengths(self, const Sample *sample, Update *update,
-                             Rule rule) noexcept nogil
-    cdef void solve(self, const Sample *sample, Update *update, Rule rule, Gate gate,
-                    Generator rng) noexcept nogil
+    cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Gate gate,
+                             Generator rng) noexcept nogil
+    cdef void solve(self, const Sample *sample, Update *update, Rule rule) noexcept nogil

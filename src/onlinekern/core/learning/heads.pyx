@@ -1,10 +1,11 @@
 """Heads: reduce K scores and a label to scalar problems for a rule, and K scores to a prediction.
 
 Only a head knows labels: classes are the numbers 0 ... K-1, regression targets are
-themselves. A sample is learnt in three steps: `select_lengths` says which squared lengths are
-needed, the space fills them in, and `solve` gives each output its coefficient (0: no update) and,
-for rules of second order, its contraction. Each output may have a geometry, and so a length, of its
-own.
+themselves. A sample is learnt in three steps: `select_lengths` asks the gate, and says which
+squared lengths are needed; the space fills them in; and `solve` gives each output its coefficient
+(0: no update) and, for rules of second order, its contraction. Each output may have a geometry, and
+so a length, of its own. What the gate keeps out needs no length: to measure one may be most of the
+work.
 """
 from libc.math cimport fabs
 
@@ -17,37 +18,55 @@ from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.learning.sampling cimport Gate
 
 
-cdef inline bint select_length(Py_ssize_t k, double f, double y, Update *update,
-                               Rule rule) noexcept nogil:
-    """Note, and return, whether the coefficient of output k depends on the squared length."""
-    cdef bint needed = rule.uses_length and rule.needs_length(f, y)
+cdef inline double importance_of(double f, double y, Update *update, Rule rule, Gate gate,
+                                 Generator rng) noexcept nogil:
+    """What the gate says of a scalar problem."""
+    return 1 if gate.always else \
+        gate.importance(rule.loss, f, y, rule.loss.value(f, y), rng, &update.uniform)
+
+
+cdef inline bint note_importance(Py_ssize_t k, double f, double y, double importance,
+                                 Update *update, Rule rule) noexcept nogil:
+    """Note what the gate said of output k. Returns whether its coefficient depends on the length.
+    """
+    cdef bint needed = importance != 0 and rule.uses_length and rule.needs_length(f, y)
+    update.importances[k] = importance
     update.needs_length[k] = needed
     update.lengths[k] = 0
+    if rule.second_order and needed and rule.loss.value(f, y) > 0:
+        update.enters = True
     return needed
 
 
+cdef inline bint select_length(Py_ssize_t k, double f, double y, Update *update, Rule rule,
+                               Gate gate, Generator rng) noexcept nogil:
+    """Ask the gate about output k, and note what it says. Returns what `note_importance` does."""
+    return note_importance(k, f, y, importance_of(f, y, update, rule, gate, rng), update, rule)
+
+
+cdef inline void begin_sample(Update *update) noexcept nogil:
+    """Forget what `select_length` noted of the sample before."""
+    update.uniform = -1
+    update.enters = False
+
+
 cdef inline double solve_output(Py_ssize_t k, double f, double y, const Sample *sample,
-                                Update *update, Rule rule, Gate gate,
-                                Generator rng) noexcept nogil:
+                                Update *update, Rule rule) noexcept nogil:
     """Coefficient and contraction of output k at score f and target y; returns its loss."""
-    cdef double loss = rule.loss.value(f, y)
-    cdef double importance = 1 if gate.always else \
-        gate.importance(rule.loss, f, y, loss, rng, &update.uniform)
-    importance *= sample.weight
+    cdef double importance = update.importances[k] * sample.weight
     if rule.second_order:
         update.contractions[k] = 0 if importance == 0 else \
             rule.contraction(f, y, update.lengths[k], importance)
     update.coefficients[k] = 0 if importance == 0 else \
         rule.coefficient(f, y, update.lengths[k], sample.t, importance)
-    return loss
+    return rule.loss.value(f, y)
 
 
-cdef inline void solve_one(double y, const Sample *sample, Update *update, Rule rule, Gate gate,
-                           Generator rng) noexcept nogil:
+cdef inline void solve_one(double y, const Sample *sample, Update *update,
+                           Rule rule) noexcept nogil:
     """`Head.solve` for a single output, whose target is y."""
-    update.uniform = -1
     update.shrink = rule.shrink(sample.t)
-    update.loss = solve_output(0, sample.scores[0], y, sample, update, rule, gate, rng)
+    update.loss = solve_output(0, sample.scores[0], y, sample, update, rule)
     update.updates = update.coefficients[0] != 0
 
 
@@ -85,16 +104,16 @@ cdef class Head(Part):
         """How wrong the scores of a sample are: the larger, the worse."""
         return fabs(y - scores[0])
 
-    cdef void select_lengths(self, const Sample *sample, Update *update,
-                             Rule rule) noexcept nogil:
-        """Set `needs_length` for each output, and the lengths to 0."""
+    cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Gate gate,
+                             Generator rng) noexcept nogil:
+        """Set `needs_length` and `importances` for each output, and the lengths to 0."""
+        begin_sample(update)
         update.needs_lengths = select_length(0, sample.scores[0], self.target(sample.y), update,
-                                             rule)
+                                             rule, gate, rng)
 
-    cdef void solve(self, const Sample *sample, Update *update, Rule rule, Gate gate,
-                    Generator rng) noexcept nogil:
+    cdef void solve(self, const Sample *sample, Update *update, Rule rule) noexcept nogil:
         """Compute loss, shrink, coefficients and contractions from the scores and lengths."""
-        solve_one(self.target(sample.y), sample, update, rule, gate, rng)
+        solve_one(self.target(sample.y), sample, update, rule)
 
 
 cdef inline double sign_of(double y) noexcept nogil:
@@ -116,13 +135,14 @@ cdef class Binary(Head):
         return sign_of(y)
 
     # `select_lengths` and `solve` are those of the base without a virtual call for the target.
-    cdef void select_lengths(self, const Sample *sample, Update *update,
-                             Rule rule) noexcept nogil:
-        update.needs_lengths = select_length(0, sample.scores[0], sign_of(sample.y), update, rule)
+    cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Gate gate,
+                             Generator rng) noexcept nogil:
+        begin_sample(update)
+        update.needs_lengths = select_length(0, sample.scores[0], sign_of(sample.y), update, rule,
+                                             gate, rng)
 
-    cdef void solve(self, const Sample *sample, Update *update, Rule rule, Gate gate,
-                    Generator rng) noexcept nogil:
-        solve_one(sign_of(sample.y), sample, update, rule, gate, rng)
+    cdef void solve(self, const Sample *sample, Update *update, Rule rule) noexcept nogil:
+        solve_one(sign_of(sample.y), sample, update, rule)
 
     cdef double violation(self, const double *scores, double y) noexcept nogil:
         return -scores[0] if y > 0 else scores[0]
@@ -160,24 +180,23 @@ cdef class OneVsRest(Head):
                 worst = max(worst, scores[k])
         return worst
 
-    cdef void select_lengths(self, const Sample *sample, Update *update,
-                             Rule rule) noexcept nogil:
+    cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Gate gate,
+                             Generator rng) noexcept nogil:
         cdef Py_ssize_t k, label = <Py_ssize_t> sample.y
         update.needs_lengths = False
+        begin_sample(update)
         for k in range(self.n_outputs):
             update.needs_lengths |= select_length(k, sample.scores[k], 1 if k == label else -1,
-                                                  update, rule)
+                                                  update, rule, gate, rng)
 
-    cdef void solve(self, const Sample *sample, Update *update, Rule rule, Gate gate,
-                    Generator rng) noexcept nogil:
+    cdef void solve(self, const Sample *sample, Update *update, Rule rule) noexcept nogil:
         cdef Py_ssize_t k, label = <Py_ssize_t> sample.y
-        update.uniform = -1
         update.loss = 0
         update.updates = False
         update.shrink = rule.shrink(sample.t)
         for k in range(self.n_outputs):
             update.loss += solve_output(k, sample.scores[k], 1 if k == label else -1, sample,
-                                        update, rule, gate, rng)
+                                        update, rule)
             update.updates |= update.coefficients[k] != 0
 
 
@@ -199,28 +218,27 @@ cdef class Margin(OneVsRest):
     cdef double violation(self, const double *scores, double y) noexcept nogil:
         return scores[self.rival(scores, <Py_ssize_t> y)] - scores[<Py_ssize_t> y]
 
-    cdef void select_lengths(self, const Sample *sample, Update *update,
-                             Rule rule) noexcept nogil:
+    cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Gate gate,
+                             Generator rng) noexcept nogil:
         cdef Py_ssize_t k, label = <Py_ssize_t> sample.y
         cdef Py_ssize_t rival = self.rival(sample.scores, label)
         for k in range(self.n_outputs):
             update.needs_length[k] = False
             update.lengths[k] = 0
+        begin_sample(update)
         update.needs_lengths = select_length(
-            label, sample.scores[label] - sample.scores[rival], 1, update, rule)
+            label, sample.scores[label] - sample.scores[rival], 1, update, rule, gate, rng)
         update.needs_length[rival] = update.needs_lengths
 
-    cdef void solve(self, const Sample *sample, Update *update, Rule rule, Gate gate,
-                    Generator rng) noexcept nogil:
+    cdef void solve(self, const Sample *sample, Update *update, Rule rule) noexcept nogil:
         cdef Py_ssize_t k, label = <Py_ssize_t> sample.y
         cdef Py_ssize_t rival = self.rival(sample.scores, label)
         for k in range(self.n_outputs):
             update.coefficients[k] = 0
-        update.uniform = -1
         update.shrink = rule.shrink(sample.t)
         update.lengths[label] += update.lengths[rival]
         update.loss = solve_output(label, sample.scores[label] - sample.scores[rival], 1, sample,
-                                   update, rule, gate, rng)
+                                   update, rule)
         update.coefficients[rival] = -update.coefficients[label]
         update.contractions[rival] = update.contractions[label]
         update.updates = update.coefficients[label] != 0
@@ -236,29 +254,24 @@ cdef class Joint(Margin):
     cdef double margin(self, const double *scores, Py_ssize_t label) noexcept nogil:
         return scores[label] - scores[self.rival(scores, label)]
 
-    cdef void select_lengths(self, const Sample *sample, Update *update,
-                             Rule rule) noexcept nogil:
-        OneVsRest.select_lengths(self, sample, update, rule)
-
-    cdef void solve(self, const Sample *sample, Update *update, Rule rule, Gate gate,
-                    Generator rng) noexcept nogil:
+    cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Gate gate,
+                             Generator rng) noexcept nogil:
         cdef Py_ssize_t k, label = <Py_ssize_t> sample.y
-        cdef double margin = self.margin(sample.scores, label)
-        cdef double importance, target
-        update.uniform = -1
+        cdef double importance
+        begin_sample(update)
+        importance = importance_of(self.margin(sample.scores, label), 1, update, rule, gate, rng)
+        update.needs_lengths = False
+        for k in range(self.n_outputs):
+            update.needs_lengths |= note_importance(
+                k, sample.scores[k], 1 if k == label else -1, importance, update, rule)
+
+    cdef void solve(self, const Sample *sample, Update *update, Rule rule) noexcept nogil:
+        cdef Py_ssize_t k, label = <Py_ssize_t> sample.y
         update.shrink = rule.shrink(sample.t)
-        update.loss = rule.loss.value(margin, 1)
-        importance = sample.weight * (1 if gate.always else gate.importance(
-            rule.loss, margin, 1, update.loss, rng, &update.uniform))
+        update.loss = rule.loss.value(self.margin(sample.scores, label), 1)
         update.updates = False
         for k in range(self.n_outputs):
-            target = 1 if k == label else -1
-            update.contractions[k] = update.coefficients[k] = 0
-            if importance > 0:
-                update.contractions[k] = rule.contraction(
-                    sample.scores[k], target, update.lengths[k], importance)
-                update.coefficients[k] = rule.coefficient(
-                    sample.scores[k], target, update.lengths[k], sample.t, importance)
+            solve_output(k, sample.scores[k], 1 if k == label else -1, sample, update, rule)
             update.updates |= update.coefficients[k] != 0
 
 
@@ -310,14 +323,13 @@ cdef class Weighted(Head):
     cdef double violation(self, const double *scores, double y) noexcept nogil:
         return self.inner.violation(scores, y)
 
-    cdef void select_lengths(self, const Sample *sample, Update *update,
-                             Rule rule) noexcept nogil:
-        self.inner.select_lengths(sample, update, rule)
+    cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Gate gate,
+                             Generator rng) noexcept nogil:
+        self.inner.select_lengths(sample, update, rule, gate, rng)
 
-    cdef void solve(self, const Sample *sample, Update *update, Rule rule, Gate gate,
-                    Generator rng) noexcept nogil:
+    cdef void solve(self, const Sample *sample, Update *update, Rule rule) noexcept nogil:
         cdef Py_ssize_t k, label = <Py_ssize_t> sample.y
-        self.inner.solve(sample, update, rule, gate, rng)
+        self.inner.solve(sample, update, rule)
         for k in range(self.n_outputs):
             if k == label or not self.positive_only:
                 update.coefficients[k] *= self.weights[label]
