@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from onlinekern.kernel_mean import KernelMeanDetector as KernelMeanDetector
     from onlinekern.kernel_rls import KernelRLSClassifier as KernelRLSClassifier
     from onlinekern.kernel_rls import KernelRLSRegressor as KernelRLSRegressor
+    from onlinekern.kernel_second_order import KernelAROWClassifier as KernelAROWClassifier
+    from onlinekern.kernel_second_order import KernelSCWClassifier as KernelSCWClassifier
     from onlinekern.linear import OGDClassifier as OGDClassifier
     from onlinekern.linear import OGDRegressor as OGDRegressor
     from onlinekern.linear import PegasosClassifier as PegasosClassifier

@@ -20,6 +20,7 @@ PUBLIC_CLASSES = {
     ),
     "kernel_mean": ("KernelMeanDetector",),
     "kernel_rls": ("KernelRLSClassifier", "KernelRLSRegressor"),
+    "kernel_second_order": ("KernelAROWClassifier", "KernelSCWClassifier"),
     "linear": ("OGDClassifier", "OGDRegressor", "PegasosClassifier", "PerceptronClassifier"),
     "linear_pa": ("PAClassifier", "PARegressor"),
     "local": ("LOLClassifier",),

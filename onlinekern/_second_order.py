@@ -19,17 +19,32 @@ if TYPE_CHECKING:
     from onlinekern.core.base.random import Generator
 
 
-def check_memory(kind: str, n_outputs: int, length: int) -> None:
+def check_memory(kind: str, n_outputs: int, length: int, *sizes: int) -> None:
     """Raise MemoryError if there is no room for covariances of this kind."""
-    needed = COVARIANCES[kind].nbytes(n_outputs, length)
+    needed = COVARIANCES[kind].nbytes(n_outputs, length, *sizes)
     available = available_memory()
     if needed > available:
-        one = n_outputs == 1 or kind == "shared"
+        one = n_outputs == 1 or kind != "full"
         matrices = "a matrix" if one else f"{n_outputs} matrices"
+        rows = min(2 * sizes[0], 2 * length) if sizes else length
         raise MemoryError(
-            f'covariance="{kind}" keeps {matrices} of {length} x {length} numbers: with the copy '
+            f'covariance="{kind}" keeps {matrices} of {rows} x {length} numbers: with the copy '
             f"that undoes a failed call {needed / 1e9:.3g} gigabytes, and {available / 1e9:.3g} "
             'are available. Use covariance="diagonal", or fewer features.'
+        )
+
+
+def warn_of_degeneration(estimator: Any) -> None:
+    """Warn, once, that samples were skipped because no variance was left in their direction."""
+    n_degenerate = estimator._model.space.n_degenerate
+    if n_degenerate and not estimator._warned:
+        estimator._warned = True
+        warn(
+            f"the covariance has degenerated: {n_degenerate} samples were skipped because no "
+            "variance was left in their direction. With CWClassifier, noisy labels cause this: "
+            "use SCWClassifier or AROWClassifier. With those, scale the features, raise r or "
+            "lower the confidence.",
+            ConvergenceWarning,
         )
 
 
@@ -39,7 +54,7 @@ class SecondOrderEstimator(LinearEstimator):
 
     covariance: str = "diagonal"
 
-    _constraints = {"covariance": [StrOptions(set(COVARIANCES))]}
+    _constraints = {"covariance": [StrOptions({"diagonal", "full", "shared"})]}
 
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
         # A variance for each weight at least.
@@ -53,16 +68,7 @@ class SecondOrderEstimator(LinearEstimator):
         return SecondOrderSpace(*self._linear(X, n_outputs), self.covariance)
 
     def _finish(self) -> None:
-        n_degenerate = self._model.space.n_degenerate
-        if n_degenerate and not self._warned:
-            self._warned = True
-            warn(
-                f"the covariance has degenerated: {n_degenerate} samples were skipped because no "
-                "variance was left in their direction. With CWClassifier, noisy labels cause this: "
-                "use SCWClassifier or AROWClassifier. With those, scale the features, raise r or "
-                "lower the confidence.",
-                ConvergenceWarning,
-            )
+        warn_of_degeneration(self)
 
     @property
     def covariance_(self) -> Floats:

@@ -10,6 +10,15 @@ from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import GATES, LOSSES, RULES
 
 
+def check_alpha_and_beta(parameters: Any) -> None:
+    """Raise ValueError if a loss could be accepted with a probability of more than 1."""
+    if parameters.beta < parameters.alpha:
+        raise ValueError(
+            f"beta must be at least alpha (acceptance is min(alpha, loss) / beta), "
+            f"got alpha={parameters.alpha} and beta={parameters.beta}"
+        )
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class SPA(GrowingEstimator):
     """Mixin: PA-I behind a gate that samples by loss."""
@@ -22,11 +31,7 @@ class SPA(GrowingEstimator):
     _constraints = {"eta": POSITIVE, "alpha": POSITIVE, "beta": POSITIVE}
 
     def _gate(self) -> Any:
-        if self.beta < self.alpha:
-            raise ValueError(
-                f"beta must be at least alpha (acceptance is min(alpha, loss) / beta), "
-                f"got alpha={self.alpha} and beta={self.beta}"
-            )
+        check_alpha_and_beta(self)
         return GATES["loss_proportional"](self.alpha, self.beta)
 
 

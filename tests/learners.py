@@ -14,6 +14,8 @@ NAMES = sorted(name for name, cls in CLASSES.items() if hasattr(cls, "partial_fi
 SIZES = {
     "NOGDClassifier": {"budget": 15, "n_components": 10},
     "NOGDRegressor": {"budget": 15, "n_components": 10},
+    "KernelAROWClassifier": {"n_components": 15, "covariance": "sketched", "sketch_size": 4},
+    "KernelSCWClassifier": {"n_components": 15, "covariance": "diagonal"},
 }
 
 

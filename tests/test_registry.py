@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 import test_features
+import test_kernel_second_order
 import test_kernels
 import test_losses
 import test_olla
 import test_policies
 import test_rules
 import test_sdrogd
-import test_second_order
-from oracles import algorithms
+from oracles import algorithms, kernel_second_order
 from registry import ESTIMATORS, POLICIES, SHARED
 
 import onlinekern
@@ -23,7 +23,7 @@ from onlinekern import core
 # Table of the core -> the test that compares its entries with their twins, and the argument which
 # that test takes them from: names of entries, or parts.
 COMPARISONS = {
-    "COVARIANCES": (test_second_order.test_twin, "covariance"),
+    "COVARIANCES": (test_kernel_second_order.test_twin, "covariance"),
     "DISCRIMINANTS": (test_sdrogd.test_every_form_is_the_oracle_s, "between"),
     "FEATURE_MAPS": (test_features.test_map, "name"),
     "GATES": (test_rules.test_every_rule_behind_every_gate_under_every_head, "gate"),
@@ -89,6 +89,7 @@ def test_twin_has_the_parameters(name, cls):
     own = set(inspect.signature(ESTIMATORS[name].twin).parameters)
     everything = own | set(inspect.signature(algorithms.run).parameters) | {
         *("fit_intercept", "class_weight"),  # of the linear twins' learner
+        *inspect.signature(kernel_second_order.learn).parameters,
         *("max_iter", "tol", "n_iter_no_change"),  # linear.passes
         *("early_stopping", "validation_fraction", "verbose", "warm_start"),  # in which passes
         *("C", "eta", "schedule", "power", "reg", "delta", "epsilon"),  # rules and losses

@@ -8,7 +8,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from learners import NAMES, build, data, learn, passes
+from learners import NAMES, SIZES, build, data, learn, passes
 from registry import ESTIMATORS, POLICIES
 from scipy import sparse
 from sklearn.base import clone, is_classifier, is_outlier_detector
@@ -49,7 +49,8 @@ UNNAMED = {
     *("AllOutputs", "Component", "InverseGramPolicy", "LeastSquaresSpace", "LeverageSpace"),
     "LocalSpace",
     *("Nystroem", "NystroemSpace", "OLLASpace", "PanelStore", "Part", "SparseStore", "Store"),
-    *("MappedSpace", "MeanSpace", "NestedNystroem", "Residuals", "SupportOutputs"),
+    *("MappedSecondOrderSpace", "MappedSpace", "MeanSpace", "NestedNystroem", "Residuals"),
+    *("Sketched", "SupportOutputs"),
 }
 
 
@@ -103,7 +104,7 @@ def test_every_policy_goes_on_alike(policy, stream, same_state, again):
 def test_what_fit_has_learnt(name, layout, stream, as_layout, same_state, again):
     X, y = stream("binary" if is_classifier(CLASSES[name]()) else "regression")
     X = as_layout(X, layout)
-    given = passes(name, 2) if name in NAMES else {}
+    given = {**SIZES.get(name, {}), **(passes(name, 2) if name in NAMES else {})}
     original = CLASSES[name](random_state=1, **given).fit(X, y)
     loaded = again(original)
     if is_outlier_detector(original):

@@ -29,6 +29,8 @@ def causes(name):
         return set()
     if name == "KernelRLSClassifier":  # all samples of the check enter, in every order
         return {STEPS}
+    if name == "KernelAROWClassifier":  # a weight of k divides r by k, which is what k copies do
+        return {ORDER}
     if name == "SDROGDClassifier":  # all samples of the check are in one batch
         return {BATCHES}
     return {ORDER} if name in SAME_IN_PLACE else {ORDER, STEPS}

@@ -45,4 +45,70 @@ PASSAGES = {
         of the classes that move, with ``multi_class="margin"`` by that of the pair, whose variance
         is ``2 x'S x``. So what one class learns of a direction makes all of them surer of it.
     """,
+    "kernel_second_order_parameters": """
+        covariance : {'shared', 'full', 'diagonal', 'sketched'}, default='shared'
+            S, of D features (`n_components`, and n_features + 1 with `linear`). 'shared' keeps one
+            symmetric matrix for all classes, ``D^2`` operations for each sample that enters and
+            ``16 D^2`` bytes; 'full' one for each class. 'diagonal' keeps a variance for each
+            weight: the fastest, and good with Nystroem features, which are nearly uncorrelated, but
+            not with 'fourier'. 'sketched' keeps one matrix for all classes whose inverse is a
+            diagonal and `sketch_size` directions (frequent directions [2]_): between the two in
+            time and error. A MemoryError says when the matrices do not fit into the available
+            memory.
+        sketch_size : int >= 1, default=50
+            Directions of 'sketched'. With D of them S is exact.
+        gate : {'margin', 'loss_proportional'}, default='margin'
+            Which samples enter. 'margin': those that the rule moves the weights for.
+            'loss_proportional': of these, by lot, with the probability ``min(alpha, loss) / beta``
+            of SPA [3]_, of the hinge loss. On long streams that halves the time for about the same
+            error.
+        alpha : float > 0, default=1.0
+            Of ``gate="loss_proportional"``: losses above it are admitted alike.
+        beta : float >= alpha, default=1.0
+            Of ``gate="loss_proportional"``: the larger, the fewer samples enter.
+        weighted : bool, default=False
+            Of ``gate="loss_proportional"``: whether a sample that entered with probability p has
+            the weight ``1 / p``, as in SPA, or 1.
+    """,
+    "kernel_second_order_attributes": """
+        coef_ : ndarray of shape (n_outputs, n)
+            Weights of ``x / sqrt(n_features)``, with `linear`, and of the kernel's features, of the
+            model that predicts; n_outputs is 1 for two classes, else the number of classes.
+        intercept_ : ndarray of shape (n_outputs,)
+            0 without `linear`.
+        covariance_ : ndarray of shape (n_outputs, D), or (n_outputs, D, D) if full
+            The variances, or S; of shape (1, D, D) if shared or sketched. In the order of `coef_`;
+            the constant comes last.
+        landmarks_ : ndarray of shape (n_landmarks, n_features), or CSR matrix
+            With features='nystroem'.
+        frequencies_ : ndarray of shape (n_components / 2, n_features)
+            With features='fourier'.
+        gamma_ : float
+            The kernel width in use.
+        n_seen_ : int
+            Samples learnt; those of weight 0 do not count.
+        cumulative_loss_ : float
+            Sum of weight times hinge loss; the loss of a sample is taken before it is learnt.
+        n_features_in_ : int
+            Features of a sample.
+    """,
+    "kernel_second_order_notes": """
+        Scale the features: the width of the kernel, and the prior of the linear weights, are the
+        same in all of them. A landmark that appears in mid-stream has a weight of 0 and a variance
+        of 1, as if it had been there from the start. Whether a sample becomes one is decided before
+        its step; for ``selection="margin"`` a sample enters if its hinge loss is above 0 and the
+        gate lets it pass. A shared S is contracted once per sample, by the largest beta of the
+        classes that move, with ``multi_class="margin"`` by that of the pair, whose variance is
+        ``2 z'S z``.
+
+        A contraction beta adds ``c z z'`` to the inverse of S, ``c = beta / (1 - beta z'S z)``. The
+        sketch keeps the leading directions of the sum of these, and of the rest the diagonal, so
+        that the inverse of S has the true diagonal, and S stays positive.
+    """,
+    "kernel_second_order_references": """
+        .. [2] M. Ghashami, E. Liberty, J. M. Phillips, D. P. Woodruff (2016). Frequent directions:
+           simple and deterministic matrix sketching. SIAM Journal on Computing 45, 1762-1792.
+        .. [3] J. Lu, P. Zhao, S. C. H. Hoi (2016). Online sparse passive aggressive learning with
+           kernels. SIAM International Conference on Data Mining.
+    """,
 }

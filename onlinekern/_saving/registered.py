@@ -25,6 +25,7 @@ RESTORERS = {
     "LeverageSpace": "models.leverage",
     "LinearSpace": "models.linear",
     "LocalSpace": "models.local",
+    "MappedSecondOrderSpace": "models.mapped_second_order",
     "MappedSpace": "models.mapped",
     "MeanSpace": "models.kernel_mean",
     "Model": "stream",
@@ -34,6 +35,7 @@ RESTORERS = {
     "OLLASpace": "models.olla",
     "Residuals": "models.residuals",
     "Scatter": "linalg.scatter",
+    "Sketched": "models.sketched_covariance",
     "SketchedSpace": "models.sdrogd",
 }
 # Modules whose parts are made by their constructors, or whose classes a restorer takes.

@@ -38,9 +38,10 @@ from onlinekern.core.learning.rules import FIRST_ORDER_RULES
 from onlinekern.core.learning.sampling import GATES
 from onlinekern.core.learning.schedules import SCHEDULES
 from onlinekern.core.learning.second_order_rules import SECOND_ORDER_RULES
-from onlinekern.core.models.covariances import COVARIANCES
+from onlinekern.core.models.covariances import COVARIANCES as EXACT
 from onlinekern.core.models.dual_sgd import POLICIES as DUAL_SGD
 from onlinekern.core.models.sdrogd import DISCRIMINANTS, STEP_SIZES
+from onlinekern.core.models.sketched_covariance import COVARIANCES as SKETCHED
 
 POLICIES = {
     **PLAIN,
@@ -59,6 +60,7 @@ POLICIES = {
     **TRACKER,
 }
 RULES = {**FIRST_ORDER_RULES, **SECOND_ORDER_RULES, **PROJECTRON_RULES}
+COVARIANCES: dict[str, Any] = {**EXACT, **SKETCHED}
 FEATURE_MAPS: dict[str, Any] = {**FOURIER, **NYSTROEM, **NESTED, **JOINED}
 
 __all__ = [

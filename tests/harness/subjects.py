@@ -14,7 +14,7 @@ WIDE = 3000
 LABELS = ["no", "perhaps", "yes"]
 SETTINGS = {
     "gamma": 0.4, "budget": 12, "n_components": 10, "n_prototypes": 4, "merge_size": 3,
-    "random_state": 7, "max_iter": 3,
+    "random_state": 7, "max_iter": 3, "linear": False,
 }  # fmt: skip
 
 

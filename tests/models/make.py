@@ -47,6 +47,16 @@ CASES = {
     "pegasos_batches": ("PegasosClassifier", {"batch_size": 7}, [0, 1], "csr"),
     "pa": ("PAClassifier", {"C": 0.5, "average": True}, [False, True], "csr"),
     "one_class": ("SPAOneClass", {"gamma": 0.5, "random_state": 9}, None, "dense"),
+    "kernel_arow_sketched": (
+        "KernelAROWClassifier",
+        {"covariance": "sketched", "sketch_size": 3, "n_components": 8, "gamma": 0.5},
+        *([0, 1, 2], "dense"),
+    ),
+    "kernel_scw_fourier": (
+        "KernelSCWClassifier",
+        {"covariance": "diagonal", "features": "fourier", "n_components": 8, "random_state": 13},
+        *([0, 1], "csr"),
+    ),
     "kernel_mean": (
         *("KernelMeanDetector", {"n_components": 5, "forgetting": 0.9, "random_state": 12}),
         *(None, "csr"),

@@ -22,6 +22,7 @@ import numpy as np
 from .heads import HEADS
 from .losses import LOSSES
 from .rules import AROW, Rule
+from .sdrogd import Sketch
 
 
 class ConfidenceWeighted(Rule):
@@ -103,6 +104,11 @@ class Full:
             along = self.matrices[k] @ x
             self.matrices[k] -= contractions[k] * np.outer(along, along)
 
+    def grow(self):
+        """Add a feature that was 0 so far."""
+        self.matrices = np.pad(self.matrices, [(0, 0), (0, 1), (0, 1)])
+        self.matrices[:, -1, -1] = 1
+
     def to_array(self):
         """Return what an estimator shows."""
         return self.matrices
@@ -132,7 +138,35 @@ class Shared(Full):
         super().contract(np.array([np.max(contractions)]), x)
 
 
-COVARIANCES = {"diagonal": Diagonal, "full": Full, "shared": Shared}
+class Sketched(Shared):
+    """The inverse of one matrix for all outputs, D + C'C: C by frequent directions.
+
+    beta adds beta / (1 - beta q) x x' to the inverse; D is I and the diagonal of what the sketch
+    dropped.
+    """
+
+    def __init__(self, n_outputs, d, size):
+        super().__init__(n_outputs, d)
+        self.sketch = Sketch(size, 10**9)
+        self.sketch.rows = np.zeros((0, d))
+        self.total = np.zeros(d)
+
+    def contract(self, contractions, x):
+        beta = np.max(contractions)
+        row = np.sqrt(beta / (1 - beta * (x @ self.matrices[0] @ x))) * x
+        self.sketch.insert(row)
+        self.total = self.total + row**2
+        low_rank = self.sketch.rows.T @ self.sketch.rows
+        diagonal = 1 + self.total - np.diag(low_rank)
+        self.matrices = np.linalg.inv(np.diag(diagonal) + low_rank)[None]
+
+    def grow(self):
+        super().grow()
+        self.sketch.rows = np.pad(self.sketch.rows, [(0, 0), (0, 1)])
+        self.total = np.append(self.total, 0)
+
+
+COVARIANCES = {"diagonal": Diagonal, "full": Full, "shared": Shared, "sketched": Sketched}
 
 
 @dataclass

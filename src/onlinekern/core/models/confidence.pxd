@@ -22,4 +22,4 @@ cdef class Confidence:
     cdef Status contract(self, const Vector *x, const Update *update) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil
-    cdef int restore(self, object covariance, object n_degenerate) except -1
+    cdef int restore_count(self, object n_degenerate) except -1

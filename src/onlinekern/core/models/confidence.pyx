@@ -102,9 +102,7 @@ cdef class Confidence:
         self.n_degenerate = self.saved_n_degenerate
         self.covariance.rollback()
 
-    cdef int restore(self, object covariance, object n_degenerate) except -1:
-        """Take over the state of a covariance and a count."""
-        cdef int64_t count = count_of("n_degenerate", n_degenerate)
-        self.covariance.set_state(covariance)
-        self.n_degenerate = self.saved_n_degenerate = count
+    cdef int restore_count(self, object n_degenerate) except -1:
+        """Take over `n_degenerate` of another run."""
+        self.n_degenerate = self.saved_n_degenerate = count_of("n_degenerate", n_degenerate)
         return 0

@@ -18,6 +18,7 @@ cdef class Covariance(Component):
     cdef double measure(self, Py_ssize_t k, const Vector *x) noexcept nogil
     cdef Vector direction(self, Py_ssize_t k, const Vector *x) noexcept nogil
     cdef Status contract(self, Py_ssize_t k, const Vector *x, double contraction) noexcept nogil
+    cdef Py_ssize_t work(self, Py_ssize_t length) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil
 
@@ -28,8 +29,10 @@ cdef class Diagonal(Covariance):
 
 cdef class Full(Covariance):
     cdef char *deferred          # for each matrix: a contraction is still to be applied
-    cdef double product(self, const double *matrix, const Vector *x, double *out) noexcept nogil
-    cdef void product_dense(self, const double *matrix, const double *x,
+    # For each matrix and feature: whether its row may differ from that of the identity.
+    cdef char *contracted
+    cdef double product(self, Py_ssize_t k, const Vector *x, double *out) noexcept nogil
+    cdef void product_dense(self, const double *matrix, const char *contracted, const double *x,
                             double *out) noexcept nogil
     cdef void product_sparse(self, const double *matrix, const Vector *x,
                              double *out) noexcept nogil

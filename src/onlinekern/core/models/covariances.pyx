@@ -16,10 +16,10 @@ import numpy as np
 
 from onlinekern.core.base.part cimport NOT_GIVEN, OK, Status
 from onlinekern.core.base.state cimport (
-    MOST_FEATURES, MOST_OUTPUTS, doubles_of_shape, integer_within, items_of, subclass_of,
+    MOST_FEATURES, MOST_OUTPUTS, doubles_of_shape, integer_within, subclass_of,
 )
 from onlinekern.core.base.undo cimport JournaledMatrix
-from onlinekern.core.base.vector cimport OK_PANEL, ops_for, resize_array
+from onlinekern.core.base.vector cimport OK_PANEL, ops_for, resize_array, whole_panels
 from onlinekern.core.models.linear cimport LINE
 from onlinekern.core.samples.row_arithmetic cimport Vector, short_dot
 
@@ -55,7 +55,7 @@ cdef class Covariance:
         self.n_outputs = n_outputs
         self.n_matrices = 1 if hasattr(type(self), "shared") else n_outputs
         self.length = length
-        self.width = (length + OK_PANEL - 1) // OK_PANEL * OK_PANEL
+        self.width = whole_panels(length)
         self.directions = <double *> resize_array(
             NULL, 0, self.n_matrices, self.width * sizeof(double))
         if self.directions == NULL:
@@ -82,20 +82,17 @@ cdef class Covariance:
         self.missing = b"Covariance.contract"
         return NOT_GIVEN
 
-    def get_state(self):
-        """Learnt state."""
-        return self.to_array()
+    cdef Py_ssize_t work(self, Py_ssize_t length) noexcept nogil:
+        """Work per sample of so many features that are not 0, in kernel values of 16 features."""
+        return self.n_matrices * (1 + length // 16)
 
-    def set_state(self, state):
-        """Restore the result of `get_state`."""
-        self.set_array(state)
-
-    def arguments(self):
-        """Arguments that construct an identity like this one."""
-        return self.n_outputs, self.length
+    @classmethod
+    def nbytes(cls, n_outputs, length):
+        """Bytes of the numbers of n_outputs, including their copy for `rollback`."""
+        return 2 * n_outputs * whole_panels(length) * sizeof(double)
 
     def __reduce__(self):
-        return _restore, (type(self), self.arguments(), self.get_state())
+        return _restore, (type(self), self.n_outputs, self.length, self.to_array())
 
     cdef void checkpoint(self) noexcept nogil:
         """Save the covariances for `rollback`."""
@@ -177,6 +174,10 @@ cdef class Full(Covariance):
     The panel on the diagonal is part of a square that holds both (i, j) and (j, i); both are
     computed by the same product, so the square is exactly symmetric.
 
+    A feature that has never been contracted is one that was 0 so far, or is the padding between
+    others. Its row is that of the identity, and is left out of products with a sample that is 0
+    there.
+
     A contraction costs length^2 / 2 multiplications. So does S_k x for a dense sample; for a sparse
     one it costs length times the stored entries.
 
@@ -189,7 +190,8 @@ cdef class Full(Covariance):
         cdef Py_ssize_t i, k
         self.blocks = JournaledMatrix("covariances", self.n_matrices, length * self.width)
         self.deferred = <char *> calloc(self.n_matrices, 1)
-        if self.deferred == NULL:
+        self.contracted = <char *> resize_array(NULL, 0, self.n_matrices, length)
+        if self.deferred == NULL or self.contracted == NULL:
             raise MemoryError(f"no memory for {self.n_matrices} matrices")
         for k in range(self.n_matrices):
             for i in range(length):
@@ -197,12 +199,16 @@ cdef class Full(Covariance):
 
     def __dealloc__(self):
         free(self.deferred)
+        free(self.contracted)
+
+    cdef Py_ssize_t work(self, Py_ssize_t length) noexcept nogil:
+        return Covariance.work(self, length) * (1 + length)
 
     cdef double measure(self, Py_ssize_t k, const Vector *x) noexcept nogil:
         if self.deferred[k]:
             self.apply_contraction(k, self.blocks.touch(k))
             self.deferred[k] = False
-        return self.product(self.blocks.row(k), x, self.directions + k * self.width)
+        return self.product(k, x, self.directions + k * self.width)
 
     cdef Vector direction(self, Py_ssize_t k, const Vector *x) noexcept nogil:
         cdef Vector direction
@@ -220,25 +226,28 @@ cdef class Full(Covariance):
         self.deferred[k] = True
         return OK
 
-    cdef double product(self, const double *matrix, const Vector *x, double *out) noexcept nogil:
-        """out = S x; returns x'S x."""
+    cdef double product(self, Py_ssize_t k, const Vector *x, double *out) noexcept nogil:
+        """out = S_k x; returns x'S_k x."""
         cdef Py_ssize_t j
+        cdef const double *matrix = self.blocks.row(k)
         cdef double sum = 0
         memset(out, 0, self.width * sizeof(double))
         if x.places == NULL:
-            self.product_dense(matrix, x.values, out)
+            self.product_dense(matrix, self.contracted + k * self.length, x.values, out)
             return self.ops.dot(x.values, out, self.width)
         self.product_sparse(matrix, x, out)
         for j in range(x.count):
             sum += x.values[j] * out[x.places[j]]
         return sum
 
-    cdef void product_dense(self, const double *matrix, const double *x,
+    cdef void product_dense(self, const double *matrix, const char *contracted, const double *x,
                             double *out) noexcept nogil:
         """out += S x for dense x. Row i also serves as column i, except within its square."""
         cdef Py_ssize_t i, square
         cdef const double *row
         for i in range(self.length):
+            if x[i] == 0 and not contracted[i]:
+                continue
             row = matrix + i * self.width
             square = i // OK_PANEL * OK_PANEL
             out[i] += self.ops.dot(row, x, square + OK_PANEL)
@@ -272,6 +281,7 @@ cdef class Full(Covariance):
         for i in range(self.length):
             row = matrix + i * self.width
             if direction[i] != 0:
+                self.contracted[k * self.length + i] = True
                 self.ops.add(direction, -direction[i], row, (i // OK_PANEL + 1) * OK_PANEL)
             if row[i] < 0:
                 row[i] = 0
@@ -292,8 +302,7 @@ cdef class Full(Covariance):
     @classmethod
     def nbytes(cls, n_outputs, length):
         """Bytes of the matrices of n_outputs, including the copy for `rollback`."""
-        width = (length + OK_PANEL - 1) // OK_PANEL * OK_PANEL
-        return 2 * (1 if hasattr(cls, "shared") else n_outputs) * length * width * sizeof(double)
+        return length * Covariance.nbytes(1 if hasattr(cls, "shared") else n_outputs, length)
 
     def to_array(self):
         """Covariances, ndarray of shape (n_matrices, length, length)."""
@@ -317,8 +326,10 @@ cdef class Full(Covariance):
         if (np.diagonal(array, 0, 1, 2) < 0).any() \
                 or not np.array_equal(array, array.transpose(0, 2, 1)):
             raise ValueError("covariances must be symmetric, with a diagonal >= 0")
+        changed = (array != np.eye(self.length)).any(axis=2)
         for k in range(self.n_matrices):
             for i in range(self.length):
+                self.contracted[k * self.length + i] = changed[k, i]
                 memcpy(self.blocks.row(k) + i * self.width, &values[k, i, 0],
                        self.length * sizeof(double))
 
@@ -329,18 +340,15 @@ cdef class Shared(Full):
     shared = True
 
 
-def _restore(cls, arguments, state):
+def _restore(cls, n_outputs, length, array):
     subclass_of(cls, "the class of a covariance", Covariance)
-    n_outputs, length = items_of(arguments, "arguments of a covariance", 2)
     # Before memory is asked for: the array shows that there are so many numbers.
-    if np.ndim(state) < 2 or np.shape(state)[1] != length:
-        raise ValueError(f"the state of {cls.__name__} must have an axis of length={length}, got "
-                         f"shape {np.shape(state)}")
-    if not hasattr(cls, "shared") and np.shape(state)[0] != n_outputs:
-        raise ValueError(f"the state of {cls.__name__} must be that of {n_outputs} outputs, got "
-                         f"shape {np.shape(state)}")
+    shape = 1 if hasattr(cls, "shared") else n_outputs, length
+    if np.shape(array)[:2] != shape:
+        raise ValueError(f"the array of {cls.__name__} must begin with the axes {shape}, got shape "
+                         f"{np.shape(array)}")
     covariance = cls(n_outputs, length)
-    covariance.set_state(state)
+    covariance.set_array(array)
     return covariance
 
 

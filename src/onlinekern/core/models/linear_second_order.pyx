@@ -118,4 +118,5 @@ cdef class SecondOrderSpace(LinearSpace):
         """Restore the result of `get_state`."""
         fields_of(state, "a model of second order", (*LINEAR_FIELDS, "covariance", "n_degenerate"))
         LinearSpace.set_state(self, chosen(state, LINEAR_FIELDS))
-        self.confidence.restore(state["covariance"], state["n_degenerate"])
+        self.confidence.restore_count(state["n_degenerate"])
+        self.covariance.set_array(state["covariance"])
