@@ -126,7 +126,9 @@ def print_svc(X, y):
     X_test, y_test, X, y = X[-20_000:], y[-20_000:], X[:-20_000], y[:-20_000]
     print(f"\n{len(y)} samples, test error on {len(y_test)}")
     models = {
-        f"KernelRLS {n}": KernelRLSClassifier(n_components=n, gamma=GAMMA, random_state=0)
+        f"KernelRLS {n}": KernelRLSClassifier(
+            n_components=n, gamma=SVC_PARAMETERS["gamma"], random_state=0
+        )
         for n in (400, 1_000, 2_000)
     }
     for name, model in {**models, "SVC": SVC(**SVC_PARAMETERS, cache_size=1_000)}.items():

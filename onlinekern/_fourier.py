@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from onlinekern._base import OnlineEstimator, new_generator
+from onlinekern._base import Learner, OnlineEstimator, new_generator
 from onlinekern._constraints import COUNT, KERNEL_WIDTH
 from onlinekern._kernel import kernel_width
 from onlinekern._memory import check_size
@@ -83,6 +83,21 @@ def orthogonal_normal(shape: tuple[int, int], draws: np.random.RandomState) -> F
         lengths = np.sqrt(draws.chisquare(d, count))
         rows[first : first + count] = directions.T * lengths[:, None]
     return rows
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class WeightedFeatures(Learner):
+    """Mixin: the model's space has weights of features, and perhaps of a constant."""
+
+    @property
+    def coef_(self) -> Floats:
+        """Weights of the features, ndarray of shape (n_outputs, number of features)."""
+        return self._read(lambda space: space.effective())
+
+    @property
+    def intercept_(self) -> Floats:
+        """Constants of the outputs, ndarray of shape (n_outputs,)."""
+        return self._read(lambda space: space.offsets())
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from onlinekern._constraints import POSITIVE
 from onlinekern._explicit import ExplicitEstimator, least_squares_bytes
+from onlinekern._fourier import WeightedFeatures
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern._threads import SingleThreadedBlas
 from onlinekern._typing import Array, Floats, Samples
@@ -28,7 +29,7 @@ REACH = 0.25
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelRLS(SingleThreadedBlas, ExplicitEstimator):
+class KernelRLS(SingleThreadedBlas, WeightedFeatures, ExplicitEstimator):
     """Mixin: recursive least squares of explicit features."""
 
     reg: float = 0.1
@@ -57,16 +58,6 @@ class KernelRLS(SingleThreadedBlas, ExplicitEstimator):
         return LeastSquaresSpace(
             features, n_outputs, float(self.reg), float(self.forgetting), reach, residuals
         )
-
-    @property
-    def coef_(self) -> Floats:
-        """Weights of the features, the linear ones first, ndarray (n_outputs, n_weights)."""
-        return self._read(lambda space: space.effective())
-
-    @property
-    def intercept_(self) -> Floats:
-        """Constants of the outputs, ndarray of shape (n_outputs,); 0 without `linear`."""
-        return self._read(lambda space: space.offsets())
 
     @property
     def n_entered_(self) -> int:

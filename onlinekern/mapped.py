@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.utils._param_validation import Interval
 
 from onlinekern._constraints import COUNT
-from onlinekern._fourier import FourierEstimator
+from onlinekern._fourier import FourierEstimator, WeightedFeatures
 from onlinekern._gradient import LabelGradient, TargetGradient
 from onlinekern._kernel import KernelEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class FOGD(FourierEstimator):
+class FOGD(WeightedFeatures, FourierEstimator):
     """Mixin: a linear model of random Fourier features."""
 
     n_components: int = 400
@@ -44,16 +44,6 @@ class FOGD(FourierEstimator):
     def frequencies_(self) -> Floats:
         """Random frequencies, ndarray of shape (n_components, n_features)."""
         return self._read(lambda space: space.map.frequencies())
-
-    @property
-    def coef_(self) -> Floats:
-        """Weights of the features, cosines first, ndarray of shape (n_outputs, 2 n_components)."""
-        return self._read(lambda space: space.effective())
-
-    @property
-    def intercept_(self) -> Floats:
-        """Constants of the outputs, ndarray of shape (n_outputs,)."""
-        return self._read(lambda space: space.offsets())
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -276,6 +276,32 @@ def test_small_reg_is_learnt_in_double(stream):
                                atol=0.01)  # fmt: skip
 
 
+@pytest.mark.parametrize("case", [{}, {"gate": "always"}, {"forgetting": 0.99}], ids=str)
+def test_float32_goes_on_in_double_where_samples_are_large(case, stream, equal):
+    X, y = stream("three", n=300)
+    X[140:] *= [1, 1e3, 1, 1e5, 1, 1]
+    X = X.astype(np.float32)
+    classes = {"classes": np.unique(y)}
+    model = new_model("three", **case).partial_fit(X[:140], y[:140], **classes)
+    assert model._model.space.block.itemsize == 4
+    before = pickle.loads(pickle.dumps(model))
+    model.partial_fit(X[140:], y[140:])
+    assert model._model.space.block.itemsize == 8
+    model._model.undo()
+    assert model._model.space.block.itemsize == 4
+    equal(model.decision_function(X[:140]), before.decision_function(X[:140]))
+    model.partial_fit(X[140:], y[140:])
+    whole = new_model("three", **case).partial_fit(X, y, **classes)
+    single = new_model("three", **case)
+    for x, label in zip(X, y, strict=True):
+        single.learn_one(x, label, **classes)
+    for other in (whole, single, pickle.loads(pickle.dumps(model))):
+        equal(other.decision_function(X), model.decision_function(X))
+        equal(other.leverage(X), model.leverage(X))
+    double = new_model("three", **case).partial_fit(X.astype(np.float64), y, **classes)
+    assert model.n_mistakes_ == pytest.approx(double.n_mistakes_, abs=3)
+
+
 def test_sparse_landmarks(stream):
     X, y = stream("binary")
     model = new_model("binary", linear=False).fit(sparse.csr_matrix(X), y)

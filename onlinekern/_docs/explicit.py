@@ -48,7 +48,7 @@ default='gaussian'
     "least_squares_parameters": """
         reg : float > 0, default=0.1
             Prior precision of the weights, in units of the noise's. Between 0.03 and 0.3 results
-            change little. float32 samples are learnt in double if it is below 0.01.
+            change little.
         forgetting : float in (0, 1], default=1.0
             lambda: each sample that enters multiplies the weight of those before by it. The prior
             is not forgotten: what is no longer confirmed returns to it. The faster, the dearer:
@@ -79,8 +79,9 @@ default='gaussian'
         same in all of them. Samples are taken up in blocks of 64, with the decisions of one at a
         time: predictions do not depend on how a stream is cut into calls. A and b are kept in
         double; the inverse, in the precision of the samples, is made anew from A every
-        ``8 n_weights`` samples that entered. A feature that appears in mid-stream counts as 0 for
-        the samples before: exact while all of these are landmarks, an approximation afterwards. A
-        `sample_weight` multiplies the terms of its sample in A and b.
+        ``8 n_weights`` samples that entered. From a float32 sample on with ``phi . phi > 1000 reg``
+        (a small `reg`, or samples that are not scaled) all is in double. A feature that appears in
+        mid-stream counts as 0 for the samples before: exact while all of these are landmarks, an
+        approximation afterwards. A `sample_weight` multiplies the terms of its sample in A and b.
     """,
 }

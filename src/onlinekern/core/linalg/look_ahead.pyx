@@ -40,7 +40,8 @@ cdef class LookAhead:
         self.with_block = <char *> resize_array(NULL, 0, LANES, LANES * size)
         self.tile = <char *> resize_array(NULL, 0, LANES, LANES * size)
         if self.base_scores == NULL or self.scores == NULL or self.h == NULL \
-                or self.lanes == NULL or self.taken == NULL or self.gathered == NULL or self.products == NULL \
+                or self.lanes == NULL or self.taken == NULL or self.gathered == NULL \
+                or self.products == NULL \
                 or self.own == NULL or self.with_block == NULL or self.tile == NULL:
             raise MemoryError(f"no memory for a window of {block.length} features")
 

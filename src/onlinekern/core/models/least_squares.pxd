@@ -12,13 +12,19 @@ from onlinekern.core.models.space cimport Space
 cdef class LeastSquaresSpace(Space):
     cdef readonly FeatureMap map
     cdef readonly OpenBlock block
+    cdef OpenBlock saved_block
     cdef readonly Residuals residuals
     cdef LookAhead ahead
+    cdef LookAhead saved_ahead
+    cdef bint no_memory
     cdef readonly int64_t entered  # samples taken up
     cdef int64_t saved_entered
     cdef FeatureWindow window
-    cdef double *widened           # rows of a float32 map in double; NULL: used as they are
+    cdef double *widened           # rows of a float32 map in double
 
+    cdef bint is_wide(self) noexcept nogil
+    cdef void widen_for(self, Py_ssize_t i) noexcept nogil
+    cdef void widen(self, Py_ssize_t i) noexcept nogil
     cdef const char *rows_of(self, FeatureWindow window, double *widened, Py_ssize_t first,
                              Py_ssize_t n) noexcept nogil
     cdef Status take_up(self, Py_ssize_t i, double weight, const double *steps) noexcept nogil

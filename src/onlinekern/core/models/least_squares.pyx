@@ -12,7 +12,7 @@ import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.state cimport (
-    MOST_OUTPUTS, check_kind, check_width, count_of, integer_within,
+    MOST_OUTPUTS, check_kind, check_width, count_of, flag_of, integer_within,
 )
 from onlinekern.core.base.vector cimport resize_array, whole_panels
 from onlinekern.core.features.map cimport FeatureMap, FeatureWindow
@@ -23,9 +23,10 @@ from onlinekern.core.models.residuals cimport Residuals
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
 
-# Below it float32 features are multiplied in double: the inverse begins as I / reg, and a variance
-# of noise 1 would be lost in its rounding.
-cdef double LEAST_REG_IN_SINGLE = 0.01
+# From a sample on whose prior variance phi'phi / r is larger, float32 features are multiplied in
+# double: beside it the noise, 1, would be lost in rounding. The samples of a stream may get there
+# late, if they are not scaled.
+cdef double MOST_VARIANCE_IN_SINGLE = 1000
 
 
 cdef class LeastSquaresSpace(Space):
@@ -43,21 +44,23 @@ cdef class LeastSquaresSpace(Space):
         See `linalg.look_ahead`.
     residuals : Residuals, optional
         Is told of each residual of the only output.
+    wide : bool, default=False
+        Whether float32 features are multiplied in double from the first sample on.
     """
 
     def __cinit__(self, FeatureMap map not None, Py_ssize_t n_outputs, double reg,
-                  double forgetting, double reach=INFINITY, Residuals residuals=None):
-        cdef bint widens = map.itemsize == 4 and reg < LEAST_REG_IN_SINGLE
+                  double forgetting, double reach=INFINITY, Residuals residuals=None,
+                  bint wide=False):
         self.map = map
         self.n_outputs = integer_within("n_outputs", n_outputs, 1, MOST_OUTPUTS)
         self.residuals = residuals
-        self.block = OpenBlock(map.length, n_outputs, 8 if widens else map.itemsize, reg,
-                               forgetting)
+        self.block = self.saved_block = OpenBlock(
+            map.length, n_outputs, 8 if wide else map.itemsize, reg, forgetting)
         self.block.set_used(map.used())
-        self.ahead = LookAhead(self.block, reach)
+        self.ahead = self.saved_ahead = LookAhead(self.block, reach)
         self.ahead.all_enter = reach == INFINITY
         self.window = map.learning_window(1)
-        if widens:
+        if map.itemsize == 4:
             self.widened = new_rows(map.length)
 
     def __dealloc__(self):
@@ -68,7 +71,7 @@ cdef class LeastSquaresSpace(Space):
 
     def __reduce__(self):
         return _restore, (self.map, self.n_outputs, self.block.sums.reg, self.block.forgetting,
-                          self.ahead.reach, self.residuals, self.entered,
+                          self.ahead.reach, self.residuals, self.is_wide(), self.entered,
                           self.block.get_state())
 
     cdef tuple sample_form(self):
@@ -90,11 +93,15 @@ cdef class LeastSquaresSpace(Space):
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
         return min(wanted if wanted > 0 else LANES, LANES, left)
 
+    cdef bint is_wide(self) noexcept nogil:
+        """Whether float32 features are multiplied in double."""
+        return self.block.itemsize > self.map.itemsize
+
     cdef const char *rows_of(self, FeatureWindow window, double *widened, Py_ssize_t first,
                              Py_ssize_t n) noexcept nogil:
         """The features of an open window, those of samples first ... n - 1 in double if need be."""
         cdef Py_ssize_t i, length = self.map.length
-        if widened == NULL:
+        if not self.is_wide():
             return window.features.values
         for i in range(first, n):
             memset(widened + i * length, 0, length * sizeof(double))
@@ -111,9 +118,36 @@ cdef class LeastSquaresSpace(Space):
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
         cdef Py_ssize_t k
+        self.widen_for(i)
         self.ahead.score(i, current)
         for k in range(self.n_outputs):
             averaged[k] = current[k]
+
+    cdef void widen_for(self, Py_ssize_t i) noexcept nogil:
+        """Go on in double from sample i of the open window on, if it needs that."""
+        if self.block.itemsize == 4 and not self.map.square(self.window.features.row(i)) \
+                <= MOST_VARIANCE_IN_SINGLE * self.block.sums.reg:
+            self.widen(i)
+
+    cdef void widen(self, Py_ssize_t i) noexcept nogil:
+        """Go on in double from sample i of the open window on.
+
+        Without memory for it, the call fails: `update` says so.
+        """
+        with gil:
+            try:
+                self.ahead.hand_over()
+                block = OpenBlock(self.map.length, self.n_outputs, 8, self.block.sums.reg,
+                                  self.block.forgetting)
+                block.set_state(self.block.get_state())
+                ahead = LookAhead(block, self.ahead.reach)
+                ahead.all_enter = self.ahead.all_enter
+                ahead.n = self.ahead.n
+                self.block, self.ahead = block, ahead
+            except MemoryError:
+                self.no_memory = True
+                return
+        self.ahead.open(self.rows_of(self.window, self.widened, i, self.ahead.n), i, self.ahead.n)
 
     cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
         """phi' A^-1 phi, the same for every output."""
@@ -125,6 +159,8 @@ cdef class LeastSquaresSpace(Space):
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         """Take up a sample whose contraction is not 0: that is its weight. Returns a status."""
         cdef double weight = update.contractions[0]
+        if self.no_memory:
+            return NO_MEMORY
         if weight > 0 and self.residuals is not None:
             self.residuals.add(update.coefficients[0] / weight, self.ahead.variance(i))
         return self.take_up(i, weight, update.coefficients)
@@ -149,6 +185,10 @@ cdef class LeastSquaresSpace(Space):
 
     cdef void checkpoint(self) noexcept nogil:
         self.map.checkpoint()
+        self.no_memory = False
+        if self.saved_block is not self.block:
+            with gil:
+                self.saved_block, self.saved_ahead = self.block, self.ahead
         self.block.checkpoint()
         self.ahead.n_handed = self.block.count
         self.saved_entered = self.entered
@@ -157,6 +197,9 @@ cdef class LeastSquaresSpace(Space):
 
     cdef void rollback(self) noexcept nogil:
         self.map.rollback()
+        if self.saved_block is not self.block:
+            with gil:
+                self.block, self.ahead = self.saved_block, self.saved_ahead
         self.block.rollback()
         self.entered = self.saved_entered
         if self.residuals is not None:
@@ -190,7 +233,7 @@ cdef class LeastSquaresSpace(Space):
         cdef double[::1] found = np.zeros(total)
         cdef FeatureWindow window = self.map.new_window(min(max(total, 1), LANES))
         cdef LookAhead ahead = LookAhead(self.block)
-        cdef double *widened = new_rows(self.map.length) if self.widened != NULL else NULL
+        cdef double *widened = new_rows(self.map.length) if self.is_wide() else NULL
         cdef double[::1] scores = np.zeros(self.n_outputs)
         cdef Status status = OK
         with nogil:
@@ -233,11 +276,11 @@ cdef double *new_rows(Py_ssize_t length) except NULL:
     return rows
 
 
-def _restore(map, n_outputs, reg, forgetting, reach, residuals, entered, state):
+def _restore(map, n_outputs, reg, forgetting, reach, residuals, wide, entered, state):
     check_kind(map, "map", FeatureMap)
     if residuals is not None and not isinstance(residuals, Residuals):
         raise TypeError(f"residuals must be Residuals, got {type(residuals).__name__}")
     cdef LeastSquaresSpace space = LeastSquaresSpace(map, n_outputs, reg, forgetting, reach,
-                                                     residuals)
+                                                     residuals, flag_of("wide", wide))
     space.set_state(entered, state)
     return space

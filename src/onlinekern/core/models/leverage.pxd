@@ -15,4 +15,5 @@ cdef class LeverageWindow:
     cdef FeatureWindow features
     cdef LookAhead ahead
     cdef double *widened
+    cdef Status follow(self) noexcept nogil
     cdef Status open(self, const Rows *rows, Py_ssize_t first, Py_ssize_t n) noexcept nogil

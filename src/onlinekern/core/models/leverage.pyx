@@ -14,7 +14,7 @@ for random Fourier features.
 from libc.stdlib cimport free
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
-from onlinekern.core.base.state cimport check_kind, integer_within
+from onlinekern.core.base.state cimport check_kind, flag_of, integer_within
 from onlinekern.core.features.map cimport FeatureMap, FeatureWindow
 from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.linalg.look_ahead cimport LookAhead
@@ -34,15 +34,17 @@ cdef class LeverageSpace(LeastSquaresSpace):
         r.
     forgetting : float in (0, 1]
         lambda, see `linalg.open_block`.
+    wide : bool, default=False
+        See `LeastSquaresSpace`.
     """
 
     def __cinit__(self, FeatureMap map not None, Py_ssize_t n_outputs, double reg,
-                  double forgetting):
+                  double forgetting, *, bint wide=False):
         integer_within("n_outputs", n_outputs, 1, 1)
 
     def __reduce__(self):
-        return _restore, (self.map, self.block.sums.reg, self.block.forgetting, self.entered,
-                          self.block.get_state())
+        return _restore, (self.map, self.block.sums.reg, self.block.forgetting, self.is_wide(),
+                          self.entered, self.block.get_state())
 
     cdef double share(self, LookAhead ahead, FeatureWindow window, Py_ssize_t i) noexcept nogil:
         """1 / (1 + v) of sample i of a window."""
@@ -51,11 +53,14 @@ cdef class LeverageSpace(LeastSquaresSpace):
         return 1 / (1 + ahead.variance(i) + self.map.remainder(window, i) / self.block.sums.reg)
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
+        self.widen_for(i)
         current[0] = averaged[0] = self.share(self.ahead, self.window, i)
 
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         """Add the sample to A. Returns a status."""
         cdef double no_step = 0
+        if self.no_memory:
+            return NO_MEMORY
         return self.take_up(i, update.coefficients[0], &no_step)
 
     cdef object new_window(self, Py_ssize_t rows):
@@ -92,16 +97,27 @@ cdef class LeverageWindow:
     def __dealloc__(self):
         free(self.widened)
 
+    cdef Status follow(self) noexcept nogil:
+        """Look at the block of the space, which may be another one now. Returns a status."""
+        if self.ahead.block is self.space.block:
+            return OK
+        with gil:
+            try:
+                self.ahead = LookAhead(self.space.block)
+            except MemoryError:
+                return NO_MEMORY
+        return OK
+
     cdef Status open(self, const Rows *rows, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
         """Prepare n samples. Returns a status."""
-        if self.features.open(rows, NULL, first, n) < 0:
+        if self.features.open(rows, NULL, first, n) < 0 or self.follow() < 0:
             return NO_MEMORY
         self.ahead.open(self.space.rows_of(self.features, self.widened, 0, n), 0, n)
         return OK
 
 
-def _restore(map, reg, forgetting, entered, state):
+def _restore(map, reg, forgetting, wide, entered, state):
     check_kind(map, "map", FeatureMap)
-    cdef LeverageSpace space = LeverageSpace(map, 1, reg, forgetting)
+    cdef LeverageSpace space = LeverageSpace(map, 1, reg, forgetting, wide=flag_of("wide", wide))
     space.set_state(entered, state)
     return space
