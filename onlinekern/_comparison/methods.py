@@ -126,7 +126,7 @@ METHODS = {
                grid={"eta": POWERS_OF_TEN}),
         Method("kernel-rls", "Kernel RLS", "KernelRLSClassifier", "KernelRLSRegressor",
                grid={"reg": (0.1, 0.01, 1.0)}),
-        Method("kernel-rls-lot", "Kernel RLS by lot", "KernelRLSClassifier",
+        Method("kernel-rls-lot", "Kernel RLS-lot", "KernelRLSClassifier",
                fixed={"gate": "loss_proportional"}, grid={"reg": (0.1, 0.01, 1.0)}),
         Method("kernel-arow", "Kernel AROW", "KernelAROWClassifier", grid={"r": (0.1, 0.03, 1.0)}),
         Method("kernel-arow-diagonal", "Kernel AROW-diag", "KernelAROWClassifier",
