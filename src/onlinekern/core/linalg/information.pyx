@@ -94,8 +94,13 @@ cdef class Information:
 
     def get_state(self, Py_ssize_t used):
         """The pair A, b' of the first `used` numbers of a row, ndarrays; the others were all 0."""
-        upper = np.triu(self.matrix.to_array()[:used, :used])
-        return upper + np.triu(upper, 1).T, np.ascontiguousarray(self.vectors.to_array()[:, :used])
+        cdef Py_ssize_t i, j
+        matrix = np.zeros((used, used))
+        cdef double[:, ::1] view = matrix
+        for i in range(used):
+            for j in range(i, used):
+                view[i, j] = view[j, i] = self.matrix.values[i * self.length + j]
+        return matrix, np.ascontiguousarray(self.vectors.to_array()[:, :used])
 
     def set_state(self, matrix, vectors, Py_ssize_t used):
         """Take over what `get_state` gave; the sums must be those before any sample."""

@@ -11,14 +11,13 @@ e = y - f of the scores f = w_{t-1}' phi before each sample,
     h = C^-1 (phi' Q) of a further sample:  its score is w' phi + h' E,
     its variance phi' A_{t-1}^-1 phi is phi' q - h' h,
 
-where row i of C needs only the samples before i. All that is large is products of matrices; they
-add up in an order that does not depend on how many rows they have, so a sample gets the same bits
-in a window of any length. After the block, N <- N - (C^-1 Q)'(C^-1 Q), in the precision of the
-samples; from the sums A and b, which are in double, N and w are made anew every so many samples.
+where row i of C needs only the samples before i. What is large are products of matrices, in an
+order that does not depend on how many rows they have: a sample gets the same bits in any window.
+After the block, N <- N - (C^-1 Q)'(C^-1 Q), in the precision of the samples; N and w are made anew
+every so many samples from the sums A and b, which are in double.
 
 Forgetting: A <- lambda A, b <- lambda b with each sample, and (1 - lambda^k) r I is given back when
-N is made anew, k samples after the last time. In between, sample j has the weight lambda^-j
-instead. k is such that lambda^k is at least 1/2.
+N is made anew after k samples, lambda^k >= 1/2. Until then sample j has the weight lambda^-j.
 """
 from libc.math cimport log, pow, sqrt
 from libc.stdlib cimport free, malloc
@@ -29,8 +28,7 @@ from scipy.linalg.cython_lapack cimport dtrtri
 import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
-from onlinekern.core.base.state cimport (
-    doubles_of_shape, fields_of, integer_within, shown, size_of)
+from onlinekern.core.base.state cimport doubles_of_shape, fields_of, integer_within, shown, size_of
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport OK_PANEL, ops_for, resize_array, whole_panels
 from onlinekern.core.linalg.information cimport Information
@@ -282,8 +280,10 @@ cdef class OpenBlock:
         cdef int lanes = LANES, count = <int> self.count, used = <int> self.used, info
         cdef double one = 1, zero = 0
         cdef float one32 = 1, zero32 = 0
-        # Above the diagonal C is 0.
-        memcpy(self.scaled, self.contents.factor, LANES * LANES * sizeof(double))
+        for j in range(self.count):
+            memset(self.scaled + j * LANES, 0, j * sizeof(double))
+            memcpy(self.scaled + j * LANES + j, self.contents.factor + j * LANES + j,
+                   (LANES - j) * sizeof(double))
         dtrtri(b"L", b"N", &count, self.scaled, &lanes, &info)
         if self.itemsize == 8:
             dgemm(b"N", b"N", &count, &used, &count, &one, self.scaled, &lanes,
@@ -420,7 +420,7 @@ cdef class OpenBlock:
                       OK_PANEL)
         self.load(arrays["products"], self.contents.products, LANES)
         self.load(arrays["rows"], self.contents.rows, self.length)
-        restore(np.triu(arrays["factor"]), self.contents.factor, LANES)
+        restore(arrays["factor"], self.contents.factor, LANES)
         restore(arrays["innovations"], self.contents.innovations, self.n_outputs)
         restore(arrays["targets"], self.contents.targets, self.n_outputs)
         restore(arrays["weights"], self.contents.weights, 1)

@@ -203,8 +203,11 @@ cdef class Sketched(Covariance):
 
     def factor_in_use(self):
         """L, ndarray of shape (n, n) for the n rows of the sketch in use."""
-        n = self.sketch.n
-        return np.tril(self.factor.to_array()[:n, :n])
+        cdef Py_ssize_t i, n = self.sketch.n
+        lower = self.factor.to_array()[:n, :n].copy()
+        for i in range(n):  # not numpy.tril: without memory it crashes
+            lower[i, i + 1:] = 0
+        return lower
 
     def to_array(self):
         """S, ndarray of shape (1, length, length)."""
@@ -229,7 +232,7 @@ def _restore(n_outputs, sketch, diagonal, factor):
         raise ValueError(f"diagonal of the sketch must be at least 1, got {diagonal.min()}")
     factor = doubles_of_shape("factor of the sketch", factor, (n, n))
     gram = np.eye(n) + own.rows() / diagonal @ own.rows().T
-    if np.triu(factor, 1).any() or not (np.diagonal(factor) > 0).all() \
+    if any(factor[i, i + 1:].any() for i in range(n)) or not (np.diagonal(factor) > 0).all() \
             or not np.allclose(factor @ factor.T, gram, 1e-6, 1e-6 * np.abs(gram).max(initial=0)):
         raise ValueError("factor of the sketch must be the Cholesky factor of its rows")
     covariance.factor.set_array(np.pad(factor, [(0, rows - n), (0, rows - n)]))
