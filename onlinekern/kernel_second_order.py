@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from onlinekern._constraints import COUNT, POSITIVE
 from onlinekern._explicit import ExplicitEstimator
+from onlinekern._fourier import WeightedFeatures
 from onlinekern._linear import WEIGHT_BYTES
 from onlinekern._second_order import check_memory, warn_of_degeneration
 from onlinekern._tasks import OnlineClassifier
@@ -25,7 +26,7 @@ from onlinekern.spa import check_alpha_and_beta
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelSecondOrder(SingleThreadedBlas, ExplicitEstimator):
+class KernelSecondOrder(SingleThreadedBlas, WeightedFeatures, ExplicitEstimator):
     """Mixin: weights of the features and their covariance; a subclass says what the steps are."""
 
     covariance: str = "shared"
@@ -72,16 +73,6 @@ class KernelSecondOrder(SingleThreadedBlas, ExplicitEstimator):
 
     def _finish(self) -> None:
         warn_of_degeneration(self)
-
-    @property
-    def coef_(self) -> Floats:
-        """Weights of the features of the model that predicts, (n_outputs, n)."""
-        return self._read(lambda space: space.effective())
-
-    @property
-    def intercept_(self) -> Floats:
-        """Constants of the model that predicts, ndarray (n_outputs,); 0 without `linear`."""
-        return self._read(lambda space: space.offsets())
 
     @property
     def covariance_(self) -> Floats:

@@ -153,7 +153,9 @@ def test_models_take_at_least_what_is_estimated():
     lines = [line.split() for line in done.stdout.splitlines()]
     assert len(lines) == 2 * len(MEASURED)
     for name, layout, taken, estimate in lines:
-        assert 0.05 * int(taken) < int(estimate) < 1.02 * int(taken), (name, layout)
+        # The process may have given back some pages of other things meanwhile.
+        most = 1.02 * int(taken) + 2**18
+        assert 0.05 * int(taken) < int(estimate) < most, (name, layout)
 
 
 def test_sketches_and_caches_too(monkeypatch):
