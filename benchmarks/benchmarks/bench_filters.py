@@ -2,7 +2,7 @@
 
 from . import common
 
-BUDGETS = [100, 500] if common.FULL else [50, 100]
+BUDGETS = [100, 500] if common.FULL else [50]
 
 
 class Filters(common.Learner):

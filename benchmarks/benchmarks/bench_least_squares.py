@@ -10,9 +10,9 @@ class LeastSquares(common.Streams):
 
     param_names = ["dtype", "features", "n_components", "gate"]
     params = [
-        common.DTYPES,
+        common.DTYPES if common.FULL else ["float32"],
         ["nystroem", "fourier"],
-        [128, 400],
+        [128, 400] if common.FULL else [128],
         ["always", "margin", "loss_proportional"],
     ]
 

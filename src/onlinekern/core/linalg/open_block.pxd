@@ -7,16 +7,17 @@ from onlinekern.core.linalg.information cimport Information
 # The largest number of samples in a block: the lanes of a panel.
 cdef enum:
     LANES = 64
+    WAITING = 256    # samples that A is added at once
 
 
 # The samples of the open block, all in one piece of memory.
 cdef struct Contents:
     char *products       # length x LANES: lane j is q_j = N phi_j
-    char *rows           # LANES x length: phi_j
+    char *rows           # WAITING x length: phi of the samples that wait, the block's last
     double *factor       # LANES x LANES: row j is column j of C
     double *innovations  # LANES x n_outputs: E
     double *targets      # LANES x n_outputs: what b gets of each sample
-    double *weights      # LANES
+    double *weights      # WAITING
 
 
 cdef class OpenBlock:
@@ -27,6 +28,7 @@ cdef class OpenBlock:
     cdef readonly Py_ssize_t block_length, epoch_length
     cdef readonly Py_ssize_t used          # numbers of a row that may be other than 0
     cdef readonly Py_ssize_t count         # samples in the block
+    cdef readonly Py_ssize_t waiting       # samples that A does not contain, these included
     cdef readonly Py_ssize_t since         # samples since N was made anew, these included
     cdef JournaledMatrix base              # w before the block
     cdef double *current                   # w after it, as of the last `settle`
@@ -34,7 +36,7 @@ cdef class OpenBlock:
     cdef char *inverse                     # N, a panel of columns after the other
     cdef Contents contents
     cdef Py_ssize_t inverse_bytes, contents_bytes
-    cdef double *scaled                    # LANES x length
+    cdef double *scaled                    # WAITING x length
     cdef double *multipliers               # n_outputs x LANES
     cdef char *solved                      # length x LANES: C^-1 Q
     cdef float *factor32                   # LANES x LANES
@@ -42,7 +44,7 @@ cdef class OpenBlock:
     cdef char *saved_inverse
     cdef char *saved_contents
     cdef bint kept
-    cdef Py_ssize_t saved_used, saved_count, saved_since
+    cdef Py_ssize_t saved_used, saved_count, saved_waiting, saved_since
 
     cdef void set_diagonal(self, Py_ssize_t place, double value) noexcept nogil
     cdef char *panel(self, Py_ssize_t index) noexcept nogil
@@ -56,7 +58,8 @@ cdef class OpenBlock:
     cdef void solve_multipliers(self) noexcept nogil
     cdef Status close(self) noexcept nogil
     cdef void keep(self) noexcept nogil
-    cdef void sum_up(self) noexcept nogil
+    cdef void add_targets(self) noexcept nogil
+    cdef void add_squares(self) noexcept nogil
     cdef void downdate(self) noexcept nogil
     cdef void solve_products(self) noexcept nogil
     cdef Status renew(self) noexcept nogil
@@ -64,6 +67,3 @@ cdef class OpenBlock:
     cdef void settle(self) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil
-    cdef object as_doubles(self, const char *values, Py_ssize_t n, Py_ssize_t stride,
-                           Py_ssize_t width)
-    cdef int load(self, const double[:, ::1] array, char *values, Py_ssize_t stride) except -1

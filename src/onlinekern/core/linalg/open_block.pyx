@@ -31,13 +31,14 @@ from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.state cimport doubles_of_shape, fields_of, integer_within, shown, size_of
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport OK_PANEL, ops_for, resize_array, whole_panels
+from onlinekern.core.linalg.copies cimport rows_as_doubles, write_rows
 from onlinekern.core.linalg.information cimport Information
 
 # N is made anew after so many samples for each number of a row: then that costs about as much as
 # one of the other products of a sample.
 cdef Py_ssize_t EPOCH = 8
 FIELDS = ("matrix", "vectors", "base", "inverse", "products", "rows", "factor", "innovations",
-          "targets", "weights", "used", "count", "since")
+          "targets", "weights", "used", "count", "waiting", "since")
 
 
 cdef class OpenBlock:
@@ -68,14 +69,14 @@ cdef class OpenBlock:
         self.forgetting = forgetting
         self.choose_lengths()
         self.inverse_bytes = size_of("the inverse", length, length * itemsize)
-        self.contents_bytes = LANES * (
-            2 * length * itemsize + (LANES + 2 * n_outputs + 1) * <Py_ssize_t> sizeof(double))
+        self.contents_bytes = (LANES + WAITING) * length * itemsize + (
+            LANES * (LANES + 2 * n_outputs) + WAITING) * <Py_ssize_t> sizeof(double)
         self.inverse = <char *> resize_array(NULL, 0, self.inverse_bytes, 1)
         self.contents.products = <char *> resize_array(NULL, 0, self.contents_bytes, 1)
         self.saved_inverse = <char *> resize_array(NULL, 0, self.inverse_bytes, 1)
         self.saved_contents = <char *> resize_array(NULL, 0, self.contents_bytes, 1)
         self.current = <double *> resize_array(NULL, 0, n_outputs, length * sizeof(double))
-        self.scaled = <double *> resize_array(NULL, 0, LANES, length * sizeof(double))
+        self.scaled = <double *> resize_array(NULL, 0, WAITING, length * sizeof(double))
         self.multipliers = <double *> resize_array(NULL, 0, n_outputs, LANES * sizeof(double))
         self.solved = <char *> resize_array(NULL, 0, LANES, length * itemsize)
         self.factor32 = <float *> resize_array(NULL, 0, LANES, LANES * sizeof(float))
@@ -84,7 +85,7 @@ cdef class OpenBlock:
                 or self.multipliers == NULL or self.solved == NULL or self.factor32 == NULL:
             raise MemoryError(f"no memory for least squares of {length} features")
         self.contents.rows = self.contents.products + LANES * length * itemsize
-        self.contents.factor = <double *> (self.contents.rows + LANES * length * itemsize)
+        self.contents.factor = <double *> (self.contents.rows + WAITING * length * itemsize)
         self.contents.innovations = self.contents.factor + LANES * LANES
         self.contents.targets = self.contents.innovations + LANES * n_outputs
         self.contents.weights = self.contents.targets + LANES * n_outputs
@@ -182,10 +183,11 @@ cdef class OpenBlock:
             self.contents.innovations[lane * self.n_outputs + k] = steps[k] / weight / root
             self.contents.targets[lane * self.n_outputs + k] = \
                 scale * (weight * scores[k] + steps[k])
-        self.contents.weights[lane] = weight * scale
-        memcpy(self.contents.rows + lane * self.length * self.itemsize, row,
+        self.contents.weights[self.waiting] = weight * scale
+        memcpy(self.contents.rows + self.waiting * self.length * self.itemsize, row,
                self.length * self.itemsize)
         self.count += 1
+        self.waiting += 1
         self.since += 1
         self.settled = False
 
@@ -221,7 +223,9 @@ cdef class OpenBlock:
             self.keep()
         self.base.touch_all()
         self.add_products(self.base.values)
-        self.sum_up()
+        self.add_targets()
+        if self.since >= self.epoch_length or self.waiting + self.block_length > WAITING:
+            self.add_squares()
         if self.since >= self.epoch_length:
             status = self.renew()
         else:
@@ -235,22 +239,29 @@ cdef class OpenBlock:
         memcpy(self.saved_contents, self.contents.products, self.contents_bytes)
         self.kept = True
 
-    cdef void sum_up(self) noexcept nogil:
-        """A += sum of a phi phi', b += sum of a phi y'."""
-        cdef Py_ssize_t f, j, k, width = whole_panels(self.used)
-        cdef double root
-        cdef const char *row
+    cdef void add_targets(self) noexcept nogil:
+        """b += sum of a phi y' over the block."""
+        cdef Py_ssize_t j, k, first = self.waiting - self.count
         self.sums.vectors.touch_all()
         for j in range(self.count):
+            for k in range(self.n_outputs):
+                self.ops.add(self.contents.rows + (first + j) * self.length * self.itemsize,
+                             self.contents.targets[j * self.n_outputs + k],
+                             self.sums.vectors.values + k * self.length, whole_panels(self.used))
+
+    cdef void add_squares(self) noexcept nogil:
+        """A += sum of a phi phi' over the samples that wait: A is read once for all of them."""
+        cdef Py_ssize_t f, j
+        cdef double root
+        cdef const char *row
+        for j in range(self.waiting):
             row = self.contents.rows + j * self.length * self.itemsize
             root = sqrt(self.contents.weights[j])
             for f in range(self.used):
                 self.scaled[j * self.length + f] = root * (
                     (<const float *> row)[f] if self.itemsize == 4 else (<const double *> row)[f])
-            for k in range(self.n_outputs):
-                self.ops.add(row, self.contents.targets[j * self.n_outputs + k],
-                             self.sums.vectors.values + k * self.length, width)
-        self.sums.add(self.used, self.count, self.scaled)
+        self.sums.add(self.used, self.waiting, self.scaled)
+        self.waiting = 0
 
     cdef void downdate(self) noexcept nogil:
         """N -= R'R with R = C^-1 Q, by its lower triangle."""
@@ -337,7 +348,8 @@ cdef class OpenBlock:
         self.sums.checkpoint()
         self.base.checkpoint()
         self.kept = False
-        self.saved_used, self.saved_count, self.saved_since = self.used, self.count, self.since
+        self.saved_used, self.saved_count = self.used, self.count
+        self.saved_waiting, self.saved_since = self.waiting, self.since
 
     cdef void rollback(self) noexcept nogil:
         self.sums.rollback()
@@ -345,54 +357,34 @@ cdef class OpenBlock:
         if self.kept:
             memcpy(self.inverse, self.saved_inverse, self.inverse_bytes)
             memcpy(self.contents.products, self.saved_contents, self.contents_bytes)
-        self.used, self.count, self.since = self.saved_used, self.saved_count, self.saved_since
+        self.used, self.count = self.saved_used, self.saved_count
+        self.waiting, self.since = self.saved_waiting, self.saved_since
         self.settled = False
         self.settle()
 
-    cdef object as_doubles(self, const char *values, Py_ssize_t n, Py_ssize_t stride,
-                           Py_ssize_t width):
-        """n rows of `width` elements, `stride` apart, as an array of doubles."""
-        cdef Py_ssize_t i, j
-        out = np.zeros((n, width))
-        cdef double[:, ::1] view = out
-        for i in range(n):
-            for j in range(width):
-                view[i, j] = (<const float *> values)[i * stride + j] if self.itemsize == 4 else \
-                    (<const double *> values)[i * stride + j]
-        return out
-
-    cdef int load(self, const double[:, ::1] array, char *values, Py_ssize_t stride) except -1:
-        """The other way round."""
-        cdef Py_ssize_t i, j
-        for i in range(array.shape[0]):
-            for j in range(array.shape[1]):
-                if self.itemsize == 4:
-                    (<float *> values)[i * stride + j] = <float> array[i, j]
-                else:
-                    (<double *> values)[i * stride + j] = array[i, j]
-        return 0
-
     def weights(self):
         """w' after all samples so far, ndarray of shape (n_outputs, length)."""
-        return copied(self.current, self.n_outputs, self.length)
+        return rows_as_doubles(self.current, self.n_outputs, self.length, self.length, 8)
 
     def get_state(self):
         """All that was learnt, as a dictionary of arrays and numbers."""
-        cdef Py_ssize_t p, used = self.used, count = self.count
+        cdef Py_ssize_t p, used = self.used, count = self.count, k = self.n_outputs
+        cdef Py_ssize_t size = self.itemsize, waiting = self.waiting
         matrix, vectors = self.sums.get_state(used)
-        panels = [self.as_doubles(self.panel(p), used, OK_PANEL, min(OK_PANEL, used - p * OK_PANEL))
+        panels = [rows_as_doubles(self.panel(p), used, OK_PANEL,
+                                  min(OK_PANEL, used - p * OK_PANEL), size)
                   for p in range(whole_panels(used) // OK_PANEL)]
         return {
             "matrix": matrix, "vectors": vectors,
-            "base": copied(self.base.values, self.n_outputs, self.length)[:, :used].copy(),
+            "base": rows_as_doubles(self.base.values, k, self.length, used, 8),
             "inverse": np.hstack(panels) if used > 0 else np.zeros((0, 0)),
-            "products": self.as_doubles(self.contents.products, used, LANES, count),
-            "rows": self.as_doubles(self.contents.rows, count, self.length, used),
-            "factor": copied(self.contents.factor, count, LANES)[:, :count].copy(),
-            "innovations": copied(self.contents.innovations, count, self.n_outputs),
-            "targets": copied(self.contents.targets, count, self.n_outputs),
-            "weights": copied(self.contents.weights, count, 1),
-            "used": used, "count": count, "since": self.since,
+            "products": rows_as_doubles(self.contents.products, used, LANES, count, size),
+            "rows": rows_as_doubles(self.contents.rows, waiting, self.length, used, size),
+            "factor": rows_as_doubles(self.contents.factor, count, LANES, count, 8),
+            "innovations": rows_as_doubles(self.contents.innovations, count, k, k, 8),
+            "targets": rows_as_doubles(self.contents.targets, count, k, k, 8),
+            "weights": rows_as_doubles(self.contents.weights, waiting, 1, 1, 8),
+            "used": used, "count": count, "waiting": waiting, "since": self.since,
         }
 
     def set_state(self, state):
@@ -401,50 +393,35 @@ cdef class OpenBlock:
         cdef Py_ssize_t p, last
         cdef Py_ssize_t used = integer_within("used", state["used"], 0, self.length)
         cdef Py_ssize_t count = integer_within("count", state["count"], 0, self.block_length - 1)
+        cdef Py_ssize_t waiting = integer_within(
+            "waiting", state["waiting"], count, WAITING - self.block_length + count)
         cdef Py_ssize_t since = integer_within("since", state["since"], count,
                                                self.epoch_length - 1)
         shapes = {"base": (self.n_outputs, used), "inverse": (used, used),
-                  "products": (used, count), "rows": (count, used), "factor": (count, count),
+                  "products": (used, count), "rows": (waiting, used), "factor": (count, count),
                   "innovations": (count, self.n_outputs), "targets": (count, self.n_outputs),
-                  "weights": (count, 1)}
+                  "weights": (waiting, 1)}
         arrays = {name: doubles_of_shape(name, state[name], shapes[name]) for name in shapes}
         for name in ("weights", "factor"):
             if not (np.diagonal(arrays[name]) > 0).all() or not (arrays["weights"] > 0).all():
                 raise ValueError(f"{name} of the samples of a block must be > 0, got "
                                  f"{shown(arrays[name])}")
         self.sums.set_state(state["matrix"], state["vectors"], used)
-        restore(arrays["base"], self.base.values, self.length)
+        write_rows(arrays["base"], self.base.values, self.length, 8)
         for p in range(whole_panels(used) // OK_PANEL):
             last = min(used, (p + 1) * OK_PANEL)
-            self.load(np.ascontiguousarray(arrays["inverse"][:, p * OK_PANEL:last]), self.panel(p),
-                      OK_PANEL)
-        self.load(arrays["products"], self.contents.products, LANES)
-        self.load(arrays["rows"], self.contents.rows, self.length)
-        restore(arrays["factor"], self.contents.factor, LANES)
-        restore(arrays["innovations"], self.contents.innovations, self.n_outputs)
-        restore(arrays["targets"], self.contents.targets, self.n_outputs)
-        restore(arrays["weights"], self.contents.weights, 1)
+            write_rows(np.ascontiguousarray(arrays["inverse"][:, p * OK_PANEL:last]),
+                       self.panel(p), OK_PANEL, self.itemsize)
+        write_rows(arrays["products"], self.contents.products, LANES, self.itemsize)
+        write_rows(arrays["rows"], self.contents.rows, self.length, self.itemsize)
+        for name, values, stride in (
+                ("factor", <Py_ssize_t> self.contents.factor, LANES),
+                ("innovations", <Py_ssize_t> self.contents.innovations, self.n_outputs),
+                ("targets", <Py_ssize_t> self.contents.targets, self.n_outputs),
+                ("weights", <Py_ssize_t> self.contents.weights, 1)):
+            write_rows(arrays[name], <void *> <Py_ssize_t> values, stride, 8)
+        self.waiting = waiting
         self.used, self.count, self.since = used, count, since
         self.settled = False
         self.settle()
         self.checkpoint()
-
-
-cdef object copied(const double *values, Py_ssize_t n, Py_ssize_t width):
-    """n rows of `width` numbers, as a new array."""
-    cdef Py_ssize_t i, j
-    out = np.zeros((n, width))
-    cdef double[:, ::1] view = out
-    for i in range(n):
-        for j in range(width):
-            view[i, j] = values[i * width + j]
-    return out
-
-
-cdef int restore(const double[:, ::1] array, double *values, Py_ssize_t stride) except -1:
-    """The other way round; rows begin `stride` numbers apart."""
-    cdef Py_ssize_t i, j
-    for i in range(array.shape[0]):
-        for j in range(array.shape[1]):
-            values[i * stride + j] = array[i, j]
-    return 0
