@@ -146,7 +146,6 @@ class ExplicitEstimator(OnlineEstimator):
         return self._read(lambda space: kernel_part(space.map).frequencies())
 
     def _check_kind(self, name: str, kind: str) -> None:
-        if ("landmarks" if kind == "nystroem" else "frequencies") not in dir(
-            kernel_part(self._fitted_model.space.map)
-        ):
+        part = "landmarks" if kind == "nystroem" else "frequencies"
+        if not hasattr(kernel_part(self._fitted_model.space.map), part):
             raise AttributeError(f"{name} is there with features={kind!r} only")

@@ -20,6 +20,7 @@ from onlinekern._validation import validate_data
 from onlinekern.core import GATES, HEADS, LOSSES, RULES
 from onlinekern.core.models.least_squares import LeastSquaresSpace
 from onlinekern.core.models.residuals import Residuals
+from onlinekern.spa import check_alpha_and_beta
 
 if TYPE_CHECKING:
     from onlinekern.core.stream import Model
@@ -102,13 +103,7 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
         'always': every sample, plain least squares, which suffers from unequal classes.
     margin : float > 0, default=1.0
         Of ``gate="margin"``. Less admits fewer samples.
-    alpha : float > 0, default=1.0
-        Of ``gate="loss_proportional"``: losses above it are admitted alike.
-    beta : float >= alpha, default=1.0
-        Of ``gate="loss_proportional"``: the larger, the fewer samples enter.
-    weighted : bool, default=False
-        Of ``gate="loss_proportional"``: whether a sample that entered with probability p has the
-        weight ``1 / p``, as in SPA, or 1.
+    {lot_parameters}
     {least_squares_parameters}
     {explicit_features}
     {any_selection}
@@ -168,14 +163,10 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
         return RULES["least_squares"](LOSSES["hinge"]())
 
     def _gate(self) -> Any:
-        if self.beta < self.alpha:
-            raise ValueError(
-                f"beta must be at least alpha={self.alpha}, so that min(alpha, loss) / beta is a "
-                f"probability; got {self.beta}"
-            )
         if self.gate == "margin":
             return GATES["within_margin"](float(self.margin))
         if self.gate == "loss_proportional":
+            check_alpha_and_beta(self)
             return GATES["loss_proportional"](
                 float(self.alpha), float(self.beta), bool(self.weighted)
             )

@@ -100,8 +100,8 @@ class KernelAROWClassifier(OnlineClassifier, KernelSecondOrder):
         The noise of a target: the larger, the smaller the steps. Values from 0.03 to 0.3 do much
         the same; less suits few and clean labels.
     {kernel_second_order_parameters}
-    average : bool, default=False
-        Predict with the average of all mu so far instead of the last one.
+    {lot_parameters}
+    {second_order_average}
     {explicit_features}
     {any_selection}
     {explicit_linear}
@@ -162,8 +162,8 @@ class KernelSCWClassifier(OnlineClassifier, KernelSecondOrder):
         eta of the paper: the probability with which a sample should be correct. With 0.5 nothing
         would be learnt.
     {kernel_second_order_parameters}
-    average : bool, default=False
-        Predict with the average of all mu so far instead of the last one.
+    {lot_parameters}
+    {second_order_average}
     {explicit_features}
     {any_selection}
     {explicit_linear}

@@ -233,7 +233,10 @@ def test_the_spread_is_that_of_the_targets():
 def test_wrong_parameters_are_named(stream):
     X, y = stream("binary")
     for wrong, message in [
-        ({"alpha": 2.0, "beta": 1.0, "gate": "loss_proportional"}, "beta must be at least alpha=2"),
+        (
+            {"alpha": 2.0, "beta": 1.0, "gate": "loss_proportional"},
+            "beta must be at least alpha .* got alpha=2",
+        ),
         ({"features": "fourier", "kernel": "polynomial"}, "one of the kernels gaussian, laplacian"),
         ({"features": "fourier", "n_components": 5}, "n_components must be even"),
         ({"forgetting": 0.0}, "forgetting"),

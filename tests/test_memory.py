@@ -143,7 +143,8 @@ for layout in ("sparse", "dense"):
 
 
 @pytest.mark.skipif(not STATUS.exists(), reason="Linux tells the size of a process")
-def test_models_take_at_least_what_is_estimated():
+def measured():
+    """Return (name, layout, bytes that a model took, estimate) of each model."""
     # Arrays are mapped one by one, so that the size of the process is that of what it holds.
     settings = os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536"}
     done = subprocess.run(
@@ -152,10 +153,20 @@ def test_models_take_at_least_what_is_estimated():
     )  # fmt: skip
     lines = [line.split() for line in done.stdout.splitlines()]
     assert len(lines) == 2 * len(MEASURED)
-    for name, layout, taken, estimate in lines:
-        # The process may have given back some pages of other things meanwhile.
-        most = 1.02 * int(taken) + 2**18
-        assert 0.05 * int(taken) < int(estimate) < most, (name, layout)
+    return [(name, layout, int(taken), int(estimate)) for name, layout, taken, estimate in lines]
+
+
+def test_models_take_at_least_what_is_estimated():
+    taken, estimates = {}, {}
+    for _ in range(3):
+        # A process may give back some pages of other things meanwhile, but not three times.
+        for name, layout, size, estimate in measured():
+            taken[name, layout] = max(size, taken.get((name, layout), 0))
+            estimates[name, layout] = estimate
+        if all(estimates[key] < 1.02 * taken[key] for key in taken):
+            break
+    for key, estimate in estimates.items():
+        assert 0.05 * taken[key] < estimate < 1.02 * taken[key], key
 
 
 def test_sketches_and_caches_too(monkeypatch):

@@ -14,6 +14,15 @@ PASSAGES = {
             prediction linearly ('fourier') or with the square. 400 is where the error of most
             streams of 10,000 samples is near its least; 1,000 and more pay on longer ones.
     """,
+    "lot_parameters": """
+        alpha : float > 0, default=1.0
+            Of ``gate="loss_proportional"``: losses above it are admitted alike.
+        beta : float >= alpha, default=1.0
+            Of ``gate="loss_proportional"``: the larger, the fewer samples enter.
+        weighted : bool, default=False
+            Of ``gate="loss_proportional"``: whether a sample that entered with probability p has
+            the weight ``1 / p``, as in SPA, or 1.
+    """,
     "any_selection": """
         selection : {'first', 'margin', 'ald'}, default='first'
             Who becomes a landmark of the Nystroem features. 'first': the first samples, but for

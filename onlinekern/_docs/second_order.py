@@ -62,13 +62,6 @@ PASSAGES = {
             'loss_proportional': of these, by lot, with the probability ``min(alpha, loss) / beta``
             of SPA [3]_, of the hinge loss. On long streams that halves the time for about the same
             error.
-        alpha : float > 0, default=1.0
-            Of ``gate="loss_proportional"``: losses above it are admitted alike.
-        beta : float >= alpha, default=1.0
-            Of ``gate="loss_proportional"``: the larger, the fewer samples enter.
-        weighted : bool, default=False
-            Of ``gate="loss_proportional"``: whether a sample that entered with probability p has
-            the weight ``1 / p``, as in SPA, or 1.
     """,
     "kernel_second_order_attributes": """
         coef_ : ndarray of shape (n_outputs, n)

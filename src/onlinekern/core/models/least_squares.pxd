@@ -16,7 +16,7 @@ cdef class LeastSquaresSpace(Space):
     cdef readonly Residuals residuals
     cdef LookAhead ahead
     cdef LookAhead saved_ahead
-    cdef bint no_memory
+    cdef Status failure            # of the change to double
     cdef readonly int64_t entered  # samples taken up
     cdef int64_t saved_entered
     cdef FeatureWindow window

@@ -10,7 +10,7 @@ from libc.string cimport memset
 
 import numpy as np
 
-from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.part cimport NO_MEMORY, OK, RAISED, Status
 from onlinekern.core.base.state cimport (
     MOST_OUTPUTS, check_kind, check_width, count_of, flag_of, integer_within,
 )
@@ -132,7 +132,7 @@ cdef class LeastSquaresSpace(Space):
     cdef void widen(self, Py_ssize_t i) noexcept nogil:
         """Go on in double from sample i of the open window on.
 
-        Without memory for it, the call fails: `update` says so.
+        Without memory for it, or when a signal handler raises, the call fails: `update` says so.
         """
         with gil:
             try:
@@ -145,7 +145,11 @@ cdef class LeastSquaresSpace(Space):
                 ahead.n = self.ahead.n
                 self.block, self.ahead = block, ahead
             except MemoryError:
-                self.no_memory = True
+                self.failure = NO_MEMORY
+                return
+            except BaseException as error:
+                self.interruption = error
+                self.failure = RAISED
                 return
         self.ahead.open(self.rows_of(self.window, self.widened, i, self.ahead.n), i, self.ahead.n)
 
@@ -159,8 +163,8 @@ cdef class LeastSquaresSpace(Space):
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         """Take up a sample whose contraction is not 0: that is its weight. Returns a status."""
         cdef double weight = update.contractions[0]
-        if self.no_memory:
-            return NO_MEMORY
+        if self.failure != OK:
+            return self.failure
         if weight > 0 and self.residuals is not None:
             self.residuals.add(update.coefficients[0] / weight, self.ahead.variance(i))
         return self.take_up(i, weight, update.coefficients)
@@ -185,7 +189,7 @@ cdef class LeastSquaresSpace(Space):
 
     cdef void checkpoint(self) noexcept nogil:
         self.map.checkpoint()
-        self.no_memory = False
+        self.failure = OK
         if self.saved_block is not self.block:
             with gil:
                 self.saved_block, self.saved_ahead = self.block, self.ahead

@@ -59,8 +59,8 @@ cdef class LeverageSpace(LeastSquaresSpace):
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         """Add the sample to A. Returns a status."""
         cdef double no_step = 0
-        if self.no_memory:
-            return NO_MEMORY
+        if self.failure != OK:
+            return self.failure
         return self.take_up(i, update.coefficients[0], &no_step)
 
     cdef object new_window(self, Py_ssize_t rows):
