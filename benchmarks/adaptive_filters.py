@@ -100,7 +100,8 @@ def errors_of(filter_, task, seed, parameters):
     name, fixed, _ = FILTERS[filter_]
     make, gamma = TASKS[task]
     X, y = make(seed)
-    model = getattr(onlinekern, name)(gamma=gamma, **fixed, **parameters)
+    # The series have the units that the settings are for.
+    model = getattr(onlinekern, name)(gamma=gamma, standardize_target=False, **fixed, **parameters)
     start = time.process_time()
     predictions = model.partial_fit_predict(X, y)
     return (predictions - y) ** 2, model.n_support_, time.process_time() - start

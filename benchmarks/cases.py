@@ -12,6 +12,11 @@ from benchmarks import streams
 
 SPA = {"eta": 0.1}
 GRADIENT = {"gamma": 0.4, "eta": 0.1}
+HINGE = {"loss": "hinge", "schedule": "constant"}
+PAPERS_LOL = {
+    "step": "pa", "center": False, "fit_intercept": False, "n_prototypes": 60, "n_assign": 1,
+    "average": False,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,7 @@ def goal_at(goals, key, level):
 
 
 F32, F64 = "float32", "float64"
-A9A_SPA = {"gamma": 0.4, "alpha": 1.0, "beta": 20.0, **SPA}
+A9A_SPA = {"gamma": 0.4, "alpha": 1.0, "beta": 20.0, "average": True, **SPA}
 CASES = [
     Case("SPAClassifier", "a9a", A9A_SPA,
          goals={("csr", F32): levels(0.8, 1.5, 3.7),
@@ -90,7 +95,8 @@ CASES = [
     Case("SPAClassifier", "mixture", {"gamma": 0.4, "alpha": 0.5, "beta": 200.0, **SPA},
          layouts=("dense",), goals={("dense", F32): 0.6, ("dense", F64): 1.5},
          ratios={("dense", F32): 25, ("dense", F64): 10}),
-    Case("KernelPAClassifier", "a9a", {"gamma": 0.4, "C": 0.5, "max_support": 1_000}),
+    Case("KernelPAClassifier", "a9a",
+         {"gamma": 0.4, "C": 0.5, "max_support": 1_000, "average": False}),
     Case("BOGDClassifier", "a9a", {**GRADIENT, "budget": 1_000},
          goals={("csr", F32): 6.0, ("csr", F64): 12.0, ("dense", F32): 6.0, ("dense", F64): 12.0}),
     Case("BOGDClassifier", "a9a", {**GRADIENT, "budget": 100},
@@ -101,9 +107,10 @@ CASES = [
     Case("BSGDClassifier", "a9a", {"gamma": 0.4, "budget": 1_000}),
     Case("OSKLClassifier", "a9a", {**GRADIENT}),
     Case("ProjectronClassifier", "a9a", {"gamma": 0.4, "budget": 500}, dtypes=(F32,)),
-    Case("FOGDClassifier", "a9a", {**GRADIENT, "n_components": 1_600},
+    Case("FOGDClassifier", "a9a", {**GRADIENT, **HINGE, "n_components": 1_600},
          goals={("csr", F32): 5.0, ("csr", F64): 11.0}, parts=("frequencies",)),
-    Case("FOGDClassifier", "ijcnn1", {"gamma": 2.0, "eta": 1.0, "n_components": 1_600},
+    Case("FOGDClassifier", "ijcnn1",
+         {**HINGE, "gamma": 2.0, "eta": 1.0, "n_components": 1_600},
          layouts=("dense",), parts=("frequencies",)),
     Case("NOGDClassifier", "a9a", {**GRADIENT, "budget": 500, "n_components": 100}),
     Case("DualSGDClassifier", "ijcnn1", {"gamma": 1.0, "reg_per_stream": 2.0},
@@ -116,7 +123,7 @@ CASES = [
     Case("OGDClassifier", "a9a", {"eta": 0.1}, parts=("linear",)),
     Case("AROWClassifier", "a9a", {"covariance": "diagonal"}, parts=("linear",)),
     Case("SDROGDClassifier", "a9a", {}, parts=()),
-    Case("LOLClassifier", "a9a", {}, parts=("prototypes",)),
+    Case("LOLClassifier", "a9a", PAPERS_LOL, parts=("prototypes",)),
 ]  # fmt: skip
 
 

@@ -67,10 +67,10 @@ def methods(task):
     else:
         dual, fogd = onlinekern.DualSGDRegressor, onlinekern.FOGDRegressor
         losses = [("absolute", "absolute"), ("epsilon_insensitive", "squared")]
-        common = {"fit_intercept": True, "epsilon": 0.01}
+        common = {"fit_intercept": True, "epsilon": 0.01, "standardize_target": False}
     for ours, theirs in losses:
         yield f"DualSGD {ours}", dual, {"loss": ours, **DUAL_SIZES, **common}, "reg"
-        yield f"FOGD {theirs}", fogd, {"loss": theirs, **common}, "eta"
+        yield f"FOGD {theirs}", fogd, {"loss": theirs, "schedule": "constant", **common}, "eta"
 
 
 def learn(cls, parameters, X, y, seed):

@@ -33,7 +33,12 @@ def arguments():
 def fogd(X, y, n_components):
     """Learn the stream with FOGD."""
     model = onlinekern.FOGDClassifier(
-        n_components=n_components, gamma=bench_mapped.WIDTH**2 / 2, eta=0.1, random_state=0
+        n_components=n_components,
+        gamma=bench_mapped.WIDTH**2 / 2,
+        eta=0.1,
+        loss="hinge",
+        schedule="constant",
+        random_state=0,
     )
     common.learn(model, X, y)
 

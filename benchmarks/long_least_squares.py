@@ -32,7 +32,12 @@ def stream(random, n, t):
 def new_model(forgetting, X):
     """Return a model whose kernel width does not depend on the first batch."""
     model = KernelRLSRegressor(
-        features="fourier", n_components=64, gamma=0.1, forgetting=forgetting, random_state=0
+        standardize_target=False,
+        features="fourier",
+        n_components=64,
+        gamma=0.1,
+        forgetting=forgetting,
+        random_state=0,
     )
     return model.partial_fit(X[:1], np.zeros(1))
 

@@ -99,9 +99,14 @@ VOWPAL = [
 ]
 KSVM = [{"l2": [0.001, 0.01, 0.1, 1, 10]}]
 # The gate's beta sets the number of support vectors.
-SMALL, LARGE = {"gamma": 0.4, "beta": 20.0}, {"gamma": 0.4, "beta": 5.0}
-WIDE = {"gamma": 0.05, "beta": 5.0}
+SMALL = {"gamma": 0.4, "beta": 20.0, "average": True}
+LARGE, WIDE = {**SMALL, "beta": 5.0}, {**SMALL, "gamma": 0.05, "beta": 5.0}
 BUDGETED = {"gamma": 0.4, "budget": LANDMARKS}
+PAPERS_LOL = {
+    "step": "pa", "center": False, "fit_intercept": False, "n_prototypes": 60, "n_assign": 1,
+    "average": False,
+}  # fmt: skip
+HINGE = {"loss": "hinge", "schedule": "constant"}
 MAPPED = {"gamma": 0.4, "n_components": COMPONENTS}
 SAMPLED = {"gamma": 0.4, "budget": 500}
 # Also for one row at a time, and for river: they learn the same, but would take hours to tune.
@@ -112,17 +117,19 @@ LEARNERS = {
     "onlinekern SPA, beta 5": Own("SPAClassifier", LARGE, {"eta": 0.3}, STEP),
     "onlinekern SPA, gamma 0.05": Own("SPAClassifier", WIDE, {"eta": 1.0}, STEP),
     "onlinekern SPA, learn_one": Own("SPAClassifier", SMALL, {"eta": 0.1}, STEP, single=True),
-    "onlinekern kernel PA-I": Own("KernelPAClassifier", {"gamma": 0.4}, {"C": 1.0}, AGGRESSIVENESS),
+    "onlinekern kernel PA-I": Own(
+        "KernelPAClassifier", {"gamma": 0.4, "average": False}, {"C": 1.0}, AGGRESSIVENESS
+    ),
     "onlinekern DualSGD": Own(
         "DualSGDClassifier", {"gamma": 0.05}, {"reg_per_stream": 8.0}, PER_STREAM
     ),
-    "onlinekern LOL": Own("LOLClassifier", {}, {"C": 0.01}, AGGRESSIVENESS),
+    "onlinekern LOL": Own("LOLClassifier", PAPERS_LOL, {"C": 0.01}, AGGRESSIVENESS),
     "onlinekern SDROGD": Own("SDROGDClassifier", {}, {"reg": 1e-4}, [{"reg": REGULARISERS}]),
     "onlinekern BOGD": Own("BOGDClassifier", BUDGETED, {"eta": 1.0, "reg": 1e-4}, DECAYING_STEP),
     "onlinekern BPA": Own("BPAClassifier", BUDGETED, {"C": 0.3}, AGGRESSIVENESS),
-    "onlinekern FOGD": Own("FOGDClassifier", MAPPED, {"eta": 0.3}, STEP),
+    "onlinekern FOGD": Own("FOGDClassifier", {**MAPPED, **HINGE}, {"eta": 0.3}, STEP),
     "onlinekern FOGD, gamma 0.05": Own(
-        "FOGDClassifier", {**MAPPED, "gamma": 0.05}, {"eta": 0.3}, STEP
+        "FOGDClassifier", {**MAPPED, **HINGE, "gamma": 0.05}, {"eta": 0.3}, STEP
     ),
     "onlinekern NOGD": Own("NOGDClassifier", SAMPLED, {"eta": 3.0}, STEP),
     "onlinekern linear PA-I": Own("PAClassifier", {}, {"C": 0.01}, AGGRESSIVENESS),
@@ -179,10 +186,12 @@ LEARNERS = {
 # For the comparison with the support vector machine: a kernel that suits the training part.
 TUNED = {"gamma": 1 / 32}
 SPLIT = {
-    "onlinekern SPA": Own("SPAClassifier", {**TUNED, "beta": 5.0}, {"eta": 1.0}, STEP),
+    "onlinekern SPA": Own(
+        "SPAClassifier", {**TUNED, "beta": 5.0, "average": True}, {"eta": 1.0}, STEP
+    ),
     "onlinekern DualSGD": Own("DualSGDClassifier", TUNED, {"reg_per_stream": 8.0}, PER_STREAM),
     "onlinekern FOGD": Own(
-        "FOGDClassifier", {**TUNED, "n_components": COMPONENTS}, {"eta": 0.3}, STEP
+        "FOGDClassifier", {**TUNED, **HINGE, "n_components": COMPONENTS}, {"eta": 0.3}, STEP
     ),
     "lightning SGD": Batch(lightning_sgd, ("lightning",)),
     "sklearn SVC": Batch(machine, ("sklearn",)),

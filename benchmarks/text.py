@@ -30,8 +30,8 @@ SETS = {
     "sector": ("train", "test"),
 }
 LEARNERS = {
-    "SPAClassifier": {"gamma": 0.7, "alpha": 1.0, "beta": 1.0, "eta": 0.1},
-    "KernelPAClassifier": {"gamma": 0.7},
+    "SPAClassifier": {"gamma": 0.7, "alpha": 1.0, "beta": 1.0, "eta": 0.1, "average": True},
+    "KernelPAClassifier": {"gamma": 0.7, "average": False},
 }
 
 

@@ -64,6 +64,8 @@ if TYPE_CHECKING:
     from onlinekern.oskl import OSKLClassifier as OSKLClassifier
     from onlinekern.passive_aggressive import KernelPAClassifier as KernelPAClassifier
     from onlinekern.passive_aggressive import KernelPARegressor as KernelPARegressor
+    from onlinekern.pipeline import StreamPipeline as StreamPipeline
+    from onlinekern.pipeline import make_stream_pipeline as make_stream_pipeline
     from onlinekern.projection import BOLSSVMClassifier as BOLSSVMClassifier
     from onlinekern.projection import ProjectronClassifier as ProjectronClassifier
     from onlinekern.recursive_filters import FixedBudgetKRLSRegressor as FixedBudgetKRLSRegressor
@@ -72,6 +74,7 @@ if TYPE_CHECKING:
     from onlinekern.recursive_filters import (
         SlidingWindowKRLSRegressor as SlidingWindowKRLSRegressor,
     )
+    from onlinekern.scaling import OnlineStandardScaler as OnlineStandardScaler
     from onlinekern.sdrogd import SDROGDClassifier as SDROGDClassifier
     from onlinekern.second_order import AROWClassifier as AROWClassifier
     from onlinekern.second_order import AROWRegressor as AROWRegressor
@@ -81,11 +84,15 @@ if TYPE_CHECKING:
     from onlinekern.spa import SPAClassifier as SPAClassifier
     from onlinekern.spa import SPAOneClass as SPAOneClass
     from onlinekern.spa import SPARegressor as SPARegressor
+    from onlinekern.stream_learners import StreamClassifier as StreamClassifier
+    from onlinekern.stream_learners import StreamRegressor as StreamRegressor
 
     __version__: str
 
-_MODULES = {*_PUBLIC_CLASSES, "cli", "core", "evaluate", "plotting", "streams"}
+_PIPELINE = ("StreamPipeline", "make_stream_pipeline")
+_MODULES = {*_PUBLIC_CLASSES, "cli", "core", "evaluate", "pipeline", "plotting", "streams"}
 _MODULE_OF = {name: module for module, names in _PUBLIC_CLASSES.items() for name in names}
+_MODULE_OF |= dict.fromkeys(_PIPELINE, "pipeline")
 
 __all__ = sorted([*_MODULE_OF, "all_estimators", "get_include", "load", "show_config"])
 

@@ -34,7 +34,7 @@ from onlinekern.core.learning.sampling import Gate
 from onlinekern.core.stream import Model
 
 # The attributes that hold what an estimator has learnt, with the turn of its writers.
-LEARNT = ("_model", "_sketch")
+LEARNT = ("_model", "_sketch", "_moments")
 # Of the estimators that have learnt nothing: an attribute would change them.
 FIRST_TURNS: WeakKeyDictionary[Any, Turn] = WeakKeyDictionary()
 
@@ -165,10 +165,10 @@ class Learner(Savable, BaseEstimator):
         """
         X, y, weight = self._validate(X, y, sample_weight, start=True)
         y = self._encode(y, self._labels(y))
+        weight = self._weigh(y, weight, whole=True)
         draws = check_random_state(self.random_state)
-        model = self._new_model(X, draws)
-        self._train(model, X, y, weight, draws)
-        self._model = model
+        model = self._first_model(X, draws)
+        self._model = self._train(model, X, y, weight, draws)
         self._finish()
         return self
 
@@ -225,6 +225,10 @@ class Learner(Savable, BaseEstimator):
             )
         return (X if start else self._layout(X)), y, sample_weight
 
+    def _weigh(self, y: Any, weight: Any, whole: bool = False) -> Any:
+        """Weights of encoded samples; `whole`: y is all that there is, not a part of a stream."""
+        return weight
+
     def _samples(self, X: Any, y: Any, dtype: Any, start: bool) -> Any:
         """Validated X and y."""
         return validate_data(self, X, y, dtype=dtype, reset=start, **self._target_checks)
@@ -232,6 +236,10 @@ class Learner(Savable, BaseEstimator):
     def _layout(self, X: Any) -> Any:
         """X in a layout that the model takes."""
         return X
+
+    def _first_model(self, X: Any, draws: np.random.RandomState) -> Model:
+        """The model that begins to learn samples like X."""
+        return self._new_model(X, draws)
 
     def _new_model(self, X: Any, draws: np.random.RandomState) -> Model:
         """An untrained model for samples like X."""
@@ -264,6 +272,15 @@ class Learner(Savable, BaseEstimator):
         model = self._fitted_model
         with model.reading():
             return read(model.space)
+
+    def _read_in_units(self, read: Callable[[Any], Any], mean: bool = False) -> Any:
+        """The same in the units of the targets, with their mean added if wanted."""
+        model = self._fitted_model
+        with model.reading():
+            values = read(model.space)
+            if model.head.target_forgetting == 0:
+                return values
+            return (model.target_mean if mean else 0.0) + model.target_scale * values
 
     def _finish(self) -> None:
         """Called after each bulk call that succeeded."""
@@ -307,26 +324,56 @@ class OnlineEstimator(Learner):
 
     def _train(
         self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
-    ) -> None:
-        for _ in range(self.n_epochs):
+    ) -> Model:
+        """Learn in passes; returns the model that has learnt."""
+        for number in range(self.n_epochs):
             order = draws.permutation(X.shape[0]).astype(np.intp) if self.shuffle else None
-            model.learn(X, y, weight, order, self.window or 0)
+            if number > 0:
+                self._settle()
+            # Later passes tell nothing of samples that have not been learnt.
+            model, _ = self._learn(model, X, y, weight, order, noted=number == 0)
+        return model
+
+    def _learn(
+        self,
+        model: Model,
+        X: Any,
+        y: Any,
+        weight: Any,
+        order: Any,
+        scores: Any = None,
+        noted: bool = True,
+    ) -> tuple[Model, Any]:
+        """Learn samples once; returns the model that has learnt, and its predictions before.
+
+        `scores` are overwritten with the scores before, and `noted` is, as in `Model.learn`.
+        """
+        return model, model.learn(X, y, weight, order, self.window or 0, scores, noted)
+
+    def _settle(self) -> None:
+        """Called before samples that have been learnt are learnt again."""
 
     def _partial_fit(self, X: Any, y: Any, labels: Any, sample_weight: ArrayLike | None) -> Any:
         """Continue, or begin, with one pass in the given order. Returns the predictions made."""
         start = not self.__sklearn_is_fitted__()
         X, y, weight = self._validate(X, y, sample_weight, start=start)
         y = self._encode(y, labels)
-        model = self._new_model(X, check_random_state(self.random_state)) if start else self._model
+        weight = self._weigh(y, weight)
+        if start:
+            model = self._first_model(X, check_random_state(self.random_state))
+        else:
+            model = self._model
         self._renew(model)
-        predictions = model.learn(X, y, weight, None, self.window or 0)
-        self._model = model
+        self._model, predictions = self._learn(model, X, y, weight, None)
         self._finish()
         return self._decode(predictions)
 
-    def _learn_one(self, x: Any, y: Any) -> Any:
-        self._model.learn_one(x, y)
+    def _learn_one(self, x: Any, y: Any, weight: float = 1.0) -> Any:
+        self._model.learn_one(x, y, weight)
         return self
+
+    def _renumber(self, numbers: Any) -> None:
+        """Called when class k has become class numbers[k]."""
 
     def _renew(self, model: Model) -> None:
         """Let parameters of the step that were set since the last call take effect."""

@@ -19,6 +19,7 @@ from onlinekern._saving import load as saved_estimator
 from onlinekern._tasks import Classifier, Regressor
 from onlinekern._typing import Array
 from onlinekern._validation import NUMBERS, same_labels
+from onlinekern._warm_up import is_warming_up
 
 # A value ends where the next "key=" begins, so that it may hold spaces.
 ASSIGNMENT = re.compile(r"\s*(\w+)=(.*?)(?=\s+\w+=|\s*\Z)", re.S)
@@ -162,8 +163,13 @@ def learn(estimator: Any, X: Any, y: Any, weight: Any, predictions: Any) -> None
         predictions[:] = estimator.partial_fit_predict(X, y, sample_weight=weight, **first)
 
 
+def learns_singly(estimator: Any) -> bool:
+    """Whether `learn_one` takes what `sample_of` makes: a model past its first samples does."""
+    return has_learnt(estimator) and not is_warming_up(estimator)
+
+
 def learn_one(estimator: Any, x: Any, y: Any) -> None:
-    """Learn one sample; the model must have learnt one before."""
+    """Learn one sample; `learns_singly` must hold."""
     check_streams(estimator)
     estimator.learn_one(x, y)
 

@@ -8,4 +8,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 COUNT = [Interval(Integral, 1, 2**48, closed="both")]
 POSITIVE = [Interval(Real, 0, None, closed="neither")]
 NOT_NEGATIVE = [Interval(Real, 0, None, closed="left")]
-KERNEL_WIDTH = [StrOptions({"scale", "auto"}), *POSITIVE]
+# False, or which average of the models predicts; True is "uniform".
+AVERAGE = ["boolean", StrOptions({"uniform", "decay"}), Interval(Real, 0, 1, closed="neither")]
+KERNEL_WIDTH = [StrOptions({"median", "scale", "auto"}), *POSITIVE]

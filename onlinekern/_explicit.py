@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from onlinekern._base import OnlineEstimator, new_generator
+from onlinekern._base import new_generator
 from onlinekern._fourier import FREQUENCY_BYTES, draw_frequencies
-from onlinekern._kernel import KERNEL_CONSTRAINTS, PANEL, kernel_width, new_kernel
+from onlinekern._kernel import KERNEL_CONSTRAINTS, PANEL, new_kernel
 from onlinekern._typing import Array, Floats, Sparse
+from onlinekern._warm_up import WarmingUp, width_of
 from onlinekern.core import FEATURE_MAPS, KERNEL_ALIASES
 from onlinekern.core.kernels.support_set import SupportSet
 
@@ -38,7 +39,7 @@ def least_squares_bytes(length: int, n_outputs: int, itemsize: int) -> int:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ExplicitEstimator(OnlineEstimator):
+class ExplicitEstimator(WarmingUp):
     """Mixin for learners with Nystroem or random Fourier features of a kernel.
 
     A subclass makes its space in `_explicit_space(X, n_outputs, features)`; the space has the map
@@ -46,7 +47,7 @@ class ExplicitEstimator(OnlineEstimator):
     """
 
     kernel: str = "gaussian"
-    gamma: float | str = "scale"
+    gamma: float | str = "median"
     degree: int = 3
     coef0: float = 0.0
     features: str = "nystroem"
@@ -81,7 +82,7 @@ class ExplicitEstimator(OnlineEstimator):
     def _new_model(self, X: Any, draws: np.random.RandomState) -> Model:
         head = self._head()
         self._check_features(X, head.n_outputs)
-        self.gamma_ = kernel_width(self.gamma, X)
+        self.gamma_ = width_of(self, X)
         # Frequencies are drawn before the seed of the model's generator.
         features = self._features(X, draws)
         rng = new_generator(draws)

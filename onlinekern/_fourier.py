@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from onlinekern._base import Learner, OnlineEstimator, new_generator
+from onlinekern._base import Learner, new_generator
 from onlinekern._constraints import COUNT, KERNEL_WIDTH
-from onlinekern._kernel import kernel_width
 from onlinekern._memory import check_size
 from onlinekern._typing import Floats
+from onlinekern._warm_up import WarmingUp, width_of
 from onlinekern.core import KERNEL_ALIASES
 
 if TYPE_CHECKING:
@@ -92,23 +92,23 @@ class WeightedFeatures(Learner):
     @property
     def coef_(self) -> Floats:
         """Weights of the features, ndarray of shape (n_outputs, number of features)."""
-        return self._read(lambda space: space.effective())
+        return self._read_in_units(lambda space: space.effective())
 
     @property
     def intercept_(self) -> Floats:
         """Constants of the outputs, ndarray of shape (n_outputs,)."""
-        return self._read(lambda space: space.offsets())
+        return self._read_in_units(lambda space: space.offsets(), mean=True)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class FourierEstimator(OnlineEstimator):
+class FourierEstimator(WarmingUp):
     """Mixin for learners with random Fourier features.
 
     A subclass makes its space in `_fourier_space(X, n_outputs, frequencies)`.
     """
 
     kernel: str = "gaussian"
-    gamma: float | str = "scale"
+    gamma: float | str = "median"
     n_components: int = 200
     frequencies: str = "plain"
 
@@ -119,7 +119,7 @@ class FourierEstimator(OnlineEstimator):
         return FREQUENCY_BYTES * n_features * self.n_components
 
     def _new_model(self, X: Any, draws: np.random.RandomState) -> Model:
-        self.gamma_ = kernel_width(self.gamma, X)
+        self.gamma_ = width_of(self, X)
         # The frequencies are drawn before the seed of the model's generator.
         frequencies = draw_frequencies(self, self.gamma_, X.shape[1], draws)
         head, rng = self._head(), new_generator(draws)

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from onlinekern._base import Learner, OnlineEstimator
-from onlinekern._constraints import COUNT, KERNEL_WIDTH
+from onlinekern._base import Learner
+from onlinekern._constraints import AVERAGE, COUNT, KERNEL_WIDTH
 from onlinekern._typing import Array, Floats, Sparse
+from onlinekern._warm_up import WarmingUp, width_of
 from onlinekern._warnings import warn
 from onlinekern.core import KERNEL_ALIASES, KERNELS, POLICIES
 from onlinekern.core.kernels.support_set import SupportSet
@@ -29,22 +29,11 @@ KERNEL_CONSTRAINTS = {
     "coef0": [Interval(Real, None, None, closed="neither")],
 }
 
+# The policy of a set of `max_support` support vectors.
+WHEN_FULL = {"stop": "refuse", "oldest": "oldest"}
+
 # Dense support vectors are stored in panels of so many.
 PANEL = 64
-
-
-def kernel_width(gamma: Any, X: Any) -> float:
-    """The kernel width as a number; 'scale' and 'auto' are computed from the samples X."""
-    if gamma == "auto":
-        return 1.0 / X.shape[1]
-    if gamma != "scale":
-        return float(gamma)
-    if sp.issparse(X):
-        mean = X.mean(dtype=np.float64)
-        variance = X.multiply(X).mean(dtype=np.float64) - mean**2
-    else:
-        variance = X.var(dtype=np.float64)
-    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
 
 
 def new_kernel(name: str, gamma: Any, degree: int | None = None, coef0: float | None = None) -> Any:
@@ -64,8 +53,8 @@ class SupportVectors(Learner):
     def _new_support(self, kernel: Any, X: Any, n_outputs: int) -> Any:
         """An empty support set for samples like X."""
         self._sparse = sp.issparse(X)
-        averaged = bool(getattr(self, "average", False))
-        return SupportSet(kernel, X.shape[1], X.dtype, n_outputs, averaged, self._sparse)
+        average = getattr(self, "average", False)
+        return SupportSet(kernel, X.shape[1], X.dtype, n_outputs, average, self._sparse)
 
     def _layout(self, X: Any) -> Any:
         """Dense samples become CSR where the support vectors are stored sparse."""
@@ -82,7 +71,7 @@ class SupportVectors(Learner):
     @property
     def dual_coef_(self) -> Floats:
         """Coefficients of the model that predicts, ndarray of shape (n_outputs, n_SV)."""
-        return self._read(lambda space: space.support.effective())
+        return self._read_in_units(lambda space: space.support.effective())
 
     @property
     def n_support_(self) -> int:
@@ -99,7 +88,7 @@ class KernelEstimator(SupportVectors):
     """
 
     kernel: str = "gaussian"
-    gamma: float | str = "scale"
+    gamma: float | str = "median"
     degree: int = 3
     coef0: float = 0.0
 
@@ -108,7 +97,7 @@ class KernelEstimator(SupportVectors):
 
     def _kernel_support(self, X: Any, n_outputs: int) -> Any:
         """An empty support set under the kernel of the parameters."""
-        self.gamma_ = kernel_width(self.gamma, X)
+        self.gamma_ = width_of(self, X)
         kernel = new_kernel(self.kernel, self.gamma_, self.degree, self.coef0)
         return self._new_support(kernel, X, n_outputs)
 
@@ -117,19 +106,24 @@ class KernelEstimator(SupportVectors):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class GrowingEstimator(KernelEstimator, OnlineEstimator):
+class GrowingEstimator(KernelEstimator, WarmingUp):
     """Mixin for kernel learners that keep every support vector, up to a cap on memory."""
 
-    average: bool = False
+    average: bool | str | float = False
     max_support: int | None = None
+    when_full: str = "stop"
 
-    _constraints = {"average": ["boolean"], "max_support": [*COUNT, None]}
+    _constraints = {
+        "average": AVERAGE,
+        "max_support": [*COUNT, None],
+        "when_full": [StrOptions(set(WHEN_FULL))],
+    }
 
     def _budget(self, rng: Generator) -> Any:
         self._warned = False
         if self.max_support is None:
             return POLICIES["grow"]()
-        return POLICIES["refuse"](self.max_support)
+        return POLICIES[WHEN_FULL[self.when_full]](self.max_support)
 
     def _finish(self) -> None:
         budget = self._model.space.budget
@@ -137,13 +131,13 @@ class GrowingEstimator(KernelEstimator, OnlineEstimator):
             self._warned = True
             warn(
                 f"max_support={self.max_support} support vectors are stored: further samples are "
-                "not added. Raise max_support, or use a budgeted learner.",
+                "not added. Raise max_support, set when_full='oldest', or use a budgeted learner.",
                 ConvergenceWarning,
             )
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class BudgetedEstimator(KernelEstimator, OnlineEstimator):
+class BudgetedEstimator(KernelEstimator, WarmingUp):
     """Mixin for kernel learners of at most `budget` support vectors."""
 
     budget: int = 500

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import is_classifier
 
 from onlinekern._base import OnlineEstimator
+from onlinekern._constraints import AVERAGE
 from onlinekern._typing import Floats
 from onlinekern.core.models.linear import LinearSpace
 
@@ -29,13 +30,13 @@ class LinearModel(OnlineEstimator):
     @property
     def coef_(self) -> Floats:
         """Weights of the model that predicts, (n_outputs, n_features), or (n_features,)."""
-        coef = self._read(lambda space: space.effective())[:, :-1]
+        coef = self._read_in_units(lambda space: space.effective()[:, :-1])
         return coef if is_classifier(self) else coef[0]
 
     @property
     def intercept_(self) -> Floats:
         """Constants of the model that predicts, ndarray of shape (n_outputs,)."""
-        return self._read(lambda space: space.effective())[:, -1]
+        return self._read_in_units(lambda space: space.effective()[:, -1], mean=True)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -43,13 +44,13 @@ class LinearEstimator(LinearModel):
     """Mixin for linear learners of the first order."""
 
     fit_intercept: bool = True
-    average: bool = False
+    average: bool | str | float = False
 
-    _constraints = {"fit_intercept": ["boolean"], "average": ["boolean"]}
+    _constraints = {"fit_intercept": ["boolean"], "average": AVERAGE}
 
     def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
         return LinearSpace(*self._linear(X, n_outputs))
 
     def _linear(self, X: Any, n_outputs: int) -> Any:
         """The arguments of a space for samples like X."""
-        return X.shape[1], X.dtype, n_outputs, bool(self.average), float(self.fit_intercept)
+        return X.shape[1], X.dtype, n_outputs, self.average, float(self.fit_intercept)

@@ -19,6 +19,7 @@ class MiniBatchEstimator(OnlineEstimator):
 
     def _train(
         self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
-    ) -> None:
-        super()._train(model, X, y, weight, draws)
+    ) -> Model:
+        model = super()._train(model, X, y, weight, draws)
         model.space.end_batch()
+        return model

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval
 
 from onlinekern._base import OnlineEstimator, all_or_nothing, fit_method
 from onlinekern._typing import Array, ArrayLike, Floats, Samples
-from onlinekern._validation import validate_data
+from onlinekern._validation import one_row, own_weight, validate_data
 from onlinekern.core.learning.heads import HEADS
 
 
@@ -139,7 +139,9 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         return self._follow(X, sample_weight)
 
     @all_or_nothing
-    def learn_one(self, x: ArrayLike, y: ArrayLike | None = None) -> Self:
+    def learn_one(
+        self, x: ArrayLike, y: ArrayLike | None = None, sample_weight: float = 1.0
+    ) -> Self:
         """Learn one sample, without scikit-learn's validation.
 
         Parameters
@@ -147,6 +149,7 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         x : ndarray of shape (n_features,)
             Fastest when C-contiguous and of the model's dtype.
         y : Ignored
+        sample_weight : float >= 0, default=1.0
 
         Returns
         -------
@@ -157,10 +160,11 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         ValueError
             If x has not `n_features_in_` finite features.
         """
-        if "_model" not in self.__dict__:
-            return self.partial_fit(np.reshape(x, (1, -1)))
+        attributes = self.__dict__
+        if "_model" not in attributes or "_warm_up" in attributes:
+            return self.partial_fit(one_row(x), sample_weight=own_weight(sample_weight))
         recent = self._recent.copy()
-        recent.append(np.array([self._model.learn_one(x, 1.0)]))
+        recent.append(np.array([self._model.learn_one(x, 1.0, sample_weight)]))
         self._recent = recent
         return self
 

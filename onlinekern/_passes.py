@@ -145,15 +145,18 @@ class PassesEstimator(LinearModel):
     def _fit_separately(self, stream: Any, seeds: Any, first: Any) -> None:
         """One problem for each class, with its own order and its own end; then one model."""
         X, y, weight, held_out = stream
+        recent = self._learnt_last(stream, seeds)
 
         def solve(k: int) -> Any:
             model = self._begin(X, self._problem_head(k), first[k : k + 1])
             problem = X, (y == k).astype(np.float64), weight, held_out
-            return model, self._pass(model, problem, seeds[k])
+            scores = np.empty((len(y), 1))
+            return model, self._pass(model, problem, seeds[k], scores), scores[recent, 0]
 
         tasks = (delayed(solve)(k) for k in range(len(seeds)))
         n_jobs = min(effective_n_jobs(self.n_jobs), len(seeds))
-        models, passes = zip(*Parallel(n_jobs=n_jobs, require="sharedmem")(tasks), strict=True)
+        found = Parallel(n_jobs=n_jobs, require="sharedmem")(tasks)
+        models, passes, scores = zip(*found, strict=True)
         whole = self._begin(X, self._head(), first)
         seen = max(model.n_seen for model in models)
         whole.space.resume(
@@ -163,11 +166,31 @@ class PassesEstimator(LinearModel):
         )
         counts = [(model.n_mistakes, model.cumulative_loss) for model in models]
         whole.resume_counts(seen, *map(sum, zip(*counts, strict=True)))
+        weights = np.ones(len(recent)) if weight is None else weight[recent]
+        whole.recent.replace(np.column_stack(scores), y[recent], weights)
         self._model = whole
         self.n_iter_ = max(passes)
 
-    def _pass(self, model: Model, stream: Any, seed: Any) -> Any:
-        """Learn the rows that are not held out, pass after pass; returns how many."""
+    def _learnt_last(self, stream: Any, seeds: Any) -> Any:
+        """The rows that the first pass of no problem learns early, 512 at most.
+
+        Each problem has an order of its own, and probabilities need the scores of a row in all.
+        """
+        X, _, weight, held_out = stream
+        learnt = ~held_out if weight is None else ~held_out & (weight > 0)
+        earliest = np.arange(X.shape[0])
+        for seed in seeds if self.shuffle else ():
+            order = np.empty_like(earliest)
+            order[shuffled(X.shape[0], seed)] = np.arange(X.shape[0])
+            earliest = order if seed is seeds[0] else np.minimum(earliest, order)
+        rows = np.argsort(earliest, kind="stable")
+        return rows[learnt[rows]][-512:]
+
+    def _pass(self, model: Model, stream: Any, seed: Any, scores: Any = None) -> Any:
+        """Learn the rows that are not held out, pass after pass; returns how many.
+
+        `scores`, if given, get those of the first pass.
+        """
         X, y, weight, held_out = stream
         order = np.arange(X.shape[0])
         permutation = shuffled(X.shape[0], seed) if self.shuffle else order
@@ -175,7 +198,16 @@ class PassesEstimator(LinearModel):
         for number in range(1, self.max_iter + 1):
             order = order[permutation]
             before = model.cumulative_loss
-            model.learn(X, y, weight, order[~held_out[order]], self.window or 0)
+            first = number == 1
+            model.learn(
+                X,
+                y,
+                weight,
+                order[~held_out[order]],
+                self.window or 0,
+                scores=scores if first else None,
+                noted=first,
+            )
             loss = (model.cumulative_loss - before) / np.sum(~held_out)
             value = self._validate_on(model, stream) if self.early_stopping else -loss
             if self.verbose:

@@ -1,37 +1,66 @@
-"""Probabilities of classes, of models learnt with the logistic loss."""
+"""Probabilities of classes: by the logistic link, or by a calibration that the stream keeps."""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, log_expit, softmax
-from sklearn.utils.metaestimators import available_if
+from scipy.special import log_expit, log_softmax, logsumexp
 
-from onlinekern._typing import Floats, Function, Samples
-
-
-def _logistic(estimator: Any) -> bool:
-    if estimator.loss != "logistic":
-        raise AttributeError(f"probabilities need loss='logistic', got loss={estimator.loss!r}")
-    return True
+from onlinekern._calibration import IDENTITY, Calibration, calibration_of
+from onlinekern._typing import Floats, Samples
 
 
-_if_logistic: Callable[[Function], Function] = available_if(_logistic)
-
-
-class LogisticProbabilities:
-    """Mixin of classifiers that may have the logistic loss."""
+class Probabilities:
+    """Mixin of classifiers."""
 
     multi_class: str
     _scores: Callable[[Samples], Floats]
+    _fitted_model: Any
 
-    @_if_logistic
+    @property
+    def calibration_(self) -> Calibration | None:
+        """What `predict_proba` makes of scores: slopes, offset, samples that they were fitted to.
+
+        None with ``loss='logistic'``, whose scores have a link of their own.
+        """
+        model = self._fitted_model
+        if self._is_logistic():
+            return None
+        with model.reading():
+            return calibration_of(model)
+
     def predict_proba(self, X: Samples) -> Floats:
-        """Probabilities of the classes, of a model learnt with the logistic loss.
+        """Probabilities of the classes.
 
-        Two classes: ``1 / (1 + exp(-f))``. More: the softmax of the scores with
-        ``multi_class='margin'``; the same of each class's own problem, made to sum to 1, with
-        'ovr'.
+        With ``loss='logistic'`` they follow from the scores by the loss's own link: two classes,
+        ``1 / (1 + exp(-f))``; more, the softmax of the scores with ``multi_class='margin'``, or the
+        same of each class's own problem, made to sum to 1, with 'ovr'. Every other learner is
+        calibrated (`calibration_`): two classes have ``1 / (1 + exp(-a f))`` with one a for f > 0
+        and another for f < 0, more have ``1 / (1 + exp(-a f_k - b))``, made to sum to 1.
+
+        The two numbers are fitted (after Platt) to the last 512 scores that samples had before they
+        were learnt; from the 512th sample on every fourth sample counts. `fit` counts the first of
+        its passes only. With few samples the probabilities stay near those that know nothing. They
+        are of classes as they come: a class weight changes the scores, and so is undone. The
+        likeliest class is what `predict` says.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The classes are in the order of `classes_`.
+
+        References
+        ----------
+        J. Platt (2000). Probabilities for SV machines. Advances in Large Margin Classifiers.
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Samples) -> Floats:
+        """Logarithms of what `predict_proba` gives, of tiny probabilities too.
 
         Parameters
         ----------
@@ -41,7 +70,18 @@ class LogisticProbabilities:
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        scores = self._scores(X)
+        model = self._fitted_model
+        logistic = self._is_logistic()
+        with model.reading():
+            scores = self._scores(X)
+            calibration = IDENTITY if logistic else calibration_of(model)
+        scores = calibration.of(scores)
         if scores.shape[1] == 1:
-            return np.column_stack([expit(-scores[:, 0]), expit(scores[:, 0])])
-        return softmax(log_expit(scores) if self.multi_class == "ovr" else scores, axis=1)
+            return np.column_stack([log_expit(-scores[:, 0]), log_expit(scores[:, 0])])
+        if logistic and self.multi_class == "margin":
+            return log_softmax(scores, axis=1)
+        each = log_expit(scores)
+        return each - logsumexp(each, axis=1, keepdims=True)
+
+    def _is_logistic(self) -> bool:
+        return getattr(self, "loss", None) == "logistic"

@@ -35,9 +35,11 @@ PUBLIC_CLASSES = {
         "KRLSTRegressor",
         "SlidingWindowKRLSRegressor",
     ),
+    "scaling": ("OnlineStandardScaler",),
     "sdrogd": ("SDROGDClassifier",),
     "second_order": ("AROWClassifier", "AROWRegressor", "CWClassifier", "SCWClassifier"),
     "sketch": ("FrequentDirections",),
+    "stream_learners": ("StreamClassifier", "StreamRegressor"),
     "spa": ("SPAClassifier", "SPAOneClass", "SPARegressor"),
 }
 

@@ -9,19 +9,25 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 
-from onlinekern._base import Learner, OnlineEstimator, fit_method
+from onlinekern._base import Learner, OnlineEstimator, all_or_nothing, fit_method
+from onlinekern._class_weights import balance, factors_of
+from onlinekern._probabilities import Probabilities
 from onlinekern._typing import Array, ArrayLike, Floats, Samples
-from onlinekern._validation import same_labels
+from onlinekern._validation import has_more, one_row, own_weight, same_labels
 from onlinekern.core.learning.heads import HEADS
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Classifier(ClassifierMixin, Learner):
+class Classifier(Probabilities, ClassifierMixin, Learner):
     """Two classes, or more."""
 
     multi_class: str = "ovr"
+    class_weight: dict[Any, float] | str | None = None
 
-    _constraints = {"multi_class": [StrOptions({"ovr", "margin"})]}
+    _constraints = {
+        "multi_class": [StrOptions({"ovr", "margin"})],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+    }
     _target_checks: ClassVar[dict[str, Any]] = {}
 
     def decision_function(self, X: Samples) -> Floats:
@@ -85,6 +91,27 @@ class Classifier(ClassifierMixin, Learner):
             self._note_classes(labels)
         return numbers.astype(np.float64)
 
+    def _weigh(self, y: Any, weight: Any, whole: bool = False) -> Any:
+        if self.class_weight is None:
+            return weight
+        if isinstance(self.class_weight, str):
+            factors = self._balanced(y, weight, whole)
+        else:
+            factors = factors_of(self.class_weight, self.classes_)[y.astype(np.intp)]
+        return factors if weight is None else factors * weight
+
+    def _balanced(self, y: Any, weight: Any, whole: bool) -> Floats:
+        """The factors of 'balanced'; notes the counts of the classes."""
+        counted = np.ones(len(y), dtype=bool) if weight is None else weight > 0
+        counts = np.zeros(len(self.classes_), dtype=np.int64)
+        if not whole and self.__sklearn_is_fitted__():
+            counts = vars(self).get("_class_counts", counts)
+        factors, self._class_counts = balance(y, counts, counted)
+        if whole:
+            of_class = np.maximum(1, self._class_counts)[y.astype(np.intp)]
+            factors = self._class_counts.sum() / (len(self.classes_) * of_class)
+        return factors
+
     def _note_classes(self, labels: Array) -> None:
         self.classes_ = labels
         self._numbers = {label: float(k) for k, label in enumerate(labels.tolist())}
@@ -117,7 +144,9 @@ class OnlineClassifier(Classifier, OnlineEstimator):
         X : array-like or CSR matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         classes : array-like of shape (n_classes,), default=None
-            All labels that will ever come; needed in the first call only.
+            All labels that may come, needed in the first call. More labels in a later call are
+            taken up: what has been learnt is kept, and the new classes begin at the score -1 where
+            there is an intercept (and classes are learnt one against the rest), else at 0.
         sample_weight : array-like of shape (n_samples,), default=None
 
         Returns
@@ -150,7 +179,13 @@ class OnlineClassifier(Classifier, OnlineEstimator):
         """
         return self._partial_fit(X, y, self._classes(classes), sample_weight)
 
-    def learn_one(self, x: ArrayLike, y: Any, classes: ArrayLike | None = None) -> Self:
+    def learn_one(
+        self,
+        x: ArrayLike,
+        y: Any,
+        classes: ArrayLike | None = None,
+        sample_weight: float = 1.0,
+    ) -> Self:
         """Learn one sample, without scikit-learn's validation.
 
         Parameters
@@ -159,7 +194,8 @@ class OnlineClassifier(Classifier, OnlineEstimator):
             Fastest when C-contiguous and of the model's dtype.
         y : label
         classes : array-like of shape (n_classes,), default=None
-            As in `partial_fit`; needed when this is the first call.
+            As in `partial_fit`; needed when this is the first call, or when there are more.
+        sample_weight : float >= 0, default=1.0
 
         Returns
         -------
@@ -168,15 +204,26 @@ class OnlineClassifier(Classifier, OnlineEstimator):
         Raises
         ------
         ValueError
-            If x has not `n_features_in_` finite features or y is none of `classes_`.
+            If x has not `n_features_in_` finite features, y is none of `classes_`, or the weight is
+            negative or not finite.
         """
-        if "_model" not in self.__dict__:
-            return self.partial_fit(np.reshape(x, (1, -1)), [y], classes)
+        attributes = self.__dict__
+        if "_model" not in attributes or "_warm_up" in attributes:
+            return self.partial_fit(one_row(x), [y], classes, own_weight(sample_weight))
+        if classes is not None and has_more(classes, self.classes_):
+            return self.partial_fit(one_row(x), [y], classes, own_weight(sample_weight))
         try:
             number = self._numbers[y]
         except (KeyError, TypeError):
             number = self._number_of_date(y)
-        return self._learn_one(x, number)
+        if self.class_weight is not None:
+            return self._learn_one_of_class(x, number, sample_weight)
+        return self._learn_one(x, number, sample_weight)
+
+    @all_or_nothing
+    def _learn_one_of_class(self, x: Any, number: float, weight: float) -> Self:
+        factors = self._weigh(np.array([number]), np.array([weight], dtype=np.float64))
+        return self._learn_one(x, number, factors[0])
 
     def _number_of_date(self, y: Any) -> Any:
         """Class number of a label that the dictionary does not hold: a date, or no class at all.
@@ -200,6 +247,9 @@ class OnlineClassifier(Classifier, OnlineEstimator):
         fitted = self.__sklearn_is_fitted__()
         if fitted and (classes is None or same_labels(classes, self.classes_)):
             return self.classes_
+        if fitted and classes is not None and has_more(classes, self.classes_):
+            self._take_up(np.unique(classes))
+            return self.classes_
         if classes is not None and len(np.unique(classes)) < 2:
             raise ValueError(f"classes must hold at least two labels, got {classes}")
         if not fitted:
@@ -207,12 +257,45 @@ class OnlineClassifier(Classifier, OnlineEstimator):
         _check_partial_fit_first_call(self, classes)
         return self.classes_
 
+    def _take_up(self, labels: Array) -> None:
+        """Go on with more classes."""
+        before = self.classes_
+        self._note_classes(labels)
+        if hasattr(self, "_weigh_classes"):
+            self._weigh_classes(None)
+        try:
+            self._model = self._grown_model(before, labels, self._head())
+        except TypeError:
+            raise ValueError(
+                f"{type(self).__name__} cannot take up classes in mid-stream: it began with "
+                f"{before}. Give all labels, {labels}, in the first call of partial_fit"
+            ) from None
+        self._renumber(np.searchsorted(labels, before))
+
+    def _grown_model(self, before: Array, labels: Array, head: Any) -> Any:
+        """The model with the outputs of this head, for more labels."""
+        # Slow to import, seldom needed.
+        from onlinekern._growth import Growth, grown
+
+        return grown(self._model, Growth.of(before, labels, head), head)
+
+    def _renumber(self, numbers: Any) -> None:
+        super()._renumber(numbers)
+        if "_class_counts" in vars(self):
+            counts = np.zeros(len(self.classes_), dtype=np.int64)
+            counts[numbers] = self._class_counts
+            self._class_counts = counts
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Regressor(RegressorMixin, Learner):
     """One real target."""
 
+    standardize_target: bool = True
+
+    _constraints = {"standardize_target": ["boolean"]}
     _target_checks = {"y_numeric": True}
+    _absent = {"standardize_target": False}
 
     def predict(self, X: Samples) -> Array:
         """Predicted targets of samples.
@@ -237,7 +320,19 @@ class Regressor(RegressorMixin, Learner):
         return predictions
 
     def _head(self) -> Any:
-        return HEADS["regression"]()
+        if not self.standardize_target:
+            return HEADS["regression"]()
+        return HEADS["standardized"](float(getattr(self, "forgetting", 1.0)))
+
+    @property
+    def target_mean_(self) -> float:
+        """Mean of the targets so far; 0 without `standardize_target`."""
+        return self._fitted_model.target_mean
+
+    @property
+    def target_scale_(self) -> float:
+        """Standard deviation of the targets so far; 1 if it is 0, or nothing is standardised."""
+        return self._fitted_model.target_scale
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -279,7 +374,7 @@ class OnlineRegressor(Regressor, OnlineEstimator):
         """
         return self._partial_fit(X, y, None, sample_weight)
 
-    def learn_one(self, x: ArrayLike, y: float) -> Self:
+    def learn_one(self, x: ArrayLike, y: float, sample_weight: float = 1.0) -> Self:
         """Learn one sample, without scikit-learn's validation.
 
         Parameters
@@ -287,6 +382,7 @@ class OnlineRegressor(Regressor, OnlineEstimator):
         x : ndarray of shape (n_features,)
             Fastest when C-contiguous and of the model's dtype.
         y : float
+        sample_weight : float >= 0, default=1.0
 
         Returns
         -------
@@ -295,11 +391,13 @@ class OnlineRegressor(Regressor, OnlineEstimator):
         Raises
         ------
         ValueError
-            If x has not `n_features_in_` finite features or y is not finite.
+            If x has not `n_features_in_` finite features, y is not finite, or the weight is
+            negative or not finite.
         """
-        if "_model" not in self.__dict__:
-            return self.partial_fit(np.reshape(x, (1, -1)), [y])
+        attributes = self.__dict__
+        if "_model" not in attributes or "_warm_up" in attributes:
+            return self.partial_fit(one_row(x), [y], own_weight(sample_weight))
         y = float(y)
         if y - y != 0:
             raise ValueError(f"y must be finite, got {y}")
-        return self._learn_one(x, y)
+        return self._learn_one(x, y, sample_weight)

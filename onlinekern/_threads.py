@@ -133,22 +133,22 @@ class SingleThreadedBlas(OnlineEstimator):
     @one_blas_thread
     def _train(
         self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
-    ) -> None:
-        super()._train(model, X, y, weight, draws)
+    ) -> Model:
+        return super()._train(model, X, y, weight, draws)
 
     @one_blas_thread
     def _partial_fit(self, X: Any, y: Any, labels: Any, sample_weight: ArrayLike | None) -> Any:
         return super()._partial_fit(X, y, labels, sample_weight)
 
-    def _learn_one(self, x: Any, y: Any) -> Any:
+    def _learn_one(self, x: Any, y: Any, weight: float = 1.0) -> Any:
         if not self._next_calls_blas():
-            return super()._learn_one(x, y)
-        return self._learn_one_with_blas(x, y)
+            return super()._learn_one(x, y, weight)
+        return self._learn_one_with_blas(x, y, weight)
 
     @all_or_nothing
-    def _learn_one_with_blas(self, x: Any, y: Any) -> Any:
+    def _learn_one_with_blas(self, x: Any, y: Any, weight: float) -> Any:
         with ONE_THREAD():
-            return super()._learn_one(x, y)
+            return super()._learn_one(x, y, weight)
 
     def _next_calls_blas(self) -> bool:
         """Whether the next sample may call BLAS; setting the threads takes microseconds."""

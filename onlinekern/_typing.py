@@ -10,6 +10,7 @@ __all__ = [
     "Array",
     "ArrayLike",
     "BatchLearner",
+    "DriftDetector",
     "Floats",
     "Function",
     "Indices",
@@ -41,3 +42,12 @@ class BatchLearner(Protocol):
     def fit(self, X: Samples, y: ArrayLike) -> Any: ...
 
     def predict(self, X: Samples) -> Array: ...
+
+
+class DriftDetector(Protocol):
+    """What says, from a series of numbers, whether it has changed."""
+
+    @property
+    def drift_detected(self) -> bool: ...
+
+    def update(self, value: float) -> Any: ...

@@ -141,7 +141,25 @@ def check_targets(y: Any) -> None:
         raise ValueError(f"y must hold finite numbers; y[{row}] is missing or {y[row]}")
 
 
+def one_row(x: Any) -> Any:
+    """One sample, an array of shape (n_features,) or a CSR matrix, as a matrix of one row."""
+    return x if sp.issparse(x) else np.reshape(x, (1, -1))
+
+
+def has_more(labels: Any, known: Any) -> bool:
+    """Whether `labels` hold all of the sorted labels `known`, and others of their kind."""
+    given = np.unique(labels)
+    kinds = {given.dtype.kind, known.dtype.kind}
+    alike = len(kinds) == 1 or kinds <= set("iuf")
+    return alike and len(given) > len(known) and bool(np.isin(known, given).all())
+
+
 def same_labels(labels: Any, known: Any) -> bool:
     """Whether `labels` are the array of sorted labels `known`."""
     given = np.asarray(labels)
     return given.dtype.kind == known.dtype.kind and np.array_equal(given, known)
+
+
+def own_weight(weight: float) -> list[float] | None:
+    """The weight of a single sample as `partial_fit` takes it."""
+    return None if weight == 1 else [weight]

@@ -50,17 +50,20 @@ class KLMSRegressor(LeastMeanSquares, OnlineRegressor, GrowingEstimator):
     {kernel_parameters}
     {max_support}
     {average}
+    {standardize_target}
     {filter_parameters}
 
     Attributes
     ----------
+    {target_attributes}
     {filter_attributes}
 
     Notes
     -----
     It is `KernelOGDRegressor` with the squared loss, a constant step and no regularisation. Time
     per sample grows with the stream: `QKLMSRegressor` bounds it. A `sample_weight` multiplies the
-    step. There is no intercept: centre the target when its mean is far from 0.
+    step. There is no intercept but the mean of the targets: without `standardize_target`, centre
+    them when their mean is far from 0.
 
     References
     ----------
@@ -100,14 +103,13 @@ class QKLMSRegressor(LeastMeanSquares, OnlineRegressor, BudgetedEstimator):
     kernel : {'gaussian', 'laplacian'}, default='gaussian'
         ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``: kernels that
         fall with the distance.
-    gamma : {'scale', 'auto'} or float > 0, default='scale'
-        Width of the kernel. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
-        ``1 / n_features``; X is what `fit` gets, or the first batch given to `partial_fit`. A
-        paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+    {gamma}
+    {standardize_target}
     {filter_parameters}
 
     Attributes
     ----------
+    {target_attributes}
     {filter_attributes}
 
     Notes
@@ -176,10 +178,12 @@ class KAPARegressor(PolicyFilter, SingleThreadedBlas, OnlineRegressor, BudgetedE
         ones is projected onto its nearest support vector in the feature space, an idea of QKLMS;
         [1]_ sets no bound.
     {kernel_parameters}
+    {standardize_target}
     {filter_parameters}
 
     Attributes
     ----------
+    {target_attributes}
     {filter_attributes}
 
     Notes

@@ -53,6 +53,7 @@ default='hinge'
     {bogd_parameters}
     {gradient_parameters}
     {kernel_parameters}
+    {class_weight}
     {multi_class}
     {stream_parameters}
 
@@ -94,16 +95,18 @@ class BOGDRegressor(OnlineRegressor, TargetGradient, BOGD):
     {bogd_parameters}
     {gradient_parameters}
     {kernel_parameters}
+    {standardize_target}
     {stream_parameters}
 
     Attributes
     ----------
+    {target_attributes}
     {attributes}
 
     Notes
     -----
-    {bogd_notes} There is no intercept: centre the target when its mean is far from 0, and scale it
-    to a range of about 1, which `cap` presumes.
+    {bogd_notes} `cap` presumes targets of a range of about 1: without
+    `standardize_target`, scale them, and centre them, as there is no intercept then.
 
     References
     ----------

@@ -55,6 +55,7 @@ class BSGDClassifier(OnlineClassifier, BSGD):
     Parameters
     ----------
     {bsgd_parameters}
+    {class_weight}
     multi_class : {'margin', 'ovr'}, default='margin'
         For more than two classes: 'margin' compares the true class with its strongest rival, as the
         paper does (section 6 there), 'ovr' solves one binary problem per class. All classes share
@@ -105,24 +106,28 @@ class BSGDRegressor(OnlineRegressor, BSGD):
     ----------
     loss : {'absolute', 'epsilon_insensitive'}, default='absolute'
     epsilon : float >= 0, default=0.1
-        Deviations up to it are no loss in 'epsilon_insensitive'; in the units of y.
+        Deviations up to it are no loss in 'epsilon_insensitive'; in standard deviations
+        of y.
     {bsgd_parameters}
     max_step : float > 0 or None, default=0.5
-        Cap on the size of a step, ``|l'| / (reg t)`` times the weight, in the units of y. Without
-        it (None) the first predictions are far off: the first step has length ``1 / reg``.
+        Cap on the size of a step, ``|l'| / (reg t)`` times the weight, in standard deviations of
+        y. Without it (None) the first predictions are far off: the first step has length
+        ``1 / reg``.
     {kernel_parameters}
+    {standardize_target}
     {stream_parameters}
 
     Attributes
     ----------
+    {target_attributes}
     {attributes}
 
     Notes
     -----
     {bsgd_notes}
 
-    There is no intercept: centre the target when its mean is far from 0, and scale it to a range of
-    about 1, since the steps do not depend on its scale.
+    The steps do not depend on the scale of the target, and there is no intercept but its mean:
+    without `standardize_target`, centre it, and scale it to a range of about 1.
 
     References
     ----------

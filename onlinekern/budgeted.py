@@ -25,6 +25,7 @@ class RBPClassifier(OnlineClassifier, BudgetedEstimator):
     ----------
     {budget}
     {kernel_parameters}
+    {class_weight}
     {multi_class}
     {stream_parameters}
 
@@ -75,6 +76,7 @@ class ForgetronClassifier(OnlineClassifier, BudgetedEstimator):
     ----------
     {budget}
     {kernel_parameters}
+    {class_weight}
     {multi_class}
     {stream_parameters}
 
@@ -143,6 +145,7 @@ class BPAClassifier(OnlineClassifier, BPA):
     C : float > 0, default=1.0
         Aggressiveness: the largest step. Use 0.25 to 0.5 for noisy labels.
     {kernel_parameters}
+    {class_weight}
     {multi_class}
     {stream_parameters}
 
@@ -187,14 +190,16 @@ class BPARegressor(OnlineRegressor, BPA):
     ----------
     {budget}
     C : float > 0, default=1.0
-        Aggressiveness: the largest step, in the units of y.
+        Aggressiveness: the largest step, in standard deviations of y.
     epsilon : float >= 0, default=0.1
-        Deviations up to it are no loss; in the units of y.
+        Deviations up to it are no loss; in standard deviations of y.
     {kernel_parameters}
+    {standardize_target}
     {stream_parameters}
 
     Attributes
     ----------
+    {target_attributes}
     {attributes}
 
     Notes

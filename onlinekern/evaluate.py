@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from sklearn.base import clone
 
 from onlinekern._base import Learner
 from onlinekern._checkpoint import Checkpoint, Interval
+from onlinekern._comparison.baselines import BASELINES
 from onlinekern._comparison.methods import (
     KERNELS,
     KERNELS_WITHOUT_GAMMA,
@@ -27,7 +28,8 @@ from onlinekern._comparison.methods import (
     given_parameters,
     select_methods,
 )
-from onlinekern._comparison.prequential import PrequentialResult, Run, prequential
+from onlinekern._comparison.prequential import WINDOW, PrequentialResult, Run, prequential
+from onlinekern._comparison.results import Comparison, MethodResult
 from onlinekern._comparison.resuming import Progress, digest_of, pieces
 from onlinekern._comparison.search import (
     HEAD_SAMPLES,
@@ -37,7 +39,7 @@ from onlinekern._comparison.search import (
     count_runs,
 )
 from onlinekern._memory import check_size
-from onlinekern._typing import Array, BatchLearner, Floats, StreamLearner
+from onlinekern._typing import BatchLearner, StreamLearner
 
 if TYPE_CHECKING:
     from onlinekern._streaming.source import Source
@@ -54,101 +56,6 @@ __all__ = [
 ]
 
 
-@dataclass
-class MethodResult:
-    """Results of one method over all permutations.
-
-    Attributes
-    ----------
-    name, label, estimator : str
-        Name on the command line, in tables, and of the estimator class.
-    parameters : dict
-        Parameter name -> Parameter, given or chosen.
-    runs : list of PrequentialResult
-        One for each permutation.
-    test_scores : list of float
-        Accuracy (classification) or root mean squared error on the test stream after each run.
-    """
-
-    name: str
-    label: str
-    estimator: str
-    parameters: dict[str, Parameter]
-    runs: list[PrequentialResult] = field(default_factory=list)
-    test_scores: list[float] = field(default_factory=list)
-
-    @property
-    def errors(self) -> list[float]:
-        """Mistake rate or root mean squared error of every run."""
-        return [run.error for run in self.runs]
-
-    @property
-    def supports(self) -> list[int]:
-        """Support vectors at the end of every run."""
-        return [run.n_support for run in self.runs]
-
-    @property
-    def microseconds(self) -> list[float]:
-        """Microseconds per sample of every run."""
-        return [run.microseconds_per_sample for run in self.runs]
-
-    def add(self, run: PrequentialResult, test_scores: list[float]) -> None:
-        """Add the result of one run, and its score on the test stream if there is one."""
-        self.runs.append(run)
-        self.test_scores.extend(test_scores)
-
-    def mean_curves(self) -> tuple[Array, Floats, Floats]:
-        """Return (samples, mean error, mean number of support vectors) over the runs."""
-        return (
-            self.runs[0].samples,
-            np.mean([run.error_curve for run in self.runs], axis=0),
-            np.mean([run.support_curve for run in self.runs], axis=0),
-        )
-
-
-@dataclass
-class Comparison:
-    """Several methods on one source.
-
-    Attributes
-    ----------
-    data : str
-        Name of the source.
-    task : "classification" or "regression"
-    n_samples, n_features : int
-    n_classes : int or None
-    kernel : str
-    repeats, seed : int
-    shuffled : bool
-    n_head : int
-        Samples on which parameters were chosen.
-    majority_share : float or None
-        Share of the most frequent class: what a constant guess reaches.
-    target_deviation : float
-        Standard deviation of the targets: the error of the best constant guess (regression).
-    methods : list of MethodResult
-    """
-
-    data: str
-    task: str
-    n_samples: int
-    n_features: int
-    n_classes: int | None
-    kernel: str
-    repeats: int
-    seed: int
-    shuffled: bool
-    n_head: int
-    majority_share: float | None
-    target_deviation: float
-    methods: list[MethodResult] = field(default_factory=list)
-
-
-def mean_and_deviation(values: Any) -> tuple[float, float | None]:
-    """Return the mean and the sample standard deviation (None for a single value)."""
-    return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else None
-
-
 def compare(
     methods: str | Iterable[str] | Mapping[str, StreamLearner | BatchLearner],
     source: Source,
@@ -160,6 +67,7 @@ def compare(
     gamma: float | str | None = None,
     settings: Mapping[str, Any] | None = None,
     seed: int = 0,
+    window: int = WINDOW,
     progress: Callable[[int, int | None, str], None] | None = None,
     checkpoint: str | PathLike[str] | None = None,
     checkpoint_every: int | str = "60s",
@@ -171,7 +79,8 @@ def compare(
     ----------
     methods : str, iterable of str, or mapping
         Names in ``METHODS`` ("all" for every one that does the task), or a mapping from labels to
-        estimators, which are cloned for every run and keep their parameters.
+        estimators, which are cloned for every run and keep their parameters. The baselines
+        "no-change" and "majority" are added at the end.
     source : onlinekern.streams.Source
     repeats : int
         Number of permutations, the same for all methods.
@@ -180,13 +89,15 @@ def compare(
     shuffle : bool
         False: the order of the file, once.
     kernel : str
-    gamma : float, "scale", "auto" or None
+    gamma : float, "median", "scale", "auto" or None
         None: chosen on the head of a permutation of its own (5,000 samples, in three orders), as is
         every other parameter with a grid in ``METHODS`` that is not in ``settings``.
     settings : mapping, optional
         ``"method.parameter"`` or ``"parameter"`` -> value.
     seed : int
         Seed of the permutations, the search and the methods' own randomness.
+    window : int
+        Samples in the window of the figures of the last ones.
     progress : callable, optional
         Called as ``progress(done, total, text)`` with a number of samples.
     checkpoint : str or path, optional
@@ -214,21 +125,27 @@ def compare(
     MemoryError
         If the models have no room.
     """
-    _check(repeats, seed, kernel, gamma)
+    _check(repeats, seed, kernel, gamma, window)
     repeats = repeats if shuffle else 1
-    setting = _Setting(shuffle, kernel, gamma, settings or {}, seed)
+    setting = _Setting(shuffle, kernel, gamma, settings or {}, seed, window)
     keeper = Progress(
         _checkpoint(checkpoint, checkpoint_every, resume, (methods, source, test, repeats, setting))
     )
     tally = _Tally(progress)
     contenders, n_head = _contenders(methods, source, setting, repeats, tally, keeper)
+    baselines = _baselines({result.name for _, result in contenders}, source.task)
+    contenders += baselines
+    tally.total += repeats * source.n_samples * len(baselines)
     results = [result for _, result in contenders]
     keeper.restore_results(results)
     unit = source.layout.target_deviation
     for repeat in range(repeats):
         if all(len(result.runs) > repeat for result in results):
             continue
-        runs = [Run(build(seed + repeat), source.classes, unit) for build, _ in contenders]
+        runs = [
+            Run(build(seed + repeat), source.classes, unit, window=window)
+            for build, _ in contenders
+        ]
         keeper.restore_runs(runs, repeat)
         text = f"permutation {repeat + 1} of {repeats}" if shuffle else "file order"
         blocks = source.blocks([seed, 1 + repeat] if shuffle else None)
@@ -237,7 +154,7 @@ def compare(
     counts = source.class_counts
     return Comparison(
         source.name, source.task, source.n_samples, source.n_features,
-        len(counts) or None, kernel, repeats, seed, shuffle, n_head,
+        len(counts) or None, kernel, repeats, seed, shuffle, window, n_head,
         max(counts.values()) / source.n_samples if counts else None,
         source.layout.target_deviation, results,
     )  # fmt: skip
@@ -264,6 +181,7 @@ class _Setting:
     gamma: object
     settings: Mapping[str, Any]
     seed: int
+    window: int
 
 
 class _Tally:
@@ -278,17 +196,19 @@ class _Tally:
             self.progress(self.done, self.total, text)
 
 
-def _check(repeats: Any, seed: Any, kernel: Any, gamma: Any) -> None:
-    for name, value, least in (("repeats", repeats, 1), ("seed", seed, 0)):
+def _check(repeats: Any, seed: Any, kernel: Any, gamma: Any, window: Any) -> None:
+    for name, value, least in (("repeats", repeats, 1), ("seed", seed, 0), ("window", window, 1)):
         if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
             raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
     if kernel not in KERNELS:
         raise ValueError(f"unknown kernel {kernel!r}; known are {', '.join(KERNELS)}")
-    known = gamma in (None, "scale", "auto") or (
+    known = gamma in (None, "median", "scale", "auto") or (
         isinstance(gamma, Real) and 0 < float(gamma) < np.inf
     )
     if not known:
-        raise ValueError(f"gamma must be a positive number, 'scale', 'auto' or None, got {gamma!r}")
+        raise ValueError(
+            f"gamma must be a positive number, 'median', 'scale', 'auto' or None, got {gamma!r}"
+        )
 
 
 def _check_features(estimators: Iterable[Any], source: Source) -> None:
@@ -384,6 +304,18 @@ def _contenders(
         )
         for method in chosen
     ], len(y)  # fmt: skip
+
+
+def _baselines(taken: set[str], task: str) -> Any:
+    """Return the contenders that every table has, under names that no other one has."""
+    return [
+        (
+            lambda seed, cls=cls: cls(),
+            MethodResult(name, label if task == "classification" else mean, cls.__name__, {}),
+        )
+        for name, (label, mean, cls) in BASELINES.items()
+        if name not in taken
+    ]
 
 
 def _builder(method: Any, task: str, kernel: Any, parameters: Any) -> Any:

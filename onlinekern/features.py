@@ -17,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from onlinekern._base import fit_method
 from onlinekern._constraints import COUNT
 from onlinekern._fourier import FOURIER_CONSTRAINTS, draw_frequencies
-from onlinekern._kernel import KERNEL_CONSTRAINTS, kernel_width, new_kernel
+from onlinekern._kernel import KERNEL_CONSTRAINTS, new_kernel
+from onlinekern._kernel_width import kernel_width
 from onlinekern._saving import Savable
 from onlinekern._threads import one_blas_thread
 from onlinekern._typing import Array, ArrayLike, Floats, Samples
@@ -32,7 +33,8 @@ class FeatureTransformer(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
     A subclass makes the map of validated samples in `_new_map(X)`.
     """
 
-    gamma: float | str = "scale"
+    kernel: str = "gaussian"
+    gamma: float | str = "median"
     random_state: object = None
 
     @fit_method
@@ -52,7 +54,7 @@ class FeatureTransformer(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
         """
         dtype = [np.float64, np.float32]
         X = validate_data(self, X, dtype=dtype, reset=True)
-        self.gamma_ = kernel_width(self.gamma, X)
+        self.gamma_ = kernel_width(self.gamma, X, self.kernel)
         self._map = self._new_map(X)
         return self
 
@@ -127,8 +129,10 @@ class FourierFeatures(FeatureTransformer):
         Frequencies; each gives a cosine and a sine.
     kernel : {'gaussian', 'laplacian'}, default='gaussian'
         ``exp(-gamma ||x - z||^2)``, which is also called 'rbf', or ``exp(-gamma ||x - z||_1)``.
-    gamma : {'scale', 'auto'} or float > 0, default='scale'
-        Width of the kernel. 'scale' is ``1 / (n_features * X.var())``, 'auto' ``1 / n_features``.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of the kernel. 'median' is 2 over the median of ``||x - z||^2`` (Laplacian:
+        ``||x - z||_1``) over all pairs of 200 rows of X at equal intervals, 'scale' is
+        ``1 / (n_features * X.var())``, 'auto' ``1 / n_features``.
     frequencies : {'plain', 'orthogonal'}, default='plain'
         'plain' draws all frequencies independently. 'orthogonal' makes the directions of each
         n_features frequencies orthogonal: the mean is the same and the deviation smaller, much
@@ -168,7 +172,6 @@ class FourierFeatures(FeatureTransformer):
     """
 
     n_components: int = 200
-    kernel: str = "gaussian"
     frequencies: str = "plain"
 
     _parameter_constraints = {
@@ -207,8 +210,10 @@ class NystroemFeatures(FeatureTransformer):
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, \
 default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'.
-    gamma : {'scale', 'auto'} or float > 0, default='scale'
-        Width of the kernel. 'scale' is ``1 / (n_features * X.var())``, 'auto' ``1 / n_features``.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of the kernel. 'median' is 2 over the median of ``||x - z||^2`` (Laplacian:
+        ``||x - z||_1``) over all pairs of 200 rows of X at equal intervals, 'scale' is
+        ``1 / (n_features * X.var())``, 'auto' ``1 / n_features``.
     degree : int >= 1, default=3
         Of the polynomial kernel.
     coef0 : float, default=0.0
@@ -246,7 +251,6 @@ default='gaussian'
     n_components: int = 100
     n_landmarks: int | None = None
     selection: str = "random"
-    kernel: str = "gaussian"
     degree: int = 3
     coef0: float = 0.0
 

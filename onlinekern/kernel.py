@@ -24,6 +24,7 @@ class KernelPerceptronClassifier(OnlineClassifier, GrowingEstimator):
     ----------
     {kernel_parameters}
     {max_support}
+    {class_weight}
     {multi_class}
     {average}
     {stream_parameters}
@@ -70,6 +71,7 @@ class KernelOGDClassifier(OnlineClassifier, LabelGradient, GrowingEstimator):
     {gradient_parameters}
     {kernel_parameters}
     {max_support}
+    {class_weight}
     {multi_class}
     {average}
     {stream_parameters}
@@ -112,15 +114,18 @@ class KernelOGDRegressor(OnlineRegressor, TargetGradient, GrowingEstimator):
     {kernel_parameters}
     {max_support}
     {average}
+    {standardize_target}
     {stream_parameters}
 
     Attributes
     ----------
+    {target_attributes}
     {attributes}
 
     Notes
     -----
-    There is no intercept: centre the target when its mean is far from 0. A `sample_weight`
+    There is no intercept but the mean of the targets: without `standardize_target`, centre them
+    when their mean is far from 0. A `sample_weight`
     multiplies the step of its sample, not the shrinking.
 
     References
@@ -152,6 +157,7 @@ class KernelPegasosClassifier(OnlineClassifier, GrowingEstimator):
         lambda of the paper. ``1 / n_samples`` is of the size of C = 1 in a support vector machine.
     {kernel_parameters}
     {max_support}
+    {class_weight}
     {multi_class}
     {average}
     {stream_parameters}

@@ -180,15 +180,17 @@ class KernelMeanDetector(OnlineOutlierDetector, ExplicitEstimator):
 
     def _train(
         self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
-    ) -> None:
+    ) -> Model:
         with self._blas():
-            super()._train(model, X, y, weight, draws)
+            return super()._train(model, X, y, weight, draws)
 
     def _partial_fit(self, X: Any, y: Any, labels: Any, sample_weight: ArrayLike | None) -> Any:
         with self._blas():
             return super()._partial_fit(X, y, labels, sample_weight)
 
-    def learn_one(self, x: ArrayLike, y: ArrayLike | None = None) -> Self:
+    def learn_one(
+        self, x: ArrayLike, y: ArrayLike | None = None, sample_weight: float = 1.0
+    ) -> Self:
         """Learn one sample, without scikit-learn's validation.
 
         Parameters
@@ -196,15 +198,16 @@ class KernelMeanDetector(OnlineOutlierDetector, ExplicitEstimator):
         x : ndarray of shape (n_features,)
             Fastest when C-contiguous and of the model's dtype.
         y : Ignored
+        sample_weight : float >= 0, default=1.0
 
         Returns
         -------
         self : object
         """
         if not self._next_calls_blas():
-            return super().learn_one(x)
+            return super().learn_one(x, y, sample_weight)
         with ONE_THREAD():
-            return super().learn_one(x)
+            return super().learn_one(x, y, sample_weight)
 
     def _next_calls_blas(self) -> bool:
         # Only the last sample of a block of the leverage does.

@@ -109,6 +109,7 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
     {any_selection}
     {explicit_linear}
     {explicit_kernel}
+    {class_weight}
     multi_class : {'margin', 'ovr'}, default='margin'
         For more than two classes: what the margin of a sample is. 'margin': the score of its class
         less that of the strongest rival. 'ovr': the smallest margin of the problems of one class
@@ -187,7 +188,7 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
 class KernelRLSRegressor(OnlineRegressor, KernelRLS):
     """Kernel recursive least squares for regression, with intervals.
 
-    The prediction ``f(x) = w . phi(x)``, with ``phi = [x / sqrt(d), 1, z(x)]`` and features z of a
+    The score ``f(x) = w . phi(x)``, with ``phi = [x / sqrt(d), 1, z(x)]`` and features z of a
     kernel, is after each sample the exact ridge regression of all samples so far, ``A = reg I + sum
     phi phi'``, ``b = sum phi y``, ``w = A^-1 b`` [1]_. It is the posterior mean of a Gaussian
     process for the span of the features.
@@ -203,10 +204,12 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
     {novelty}
     {explicit_linear}
     {explicit_kernel}
+    {standardize_target}
     {stream_parameters}
 
     Attributes
     ----------
+    {target_attributes}
     {least_squares_attributes}
     noise_ : float
         Standard deviation of the noise: the root mean square of the last 512 residuals, each taken
@@ -215,9 +218,10 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
     Notes
     -----
     {least_squares_notes}
-    The weights have the prior variance ``noise_**2 / reg``. Targets have no scale of their own: a
-    constant feature is among the linear ones, but it too is drawn to 0 by `reg`; centre targets
-    that are far from 0.
+    The weights have the prior variance ``noise_**2 / reg``. The regression is exact with
+    ``standardize_target=False``: else each target is standardised by the mean and scale of those so
+    far, and stays so when these change, which they hardly do after some hundred samples. Without
+    it, centre targets that are far from 0: `reg` draws the constant feature to 0 too.
 
     References
     ----------
@@ -303,9 +307,10 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
         model: Model = self._fitted_model
         with model.reading():
             y = super().predict(X)
-            return y, np.sqrt(1 + self.leverage(X)), of_residuals(model.space.residuals)
+            residual = model.target_scale * of_residuals(model.space.residuals)
+            return y, np.sqrt(1 + self.leverage(X)), residual
 
     @property
     def noise_(self) -> float:
         """Standard deviation of the noise."""
-        return self._read(lambda space: space.residuals.scale())
+        return self._read_in_units(lambda space: space.residuals.scale())

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from onlinekern._constraints import COUNT, POSITIVE
+from onlinekern._constraints import AVERAGE, COUNT, POSITIVE
 from onlinekern._explicit import ExplicitEstimator
 from onlinekern._fourier import WeightedFeatures
 from onlinekern._linear import WEIGHT_BYTES
@@ -35,7 +35,7 @@ class KernelSecondOrder(SingleThreadedBlas, WeightedFeatures, ExplicitEstimator)
     alpha: float = 1.0
     beta: float = 1.0
     weighted: bool = False
-    average: bool = False
+    average: bool | str | float = False
 
     _constraints = {
         "covariance": [StrOptions(set(COVARIANCES))],
@@ -44,7 +44,7 @@ class KernelSecondOrder(SingleThreadedBlas, WeightedFeatures, ExplicitEstimator)
         "alpha": POSITIVE,
         "beta": POSITIVE,
         "weighted": ["boolean"],
-        "average": ["boolean"],
+        "average": AVERAGE,
     }
 
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
@@ -64,9 +64,7 @@ class KernelSecondOrder(SingleThreadedBlas, WeightedFeatures, ExplicitEstimator)
         sizes = (self.sketch_size,) if self.covariance == "sketched" else ()
         check_memory(self.covariance, n_outputs, features.length, *sizes)
         covariance = COVARIANCES[self.covariance](n_outputs, features.length, *sizes)
-        return MappedSecondOrderSpace(
-            features, n_outputs, bool(self.average), covariance=covariance
-        )
+        return MappedSecondOrderSpace(features, n_outputs, self.average, covariance=covariance)
 
     def _next_calls_blas(self) -> bool:
         return self.covariance == "sketched"
@@ -106,6 +104,7 @@ class KernelAROWClassifier(OnlineClassifier, KernelSecondOrder):
     {any_selection}
     {explicit_linear}
     {explicit_kernel}
+    {class_weight}
     {multi_class_features}
     {stream_parameters}
 
@@ -168,6 +167,7 @@ class KernelSCWClassifier(OnlineClassifier, KernelSecondOrder):
     {any_selection}
     {explicit_linear}
     {explicit_kernel}
+    {class_weight}
     {multi_class_features}
     {stream_parameters}
 

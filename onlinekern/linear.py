@@ -32,6 +32,7 @@ class PerceptronClassifier(OnlineClassifier, LinearEstimator):
     Parameters
     ----------
     {fit_intercept}
+    {class_weight}
     {linear_multi_class}
     {linear_average}
     {linear_stream_parameters}
@@ -81,6 +82,7 @@ default='hinge'
         The hinge and the logistic loss have bounded slopes, and so bounded steps.
     {linear_gradient_parameters}
     {fit_intercept}
+    {class_weight}
     {linear_multi_class}
     {linear_average}
     {linear_stream_parameters}
@@ -129,10 +131,12 @@ class OGDRegressor(OnlineRegressor, TargetGradient, LinearEstimator):
     {linear_gradient_parameters}
     {fit_intercept}
     {linear_average}
+    {standardize_target}
     {linear_stream_parameters}
 
     Attributes
     ----------
+    {target_attributes}
     {linear_attributes}
 
     Notes
@@ -175,6 +179,7 @@ class PegasosClassifier(MiniBatchEstimator, OnlineClassifier, LinearEstimator):
         Project onto the ball of radius ``1 / sqrt(reg)`` after each step, as the paper allows. It
         is off by default because it hurts more often than it helps.
     {fit_intercept}
+    {class_weight}
     {linear_multi_class}
     {linear_average}
     {linear_stream_parameters}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,12 +33,16 @@ class LinearPA(PassesEstimator):
 
     C: float = 1.0
     variant: str | None = None
-    average: bool | int = False
+    average: bool | int | str = False
 
     _constraints = {
         "C": [Interval(Real, 0, None, closed="right")],
         "variant": [StrOptions({"pa", "pa1", "pa2"}), None],
-        "average": [Interval(Integral, 0, None, closed="neither"), "boolean"],
+        "average": [
+            Interval(Integral, 0, None, closed="neither"),
+            "boolean",
+            StrOptions({"uniform", "decay"}),
+        ],
     }
 
     def _rule(self) -> Any:
@@ -51,9 +55,15 @@ class LinearPA(PassesEstimator):
     def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
         # The first samples decide for the whole stream.
         constant = SPARSE_INTERCEPT if sp.issparse(X) else 1.0
-        average = int(self.average)
-        arguments = X.shape[1], X.dtype, n_outputs, average > 0, self.fit_intercept * constant
-        return LinearSpace(*arguments, average, self.variant == "pa")
+        averaging, left_out = self._averaging()
+        arguments = X.shape[1], X.dtype, n_outputs, averaging, self.fit_intercept * constant
+        return LinearSpace(*arguments, left_out, self.variant == "pa")
+
+    def _averaging(self) -> tuple[bool | str, int]:
+        """Which average predicts, and the number of first models that it leaves out."""
+        if isinstance(self.average, str):
+            return self.average, 1
+        return self.average > 0, int(self.average)
 
     def _renew(self, model: Model) -> None:
         super()._renew(model)
@@ -80,8 +90,10 @@ class PAClassifier(LinearPA, OnlineClassifier):
     {passes_parameters}
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes: factors of the steps of their samples. 'balanced' is ``n_samples /
-        (n_classes * n_samples_of_class)``, for `fit` only. In a one-vs-rest problem the weight
-        applies to the samples of the class; the rest has weight 1.
+        (n_classes * n_samples_of_class)`` of what `fit` gets. In a one-vs-rest problem the weight
+        applies to the samples of the class; the rest has weight 1. Before any `fit`, `partial_fit`
+        and `learn_one` take the counts so far, and multiply the weight of the sample in every
+        problem.
     multi_class : {'ovr', 'margin'}, default='ovr'
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares the
         true class with its strongest rival (section 8 of [1]_).
@@ -118,25 +130,25 @@ class PAClassifier(LinearPA, OnlineClassifier):
     """
 
     loss: str = "hinge"
-    class_weight: dict[Any, float] | str | None = None
 
-    _constraints = {
-        "loss": [StrOptions({"hinge", "squared_hinge"})],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-    }
+    _constraints = {"loss": [StrOptions({"hinge", "squared_hinge"})]}
 
     def _plain_loss(self) -> Any:
         return LOSSES["hinge"]()
 
     def _weigh_classes(self, y: Any) -> None:
         if y is None and self.class_weight == "balanced":
-            raise ValueError(
-                "class_weight='balanced' needs the whole sample: call fit, or give the weights "
-                "that sklearn.utils.compute_class_weight finds as a dict"
-            )
+            # A stream has no counts of the whole; `_weigh` uses those so far.
+            self._class_weights = None
+            return
         labels = self.classes_ if y is None else self.classes_[y.astype(np.intp)]
         weights = compute_class_weight(self.class_weight, classes=self.classes_, y=labels)
         self._class_weights = None if self.class_weight is None else tuple(weights.tolist())
+
+    def _weigh(self, y: Any, weight: Any, whole: bool = False) -> Any:
+        # The head has the weights that are known, as factors of steps.
+        by_head = self._class_weights is not None
+        return weight if by_head else super()._weigh(y, weight, whole)
 
     def _head(self) -> Any:
         head = super()._head()
@@ -178,6 +190,9 @@ class PARegressor(LinearPA, OnlineRegressor):
     -----
     {passes_notes}
 
+    Targets are learnt as they are, as scikit-learn's does, unlike in the other regressors: scale
+    targets that are far from 0 and 1 first.
+
     References
     ----------
     .. [1] K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer (2006). Online
@@ -193,12 +208,16 @@ class PARegressor(LinearPA, OnlineRegressor):
     True
     """
 
+    # scikit-learn's learns targets as they are.
+    standardize_target: ClassVar[bool] = False  # type: ignore[misc]
+    _absent = {}
     loss: str = "epsilon_insensitive"
     epsilon: float = 0.1
 
     _constraints = {
         "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
         "epsilon": NOT_NEGATIVE,
+        "standardize_target": None,
     }
 
     def _plain_loss(self) -> Any:

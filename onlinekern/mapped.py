@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils._param_validation import Interval
 
-from onlinekern._constraints import COUNT
+from onlinekern._constraints import AVERAGE, COUNT
 from onlinekern._fourier import FourierEstimator, WeightedFeatures
 from onlinekern._gradient import LabelGradient, TargetGradient
 from onlinekern._kernel import KernelEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern._threads import SingleThreadedBlas
 from onlinekern._typing import Floats
+from onlinekern._warm_up import WarmingUp
 from onlinekern.core import FEATURE_MAPS
 from onlinekern.core.models.mapped import MappedSpace
 from onlinekern.core.models.nogd import NystroemSpace
@@ -32,13 +33,13 @@ class FOGD(WeightedFeatures, FourierEstimator):
 
     n_components: int = 400
     fit_intercept: bool = False
-    average: bool = False
+    average: bool | str | float = False
 
-    _constraints = {"fit_intercept": ["boolean"], "average": ["boolean"]}
+    _constraints = {"fit_intercept": ["boolean"], "average": AVERAGE}
 
     def _fourier_space(self, X: Any, n_outputs: int, frequencies: Any) -> Any:
         features = FEATURE_MAPS["random_fourier"](frequencies, X.dtype, bool(self.fit_intercept))
-        return MappedSpace(features, n_outputs, bool(self.average))
+        return MappedSpace(features, n_outputs, self.average)
 
     @property
     def frequencies_(self) -> Floats:
@@ -53,16 +54,29 @@ class FOGDClassifier(OnlineClassifier, LabelGradient, FOGD):
     A linear model ``f(x) = w . z(x)`` of random Fourier features
     ``z(x) = [cos(omega_j . x), sin(omega_j . x)] / sqrt(D)``, whose inner products approximate the
     kernel, learns by ``w <- (1 - eta_t reg) w - eta_t l'(f(x_t), y_t) z(x_t)`` (algorithm 2 of
-    [1]_). Time per sample and memory do not grow with the stream.
+    [1]_). Time per sample and memory do not grow with the stream. The paper's setting:
+    ``loss="hinge", schedule="constant"`` and the best eta of some, for example 0.5.
 
     Parameters
     ----------
-    {label_losses}
-    {gradient_parameters}
+    loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'}, \
+default='logistic'
+        The logistic loss with a decaying step makes a few mistakes less than the hinge with a
+        constant one (docs/defaults.md).
+    eta : float > 0, default=8.0
+        Step size. Steps of the logistic loss are bounded by half of ``eta_t``. A constant step of
+        the hinge is best from 0.1 to 1.
+    schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='power'
+        eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
+    power : float >= 0, default=0.25
+        Exponent of the schedule 'power'.
+    {shrinking_and_widths}
     {fogd_parameters}
     {frequencies}
     {fourier_kernel}
     {fogd_options}
+    {mapped_average}
+    {class_weight}
     {multi_class_features}
     {stream_parameters}
 
@@ -84,10 +98,15 @@ class FOGDClassifier(OnlineClassifier, LabelGradient, FOGD):
     >>> from onlinekern import FOGDClassifier
     >>> from onlinekern.streams import gaussian_mixture
     >>> X, y = gaussian_mixture(2000, random_state=0)
-    >>> model = FOGDClassifier(gamma=0.4, eta=0.1, random_state=0).fit(X, y)
+    >>> model = FOGDClassifier(gamma=0.4, random_state=0).fit(X, y)
     >>> bool(model.score(X, y) > 0.75), model.coef_.shape
     (True, (1, 800))
     """
+
+    loss: str = "logistic"
+    eta: float = 8.0
+    schedule: str = "power"
+    power: float = 0.25
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -104,10 +123,13 @@ class FOGDRegressor(OnlineRegressor, TargetGradient, FOGD):
     {frequencies}
     {fourier_kernel}
     {fogd_options}
+    {mapped_average}
+    {standardize_target}
     {stream_parameters}
 
     Attributes
     ----------
+    {target_attributes}
     {fogd_attributes}
 
     Notes
@@ -130,18 +152,18 @@ class FOGDRegressor(OnlineRegressor, TargetGradient, FOGD):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NOGD(SingleThreadedBlas, KernelEstimator):
+class NOGD(SingleThreadedBlas, KernelEstimator, WarmingUp):
     """Mixin: kernel gradient descent, then a linear model of its support vectors' features."""
 
     budget: int = 500
     n_components: int | None = None
-    average: bool = False
+    average: bool | str | float = False
 
     _constraints = {
         # The eigenvectors of its kernel matrix are LAPACK's, which counts in 32 bits.
         "budget": [Interval(Integral, 1, 2**31 - 1, closed="both")],
         "n_components": [*COUNT, None],
-        "average": ["boolean"],
+        "average": AVERAGE,
     }
 
     def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
@@ -161,7 +183,7 @@ class NOGD(SingleThreadedBlas, KernelEstimator):
     @property
     def dual_coef_(self) -> Floats:
         """Coefficients of the model that predicts, ndarray of shape (n_outputs, n_SV)."""
-        return self._read(lambda space: space.effective())
+        return self._read_in_units(lambda space: space.effective())
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -181,6 +203,7 @@ class NOGDClassifier(OnlineClassifier, LabelGradient, NOGD):
     {nogd_parameters}
     {kernel_parameters}
     {average}
+    {class_weight}
     {multi_class}
     {stream_parameters}
 
@@ -221,10 +244,12 @@ class NOGDRegressor(OnlineRegressor, TargetGradient, NOGD):
     {nogd_parameters}
     {kernel_parameters}
     {average}
+    {standardize_target}
     {stream_parameters}
 
     Attributes
     ----------
+    {target_attributes}
     {attributes}
 
     Notes

@@ -14,7 +14,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
 from onlinekern._kernel import KernelEstimator
 from onlinekern._memory import check_size
-from onlinekern._probabilities import LogisticProbabilities
 from onlinekern._tasks import Classifier, Regressor
 from onlinekern._typing import Floats
 from onlinekern._warnings import warn
@@ -32,6 +31,11 @@ SAFE = {
     "huber": "implicit",
     "epsilon_insensitive": "stopped",
     "exponential": "capped",
+}
+# Bounds on the slopes; the name of a parameter that is one.
+STEEPEST: dict[str, Any] = {
+    **dict.fromkeys(("hinge", "smooth_hinge", "logistic", "epsilon_insensitive"), 1.0),
+    "huber": "delta",
 }
 OWN_PARAMETER = {"smooth_hinge": "delta", "huber": "delta", "epsilon_insensitive": "epsilon"}
 
@@ -89,6 +93,23 @@ class OLLA(KernelEstimator):
             if value != needed:
                 raise ValueError(f"solver='newton' needs {name}={needed!r}, got {name}={value!r}")
 
+    def _check_threshold(self, weight: Any) -> None:
+        """Raise ValueError if the soft threshold of 'l1' takes back every step.
+
+        A step is at most eta_t C times the slope of the loss, the threshold eta_t.
+        """
+        steepest = STEEPEST.get(self.loss)
+        if self.penalty != "l1" or not self.prox or steepest is None:
+            return
+        slope = getattr(self, steepest) if isinstance(steepest, str) else steepest
+        slope *= 1.0 if weight is None else float(np.max(weight))
+        if self.C * slope <= 1:
+            raise ValueError(
+                f"penalty='l1' with loss={self.loss!r} learns nothing at C={self.C}: its soft "
+                f"threshold takes back every step. C must be above {1 / slope:.4g}; for weak "
+                "regularisation take 10 or more, or take penalty='l2'"
+            )
+
     def _rule(self) -> Any:
         own = OWN_PARAMETER.get(self.loss)
         loss = LOSSES[self.loss](*[getattr(self, own)] if own else [])
@@ -123,16 +144,19 @@ class OLLA(KernelEstimator):
 
     def _train(
         self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
-    ) -> None:
+    ) -> Model:
+        self._check_threshold(weight)
         space = model.space
         space.prepare(X)
         before, self.n_iter_ = None, 0
         try:
             while self.n_iter_ < self.n_epochs:
                 order = self._order(model, y, weight, draws)
-                model.learn(X, y, weight, order, self.window or 0)
-                self.n_iter_ += 1
                 worst = isinstance(order, WorstViolatorFirst)
+                # The worst violators are not what samples are like.
+                noted = self.n_iter_ == 0 and not worst
+                model.learn(X, y, weight, order, self.window or 0, noted=noted)
+                self.n_iter_ += 1
                 now = space.outputs() if worst else space.outputs_seen()
                 if before is not None and self._is_steady(before, now):
                     break
@@ -142,11 +166,13 @@ class OLLA(KernelEstimator):
             self._warn_of_divergence(model, X, failure)
         else:
             self.support_ = space.settle(X, self.support_tol)
+        return model
 
     def _order(self, model: Model, y: Any, weight: Any, draws: np.random.RandomState) -> Any:
         """The order of one epoch."""
         if self.selection == "max_violator":
-            return WorstViolatorFirst(model.space, model.head, y, weight)
+            targets = (y - model.target_mean) / model.target_scale
+            return WorstViolatorFirst(model.space, model.head, targets, weight)
         return draws.permutation(len(y)).astype(np.intp) if self.selection == "shuffled" else None
 
     def _is_steady(self, before: Any, now: Any) -> Any:
@@ -169,11 +195,11 @@ class OLLA(KernelEstimator):
     @property
     def intercept_(self) -> Floats:
         """Offsets of the outputs, ndarray of shape (n_outputs,)."""
-        return self._read(lambda space: space.offsets())
+        return self._read_in_units(lambda space: space.offsets(), mean=True)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class OLLAClassifier(LogisticProbabilities, OLLA, Classifier):
+class OLLAClassifier(OLLA, Classifier):
     """OLLA: nonlinear support vector machines and their like, learnt point by point.
 
     The model is ``f(x) = sum_i a_i kappa(x_i, x) + b`` with a coefficient a_i for every training
@@ -189,11 +215,12 @@ class OLLAClassifier(LogisticProbabilities, OLLA, Classifier):
     ----------
     loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'}, \
 default='hinge'
-        'hinge' and 'smooth_hinge' give the fewest support vectors; 'logistic' also gives
-        probabilities.
+        'hinge' and 'smooth_hinge' give the fewest support vectors; 'logistic' has probabilities of
+        its own, the others are calibrated.
     delta : float > 0, default=1.0
         Width of the quadratic piece of 'smooth_hinge' (the huberised hinge).
     {olla_parameters}
+    {class_weight}
     {multi_class}
     {kernel_parameters}
     {batch_parameters}
@@ -206,6 +233,9 @@ default='hinge'
     Notes
     -----
     {olla_notes}
+
+    ``selection='max_violator'`` meets the worst points first. So probabilities are then fitted to
+    scores of points that have been learnt, and are surer than they should be.
 
     With ``multi_class='margin'`` the regulariser acts on the coefficients of all classes of a
     point. 'newton' needs 'ovr': each class is then a problem of its own.
@@ -248,6 +278,20 @@ default='hinge'
                 "solver='newton' needs multi_class='ovr' for more than two classes, got 'margin'"
             )
 
+    def _train(
+        self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
+    ) -> Model:
+        model = super()._train(model, X, y, weight, draws)
+        if self.selection == "max_violator":
+            rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0)
+            rows = rows[:: max(1, len(rows) // 512)][:512]
+            scores = np.empty((len(rows), model.head.n_outputs))
+            model.scores(X[rows], scores)
+            model.recent.replace(
+                scores, y[rows], np.ones(len(rows)) if weight is None else weight[rows]
+            )
+        return model
+
     def _is_steady(self, before: Any, now: Any) -> Any:
         same = np.array_equal(self._winners(before), self._winners(now))
         return same and super()._is_steady(before, now)
@@ -265,15 +309,18 @@ class OLLARegressor(OLLA, Regressor):
         'epsilon_insensitive' is support vector regression, 'squared' kernel ridge regression;
         'huber' tolerates outliers.
     epsilon : float >= 0, default=0.1
-        Deviations up to it are no loss in 'epsilon_insensitive'; in the units of y.
+        Deviations up to it are no loss in 'epsilon_insensitive'; in standard deviations
+        of y.
     delta : float > 0, default=1.0
-        Deviations beyond it count linearly in 'huber'; in the units of y.
+        Deviations beyond it count linearly in 'huber'; in standard deviations of y.
     {olla_parameters}
     {kernel_parameters}
+    {standardize_target}
     {batch_parameters}
 
     Attributes
     ----------
+    {target_attributes}
     {olla_attributes}
 
     Notes
@@ -306,3 +353,13 @@ class OLLARegressor(OLLA, Regressor):
         "epsilon": NOT_NEGATIVE,
         "delta": POSITIVE,
     }
+
+    def _train(
+        self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
+    ) -> Model:
+        if self.standardize_target:
+            # All targets are there: those of one point are the same in every pass.
+            mean = np.average(y, weights=weight)
+            scale = np.sqrt(np.average((y - mean) ** 2, weights=weight))
+            model.fix_targets(mean, scale if scale > 1e-15 * abs(mean) else 1.0)
+        return super()._train(model, X, y, weight, draws)

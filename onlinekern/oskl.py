@@ -28,11 +28,11 @@ class OSKLClassifier(OnlineClassifier, GradientStep, GrowingEstimator):
         Sparsity: the larger G, the fewer samples are kept, and the longer the steps are. G should
         be at least the largest slope, which is 1 for 'logistic' and 'smooth_hinge'; samples of a
         larger slope are always kept, with a gradient step.
-    average : bool, default=True
-        Predict with the average of all models.
+    {averaged}
     {gradient_parameters}
     {kernel_parameters}
     {max_support}
+    {class_weight}
     {multi_class}
     {stream_parameters}
 
@@ -43,10 +43,10 @@ class OSKLClassifier(OnlineClassifier, GradientStep, GrowingEstimator):
 
     Notes
     -----
-    A `sample_weight` multiplies the step of its sample, not the probability. All classes of a
-    one-vs-rest problem use the same random number per sample, so that they share support vectors as
-    far as possible. The paper has a constant step without regularisation, which is the default here
-    too.
+    A `sample_weight` multiplies the loss of its sample, in the probability and in the step. All
+    classes of a one-vs-rest problem use the same random number per sample, so that they share
+    support vectors as far as possible. The paper has a constant step without regularisation,
+    which is the default here too.
 
     References
     ----------
@@ -65,7 +65,7 @@ class OSKLClassifier(OnlineClassifier, GradientStep, GrowingEstimator):
 
     loss: str = "logistic"
     G: float = 5.0
-    average: bool = True
+    average: bool | str | float = True
 
     _constraints = {
         "loss": [StrOptions({"logistic", "smooth_hinge", "squared_hinge", "exponential"})],

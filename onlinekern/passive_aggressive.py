@@ -26,6 +26,7 @@ class KernelPA(GrowingEstimator):
 
     C: float = 1.0
     variant: str = "pa1"
+    average: bool | str | float = "decay"
 
     _constraints = {"C": POSITIVE, "variant": VARIANTS}
 
@@ -38,15 +39,17 @@ class KernelPAClassifier(OnlineClassifier, KernelPA):
     """Passive-Aggressive learning with kernels.
 
     A sample of hinge loss l > 0 is added with coefficient ``y tau``: ``tau = l / kappa(x, x)``
-    (PA), ``min(C, l / kappa(x, x))`` (PA-I) or ``l / (kappa(x, x) + 1 / (2 C))`` (PA-II) [1]_.
+    (PA), ``min(C, l / kappa(x, x))`` (PA-I) or ``l / (kappa(x, x) + 1 / (2 C))`` (PA-II) [1]_. The
+    average of the models predicts, the last one learns. The paper's setting: ``average=False``.
 
     Parameters
     ----------
     {aggressiveness}
     {kernel_parameters}
     {max_support}
+    {class_weight}
     {multi_class}
-    {average}
+    {decaying_average}
     {stream_parameters}
 
     Attributes
@@ -56,7 +59,7 @@ class KernelPAClassifier(OnlineClassifier, KernelPA):
 
     Notes
     -----
-    A `sample_weight` multiplies C; plain PA has no C and only skips samples of weight 0.
+    {pa_weight}
 
     References
     ----------
@@ -82,25 +85,27 @@ class KernelPARegressor(OnlineRegressor, KernelPA):
     """Passive-Aggressive regression with kernels.
 
     A sample of epsilon-insensitive loss l > 0 is added with coefficient ``sign(y - f) tau``, tau as
-    in `KernelPAClassifier` (section 5 of [1]_).
+    in `KernelPAClassifier` (section 5 of [1]_). The paper's setting: ``average=False``.
 
     Parameters
     ----------
     {aggressiveness}
     epsilon : float >= 0, default=0.1
-        Deviations up to it are no loss; in the units of y.
+        Deviations up to it are no loss; in standard deviations of y.
     {kernel_parameters}
     {max_support}
-    {average}
+    {decaying_average}
+    {standardize_target}
     {stream_parameters}
 
     Attributes
     ----------
+    {target_attributes}
     {attributes}
 
     Notes
     -----
-    A `sample_weight` multiplies C; plain PA has no C and only skips samples of weight 0.
+    {pa_weight}
 
     References
     ----------

@@ -47,6 +47,7 @@ class ProjectronClassifier(OnlineClassifier, BudgetedEstimator):
         Largest number of support vectors B. With None, `eta` alone bounds their number, on every
         bounded domain (theorem 1 there). An update takes time proportional to its square.
     {kernel_parameters}
+    {class_weight}
     {multi_class}
     {stream_parameters}
 
@@ -122,6 +123,7 @@ class BOLSSVMClassifier(SingleThreadedBlas, OnlineClassifier, BudgetedEstimator)
     {budget}
         An update takes time proportional to its square.
     {kernel_parameters}
+    {class_weight}
     multi_class : {'margin', 'ovr'}, default='margin'
         With more than two classes there is one machine per class, with targets 1 and -1; all share
         one inverse. A sample is added when its class does not have the largest score ('margin'), or

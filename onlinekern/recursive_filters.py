@@ -53,10 +53,12 @@ class KRLSRegressor(RecursiveFilter, OnlineRegressor, BudgetedEstimator):
         The dictionary stays smaller where `nu` bounds it. Time per sample and memory grow with the
         square of its size.
     {kernel_parameters}
+    {standardize_target}
     {filter_parameters}
 
     Attributes
     ----------
+    {target_attributes}
     {filter_attributes}
 
     Notes
@@ -105,10 +107,12 @@ class SlidingWindowKRLSRegressor(
         relative to that of the signal.
     {filter_budget}
     {kernel_parameters}
+    {standardize_target}
     {filter_parameters}
 
     Attributes
     ----------
+    {target_attributes}
     {filter_attributes}
 
     Notes
@@ -162,10 +166,12 @@ class FixedBudgetKRLSRegressor(
         change.
     {filter_budget}
     {kernel_parameters}
+    {standardize_target}
     {filter_parameters}
 
     Attributes
     ----------
+    {target_attributes}
     {filter_attributes}
 
     Notes
@@ -221,10 +227,12 @@ class KRLSTRegressor(RecursiveFilter, SingleThreadedBlas, OnlineRegressor, Budge
         Variance of the noise relative to that of the signal, for ``kappa(x, x) = 1``.
     {filter_budget}
     {kernel_parameters}
+    {standardize_target}
     {filter_parameters}
 
     Attributes
     ----------
+    {target_attributes}
     {filter_attributes}
     signal_power_ : float
         Estimate of the variance of the signal: the mean of the squared errors over their predicted
@@ -296,11 +304,12 @@ class KRLSTRegressor(RecursiveFilter, SingleThreadedBlas, OnlineRegressor, Budge
         with model.reading():
             model.score_rows(X, scores)
             budget = model.space.budget
-            std = np.sqrt(budget.signal_power() * budget.variances(X))
+            std = model.target_scale * np.sqrt(budget.signal_power() * budget.variances(X))
         check_results(scores, "score")
         return scores[:, 0], std
 
     @property
     def signal_power_(self) -> float:
         """Estimate of the variance of the signal."""
-        return float(self._read(lambda space: space.budget.signal_power()))
+        scale = self.target_scale_
+        return scale * scale * float(self._read(lambda space: space.budget.signal_power()))

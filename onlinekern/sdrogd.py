@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from onlinekern._constraints import COUNT
+from onlinekern._constraints import AVERAGE, COUNT
 from onlinekern._linear import LinearModel
 from onlinekern._mini_batches import MiniBatchEstimator
 from onlinekern._tasks import OnlineClassifier
@@ -75,9 +75,12 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
     fit_intercept : bool, default=True
         Whether to learn a constant b. Only the hinge changes it; means, sketch and regulariser
         leave it out.
-    average : bool or None, default=None
-        Predict with ``w_bar <- w_bar + min(1, 4 / (t + 3)) (w - w_bar)`` instead of w. None is
-        True, or False for the quadratic form.
+    average : bool, 'uniform', 'decay', float in (0, 1) or None, default=None
+        Predict with an average of the models after each step instead of the last one. True is
+        'decay', ``w_bar <- w_bar + 4 / (t + 3) (w - w_bar)``, 'uniform' their mean; with a number a
+        the model before the last i steps has the weight ``a**i``. None is True, or False for the
+        quadratic form.
+    {class_weight}
     multi_class : {'margin', 'ovr'}, default='margin'
         For more than two classes: 'margin' compares the true class with its strongest rival
         (Crammer and Singer 2001), 'ovr' has one binary hinge for each class.
@@ -157,7 +160,7 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
     schedule: str | None = None
     eta0: float | None = None
     fit_intercept: bool = True
-    average: bool | None = None
+    average: bool | str | float | None = None
     multi_class: str = "margin"
 
     _size = "sketch_size"
@@ -172,7 +175,7 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
         "schedule": [StrOptions(set(STEP_SIZES)), None],
         "eta0": [POSITIVE, None],
         "fit_intercept": ["boolean"],
-        "average": ["boolean", None],
+        "average": [*AVERAGE, None],
     }
 
     def _rule(self) -> Any:
@@ -209,7 +212,7 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
             n_outputs,
             self.batch_size,
             bool(self.fit_intercept),
-            bool(average),
+            average,
         )
 
     def _renew(self, model: Model) -> None:

@@ -42,6 +42,7 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
         nothing would be learnt.
     {covariance}
     {fit_intercept}
+    {class_weight}
     {linear_multi_class}
     {second_order_average}
     {linear_stream_parameters}
@@ -56,7 +57,8 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
     {second_order_notes}
     {second_order_class_notes}
     With a diagonal covariance, the constraint holds for the full matrix after the step, of which
-    the diagonal is kept. A `sample_weight` of 0 skips a sample; the other weights change nothing.
+    the diagonal is kept. For a sample of
+    weight w, the quantile phi of the confidence is ``sqrt(w) phi``.
 
     References
     ----------
@@ -103,6 +105,7 @@ class SCWClassifier(OnlineClassifier, SecondOrderEstimator):
         quantile. With 0.5 nothing would be learnt.
     {covariance}
     {fit_intercept}
+    {class_weight}
     {linear_multi_class}
     {second_order_average}
     {linear_stream_parameters}
@@ -167,6 +170,7 @@ class AROWClassifier(OnlineClassifier, SecondOrderEstimator):
         long as it is not much larger than the squared length of a sample.
     {covariance}
     {fit_intercept}
+    {class_weight}
     {linear_multi_class}
     {second_order_average}
     {linear_stream_parameters}
@@ -215,22 +219,25 @@ class AROWRegressor(OnlineRegressor, SecondOrderEstimator):
     `AROWClassifier` with the epsilon-insensitive loss ``l = max(0, abs(y - f) - epsilon)``: a
     sample with l > 0 gives ``mu <- mu + sign(y - f) l beta S x`` and the same S and beta (after
     eqs. 8, 9 of [1]_). With ``epsilon=0`` and a full covariance that is recursive least squares: mu
-    is the ridge regression of penalty r of all samples so far.
+    is the ridge regression of penalty r of all samples so far, exactly so with
+    ``standardize_target=False``.
 
     Parameters
     ----------
     r : float > 0, default=1.0
         The noise of a target: the larger, the smaller the steps.
     epsilon : float >= 0, default=0.0
-        Deviations up to it are no loss; in the units of y. Samples within it change nothing and
-        cost only their score.
+        Deviations up to it are no loss; in standard deviations of y. Samples within it change
+        nothing and cost only their score.
     {covariance}
     {fit_intercept}
     {second_order_average}
+    {standardize_target}
     {linear_stream_parameters}
 
     Attributes
     ----------
+    {target_attributes}
     {second_order_attributes}
 
     Notes
@@ -252,7 +259,8 @@ class AROWRegressor(OnlineRegressor, SecondOrderEstimator):
     >>> from onlinekern import AROWRegressor
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> y = X @ [1.0, -2.0, 0.5]
-    >>> model = AROWRegressor(covariance="full", fit_intercept=False, random_state=0).fit(X, y)
+    >>> settings = {"covariance": "full", "fit_intercept": False, "standardize_target": False}
+    >>> model = AROWRegressor(random_state=0, **settings).fit(X, y)
     >>> ridge = Ridge(alpha=1.0, fit_intercept=False).fit(X, y)
     >>> np.testing.assert_allclose(model.coef_, ridge.coef_)
     """

@@ -25,8 +25,8 @@ class SPA(GrowingEstimator):
 
     eta: float = 1.0
     alpha: float = 1.0
-    beta: float = 5.0
-    average: bool = True
+    beta: float = 1.0
+    average: bool | str | float = "decay"
 
     _constraints = {"eta": POSITIVE, "alpha": POSITIVE, "beta": POSITIVE}
 
@@ -41,16 +41,18 @@ class SPAClassifier(OnlineClassifier, SPA):
 
     A sample of hinge loss l is drawn with probability ``rho = min(alpha, l) / beta``. If drawn, it
     is added with coefficient ``y min(eta / rho, l / kappa(x, x))`` (algorithm 1 of [1]_). The
-    average of all models so far predicts; losses and steps use the last one. The expected number of
-    support vectors is at most ``alpha / beta`` per sample.
+    average of the models so far predicts; losses and steps use the last one. The expected number of
+    support vectors is at most ``alpha / beta`` per sample. The paper's setting: ``average=True,
+    beta=5`` (20 for a small model).
 
     Parameters
     ----------
     {spa_parameters}
-    average : bool, default=True
-        Predict with the average of all models (SPA-avg); False is SPA-last.
+    {spa_beta}
+    {spa_average}
     {kernel_parameters}
     {max_support}
+    {class_weight}
     {multi_class}
     {stream_parameters}
 
@@ -63,8 +65,8 @@ class SPAClassifier(OnlineClassifier, SPA):
     -----
     The step is that of PA-I with ``C = eta / rho``. `decision_function` after T samples is the
     average of the models 1 ... T + 1, where model T + 1 would predict the next sample. A
-    `sample_weight` multiplies eta. All classes of a one-vs-rest problem use the same random number
-    per sample, so that they share support vectors as far as possible.
+    `sample_weight` multiplies eta, and the loss in rho. All classes of a one-vs-rest problem use
+    the same random number per sample, so that they share support vectors as far as possible.
 
     References
     ----------
@@ -96,21 +98,23 @@ class SPARegressor(OnlineRegressor, SPA):
     Parameters
     ----------
     {spa_parameters}
+    {spa_beta}
     epsilon : float >= 0, default=0.1
-        Deviations up to it are no loss; in the units of y, like alpha, beta and eta.
-    average : bool, default=True
-        Predict with the average of all models; False predicts with the last one.
+        Deviations up to it are no loss; in standard deviations of y, like alpha, beta and eta.
+    {decaying_average}
     {kernel_parameters}
     {max_support}
+    {standardize_target}
     {stream_parameters}
 
     Attributes
     ----------
+    {target_attributes}
     {attributes}
 
     Notes
     -----
-    A `sample_weight` multiplies eta.
+    A `sample_weight` multiplies eta, and the loss in rho.
 
     References
     ----------
@@ -127,7 +131,6 @@ class SPARegressor(OnlineRegressor, SPA):
     True
     """
 
-    beta: float = 1.0
     epsilon: float = 0.1
 
     _constraints = {"epsilon": NOT_NEGATIVE}
@@ -149,8 +152,9 @@ class SPAOneClass(OnlineOutlierDetector, SPA):
     ----------
     {contamination}
     {spa_parameters}
-    average : bool, default=True
-        Score with the average of all models; False scores with the last one.
+    beta : float >= alpha, default=5.0
+        Sparsity: at most ``alpha / beta`` of the samples are kept on average.
+    {averaged}
     {kernel_parameters}
     {max_support}
     {stream_parameters}
@@ -162,8 +166,8 @@ class SPAOneClass(OnlineOutlierDetector, SPA):
 
     Notes
     -----
-    A `sample_weight` multiplies eta. Use a kernel that decreases with the distance: the linear
-    kernel makes the class a half space.
+    A `sample_weight` multiplies eta, and the loss in rho. Use a kernel that decreases with the
+    distance: the linear kernel makes the class a half space.
 
     References
     ----------
@@ -179,6 +183,9 @@ class SPAOneClass(OnlineOutlierDetector, SPA):
     >>> model.predict([[0.0, 0.0], [5.0, 5.0]])
     array([ 1, -1])
     """
+
+    beta: float = 5.0
+    average: bool | str | float = True
 
     def _rule(self) -> Any:
         return RULES["pa1"](LOSSES["hinge"](), self.eta)

@@ -8,6 +8,10 @@ can be read any number of times, in file order or in a fresh random permutation,
 
 in the modules ``readers``, ``tables``, ``source``, ``spool``, ``statistics`` and ``layout`` of
 ``onlinekern._streaming``.
+
+Artificial streams that change are classes, which can be read as often as one likes: ``take`` gives
+the first samples, ``blocks`` all of them, without end. ``ConceptDrift`` joins concepts into a
+stream with abrupt, gradual or recurring drift.
 """
 
 from __future__ import annotations
@@ -20,7 +24,11 @@ from typing import Any, Unpack
 
 from scipy import sparse
 
+from onlinekern._streaming.agrawal import Agrawal
 from onlinekern._streaming.chaotic import lorenz, mackey_glass
+from onlinekern._streaming.concepts import LED, SEA, STAGGER, Mixed, Sine
+from onlinekern._streaming.drifting import ConceptDrift, DriftStream
+from onlinekern._streaming.moving import Hyperplane, RandomRBF
 from onlinekern._streaming.readers import LibsvmReader, StreamError, name_of
 from onlinekern._streaming.source import (
     Source,
@@ -39,7 +47,17 @@ from onlinekern._streaming.synthetic import (
 from onlinekern._typing import Array, Sparse
 
 __all__ = [
+    "LED",
+    "SEA",
+    "STAGGER",
+    "Agrawal",
     "Blocks",
+    "ConceptDrift",
+    "DriftStream",
+    "Hyperplane",
+    "Mixed",
+    "RandomRBF",
+    "Sine",
     "Source",
     "StreamError",
     "chess_board",

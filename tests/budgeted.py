@@ -9,7 +9,10 @@ from sklearn.base import is_classifier
 DTYPES = [np.float32, np.float64]
 LAYOUTS = ["dense", "csr", "wide"]
 WINDOWS = [1, 7, None]
-NOT_OF_THE_LOOP = {"n_epochs", "shuffle", "random_state", "window", "n_jobs"}
+NOT_OF_THE_LOOP = {
+    *("n_epochs", "shuffle", "random_state", "window", "n_jobs", "standardize_target"),
+    "class_weight",
+}  # fmt: skip
 
 
 def weights_of(n):
@@ -27,6 +30,8 @@ def as_dense(rows, d):
 
 
 def build(cls, task, **parameters):
+    if task == "regression":
+        parameters["standardize_target"] = False
     model = cls(gamma=0.4, random_state=3, **parameters)
     return model.set_params(multi_class=task) if task in ("ovr", "margin") else model
 

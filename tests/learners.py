@@ -16,6 +16,8 @@ SIZES = {
     "NOGDRegressor": {"budget": 15, "n_components": 10},
     "KernelAROWClassifier": {"n_components": 15, "covariance": "sketched", "sketch_size": 4},
     "KernelSCWClassifier": {"n_components": 15, "covariance": "diagonal"},
+    "StreamClassifier": {"time_budget": 5.0},
+    "StreamRegressor": {"time_budget": 5.0},
 }
 
 

@@ -19,6 +19,7 @@ from oracles import (
     mapped,
     olla,
     projection,
+    race,
     sdrogd,
     second_order,
 )
@@ -180,6 +181,8 @@ ESTIMATORS = {
         "test_algorithms",
         [{"eta": 0.3, "beta": 2.0}, {"alpha": 0.7, "beta": 0.8, "epsilon": 0.05}],
     ),
+    "StreamClassifier": Entry(race.stream_learner, "test_race"),
+    "StreamRegressor": Entry(race.stream_learner, "test_race"),
 }
 
 # Every budget policy in an estimator that uses it.
@@ -188,6 +191,7 @@ POLICIES = {
     "uniform": ("BOGDClassifier", {"budget": 12}),
     "nonuniform": ("BOGDClassifier", {"budget": 12, "removal": "nonuniform"}),
     "grow": ("KernelPerceptronClassifier", {}),
+    "oldest": ("KernelPerceptronClassifier", {"max_support": 12, "when_full": "oldest"}),
     "refuse": ("KernelPerceptronClassifier", {"max_support": 12}),
     "bpa_s": ("BPAClassifier", {"budget": 12}),
     "forgetron": ("ForgetronClassifier", {"budget": 12}),

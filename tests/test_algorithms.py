@@ -16,7 +16,10 @@ DTYPES = [np.float32, np.float64]
 LAYOUTS = ["dense", "csr", "wide"]
 WINDOWS = [1, 7, None]
 # Parameters of the run, not of the algorithm.
-NOT_OF_THE_LOOP = {"n_epochs", "shuffle", "random_state", "window", "n_jobs"}
+NOT_OF_THE_LOOP = {
+    *("n_epochs", "shuffle", "random_state", "window", "n_jobs", "standardize_target"),
+    "class_weight",
+}  # fmt: skip
 SEED = 3
 
 CASES = cases_of("test_algorithms")
@@ -32,6 +35,8 @@ SETTINGS = [
 def build(name, task, **parameters):
     if task in ("ovr", "margin"):
         parameters["multi_class"] = task
+    elif task == "regression":
+        parameters["standardize_target"] = False
     return getattr(onlinekern, name)(**{"gamma": 0.4, "random_state": SEED, **parameters})
 
 
@@ -103,6 +108,20 @@ def test_twin(name, task, case, average, weighted, cap, stream, as_layout, close
         outside, scores = expected.decision_function(Z), score(as_layout(Z, layout, dtype))
         scale = max(1.0, np.abs(outside).max())
         close(scores / scale, outside / scale, dtype)
+
+
+@pytest.mark.parametrize("average", [False, True, "decay", 0.9])
+@pytest.mark.parametrize(("name", "task", "case"), [p for p in SETTINGS if p.id.endswith("-0")])
+def test_the_oldest_leaves(name, task, case, average, stream, as_layout, close):
+    X, y = stream(task)
+    settings = {**case, "average": average, "max_support": 12, "when_full": "oldest"}
+    expected = naive(build(name, task, **settings), X, y)
+    assert len(expected.support) == 12 < expected.support[0]
+    for layout, window in itertools.product(LAYOUTS, WINDOWS):
+        model = build(name, task, window=window, **settings)
+        first = {"classes": np.unique(y)} if is_classifier(model) else {}
+        predictions = model.partial_fit_predict(as_layout(X, layout), y, **first)
+        check(model, predictions, expected, X, np.float64, close)
 
 
 @pytest.mark.parametrize("shuffle", [False, True])

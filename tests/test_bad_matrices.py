@@ -8,7 +8,13 @@ from scipy import sparse
 from sklearn.base import is_classifier
 
 import onlinekern
-from onlinekern import FourierFeatures, FrequentDirections, NystroemFeatures, all_estimators
+from onlinekern import (
+    FourierFeatures,
+    FrequentDirections,
+    NystroemFeatures,
+    OnlineStandardScaler,
+    all_estimators,
+)
 from onlinekern.core.samples.rows import checked_csr
 
 D = 6
@@ -140,7 +146,9 @@ def test_single_rows_are_refused(name, bad):
 
 @pytest.mark.parametrize("bad", BAD)
 @pytest.mark.parametrize(
-    "transformer", [FourierFeatures, NystroemFeatures, FrequentDirections], ids=lambda t: t.__name__
+    "transformer",
+    [FourierFeatures, NystroemFeatures, FrequentDirections, OnlineStandardScaler],
+    ids=lambda t: t.__name__,
 )
 def test_transformers_refuse_it(transformer, bad):
     X, _ = samples()

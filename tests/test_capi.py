@@ -200,7 +200,8 @@ def test_columns_in_any_order_and_twice(verbs, as_matrix, equal):
     model.set_classes(address(TWO), 2)
     model.learn(as_matrix(rows[:20]), address(y))
     for i in range(20, 50):
-        model.learn_one(as_matrix(rows[i : i + 1]), y[i])
+        row = rows[i : i + 1]
+        model.learn_one(as_matrix(row), y[i])
     twin = SPAClassifier(gamma=0.4, random_state=7).partial_fit(X, y, classes=TWO)
     score = np.empty(1)
     for i in range(50):
@@ -286,3 +287,16 @@ def test_threads_have_models_and_errors_of_their_own(verbs, as_matrix, equal):
         equal(scores, twin.decision_function(X))
         assert len(errors) == 1
         assert f"y is {100 + seed}.0" in errors.pop()
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+def test_one_by_one_while_the_width_is_measured(layout, verbs, as_matrix, equal):
+    """The first 200 samples go another way than those that follow."""
+    X, y = samples(230)
+    rows = sparse.csr_matrix(X) if layout == "csr" else X
+    model = verbs.Model.new(b"KernelPAClassifier", b"random_state=7")
+    model.set_classes(address(TWO), 2)
+    for i in range(230):
+        model.learn_one(as_matrix(rows[i : i + 1]), y[i])
+    twin = KernelPAClassifier(random_state=7).partial_fit(rows, y, classes=TWO)
+    assert_same_answers(model, twin, X, as_matrix, equal, n_classes=2)

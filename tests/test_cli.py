@@ -80,7 +80,7 @@ def test_table_json_csv_and_plot(folder, capsys):
     (comparison,) = json.loads((folder / "o.json").read_text())["comparisons"]
     assert comparison["n_samples"] == 300
     methods = {method["name"]: method for method in comparison["methods"]}
-    assert list(methods) == list(streaming)
+    assert list(methods) == [*streaming, "no-change", "majority"]
     spa = methods["spa"]
     assert spa["parameters"]["eta"] == {"value": 0.5, "origin": "given"}
     assert spa["parameters"]["gamma"]["origin"] == "chosen"
@@ -92,10 +92,37 @@ def test_table_json_csv_and_plot(folder, capsys):
 
     with (folder / "o.csv").open(newline="") as file:
         rows = {row["method"]: row for row in csv.DictReader(file)}
-    assert list(rows) == list(streaming)
+    assert list(rows) == list(methods)
     assert float(rows["pa1"]["error_mean"]) == methods["pa1"]["error"]["mean"]
     assert float(rows["pa1"]["test_score_mean"]) > 0.8
     assert (folder / "o.png").read_bytes().startswith(b"\x89PNG\r\n")
+
+
+def test_in_order_has_what_the_order_gives_a_meaning(folder, capsys):
+    options = ["--methods", "spa", "--json", "o.json", "--csv", "o.csv", "--plot", "o.png"]
+    code, out, err = run(capsys, "compare", "train.txt", "--in-order", "--window", 50, *options)
+    assert (code, err) == (0, "")
+    for text in ("in file order", "last 50 %", "kappa-t", "no change", "majority"):
+        assert text in out
+    (comparison,) = json.loads((folder / "o.json").read_text())["comparisons"]
+    assert comparison["window"] == 50
+    spa, no_change, majority = comparison["methods"]
+    assert no_change["figures"]["kappa_temporal"]["mean"] == 0
+    assert majority["figures"]["kappa_m"]["mean"] == 0
+    share = 1 - spa["error"]["mean"] / no_change["error"]["mean"]
+    assert spa["figures"]["kappa_temporal"]["mean"] == pytest.approx(share)
+    assert f"{share:.3f}" in out
+    assert spa["points"]["samples"] == [50, 100, 150, 200, 250, 300]
+    assert spa["points"]["window_error"][-1] == spa["figures"]["window_error"]["mean"]
+    with (folder / "o.csv").open(newline="") as file:
+        row = next(csv.DictReader(file))
+    assert float(row["kappa_temporal_mean"]) == pytest.approx(share)
+    assert float(row["window_error_mean"]) == spa["figures"]["window_error"]["mean"]
+    assert (folder / "o.png").read_bytes().startswith(b"\x89PNG\r\n")
+    _, shuffled, _ = run(capsys, "compare", "train.txt", "--methods", "spa", "--repeats", 2)
+    assert "kappa-t" not in shuffled
+    _, old, _ = run(capsys, "compare", "train.txt", "--no-shuffle", "--methods", "spa")
+    assert "in file order" in old
 
 
 @pytest.mark.parametrize("name", ["data.csv", "data.parquet"])
@@ -124,6 +151,9 @@ def test_regression_and_file_order(folder, capsys):
     assert "regression" in out
     assert "in file order" in out
     assert "RMSE" in out
+    assert "last 1,000" in out
+    assert "mean" in out
+    assert "kappa-t" not in out
     assert "±" not in out
 
 
@@ -140,7 +170,7 @@ def test_seed_decides_everything_but_the_times(folder, capsys):
     outputs = []
     for seed in (1, 1, 2):
         run(capsys, "compare", "train.txt", "--methods", "spa", "--seed", seed, "--json", "o.json")
-        (method,) = json.loads((folder / "o.json").read_text())["comparisons"][0]["methods"]
+        method, *_ = json.loads((folder / "o.json").read_text())["comparisons"][0]["methods"]
         outputs.append((method["parameters"], method["error"], method["n_support"]))
     assert outputs[0] == outputs[1]
     assert outputs[0] != outputs[2]
@@ -183,7 +213,7 @@ BAD = [
     (["words.csv"], "name the target column, one of a, y"),
     (["words.csv", "--target", "z"], "no column named 'z'"),
     (["words.csv", "--target", "y"], "words.csv, line 3: 'q' in column 'a' is no number"),
-    (["train.txt", "--methods", "spa,foo"], "unknown 'foo'; known are perceptron"),
+    (["train.txt", "--methods", "spa,foo"], "unknown 'foo'; known are stream"),
     (["train.txt", "--methods", "pegasos", "--task", "regression"], "does no regression"),
     (["train.txt", "--gamma", "0"], "--gamma must be a positive number"),
     (["train.txt", "--gamma", "wide"], "--gamma must be a positive number"),

@@ -115,8 +115,9 @@ def test_weight_multiplies_C(name, m, v, weight):
     assert weighted == pytest.approx(alpha_and_beta(rule(name, 0.9, 0.5 * weight), m, v))
 
 
-def test_weight_is_nothing_to_cw():
-    assert alpha_and_beta(rule("cw", 0.9), -1, 2, 5.0) == alpha_and_beta(rule("cw", 0.9), -1, 2)
+def test_weight_asks_more_of_cw():
+    alone, heavy = (alpha_and_beta(rule("cw", 0.9), -1, 2, weight) for weight in (1.0, 5.0))
+    assert all(np.array(heavy) > np.array(alone))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -67,7 +67,7 @@ def as_dense(rows):
 def build(task, loss, **parameters):
     settings = {"random_state": 1, "reg": 0.05, "loss": loss, **SMALL, **parameters}
     if task == "regression":
-        return DualSGDRegressor(**settings)
+        return DualSGDRegressor(standardize_target=False, **settings)
     return DualSGDClassifier(multi_class="margin" if task == "binary" else task, **settings)
 
 
@@ -122,7 +122,7 @@ def compare(model, predictions, expected, layout, dtype):
     np.testing.assert_allclose(scores, expected.scores(Z, model.average), **close)
 
 
-@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("average", [False, True, "decay", 0.02])
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("task", "loss"), TASKS)
@@ -338,7 +338,8 @@ def test_probabilities(task):
     sure = certainty > np.median(certainty)
     right = model.predict(X) == y
     assert right[sure].mean() > right[~sure].mean() + 0.05
-    assert not hasattr(build(task, "hinge"), "predict_proba")
+    assert model.calibration_ is None
+    assert build(task, "hinge", reg=0.01, budget=50).fit(X, y).calibration_ is not None
 
 
 def test_regression_is_stable_from_the_first_sample():
@@ -347,7 +348,8 @@ def test_regression_is_stable_from_the_first_sample():
     y = 0.5 + 0.2 * np.sin(3 * X[:, 0]) + 0.1 * X[:, 1] + 0.02 * rng.standard_normal(4000)
 
     def errors(**parameters):
-        model = DualSGDRegressor(gamma=1.0, random_state=0, **parameters)
+        settings = {"gamma": 1.0, "random_state": 0, "standardize_target": False}
+        model = DualSGDRegressor(**settings, **parameters)
         return model.partial_fit_predict(X, y) - y
 
     found = errors()

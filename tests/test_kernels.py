@@ -29,7 +29,8 @@ def gram(X, Z, kernel, layout, dtype, as_layout, **parameters):
     rows, others = as_layout(X, layout, dtype), as_layout(Z, layout, dtype)
     columns = []
     for i in range(len(Z)):
-        model = KernelOGDRegressor(loss="absolute", eta=1.0, kernel=kernel, **parameters)
+        settings = {"loss": "absolute", "eta": 1.0, "standardize_target": False}
+        model = KernelOGDRegressor(kernel=kernel, **settings, **parameters)
         model.partial_fit(others[i : i + 1], [1.0])
         assert model.dual_coef_ == 1
         columns.append(model.predict(rows))

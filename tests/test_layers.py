@@ -18,6 +18,7 @@ STOREYS = [
     {"budgets", "features"},
     {"models"},
     {"stream", "capi"},
+    {"race"},
 ]
 # The C interface opens the whole library: it alone imports the Python package.
 ABOVE = {"capi": "_capi"}
@@ -110,7 +111,7 @@ def test_every_module_is_imported():
 
 
 def test_the_parser_sees_imports():
-    assert {"learning.heads", "learning.rules", "models.space"} <= imports_of("stream")
+    assert {"learning.heads", "learning.order", "models.composed"} <= imports_of("stream")
     assert "base.vector" in imports_of("kernels.block")  # its names follow in parentheses
     assert set(map(package_of, MODULES)) == set().union(*STOREYS)
 

@@ -38,6 +38,8 @@ KINDS = [
 def build(name, task, **parameters):
     if task in ("ovr", "margin"):
         parameters["multi_class"] = task
+    elif name == "OGDRegressor":
+        parameters["standardize_target"] = False
     return getattr(onlinekern, name)(random_state=SEED, **parameters)
 
 

@@ -12,6 +12,8 @@ from onlinekern import LOLClassifier
 from onlinekern.core import RULES
 from onlinekern.core.learning.losses import LOSSES
 
+# The paper's form, but for `average`.
+PAPER = {"n_assign": 1, "center": False, "fit_intercept": False, "step": "pa"}
 BETTER = {"n_assign": 3, "center": True, "fit_intercept": True, "step": "arow"}
 SETTINGS = {
     "paper": {},
@@ -29,6 +31,7 @@ SETTINGS = {
     "offset_independent": {"joint": False, "n_assign": 2, "local_features": "offset"},
     "all": {**BETTER, "local_features": "offset", "joint": False, "r": 0.1},
 }
+SETTINGS = {name: {**PAPER, **setting} for name, setting in SETTINGS.items()}
 TOLERANCE = {"float64": 1e-9, "float32": 1e-5}
 
 
@@ -43,7 +46,7 @@ def stream(n=160, n_classes=3, d=5, seed=0):
 
 
 def run(X, y, layout="dense", sample_weight=None, **parameters):
-    model = LOLClassifier(**{"n_prototypes": 7, **parameters})
+    model = LOLClassifier(**{"n_prototypes": 7, "average": False, **PAPER, **parameters})
     X = sp.csr_matrix(X) if layout == "csr" else X
     predictions = model.partial_fit_predict(
         X, y, classes=np.arange(y.max() + 1), sample_weight=sample_weight
@@ -73,7 +76,7 @@ def assert_twins(model, predictions, expected, tolerance):
         np.testing.assert_allclose(variances, expected.variances, rtol=tolerance * 10)
 
 
-@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("average", [False, True, "decay", 0.02])
 @pytest.mark.parametrize("multi_class", ["binary", "ovr", "margin"])
 @pytest.mark.parametrize("layout", ["dense", "csr"])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -246,7 +249,7 @@ def test_zero_rows_few_samples_and_duplicates(name, layout):
     y[:3] = [1, 0, 1]
     for n in (1, 3, 6, 13, 60):
         expected = lol(X[:n], y[:n], n_prototypes=9, **SETTINGS[name])
-        model = LOLClassifier(n_prototypes=9, **SETTINGS[name])
+        model = LOLClassifier(n_prototypes=9, average=False, **SETTINGS[name])
         rows = sp.csr_matrix(X[:n]) if layout == "csr" else X[:n]
         predictions = model.partial_fit_predict(rows, y[:n], classes=[0, 1])
         assert_twins(model, predictions, expected, 1e-9)
@@ -293,6 +296,15 @@ def test_local_beats_shared():
     y = corner[:, 0] ^ corner[:, 1]
     assert run(X, y, n_prototypes=10)[0].score(X, y) > 0.97
     assert run(X, y, n_prototypes=1)[0].score(X, y) < 0.8
+
+
+@pytest.mark.parametrize("n_prototypes", [1, 5, 8, 12])
+def test_eight_prototypes_share_a_sample_by_default(n_prototypes):
+    X, y = stream()
+    model, predictions = run(X, y, n_prototypes=n_prototypes, n_assign=None)
+    other, expected = run(X, y, n_prototypes=n_prototypes, n_assign=min(8, n_prototypes))
+    np.testing.assert_array_equal(predictions, expected)
+    assert_same_bits(model, other, X)
 
 
 def test_n_assign_beyond_n_prototypes():

@@ -30,13 +30,18 @@ STEPS = [
     {"schedule": "power", "power": 0.3, "eta": 0.4},
     {"schedule": "constant", "eta": 0.4, "reg": 1.0},
 ]
-OF_THE_LOOP = {"n_epochs", "shuffle", "random_state", "window", "n_jobs", "multi_class"}
+OF_THE_LOOP = {
+    *("n_epochs", "shuffle", "random_state", "window", "n_jobs", "multi_class"),
+    *("standardize_target", "class_weight"),
+}  # fmt: skip
 
 
 def build(family, task, **parameters):
     settings = {"gamma": 0.3, "random_state": 1, "eta": 0.2, **SMALL[family], **parameters}
     if task in ("ovr", "margin"):
         settings["multi_class"] = task
+    elif task == "regression":
+        settings["standardize_target"] = False
     task = "Regressor" if task == "regression" else "Classifier"
     return getattr(onlinekern, family + task)(**settings)
 

@@ -31,7 +31,12 @@ ALL = [
 ]
 EVERY = dict(all_estimators()) | {
     name: getattr(onlinekern, name)
-    for name in ("FourierFeatures", "NystroemFeatures", "FrequentDirections")
+    for name in (
+        "FourierFeatures",
+        "NystroemFeatures",
+        "FrequentDirections",
+        "OnlineStandardScaler",
+    )
 }
 # Parameters that are whole numbers, or may be, but for those that say how long to go on.
 OPTIONAL = ("n_components", "n_landmarks", "max_support", "window", "n_jobs", "cache_size",

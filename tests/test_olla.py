@@ -26,7 +26,10 @@ SELECTIONS = ["cyclic", "shuffled", "max_violator"]
 DTYPES = [np.float32, np.float64]
 LAYOUTS = ["dense", "csr", "wide"]
 # Parameters of the run, which the twin lacks.
-NOT_OF_THE_TWIN = {"n_epochs", "random_state", "window", "n_jobs", "cache_size", "multi_class"}
+NOT_OF_THE_TWIN = {
+    *("n_epochs", "random_state", "window", "n_jobs", "cache_size", "multi_class"),
+    *("standardize_target", "class_weight"),
+}  # fmt: skip
 
 
 class Case(NamedTuple):
@@ -47,6 +50,8 @@ def case(stream):
 def build(task, **parameters):
     cls = OLLARegressor if task == "regression" else OLLAClassifier
     extra = {"multi_class": task} if task in ("ovr", "margin") else {}
+    if task == "regression":
+        extra["standardize_target"] = False
     defaults = {"gamma": 0.4, "C": 0.7, "n_epochs": 3, "tol": 0.0, "support_tol": 0.0}
     return cls(**{**defaults, "random_state": 5, **extra, **parameters})
 
@@ -444,7 +449,8 @@ def test_probabilities(case):
     model = build("binary", loss="logistic").fit(data.X, data.y)
     expected = 1 / (1 + np.exp(-model.decision_function(data.X)))
     np.testing.assert_allclose(model.predict_proba(data.X)[:, 1], expected)
-    assert not hasattr(build("binary").fit(data.X, data.y), "predict_proba")
+    assert model.calibration_ is None
+    assert build("binary").fit(data.X, data.y).calibration_ is not None
     data = case("ovr")
     for task in ("ovr", "margin"):
         model = build(task, loss="logistic").fit(data.X, data.y)
@@ -503,3 +509,25 @@ def test_rules(name):
         found = rule.evaluate(f, y, q, 4, importance)[0], decay
         assert found == pytest.approx(expected)
         assert pickle.loads(pickle.dumps(rule)) == rule
+
+
+@pytest.mark.parametrize(
+    ("task", "parameters"),
+    [
+        ("binary", {"loss": "hinge", "C": 1.0}),
+        ("ovr", {"loss": "logistic", "C": 0.9}),
+        ("binary", {"loss": "smooth_hinge", "C": 1.0, "delta": 0.5}),
+        ("regression", {"loss": "epsilon_insensitive", "C": 1.0}),
+        ("regression", {"loss": "huber", "C": 3.0, "delta": 0.25}),
+    ],
+)
+def test_a_threshold_that_takes_back_every_step_is_refused(task, parameters, case):
+    data = case(task)
+    model = build(task, penalty="l1", **parameters)
+    with pytest.raises(ValueError, match=r"learns nothing at C=.*C must be above"):
+        model.fit(data.X, data.y)
+    # Twice the smallest C, by C or by the weights of the samples, is learnt.
+    weights = np.full(len(data.y), 2.5 * (4 / 3 if parameters["loss"] == "huber" else 1))
+    assert build(task, penalty="l1", **parameters).fit(data.X, data.y, weights).n_support_ > 0
+    assert model.set_params(prox=False).fit(data.X, data.y).n_support_ > 0
+    assert model.set_params(penalty="l2", prox=True).fit(data.X, data.y).n_support_ > 0

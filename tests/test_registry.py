@@ -96,6 +96,7 @@ def test_twin_has_the_parameters(name, cls):
         *("multi_class",),  # classify
         *("contamination",),  # how the scores are used
         *("n_components",),  # the twin takes the frequencies themselves
+        *("standardize_target",),  # oracles.targets
         *("n_epochs", "shuffle", "random_state", "window", "n_jobs"),  # not the algorithm's
         *("cache_size",),
     }  # fmt: skip

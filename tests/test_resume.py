@@ -37,17 +37,20 @@ def plain(comparison):
     """All figures of a comparison but the times."""
     return [
         (
-            result.name, result.parameters, result.test_scores,
-            [
-                {
-                    name: value.tolist() if isinstance(value, np.ndarray) else value
-                    for name, value in vars(run).items() if name != "seconds"
-                }
-                for run in result.runs
-            ],
+            result.name,
+            result.parameters,
+            result.test_scores,
+            [listed({**vars(run), "seconds": None}) for run in result.runs],
         )
         for result in comparison.methods
-    ]  # fmt: skip
+    ]
+
+
+def listed(value):
+    """Arrays as lists, in dicts too."""
+    if isinstance(value, dict):
+        return {name: listed(item) for name, item in value.items()}
+    return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracles import algorithms, second_order
+from oracles import algorithms, second_order, targets
 from oracles import losses as oracle_losses
 from oracles import rules as oracle_rules
 from oracles.schedules import SCHEDULES as ORACLE_SCHEDULES
@@ -223,13 +223,14 @@ def compose(rule, gate, head, K, X, y):
     return model, model.learn(X, y)
 
 
+OF_TARGETS = ("regression", "standardized")
 MULTI_CLASS = ("ovr", "margin", "joint", "joint_ovr")
 SOME_RULES = ("hinge-constant", "squared-invsqrt", "pa1-hinge", "arow", "scw1", "least_squares")
 COMBINATIONS = [
     pytest.param(rule, twin, head, gate, id=f"{name}-{head}-{gate}")
     for name, rule, twin in rules_with_twins()
     for head, gate in itertools.product(HEADS, GATES)
-    if head != "regression" or isinstance(twin.loss, REGRESSION)
+    if head not in OF_TARGETS or isinstance(twin.loss, REGRESSION)
     # One rule of each kind is enough for what the head and the gate alone decide.
     if not (head.startswith("joint") or gate == "within_margin") or name in SOME_RULES
 ]
@@ -239,16 +240,21 @@ COMBINATIONS = [
 def test_every_rule_behind_every_gate_under_every_head(rule, twin, head, gate, stream, close):
     X, y = stream("regression", n=30)
     K = 4 if head in MULTI_CLASS else 2
-    if head != "regression":
+    if head not in OF_TARGETS:
         y = np.arange(len(y)) * 7 % K
     model, predictions = compose(rule, gate, head, K, X, y.astype(np.float64))
     gates = {"always": None, "loss_proportional": GATE, "slope_proportional": SLOPE_GATE,
              "within_margin": ("margin", MARGIN_GATE)}  # fmt: skip
+    seen = targets.learnt(y, np.ones(len(y))) if head == "standardized" else y
     expected = algorithms.run(
-        X, y, rule=twin, head=head, n_classes=K, gamma=0.5, average=True, gate=gates[gate],
+        X, seen, rule=twin, head="regression" if head in OF_TARGETS else head, n_classes=K,
+        gamma=0.5, average=True, gate=gates[gate],
         uniforms=iter(Generator(5).random(len(X))),
     )  # fmt: skip
-    close(predictions, expected.predictions, np.float64)
+    found = expected.predictions
+    if head == "standardized":
+        found = targets.predictions(found, y, np.ones(len(y)))
+    close(predictions, found, np.float64)
     close(model.cumulative_loss, expected.cumulative_loss, np.float64)
     assert model.space.support.n == len(expected.support)
     close(model.space.support.coefficients.effective(), expected.dual_coef, np.float64)

@@ -16,6 +16,7 @@ from onlinekern import (
     FourierFeatures,
     FrequentDirections,
     NystroemFeatures,
+    OnlineStandardScaler,
     PAClassifier,
     SPAClassifier,
 )
@@ -207,7 +208,9 @@ def test_attributes_that_contradict_one_another(model):
 
 
 @pytest.mark.parametrize(
-    "cls", [FourierFeatures, NystroemFeatures, FrequentDirections], ids=lambda cls: cls.__name__
+    "cls",
+    [FourierFeatures, NystroemFeatures, FrequentDirections, OnlineStandardScaler],
+    ids=lambda cls: cls.__name__,
 )
 def test_transformers_whose_attributes_contradict_one_another(cls):
     X = np.random.default_rng(0).standard_normal((30, 4))

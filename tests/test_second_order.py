@@ -49,6 +49,8 @@ def build(name, task, **parameters):
     estimator, own = SETTINGS[name]
     if task in ("ovr", "margin"):
         parameters["multi_class"] = task
+    elif task == "regression":
+        parameters["standardize_target"] = False
     return getattr(onlinekern, estimator)(**{"random_state": 0, **own, **parameters})
 
 
@@ -217,7 +219,8 @@ def test_arow_is_ridge_regression_on_what_it_updated(r, stream):
 def test_arow_regression_is_weighted_ridge_regression(stream):
     X, y = stream("regression", n=200)
     weights = np.random.default_rng(0).uniform(0.1, 3, size=200)
-    model = AROWRegressor(r=2.0, covariance="full").partial_fit(X, y, sample_weight=weights)
+    model = AROWRegressor(r=2.0, covariance="full", standardize_target=False)
+    model.partial_fit(X, y, sample_weight=weights)
     # The constant is penalised like the weights.
     lifted = np.column_stack([X, np.ones(200)])
     ridge = Ridge(alpha=2.0, fit_intercept=False).fit(lifted, y, sample_weight=weights)
@@ -243,7 +246,7 @@ def test_full_covariances_do_not_drift(d, layout):
     n = 100_000 if d == 4 else 5_000
     X = rng.normal(size=(n, d)) * rng.uniform(0.1, 3, size=d)
     X[:, 1] = X[:, 0] + 1e-3 * X[:, 1]
-    model = AROWRegressor(covariance="full", fit_intercept=False)
+    model = AROWRegressor(covariance="full", fit_intercept=False, standardize_target=False)
     model.partial_fit(laid_out(X, layout), X[:, 0])
     [S] = model.covariance_
     np.testing.assert_array_equal(S, S.T)

@@ -5,22 +5,29 @@ import pytest
 from sklearn.base import clone, is_outlier_detector
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from onlinekern import SPARegressor, all_estimators
+from onlinekern import DualSGDRegressor, SPARegressor, all_estimators
 
 # The check of sample weights repeats samples in place, but permutes the weighted ones.
 ORDER = "the check permutes the weighted samples, and the model depends on the order"
 STEPS = "a sample of weight k is one step, k copies are k steps"
 BATCHES = "a batch counts samples, not weights"
 OFFSET = "offset_ is a quantile of the scores of the samples, whatever their weights"
-WIDTH = "gamma='scale' is computed of the samples without their weights"
+WIDTH = "gamma='median' is measured on the samples without their weights"
 # Ridge regression on all samples of the check: their order does not matter, weights are exact.
 EXACT = {"KernelRLSRegressor", "FixedBudgetKRLSRegressor", "SlidingWindowKRLSRegressor"}
 # After one step of Passive-Aggressive I, the next ones on copies go on to k times its cap.
 SAME_IN_PLACE = {"BPAClassifier", "BPARegressor", "KernelPAClassifier", "KernelPARegressor",
-                 "KRLSRegressor"}  # fmt: skip
+                 "KRLSRegressor", "SPARegressor"}  # fmt: skip
 # The check takes any parameter called alpha for a ridge penalty and sets it to 0.01. SPA's alpha
 # then lets one sample in a hundred in, too few of its 200 for the score that the check asks.
 ALPHA = "the check sets alpha=0.01, which for SPA means to learn 2 of 200 samples"
+# Of five passes it is 0.74.
+PASSES = "the check asks a score of 0.5 of one pass over 200 samples; DualSGD reaches 0.36"
+# The check wants 87 % of the answers for a class that weighs 1000, the others 0.0001.
+HEAVY = "one pass of steps along single samples, 1000 times as long, on features of a scale of 20"
+TURNED_BY_HEAVY = {"CWClassifier", "KernelSCWClassifier", "LOLClassifier", "OGDClassifier",
+                   "PegasosClassifier", "PerceptronClassifier", "SCWClassifier",
+                   "SDROGDClassifier"}  # fmt: skip
 
 
 def causes(name):
@@ -43,8 +50,12 @@ def expected_failures(estimator):
         "check_sample_weight_equivalence_on_dense_data": reason,
         "check_sample_weight_equivalence_on_sparse_data": reason,
     }
+    if type(estimator).__name__ in TURNED_BY_HEAVY:
+        failures["check_class_weight_classifiers"] = HEAVY
     if isinstance(estimator, SPARegressor):
         failures["check_regressors_train"] = ALPHA
+    if isinstance(estimator, DualSGDRegressor):
+        failures["check_regressors_train"] = PASSES
     return failures
 
 
@@ -70,7 +81,9 @@ def test_causes(name, cls):
     weights = random.randint(0, 5, size=15).astype(float)
     known = cls().get_params()
     # The width "scale" is computed of the samples without their weights.
+    # Statistics of the targets so far depend on the order, and k copies are k models to average.
     settings = {"shuffle": False, "random_state": 0, "gamma": 0.05}
+    settings |= {"standardize_target": False, "average": False}
     model = cls(**{key: value for key, value in settings.items() if key in known})
 
     def scores(order, weights=None):

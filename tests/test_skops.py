@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from learners import CLASSES, data
 
-from onlinekern import FourierFeatures, FrequentDirections, NystroemFeatures
+from onlinekern import FourierFeatures, FrequentDirections, NystroemFeatures, OnlineStandardScaler
 
 REFUSAL = r"has no attributes to be saved by: .*save, which onlinekern\.load reads, or with pickle"
 
@@ -18,7 +18,12 @@ def test_a_model_is_refused_when_it_is_dumped(name, stream):
 
 
 @pytest.mark.parametrize(
-    "transformer", [NystroemFeatures(n_components=3, random_state=0), FrequentDirections()]
+    "transformer",
+    [
+        NystroemFeatures(n_components=3, random_state=0),
+        FrequentDirections(),
+        OnlineStandardScaler(),
+    ],
 )
 def test_a_transformer_is_refused(transformer, stream):
     skops = pytest.importorskip("skops.io")
@@ -41,6 +46,7 @@ def test_compiled_objects_have_no_state_of_attributes(stream):
         CLASSES["PAClassifier"]().fit(X, y)._model,
         NystroemFeatures(n_components=3).fit(X)._map,
         FrequentDirections().fit(X)._sketch,
+        OnlineStandardScaler().fit(X)._moments,
     ):
         with pytest.raises(TypeError, match=REFUSAL):
             thing.__getstate__()

@@ -14,7 +14,13 @@ from registry import ESTIMATORS
 from sklearn.base import is_classifier
 
 import onlinekern
-from onlinekern import FrequentDirections, KernelPAClassifier, SPAClassifier, all_estimators
+from onlinekern import (
+    FrequentDirections,
+    KernelPAClassifier,
+    OnlineStandardScaler,
+    SPAClassifier,
+    all_estimators,
+)
 
 CLASSES = dict(all_estimators())
 ONE_CLASS = dict(all_estimators("outlier_detector"))
@@ -128,6 +134,25 @@ def test_predictions_are_of_one_state():
 
     together(teach, read)
     assert set(seen) == {1}
+
+
+def test_scaled_samples_are_of_one_state():
+    """Samples are the mean of the present, or of the next batch: no mixture of the two."""
+    scaler = OnlineStandardScaler(with_std=False).fit(np.zeros((1, 400)))
+    stop, seen = threading.Event(), []
+
+    def teach():
+        for k in range(200):
+            scaler.partial_fit(np.full((3, 400), float(k)))
+        stop.set()
+
+    def read():
+        while not stop.is_set():
+            seen.append(np.ptp(scaler.transform(np.zeros((2, 400)))))
+
+    together(teach, read, read)
+    assert set(seen) == {0.0}
+    assert scaler.n_samples_seen_ == 601
 
 
 def test_sketches_that_take_in_each_other_do_not_wait_for_ever():

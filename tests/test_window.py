@@ -32,6 +32,8 @@ def build(cls, task, **parameters):
     known = cls().get_params()
     if "average" not in known:
         parameters.pop("average", None)
+    if "standardize_target" in known:
+        parameters["standardize_target"] = False  # integers stay integers
     small = {name: value for name, value in small.items() if name in known}
     return cls(random_state=0, **{**small, **parameters})
 

@@ -5,6 +5,10 @@ from scipy import sparse
 
 from . import common
 
+PAPER = {
+    "n_prototypes": 60, "n_assign": 1, "center": False, "fit_intercept": False, "step": "pa",
+    "average": False,
+}  # fmt: skip
 BETTER = {"n_assign": 8, "center": True, "fit_intercept": True, "step": "arow"}
 SETTINGS = {
     "i-lol": {"joint": False},
@@ -13,6 +17,7 @@ SETTINGS = {
     "lol margin": {"multi_class": "margin"},
     "lol arow": {"n_prototypes": 100, **BETTER},
 }
+SETTINGS = {name: {**PAPER, **setting} for name, setting in SETTINGS.items()}
 
 
 def places(n, d, n_classes=10, n_places=80, stored=0.2):

@@ -47,16 +47,16 @@ PARAMETERS = {
     "BSGDRegressor": {"reg": 256 / ROWS},
     "DualSGDClassifier": {"reg": 2 / ROWS},
     "DualSGDRegressor": {"reg": 256 / ROWS},
-    "FOGDClassifier": {"eta": 0.1},
+    "FOGDClassifier": {"eta": 0.1, "loss": "hinge", "schedule": "constant"},
     "FOGDRegressor": {"eta": 0.1},
     "KernelOGDClassifier": {"eta": 0.1},
     "KernelOGDRegressor": {"eta": 0.1},
-    "KernelPAClassifier": {"C": 0.5},
+    "KernelPAClassifier": {"C": 0.5, "average": False},
     "NOGDClassifier": {"eta": 0.1},
     "NOGDRegressor": {"eta": 0.1},
     "OSKLClassifier": {"eta": 0.1},
-    "SPAClassifier": {"eta": 0.1, "alpha": 1.0, "beta": 5.0},
-    "SPARegressor": {"eta": 0.1, "beta": 2.0},
+    "SPAClassifier": {"eta": 0.1, "alpha": 1.0, "beta": 5.0, "average": True},
+    "SPARegressor": {"eta": 0.1, "beta": 2.0, "average": True},
 }
 
 

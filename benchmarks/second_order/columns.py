@@ -21,8 +21,10 @@ def stream_learners(square, sizes):
         f"Fourier {n}": square.classifier(n, features="fourier", **always),
         **{f"Nyström {n}": square.classifier(n, **always) for n in sizes},
         **{f"gated {n}": square.classifier(n) for n in sizes},
-        "kernel PA": library("KernelPAClassifier"),
-        "FOGD": library("FOGDClassifier", LABELS, n_components=n // 2),
+        "kernel PA": library("KernelPAClassifier", average=False),
+        "FOGD": library(
+            "FOGDClassifier", LABELS, n_components=n // 2, loss="hinge", schedule="constant"
+        ),
         "AROW": library("AROWClassifier", {"r": (0.1, 1.0, 10.0, 100.0)}, covariance="full"),
     }
 
@@ -37,7 +39,7 @@ def split_learners(square, sizes):
     return {
         **{f"all, {n}": square.classifier(n, "always") for n in sizes},
         **{f"margin, {n}": square.classifier(n) for n in sizes},
-        "kernel PA": library("KernelPAClassifier"),
+        "kernel PA": library("KernelPAClassifier", average=False),
     }
 
 

@@ -53,6 +53,8 @@ def library(name, grid=None, **parameters):
         estimator = getattr(onlinekern, name)
         if "random_state" in estimator().get_params():
             arguments["random_state"] = order
+        if "standardize_target" in estimator().get_params():
+            arguments["standardize_target"] = False  # the sets have chosen units
         return estimator(**arguments)
 
     grid = {"gamma": GAMMAS} if grid is None else grid

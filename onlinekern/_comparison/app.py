@@ -60,7 +60,7 @@ def compare(
         metavar="A,B,...", help=f"Any of {', '.join(comparison.METHODS)}; or all that "
         "learn streams; or usual, one or two of each family.")] = "usual",
     gamma: Annotated[str | None, typer.Option(
-        metavar="NUMBER", help="Kernel width; scale or auto as in scikit-learn. Default: chosen.",
+        metavar="NUMBER", help="Kernel width, or median, scale or auto. Default: chosen.",
         show_default=False)] = None,
     kernel: Annotated[str, typer.Option(
         metavar="NAME", help=f"One of {', '.join(comparison.KERNELS)}.")] = "gaussian",
@@ -81,8 +81,14 @@ def compare(
     task: Annotated[str, typer.Option(
         metavar="auto|classification|regression", help="auto: two targets, or at most 200 "
         "integer ones, are classes.")] = "auto",
+    in_order: Annotated[bool, typer.Option(
+        "--in-order", help="Run once, in the file's own order, for a stream that "
+        "changes: the table also has kappa-temporal and the error over the last "
+        "samples.")] = False,
+    window: Annotated[int, typer.Option(
+        metavar="N", help="How many samples are the last ones.")] = comparison.WINDOW,
     shuffle: Annotated[bool, typer.Option(
-        "--shuffle/--no-shuffle", help="Random permutations, or once in file order.")] = True,
+        "--shuffle/--no-shuffle", help="The older name of --in-order.", hidden=True)] = True,
     n_features: Annotated[int | None, typer.Option(
         metavar="N", help="Features of LIBSVM files, if more than the largest index shows.",
         show_default=False)] = None,
@@ -112,6 +118,7 @@ def compare(
     """
     options = dict(locals())
     options["settings"] = settings or []
+    options["shuffle"] = not options.pop("in_order") and shuffle
     comparison.run(comparison.Request(**options), _console(), _console(stderr=True))
 
 

@@ -17,10 +17,13 @@ import numpy as np
 
 from onlinekern._checkpoint import Interval
 from onlinekern._comparison.methods import KERNELS, METHODS
+from onlinekern._comparison.prequential import WINDOW
 from onlinekern._comparison.report import print_table, write_csv, write_json
 from onlinekern.evaluate import Comparison, compare
 from onlinekern.plotting import SUFFIXES, plot_comparisons
 from onlinekern.streams import Source, gaussian_mixture, open_source
+
+__all__ = ["KERNELS", "METHODS", "WINDOW", "Request", "parse_gamma", "parse_settings", "run"]
 
 TASKS = ("auto", "classification", "regression")
 SCALES = ("none", "minmax", "standard")
@@ -47,6 +50,7 @@ class Request:
     limit: int | None
     task: str
     shuffle: bool
+    window: int
     n_features: int | None
     zero_based: bool
     plot: str | None
@@ -63,7 +67,7 @@ class Request:
         _one_of("--kernel", self.kernel, KERNELS)
         for name in self.methods.split(","):
             _one_of("--methods", name.strip(), (*METHODS, "all", "usual"))
-        least_values = {"repeats": 1, "seed": 0, "limit": 2, "n_features": 1}
+        least_values = {"repeats": 1, "seed": 0, "limit": 2, "n_features": 1, "window": 1}
         for name, least in least_values.items():
             value = getattr(self, name)
             if value is not None and value < least:
@@ -124,15 +128,15 @@ def _check_writable(path: Any) -> None:
 
 
 def parse_gamma(text: str) -> Any:
-    """Return a positive float, "scale" or "auto"; None (choose it) stays None."""
-    if text in (None, "scale", "auto"):
+    """Return a positive float, "median", "scale" or "auto"; None (choose it) stays None."""
+    if text in (None, "median", "scale", "auto"):
         return text
     try:
         gamma = float(text)
     except ValueError:
         gamma = math.nan
     if not 0 < gamma < math.inf:
-        raise ValueError(f"--gamma must be a positive number, scale or auto, got {text!r}")
+        raise ValueError(f"--gamma must be a positive number, median, scale or auto, got {text!r}")
     return gamma
 
 
@@ -184,7 +188,7 @@ def run(request: Any, console: Any, errors: Any) -> None:
                 comparison = compare(
                     request.methods, source, request.repeats, test=test, shuffle=request.shuffle,
                     kernel=request.kernel, gamma=gamma, settings=settings, seed=request.seed,
-                    progress=progress, checkpoint=request.checkpoint,
+                    window=request.window, progress=progress, checkpoint=request.checkpoint,
                     checkpoint_every=request.checkpoint_every, resume=request.resume,
                 )  # fmt: skip
             if comparisons:

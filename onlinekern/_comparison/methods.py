@@ -11,6 +11,11 @@ POWERS_OF_TEN = (1.0, 0.1, 10.0, 0.01, 100.0, 0.001, 1000.0)
 AGGRESSIVENESS = (1.0, 0.5, 2.0, 0.25)
 RIDGES = (0.01, 0.1, 1.0)
 STEPS = (0.5, 0.2, 0.1, 1.0)
+# The papers' settings where those of the library are others.
+PAPERS_LOL = {
+    "n_prototypes": 60, "n_assign": 1, "step": "pa", "center": False, "fit_intercept": False,
+    "average": False,
+}  # fmt: skip
 SOFT_CONFIDENCE = {"C": (1.0, 0.1), "confidence": (0.75, 0.6, 0.9)}
 KERNELS = (
     "gaussian", "rbf", "laplacian", "polynomial", "poly", "linear", "sigmoid", "cosine",
@@ -31,6 +36,10 @@ class Method:
         Names of the estimator classes in ``onlinekern``; None for a task that it does not do.
     fixed : mapping
         Parameters that the method fixes.
+    defaults : mapping
+        Defaults of the method that differ from those of the estimator: its paper's, for example.
+    classifier_defaults : mapping
+        More of them, for classification.
     grid : mapping
         Parameter -> values to try when none is given, the most usual first (it wins ties).
     per_sample : tuple of str
@@ -51,6 +60,8 @@ class Method:
     per_sample: tuple[str, ...] = ()
     kernels: tuple[str, ...] = KERNELS
     batch: bool = False
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    classifier_defaults: Mapping[str, Any] = field(default_factory=dict)
 
     def estimator_name(self, task: str) -> str | None:
         """Return the name of the estimator class for a task, None if there is none."""
@@ -66,9 +77,13 @@ class Method:
         if name is None:
             raise ValueError(f"method {self.name!r} does no {task}")
         estimator = getattr(package, name)
-        values = {**self.fixed, **parameters}
+        own = self.classifier_defaults if task == "classification" else {}
+        values = {**self.defaults, **own, **self.fixed, **parameters}
         if "kernel" not in estimator._get_param_names():
             values.pop("kernel", None)
+        if task == "regression" and "standardize_target" in estimator._get_param_names():
+            # The targets are standardised as a whole.
+            values.setdefault("standardize_target", False)
         return estimator(**values)
 
     def parameter_names(self, task: str) -> list[str]:
@@ -80,16 +95,18 @@ class Method:
 METHODS = {
     method.name: method
     for method in (
+        Method("stream", "Stream", "StreamClassifier", "StreamRegressor"),
         Method("perceptron", "Perceptron", "KernelPerceptronClassifier"),
         Method("ogd", "OGD", "KernelOGDClassifier", "KernelOGDRegressor",
                grid={"eta": POWERS_OF_TEN}),
         Method("pegasos", "Pegasos", "KernelPegasosClassifier",
                grid={"reg": POWERS_OF_TEN}, per_sample=("reg",)),
-        Method("pa", "PA", "KernelPAClassifier", "KernelPARegressor", {"variant": "pa"}),
+        Method("pa", "PA", "KernelPAClassifier", "KernelPARegressor", {"variant": "pa"},
+               defaults={"average": False}),
         Method("pa1", "PA-I", "KernelPAClassifier", "KernelPARegressor", {"variant": "pa1"},
-               {"C": AGGRESSIVENESS}),
+               {"C": AGGRESSIVENESS}, defaults={"average": False}),
         Method("pa2", "PA-II", "KernelPAClassifier", "KernelPARegressor", {"variant": "pa2"},
-               {"C": AGGRESSIVENESS}),
+               {"C": AGGRESSIVENESS}, defaults={"average": False}),
         Method("rbp", "RBP", "RBPClassifier"),
         Method("forgetron", "Forgetron", "ForgetronClassifier"),
         Method("bpa", "BPA-S", "BPAClassifier", "BPARegressor", grid={"C": AGGRESSIVENESS}),
@@ -111,9 +128,9 @@ METHODS = {
         Method("sdrogd", "SDROGD", "SDROGDClassifier",
                grid={"discriminative": (0.2, 0.0, 1.0), "within_weight": (0.5, 0.9)}),
         Method("spa", "SPA", "SPAClassifier", "SPARegressor", {"average": True},
-               {"eta": POWERS_OF_TEN}),
+               {"eta": POWERS_OF_TEN}, classifier_defaults={"beta": 5.0}),
         Method("spa-last", "SPA-last", "SPAClassifier", "SPARegressor", {"average": False},
-               {"eta": POWERS_OF_TEN}),
+               {"eta": POWERS_OF_TEN}, classifier_defaults={"beta": 5.0}),
         Method("dualsgd", "DualSGD", "DualSGDClassifier", "DualSGDRegressor",
                grid={"reg": (2.0, 16.0, 64.0, 256.0, 1024.0)}, per_sample=("reg",),
                kernels=KERNELS_OF_THE_DISTANCE),
@@ -121,7 +138,8 @@ METHODS = {
                fixed={"loss": "logistic"}, grid={"reg": (2.0, 16.0)}, per_sample=("reg",),
                kernels=KERNELS_OF_THE_DISTANCE),
         Method("fogd", "FOGD", "FOGDClassifier", "FOGDRegressor",
-               grid={"eta": POWERS_OF_TEN}, kernels=KERNELS_OF_THE_DISTANCE),
+               grid={"eta": POWERS_OF_TEN}, kernels=KERNELS_OF_THE_DISTANCE,
+               classifier_defaults={"loss": "hinge", "schedule": "constant"}),
         Method("nogd", "NOGD", "NOGDClassifier", "NOGDRegressor",
                grid={"eta": POWERS_OF_TEN}),
         Method("kernel-rls", "Kernel RLS", "KernelRLSClassifier", "KernelRLSRegressor",
@@ -155,11 +173,13 @@ METHODS = {
         Method("scw1", "SCW-I", "SCWClassifier", fixed={"variant": "scw1"}, grid=SOFT_CONFIDENCE),
         Method("scw2", "SCW-II", "SCWClassifier", fixed={"variant": "scw2"}, grid=SOFT_CONFIDENCE),
         Method("arow", "AROW", "AROWClassifier", "AROWRegressor", grid={"r": (1.0, 0.1, 10.0)}),
-        Method("lol", "LOL", "LOLClassifier", None, {"joint": True}, {"C": AGGRESSIVENESS}),
-        Method("i-lol", "I-LOL", "LOLClassifier", None, {"joint": False}, {"C": AGGRESSIVENESS}),
+        Method("lol", "LOL", "LOLClassifier", None, {"joint": True},
+               {"C": AGGRESSIVENESS}, defaults=PAPERS_LOL),
+        Method("i-lol", "I-LOL", "LOLClassifier", None, {"joint": False},
+               {"C": AGGRESSIVENESS}, defaults=PAPERS_LOL),
         Method("lol-arow", "LOL-AROW", "LOLClassifier", None,
                {"step": "arow", "center": True, "fit_intercept": True},
-               {"n_prototypes": (100,), "n_assign": (8,)}),
+               {"n_prototypes": (100,), "n_assign": (8,)}, defaults={"average": False}),
         Method("olla", "OLLA", "OLLAClassifier", "OLLARegressor", grid={"C": (1.0, 10.0, 100.0)},
                batch=True),
         Method("olla-logistic", "OLLA-logistic", "OLLAClassifier", None, {"loss": "logistic"},
@@ -170,8 +190,8 @@ METHODS = {
 
 # One or two of each family: what runs when no methods are named.
 USUAL = (
-    "perceptron", "ogd", "pa1", "bpa", "bogd", "bsgd-merge", "spa", "dualsgd", "fogd", "lol-arow",
-    "linear-pa1", "arow",
+    "stream", "perceptron", "ogd", "pa1", "bpa", "bogd", "bsgd-merge", "spa", "dualsgd", "fogd",
+    "lol-arow", "linear-pa1", "arow",
 )  # fmt: skip
 
 

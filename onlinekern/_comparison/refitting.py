@@ -65,6 +65,8 @@ class Refitted:
 
     def finish(self) -> None:
         """Fit on all samples so far, unless that is done already, or they are of one class."""
+        if not self._y:  # it took the place of another one after the last sample
+            return
         y = np.concatenate(self._y)
         if self._fitted == self._seen or (self.classes is not None and len(np.unique(y)) < 2):
             return

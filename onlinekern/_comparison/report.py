@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onlinekern.evaluate import mean_and_deviation
+from onlinekern._comparison.results import mean_and_deviation
+from onlinekern._comparison.scores import KAPPAS
 
 if TYPE_CHECKING:
     from onlinekern.evaluate import Comparison
@@ -31,6 +32,7 @@ def print_table(console: Any, comparison: Comparison) -> None:
     table.add_column("method", no_wrap=True)
     table.add_column("parameters", overflow="fold")
     heads = ["mistakes %" if counted else "RMSE"]
+    heads += _order_heads(comparison)
     heads += [("test acc. %" if counted else "test RMSE")] if tested else []
     heads += ["SVs", "us/sample" if plain else "µs/sample"]
     for head in heads:
@@ -38,6 +40,7 @@ def print_table(console: Any, comparison: Comparison) -> None:
     least = min(np.mean(result.errors) for result in comparison.methods)
     for result in comparison.methods:
         cells = [_spread(result.errors, counted, plain)]
+        cells += _order_cells(result, comparison)
         cells += [_spread(result.test_scores, counted, plain)] if tested else []
         cells += [_count(result.supports, plain), _figures(np.median(result.microseconds), 3)]
         style = "bold" if np.mean(result.errors) <= least else ""
@@ -48,6 +51,22 @@ def print_table(console: Any, comparison: Comparison) -> None:
     console.print(table)
     for line in _footnote(comparison):
         console.print(Text(line))
+
+
+def _order_heads(comparison: Comparison) -> list[str]:
+    """Return the heads of the columns that only the order of the file gives a meaning."""
+    if comparison.shuffled:
+        return []
+    counted = comparison.task == "classification"
+    return [f"last {comparison.window:,}{' %' if counted else ''}"] + ["kappa-t"] * counted
+
+
+def _order_cells(result: Any, comparison: Comparison) -> list[str]:
+    if comparison.shuffled:
+        return []
+    counted, (figures,) = comparison.task == "classification", [run.figures for run in result.runs]
+    cells = [_spread([figures["window_error"]], counted, True)]
+    return cells + ([f"{figures['kappa_temporal']:.3f}"] if counted else [])
 
 
 def _heading(comparison: Comparison, shared: Any) -> Iterator[Any]:
@@ -70,6 +89,8 @@ def _footnote(comparison: Comparison) -> Iterator[Any]:
         yield f"  always the largest class: {100 * (1 - comparison.majority_share):.2f} % mistakes"
     else:
         yield f"  always the mean target: RMSE {_figures(comparison.target_deviation, 4)}"
+    if not comparison.shuffled and comparison.task == "classification":
+        yield "  kappa-t: share of the mistakes of no change that is saved"
     if any(
         item.origin == "chosen" for result in comparison.methods
         for item in result.parameters.values()
@@ -146,6 +167,11 @@ def _method_dict(result: Any) -> Any:
         "test_score": _summary(result.test_scores) if result.test_scores else None,
         "n_support": _summary(result.supports),
         "microseconds_per_sample": _summary(result.microseconds),
+        "figures": {name: _summary(values) for name, values in result.figures.items()},
+        "points": {
+            name: [_finite(value) for value in values]
+            for name, values in result.mean_points().items()
+        },
         "curves": {
             "samples": samples.tolist(),
             "error": [_finite(value) for value in error],
@@ -193,6 +219,7 @@ def _csv_rows(comparison: Comparison) -> Iterator[Any]:
         measured = {
             "error": result.errors, "test_score": result.test_scores,
             "n_support": result.supports, "microseconds_per_sample": result.microseconds,
+            **{name: result.figures.get(name, []) for name in (*KAPPAS, "window_error")},
         }  # fmt: skip
         for name, values in measured.items():
             mean, deviation = mean_and_deviation(values) if values else (None, None)

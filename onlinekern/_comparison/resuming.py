@@ -102,17 +102,22 @@ class Progress:
 
 
 def _fields(result: PrequentialResult) -> dict[str, Any]:
-    return {
-        name: value.tolist() if isinstance(value, np.ndarray) else value
-        for name, value in vars(result).items()
-    }
+    return {name: _plain(value) for name, value in vars(result).items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def _result(fields: dict[str, Any]) -> PrequentialResult:
-    arrays = ("samples", "error_curve", "support_curve")
     values: dict[str, Any] = {
-        name: np.array(value) if name in arrays else value for name, value in fields.items()
+        name: np.array(value) if isinstance(value, list) else value
+        for name, value in fields.items()
     }
+    values["curves"] = {name: np.array(value) for name, value in fields["curves"].items()}
+    values["drifts"] = values["drifts"].astype(np.int64)
     return PrequentialResult(**values)
 
 

@@ -88,7 +88,8 @@ class Problem:
             with warnings.catch_warnings():
                 # The run on the whole stream repeats the warnings that matter.
                 warnings.simplefilter("ignore")
-                errors.append(prequential(estimator, [self._rows(k)], self.classes).late_error)
+                run = prequential(estimator, [self._rows(k)], self.classes, window=None)
+                errors.append(run.late_error)
         return float(np.mean(errors)) if np.isfinite(errors).all() else np.inf
 
     def _rows(self, k: int) -> Any:
@@ -132,7 +133,7 @@ def choose_parameters(
     problem : Problem
     given : dict
         Method name -> parameters given for it.
-    gamma : float, "scale", "auto" or None
+    gamma : float, "median", "scale", "auto" or None
         None: search.
     tick : callable
         Called with the number of runs over the head that have been made since the last call.

@@ -6,9 +6,21 @@ puts the passage there.
 
 import inspect
 
-from onlinekern._docs import common, explicit, features, filters, kernel, linear, olla, second_order
+from onlinekern._docs import (
+    averages,
+    common,
+    explicit,
+    features,
+    filters,
+    kernel,
+    linear,
+    olla,
+    race,
+    second_order,
+)
 
 PASSAGES = {
+    **averages.PASSAGES,
     **common.PASSAGES,
     **explicit.PASSAGES,
     **features.PASSAGES,
@@ -16,6 +28,7 @@ PASSAGES = {
     **kernel.PASSAGES,
     **linear.PASSAGES,
     **olla.PASSAGES,
+    **race.PASSAGES,
     **second_order.PASSAGES,
 }
 

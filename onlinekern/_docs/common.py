@@ -25,20 +25,38 @@ PASSAGES = {
         n_jobs : int or None, default=None
             Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     """,
+    "pa_weight": """
+        A `sample_weight` w multiplies C. Plain PA has no C: there the margin that is demanded is
+        ``sqrt(w)`` instead of 1, in regression the deviation that is no loss ``epsilon / sqrt(w)``
+        (section 6 of [1]_).
+    """,
+    "class_weight": """
+        class_weight : dict, 'balanced' or None, default=None
+            Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
+            from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
+            ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
+            `partial_fit` and `learn_one` count the samples so far, each with itself.
+    """,
     "multi_class": """
         multi_class : {'ovr', 'margin'}, default='ovr'
             For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
             the true class with its strongest rival (Crammer and Singer 2001). All classes share one
             set of support vectors.
     """,
-    "average": """
-        average : bool, default=False
-            Predict with the average of all models so far instead of the last one. It needs no
-            further kernel values.
-    """,
     "label_losses": """
         loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'}, \
 default='hinge'
+    """,
+    "standardize_target": """
+        standardize_target : bool, default=True
+            Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
+            targets so far, y among them, and to predict ``mean + scale f``: targets may have any
+            units. They settle as the stream goes on; a learner with `forgetting` forgets them too.
+            False learns y itself, which then is the unit of what is given in standard deviations.
+    """,
+    "target_attributes": """
+        target_mean_, target_scale_ : float
+            Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     """,
     "target_losses": """
         loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'}, default='squared'
@@ -51,6 +69,9 @@ default='hinge'
             eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
         power : float >= 0, default=0.5
             Exponent of the schedule 'power'.
+        {shrinking_and_widths}
+    """,
+    "shrinking_and_widths": """
         reg : float >= 0, default=0.0
             Regularisation lambda; at each step, all coefficients shrink by ``max(0, 1 - eta_t *
             reg)``.

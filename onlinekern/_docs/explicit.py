@@ -45,10 +45,7 @@ PASSAGES = {
         kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, \
 default='gaussian'
             The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'.
-        gamma : {'scale', 'auto'} or float > 0, default='scale'
-            Width of every kernel but the linear and cosine ones. 'scale' is
-            ``1 / (n_features * X.var())`` and 'auto' ``1 / n_features``; X is what `fit` gets, or
-            the first batch given to `partial_fit`.
+        {gamma}
         degree : int >= 1, default=3
             Of the polynomial kernel.
         coef0 : float, default=0.0

@@ -18,10 +18,7 @@ PASSAGES = {
             ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``. Random
             Fourier features exist for these kernels only, since their frequencies are independent
             between features.
-        gamma : {'scale', 'auto'} or float > 0, default='scale'
-            Width of the kernel. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
-            ``1 / n_features``; X is what `fit` gets, or the first batch given to `partial_fit`. A
-            paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+        {gamma}
     """,
     "dual_parameters": """
         reg : float > 0, default=1e-4 (1e-2 for regression)
@@ -61,8 +58,6 @@ PASSAGES = {
         fit_intercept : bool, default=False
             Whether to add a feature that is always 1: the kernel is then ``kappa + 1``. Its weight
             is learnt, and shrinks, like the others.
-        average : bool, default=False
-            Predict with the average of all models so far instead of the last one.
     """,
     "fogd_attributes": """
         frequencies_ : ndarray of shape (n_components, n_features)

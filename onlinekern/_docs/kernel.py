@@ -5,21 +5,32 @@ PASSAGES = {
         kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, \
 default='gaussian'
             The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'.
-        gamma : {'scale', 'auto'} or float > 0, default='scale'
-            Width of every kernel but the linear and cosine ones. 'scale' is
-            ``1 / (n_features * X.var())`` and 'auto' ``1 / n_features``, as in scikit-learn's SVC;
-            X is what `fit` gets, or the first batch given to `partial_fit`. A paper's bandwidth
-            sigma is ``gamma = 1 / (2 * sigma**2)``.
+        {gamma}
         degree : int >= 1, default=3
             Of the polynomial kernel.
         coef0 : float, default=0.0
             Constant of the polynomial and sigmoid kernels.
     """,
+    # After the passages that hold it.
+    "gamma": """
+        gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+            Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
+            ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
+            the order in which they are learnt, however many come in a call. It is measured at 2, 5,
+            10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
+            predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
+            ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
+            given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+    """,
     "max_support": """
         max_support : int or None, default=None
-            Largest number of stored support vectors, a bound on memory. When it is reached, further
-            samples are not added (one warning says so); counting, shrinking and averaging continue.
-            None lets the model grow.
+            Largest number of stored support vectors, a bound on memory. None lets the model grow.
+        when_full : {'stop', 'oldest'}, default='stop'
+            What happens to a sample that is to be added when there are `max_support`. With 'stop'
+            it is not added (one warning says so); counting, shrinking and averaging continue. With
+            'oldest' it takes the place of the oldest support vector, so that the model follows a
+            stream that changes. An average then is that of the support vectors that are left: the
+            oldest one leaves all the models of which it is made.
     """,
     "budget": """
         budget : int >= 1, default=500
@@ -31,10 +42,13 @@ default='gaussian'
             ``eta / rho``. Results change little between 0.1 and 10.
         alpha : float > 0, default=1.0
             Loss above which the probability rho no longer grows.
-        beta : float >= alpha, default=5.0 (1.0 for regression)
-            Sparsity: at most ``alpha / beta`` of the samples are kept on average. The paper takes 5
-            for test accuracy, and 20 (200 for a million samples) for a small model. The losses of a
-            scaled regression target are well below 1, so 1 keeps few samples already.
+    """,
+    "spa_beta": """
+        beta : float >= alpha, default=1.0
+            Sparsity: at most ``alpha / beta`` of the samples are kept on average. 1 makes the
+            fewest mistakes (docs/defaults.md). The paper takes 5 for test accuracy, and 20 (200 for
+            a million samples) for a small model. The losses of a scaled regression target are well
+            below 1, so 1 keeps few samples already.
     """,
     "bogd_parameters": """
         removal : {'uniform', 'nonuniform'}, default='uniform'

@@ -10,11 +10,6 @@ PASSAGES = {
             For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
             the true class with its strongest rival (Crammer and Singer 2001).
     """,
-    "linear_average": """
-        average : bool, default=False
-            Predict with the average of all models so far instead of the last one. It costs a second
-            product per score; features that a sample does not store cost nothing.
-    """,
     "linear_gradient_parameters": """
         eta : float > 0, default=0.1
             Step size. A step changes the score of its own sample by eta_t times the squared length
@@ -49,9 +44,11 @@ PASSAGES = {
             If not 0, print the norm, the loss and the score of each pass of `fit`.
         warm_start : bool, default=False
             Whether `fit` starts from the weights of the last call.
-        average : bool or int >= 1, default=False
+        average : bool, int >= 1, 'uniform' or 'decay', default=False
             Predict with the average of the models after each sample instead of the last one; an
-            integer n leaves out the models before sample n.
+            integer n leaves out the models before sample n. True is 'uniform', their mean. 'decay'
+            forgets the first models: model t has a weight of about ``t**3`` (Shamir and Zhang 2013,
+            eta = 3).
     """,
     "passes_stream_parameters": """
         shuffle : bool, default=True

@@ -4,8 +4,9 @@ PASSAGES = {
     "olla_parameters": """
         C : float > 0, default=1.0
             Weight of the losses against the regulariser. With ``penalty='l2'``, the hinge's
-            coefficients converge into [-C, C], like those of scikit-learn's SVC. With the soft
-            threshold of 'l1', the hinge learns nothing for C <= 1.
+            coefficients converge into [-C, C], like those of scikit-learn's SVC. The soft threshold
+            of 'l1' takes back every step of a loss whose slope is at most 1 (all but the squared
+            ones and 'exponential') for C <= 1, which is therefore an error.
         penalty : {'l2', 'l1', 'none'} or None, default='l2'
             Regulariser P of the coefficient that a step changes: ``eta_t a_i`` ('l2'), the sign of
             a_i ('l1'), or none (None is 'none').
@@ -72,7 +73,8 @@ PASSAGES = {
             The kernel width in use.
     """,
     "olla_notes": """
-        A sample of weight w has ``w C`` instead of C.
+        A sample of weight w has ``w C`` instead of C. ``gamma='median'`` is measured on 200 of the
+        samples, at equal intervals.
 
         With the schedule ``sqrt(2 / t)``, the steps of the squared losses overshoot while ``eta_t C
         (kappa_ii + beta) > 2``, and may diverge; beta is 1 with an offset, else 0. The steps of the

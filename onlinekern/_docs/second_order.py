@@ -11,10 +11,6 @@ PASSAGES = {
             a single output it is 'full'. A MemoryError says when the matrices do not fit into the
             available memory.
     """,
-    "second_order_average": """
-        average : bool, default=False
-            Predict with the average of all mu so far instead of the last one.
-    """,
     "second_order_attributes": """
         coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression
             mu of the model that predicts (the average, if `average`); n_outputs is 1 for two

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, ClassVar
 
 
 class Savable:
     """Mixin of the classes whose objects `load` reads back."""
+
+    # Values of parameters that older files do not have, where the default is another one.
+    _absent: ClassVar[dict[str, Any]] = {}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save to a file, which `onlinekern.load` reads: a safetensors file, without pickle.
@@ -56,7 +59,7 @@ class Savable:
         """Take over the attributes of a pickle; ValueError if they contradict each other."""
         from onlinekern._saving.consistency import complete
 
-        super().__setstate__(state)  # type: ignore[misc]
+        super().__setstate__({**self._absent, **state})  # type: ignore[misc]
         try:
             complete(self)
         except ValueError as error:

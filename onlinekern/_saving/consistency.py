@@ -9,6 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+
+from onlinekern._saving import Savable
 
 # Attributes that follow from others; files do not hold them.
 DERIVED = {"_numbers"}
@@ -18,19 +21,26 @@ def complete(loaded: Any) -> None:
     """Set the derived attributes of an object; ValueError if the others contradict one another."""
     from onlinekern._base import Learner
     from onlinekern._outliers import RecentQuantile
+    from onlinekern._warm_up import WarmUp
     from onlinekern.features import FeatureTransformer
+    from onlinekern.pipeline import StreamPipeline
+    from onlinekern.scaling import OnlineStandardScaler
     from onlinekern.sketch import FrequentDirections
 
     learnt: dict[type, str] = {
         Learner: "_model",
         FeatureTransformer: "_map",
         FrequentDirections: "_sketch",
+        OnlineStandardScaler: "_moments",
     }
     checks = {
         Learner: check_learner,
         RecentQuantile: check_quantile,
+        WarmUp: check_warm_up,
         FeatureTransformer: check_transformer,
         FrequentDirections: check_sketch,
+        OnlineStandardScaler: check_scaler,
+        StreamPipeline: check_pipeline,
     }
     for cls, check in checks.items():
         if isinstance(loaded, cls):
@@ -42,17 +52,33 @@ def complete(loaded: Any) -> None:
 def check_learner(learner: Any) -> None:
     from onlinekern._outliers import OnlineOutlierDetector, RecentQuantile
     from onlinekern._tasks import Classifier
+    from onlinekern.core.race import Race
     from onlinekern.core.stream import Model
 
     own = vars(learner)
     if "_model" not in own:
         return
-    require(type(own["_model"]) is Model, "its model is none")
+    require(type(own["_model"]) in (Model, Race), "its model is none")
     require(own.get("n_features_in_") == learner._model.d, "the number of features is not one")
+    if "_warm_up" in own:
+        check_first_samples(learner)
     if isinstance(learner, Classifier):
         check_labels(learner)
     if isinstance(learner, OnlineOutlierDetector):
         require(type(own.get("_recent")) is RecentQuantile, "it has no quantile")
+
+
+def check_first_samples(learner: Any) -> None:
+    """Check that the samples of which the kernel's width comes are the model's."""
+    from onlinekern._warm_up import COUNTS, WarmingUp, WarmUp
+
+    warm_up, model = learner._warm_up, learner._model
+    known = isinstance(learner, WarmingUp) and type(warm_up) is WarmUp
+    require(known, "its first samples are none")
+    require(warm_up.count == model.n_seen < COUNTS[-1], "it has seen other samples")
+    X = warm_up.samples[0]
+    fits = X is None or (X.shape[1] == model.d and X.dtype == model.dtype)
+    require(fits, "its first samples are others")
 
 
 def check_labels(learner: Any) -> None:
@@ -75,6 +101,25 @@ def check_quantile(quantile: Any) -> None:
     require(type(own["quantile"]) is float, "its quantile is no number")
 
 
+def check_warm_up(warm_up: Any) -> None:
+    own = vars(warm_up)
+    require(own.keys() == {"parameters", "draws", "gamma", "samples"}, "its first samples are none")
+    require(type(own["parameters"]) is dict, "the parameters of its first samples are none")
+    require(isinstance(own["draws"], np.random.RandomState), "its draws are none")
+    require(type(own["gamma"]) is float and own["gamma"] > 0, "its width is none")
+    samples = own["samples"]
+    require(type(samples) is tuple and len(samples) == 3, "its first samples are none")
+    X, y, weight = samples
+    if X is not None:
+        forms = (np.ndarray, sp.csr_matrix, sp.csr_array)
+        require(isinstance(X, forms) and X.ndim == 2, "its first samples are none")
+    count = 0 if X is None else X.shape[0]
+    for numbers in (y, weight):
+        require(isinstance(numbers, np.ndarray) and numbers.dtype == float, "a target is none")
+        require(numbers.shape == (count,), "its first samples have other targets")
+    require(np.isfinite(weight).all() and (weight > 0).all(), "a weight is none")
+
+
 def check_transformer(transformer: Any) -> None:
     from onlinekern.core.features.map import FeatureMap
 
@@ -91,6 +136,25 @@ def check_sketch(transformer: Any) -> None:
     if "_sketch" in own:
         require(type(own["_sketch"]) is FrequentDirections, "its sketch is none")
         require(own.get("n_features_in_") == own["_sketch"].d, "the number of features is not one")
+
+
+def check_scaler(scaler: Any) -> None:
+    from onlinekern.core.linalg.running_moments import RunningMoments
+
+    own = vars(scaler)
+    if "_moments" in own:
+        require(type(own["_moments"]) is RunningMoments, "its moments are none")
+        require(own.get("n_features_in_") == own["_moments"].d, "the number of features is not one")
+
+
+def check_pipeline(pipeline: Any) -> None:
+    steps = vars(pipeline).get("steps")
+    require(isinstance(steps, list) and len(steps) > 0, "it has no steps")
+    for step in steps:
+        require(isinstance(step, tuple) and len(step) == 2, "its steps are no pairs")
+        require(isinstance(step[0], str), "the names of its steps are no text")
+        known = step[1] is None or isinstance(step[1], (str, Savable))
+        require(known or hasattr(step[1], "get_params"), f"its step {step[0]!r} is no estimator")
 
 
 def require(holds: Any, otherwise: str) -> None:

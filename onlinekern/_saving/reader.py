@@ -150,6 +150,7 @@ class Reader:
         for name in given:
             if name not in known:
                 raise ValueError(f"{class_} has a parameter {name!r} that it does not know")
+        given = {**getattr(cls, "_absent", {}), **given}
         made: Any = cls(**given) if known else object.__new__(cls)
         vars(made).update(others)
         complete(made)

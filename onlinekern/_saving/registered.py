@@ -13,7 +13,11 @@ from typing import Any
 from onlinekern._registry import PUBLIC_CLASSES
 
 # Classes beside the public ones whose attributes are their state.
-STATEFUL = {"RecentQuantile": "_outliers"}
+STATEFUL = {
+    "RecentQuantile": "_outliers",
+    "StreamPipeline": "pipeline",
+    "WarmUp": "_warm_up",
+}
 # What a part was restored from, and the module of the core whose function `restore` does it.
 RESTORERS = {
     "Budget": "budgets.policy",
@@ -33,10 +37,14 @@ RESTORERS = {
     "Nystroem": "features.nystroem",
     "NystroemSpace": "models.nogd",
     "OLLASpace": "models.olla",
+    "Race": "race",
+    "RecentScores": "learning.recent_scores",
     "Residuals": "models.residuals",
+    "RunningMoments": "linalg.running_moments",
     "Scatter": "linalg.scatter",
     "Sketched": "models.sketched_covariance",
     "SketchedSpace": "models.sdrogd",
+    "Vote": "learning.vote",
 }
 # Modules whose parts are made by their constructors, or whose classes a restorer takes.
 MODULES = (

@@ -122,6 +122,39 @@ static void NAME(clip)(double *a, double limit, ptrdiff_t n)
     }
 }
 
+static void NAME(follow)(const void *x_, double share, double *restrict mean,
+                         double *restrict variance, ptrdiff_t n)
+{
+    const REAL *restrict x = x_;
+    const double rest = 1 - share, both = share * rest;
+    for (ptrdiff_t j = 0; j < n; j++) {
+        double delta = (double)x[j] - mean[j];
+        double value = rest * variance[j] + both * delta * delta;
+        variance[j] = value < 1e-290 ? 0 : value;
+        mean[j] += share * delta;
+    }
+}
+
+static void NAME(standardise)(const void *x_, const double *mean, const double *variance,
+                              double limit, void *out_, ptrdiff_t n)
+{
+    const REAL *restrict x = x_;
+    REAL *restrict out = out_;
+    if (!variance) {
+        for (ptrdiff_t j = 0; j < n; j++)
+            out[j] = (REAL)((double)x[j] - mean[j]);
+        return;
+    }
+    /* Deviations of a few units in the last place of the mean are its rounding errors. */
+    const double rounding = 16 * DBL_EPSILON * DBL_EPSILON;
+    for (ptrdiff_t j = 0; j < n; j++) {
+        double scale = variance[j] > rounding * mean[j] * mean[j] ? sqrt(variance[j]) : 1;
+        double value = ((double)x[j] - mean[j]) / scale;
+        value = value < limit ? value : limit;
+        out[j] = (REAL)(value > -limit ? value : -limit);
+    }
+}
+
 /* The costs of one panel of rows. */
 INLINE void NAME(costs)(const REAL *g, double c, const double *a, ptrdiff_t stride,
                         ptrdiff_t outputs, const double *b, double *cost)

@@ -9,6 +9,7 @@
  */
 #include "onlinekern/vector.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -54,7 +55,7 @@
         {sparse_dot_##suffix, NULL, sparse_absolute_##suffix}, exponential_##suffix,         \
         scale_##suffix, power_##suffix, tanh_##suffix, dot_##suffix, dot2_##suffix,          \
         norms_##suffix, add_##suffix, cosine_sine_##suffix, clip_##suffix,                   \
-        cheapest_##suffix, transpose_##suffix                                                \
+        cheapest_##suffix, transpose_##suffix, follow_##suffix, standardise_##suffix         \
     }
 
 const ok_vector_table OK_TABLE = {OK_LEVEL, OPS(float, f32), OPS(double, f64), csr_faults};

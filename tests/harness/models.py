@@ -40,7 +40,7 @@ from harness.subjects import (
     samples,
     targets,
 )
-from onlinekern import FourierFeatures, FrequentDirections, NystroemFeatures
+from onlinekern import FourierFeatures, FrequentDirections, NystroemFeatures, OnlineStandardScaler
 from onlinekern._saving import from_bytes, to_bytes
 from onlinekern._saving.registered import RESTORERS, parts
 
@@ -51,6 +51,7 @@ TRANSFORMERS = {
     "FourierFeatures": lambda: FourierFeatures(n_components=4, random_state=0),
     "FrequentDirections": lambda: FrequentDirections(sketch_size=3),
     "NystroemFeatures": lambda: NystroemFeatures(n_components=4, random_state=0),
+    "OnlineStandardScaler": lambda: OnlineStandardScaler(forgetting=0.9),
 }
 NAMES = [*CLASSES, *TRANSFORMERS]
 NUMBERS = [

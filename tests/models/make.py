@@ -57,6 +57,15 @@ CASES = {
         {"covariance": "diagonal", "features": "fourier", "n_components": 8, "random_state": 13},
         *([0, 1], "csr"),
     ),
+    "stream_classifier": (
+        "StreamClassifier",
+        {"memory_budget": 1e-4, "random_state": 14},
+        *([0, 1, 2], "dense"),
+    ),
+    "stream_regressor": (
+        *("StreamRegressor", {"memory_budget": 1e-4, "random_state": 15}),
+        *(None, "csr"),
+    ),
     "kernel_mean": (
         *("KernelMeanDetector", {"n_components": 5, "forgetting": 0.9, "random_state": 12}),
         *(None, "csr"),
@@ -89,6 +98,7 @@ CASES = {
     "fourier": ("FourierFeatures", {"n_components": 5, "random_state": 10}, None, "dense"),
     "nystroem": ("NystroemFeatures", {"n_components": 5, "random_state": 11}, None, "csr"),
     "directions": ("FrequentDirections", {"sketch_size": 3}, None, "dense"),
+    "scaler": ("OnlineStandardScaler", {"forgetting": 0.9}, None, "float32"),
     "unfitted": ("PAClassifier", {"class_weight": {"a": 2.0, None: np.inf}}, None, "dense"),
 }
 

@@ -1,7 +1,7 @@
 """The algorithms: one naive loop over the stream, and a thin function for each name.
 
 The model is a coefficient for every sample of the stream and every output (0 for samples that
-are no support vectors). The averaged model is the sum of all models so far, added up in full.
+are no support vectors). The averaged model is that of `averages`, in full.
 Several epochs are one longer stream: pass X[order], y[order].
 """
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .averages import Average
 from .heads import HEADS, Head
 from .kernels import kernel_matrix, resolve_gamma
 from .losses import LOSSES
@@ -17,19 +18,22 @@ from .rules import RULES, Pegasos, Rule
 
 
 class Model:
-    """f_t and the sum of f_1 ... f_{t-1}: coefficients of shape (K, n_stream)."""
+    """f_t and the average of f_1 ... f_{t-1}: coefficients of shape (K, n_stream)."""
+
+    # What to do with a sample when the support set is full; see `run`.
+    when_full = "stop"
 
     def __init__(self, n_outputs, gram):
         n_stream = len(gram)
         self.gram = gram
         self.coefficients = np.zeros((n_outputs, n_stream))
-        self.sum_of_past = np.zeros((n_outputs, n_stream))
+        self.past = Average(True)
         self.n_seen = 0
         self.support = []
 
     def average(self):
-        """Return f-bar_t = (1/t) sum_{u<=t} f_u at t = n_seen + 1, with f_1 = 0."""
-        return (self.sum_of_past + self.coefficients) / (self.n_seen + 1)
+        """Return f-bar_t, the average of f_u over u <= t, at t = n_seen + 1, with f_1 = 0."""
+        return self.past.including(self.coefficients)
 
     def scores(self, coefficients, kernel_column):
         """Return sum_j coefficients_j kappa(x_j, x) over the support vectors, shape (K,)."""
@@ -37,10 +41,16 @@ class Model:
 
     def update(self, i, shrink, step, max_support):
         """Go from f_t to f_{t+1} = shrink f_t + step kappa(x_i, .), step of shape (K,)."""
-        self.sum_of_past = self.sum_of_past + self.coefficients
+        self.past.add(self.coefficients)
         self.n_seen += 1
         self.coefficients = shrink * self.coefficients
         full = max_support is not None and len(self.support) >= max_support
+        if np.any(step != 0.0) and full and self.when_full == "oldest":
+            # It leaves all models, those of the average too.
+            oldest = self.support.pop(0)
+            self.coefficients[:, oldest] = 0.0
+            self.past.forget(oldest)
+            full = False
         if np.any(step != 0.0) and not full:
             self.support.append(i)
             self.coefficients[:, i] = step
@@ -129,7 +139,8 @@ class Parts:
 def acceptance_probability(gate, loss, slope):
     """Return rho_t = min(alpha, l_t) / beta [3]_, Algorithm 1; 1 without a gate.
 
-    A gate that is a number G is that of OSKL [7]_: |l'_t| / G, at most 1.
+    A gate that is a number G is that of OSKL [7]_: |l'_t| / G, at most 1. Loss and slope are those
+    of the sample times its weight.
     """
     if gate is None:
         return 1.0
@@ -165,7 +176,9 @@ def learn(model, i, scores, target, kappa, weight, parts, result):
     step = np.zeros(parts.head.n_outputs)
     for problem, seen, loss in zip(problems, judged, losses, strict=True):
         slope = parts.rule.loss.negative_slope(seen.y, seen.f)
-        probability = acceptance_probability(parts.gate, loss, slope) if by_lot else 1.0
+        probability = 1.0
+        if by_lot:
+            probability = acceptance_probability(parts.gate, weight * loss, weight * slope)
         if (by_lot and uniform >= probability) or (by_margin and not is_within(parts.gate, seen)):
             continue
         q = np.dot(problem.direction, problem.direction) * kappa
@@ -192,6 +205,7 @@ def run(
     average=False,
     sample_weight=None,
     max_support=None,
+    when_full="stop",
     make_model=Model,
     **parameters,
 ):
@@ -213,7 +227,9 @@ def run(
     sample_weight : array-like of shape (n,)
         A sample of weight 0 is predicted and not learnt.
     max_support : int or None
-        Largest number of support vectors; further ones are not added.
+        Largest number of support vectors.
+    when_full : {'stop', 'oldest'}
+        Then further samples are not added, or replace the oldest.
     make_model : callable
         (number of outputs, Gram matrix of the stream) -> model.
     parameters
@@ -231,6 +247,8 @@ def run(
         build_rule(rule, loss, **parameters), HEADS[head](n_classes), gate, uniforms, max_support
     )
     model = make_model(parts.head.n_outputs, gram)
+    # The result tells an average of the models also where the last one predicts.
+    model.past, model.when_full = Average(average or True), when_full
     result = Result.empty(len(X), parts.head.n_outputs, average)
     for i in range(len(X)):
         # Predict with the model that has not seen y_i; losses and steps use f_t, never f-bar_t.

@@ -4,7 +4,7 @@ T. Le, T. D. Nguyen, V. Nguyen, D. Phung, "Dual space gradient descent for onlin
 2016: algorithm 1 (learning), algorithm 2 with k-merging (budget maintenance), equations in its
 section 3. Every coefficient is kept as -l' / reg, to be divided by t.
 
-The averaged model is the mean of f_1 ... f_t, added up in full. Samples merged so far enter it
+The averaged model is an average of f_1 ... f_t, in full. Samples merged so far enter it
 through their random features.
 """
 
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .averages import Average
 from .heads import HEADS
 from .kernels import kernel_matrix
 from .losses import LOSSES
@@ -49,6 +50,7 @@ class DualSGD:
     kernel: str
     frequencies: np.ndarray
     fit_intercept: bool = False
+    average: bool | str | float = False
     predictions: np.ndarray = None
     support: list = field(default_factory=list)
     merged: list = field(default_factory=list)
@@ -58,15 +60,15 @@ class DualSGD:
 
     def __post_init__(self):
         self.raw = np.zeros((self.n_outputs, len(self.X)))
-        # Sum over the past steps u of the coefficients of f_u.
-        self.past = np.zeros((self.n_outputs, len(self.X)))
+        # Of the coefficients of f_u over the past steps u.
+        self.past = Average(self.average or True)
         self.features = random_features(self.X, self.frequencies)
         self.predictions = np.zeros(len(self.X))
 
     def coefficients(self, averaged):
-        """Return those of f_{t+1} or of the mean of f_1 ... f_{t+1}, for every sample, (K, n)."""
+        """Return those of f_{t+1} or of the average of f_1 ... f_{t+1} for all samples, (K, n)."""
         current = self.raw / max(self.t, 1)
-        return (self.past + current) / (self.t + 1) if averaged else current
+        return self.past.including(current) if averaged else current
 
     def provision(self, averaged):
         """Return w, the merged samples as weights of the features, (K, 2 D)."""
@@ -86,7 +88,7 @@ class DualSGD:
 
     def learn(self, i, raw, budget, merge_size):
         """Take step t at sample i; merge if there is one support vector too many."""
-        self.past += self.raw / max(self.t, 1)
+        self.past.add(self.raw / max(self.t, 1))
         self.t += 1
         if not np.any(raw):
             return
@@ -124,7 +126,7 @@ def dual_sgd(
     head = HEADS[head](n_classes)
     rule = InverseTime(LOSSES[loss](**own), reg=reg, max_step=max_step or math.inf)
     weights = np.ones(len(X)) if sample_weight is None else sample_weight
-    model = DualSGD(head.n_outputs, X, gamma, kernel, frequencies, fit_intercept)
+    model = DualSGD(head.n_outputs, X, gamma, kernel, frequencies, fit_intercept, average)
     for i in range(len(X)):
         averaged = model.scores(X[i : i + 1], True)[0]
         current = model.scores(X[i : i + 1], False)[0]

@@ -117,13 +117,15 @@ class Gate:
     uniforms: object = None
     n_uniforms: int = 0
 
-    def importance(self, margin):
+    def importance(self, margin, weight):
         """Return the importance of a sample of this margin, 0 if it does not enter."""
         if self.name == "always":
             return 1.0
         if self.name == "margin":
             return 1.0 if margin < self.margin else 0.0
-        probability = min(self.alpha, max(0.0, 1.0 - margin)) / self.beta
+        # Without 1 / probability, the weight acts on the step alone.
+        seen = weight if self.weighted else 1.0
+        probability = min(self.alpha, seen * max(0.0, 1.0 - margin)) / self.beta
         self.n_uniforms += 1
         if not next(self.uniforms) < probability:
             return 0.0
@@ -241,7 +243,10 @@ def learn(run, X, y, head, sample_weight):
         run.mistakes += int(run.predictions[i] != y[i])
         if classification:
             margin = margin_of(run.scores[i], y[i])
-            loss, importance = LOSSES["hinge"]().value(1, margin), run.gate.importance(margin)
+            loss, importance = (
+                LOSSES["hinge"]().value(1, margin),
+                run.gate.importance(margin, sample_weight[i]),
+            )
         else:
             loss, importance = LOSSES["squared"]().value(y[i], run.scores[i, 0]), 1.0
         run.cumulative_loss += sample_weight[i] * loss

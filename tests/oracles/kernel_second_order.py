@@ -91,11 +91,13 @@ class Run:
             self.entered.append(i)
 
 
-def importances_of(problems, rule, alpha, beta, weighted, uniform):
+def importances_of(problems, rule, alpha, beta, weighted, uniform, weight):
     """Return what a gate that samples by loss says of each problem; they share one number."""
     found = []
     for problem in problems:
-        probability = min(alpha, rule.loss.value(problem.y, problem.f)) / beta
+        loss = rule.loss.value(problem.y, problem.f)
+        # Without 1 / probability, the weight acts on the step alone.
+        probability = min(alpha, weight * loss if weighted else loss) / beta
         passes = uniform < probability
         found.append((1 / probability if weighted else 1.0) if passes else 0.0)
     return found
@@ -133,7 +135,9 @@ def learn(rule, X, y, *, frequencies=None, features="nystroem", n_components=400
         problems = head.problems(run.mu @ phi, label)
         importances = [1.0] * len(problems)
         if gate == "loss_proportional":
-            importances = importances_of(problems, rule, alpha, beta, weighted, next(uniforms))
+            importances = importances_of(
+                problems, rule, alpha, beta, weighted, next(uniforms), weights[i]
+            )
         run.learn(i, x, problems, importances, rule, weights[i])
     run.predictions = classes[run.predictions.astype(np.intp)]
     return run

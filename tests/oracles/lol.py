@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .averages import Average
 from .heads import HEADS
 from .losses import LOSSES
 from .rules import RULES
@@ -68,7 +69,7 @@ class Model:
         self.P = np.zeros((0, d))
         self.counts = np.zeros(0, dtype=int)
         self.W = np.zeros((n_outputs, (1 + self.k) * self.width))
-        self.past = np.zeros_like(self.W)
+        self.past = Average(average)
         self.S = np.ones_like(self.W)
         self.S[:, : self.width] = 1.0 / sharing
         self.samples = []
@@ -113,12 +114,12 @@ class Model:
         return lifted.ravel()
 
     def predicting(self):
-        """Return the hyperplanes that predict: the last ones, or the mean of all so far."""
-        return (self.past + self.W) / (len(self.samples) + 1) if self.average else self.W
+        """Return the hyperplanes that predict: the last ones, or an average of all so far."""
+        return self.past.including(self.W)
 
     def learn(self, x, lifted, coefficients, contractions):
         """Take the step, then move the prototype and the means. Returns the prototype."""
-        self.past = self.past + self.W
+        self.past.add(self.W)
         for k, (c, beta) in enumerate(zip(coefficients, contractions, strict=True)):
             direction = self.S[k] * lifted
             self.W[k] += c * direction

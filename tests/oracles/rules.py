@@ -177,16 +177,28 @@ class PassiveAggressive(Rule):
         """Return the length of the step for a loss > 0 and q > 0."""
         return loss / q
 
+    def suffered(self, f, y, importance):
+        """Return the loss of plain PA: a margin sqrt(w) is demanded ([1]_, section 6).
+
+        In regression, deviations up to epsilon / sqrt(w) are no loss.
+        """
+        if isinstance(self.loss, LOSSES["hinge"]):
+            return max(0.0, math.sqrt(importance) - y * f)
+        return max(0.0, abs(y - f) - self.loss.epsilon / math.sqrt(importance))
+
     def coefficient(self, f, y, q, t, importance=1.0):
-        loss = self.loss.value(y, f)
+        loss = self.suffered(f, y, importance)
         if loss <= 0.0 or q <= 0.0:
             return 0.0
-        sign = 1.0 if self.loss.negative_slope(y, f) > 0.0 else -1.0
+        sign = y if isinstance(self.loss, LOSSES["hinge"]) else math.copysign(1.0, y - f)
         return sign * self.tau(loss, q, importance)
 
 
 class PassiveAggressiveI(PassiveAggressive):
     """PA-I: tau = min(C, l / q) [1]_, section 3; the importance multiplies C."""
+
+    def suffered(self, f, y, importance):
+        return self.loss.value(y, f)
 
     def tau(self, loss, q, importance):
         return min(self.C * importance, loss / q)
@@ -194,6 +206,9 @@ class PassiveAggressiveI(PassiveAggressive):
 
 class PassiveAggressiveII(PassiveAggressive):
     """PA-II: tau = l / (q + 1 / (2 C)) [1]_, section 3; the importance multiplies C."""
+
+    def suffered(self, f, y, importance):
+        return self.loss.value(y, f)
 
     def tau(self, loss, q, importance):
         return loss / (q + 1.0 / (2.0 * self.C * importance))

@@ -38,8 +38,12 @@ class ConfidenceWeighted(Rule):
         super().__init__(loss, **parameters)
         self.phi = Decimal(NormalDist().inv_cdf(confidence))
 
+    def quantile(self, importance):
+        """Return phi; a weight w demands the margin sqrt(w) phi."""
+        return self.phi * Decimal(importance).sqrt()
+
     def alpha(self, m, v, importance):
-        phi = self.phi
+        phi = self.quantile(importance)
         psi, zeta = 1 + phi**2 / 2, 1 + phi**2
         return (-m * psi + (m**2 * phi**4 / 4 + v * phi**2 * zeta).sqrt()) / (v * zeta)
 
@@ -49,7 +53,7 @@ class ConfidenceWeighted(Rule):
             return 0.0, 0.0
         with localcontext() as context:
             context.prec = 50
-            v, phi = Decimal(float(q)), self.phi
+            v, phi = Decimal(float(q)), self.quantile(importance)
             alpha = max(Decimal(0), self.alpha(Decimal(float(y * f)), v, Decimal(importance)))
             root_u = (-alpha * v * phi + (alpha**2 * v**2 * phi**2 + 4 * v).sqrt()) / 2
             return float(alpha), float(alpha * phi / (root_u + v * alpha * phi))
@@ -64,6 +68,9 @@ class ConfidenceWeighted(Rule):
 class SoftConfidenceWeightedI(ConfidenceWeighted):
     """SCW-I, proposition 1 of [10]_: min(C, alpha of CW); the importance multiplies C."""
 
+    def quantile(self, importance):
+        return self.phi
+
     def alpha(self, m, v, importance):
         return min(Decimal(self.C) * importance, super().alpha(m, v, importance))
 
@@ -73,6 +80,9 @@ class SoftConfidenceWeightedII(ConfidenceWeighted):
     gamma = phi sqrt(phi^2 m^2 v^2 + 4 n v (n + v phi^2)),
     alpha = max(0, (-(2 m n + phi^2 m v) + gamma) / (2 (n^2 + n v phi^2))).
     """
+
+    def quantile(self, importance):
+        return self.phi
 
     def alpha(self, m, v, importance):
         phi = self.phi

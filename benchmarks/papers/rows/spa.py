@@ -25,7 +25,12 @@ LEARNERS = {
     "OSKL": ok.OSKLClassifier,
     "SPA": ok.SPAClassifier,
 }
-FIXED = {"Projectron": {"plus_plus": False}, "Projectron++": {"plus_plus": True}}
+FIXED = {
+    "PA-I": {"average": False},
+    "SPA": {"average": True},
+    "Projectron": {"plus_plus": False},
+    "Projectron++": {"plus_plus": True},
+}
 
 # Set -> budget, and for each learner its setting, the published and the independent accuracy. The
 # paper takes the best eta and C of a few values. Here they are those of the independent figures; on

@@ -36,7 +36,7 @@ class SupportSet:
         n_features: int,
         dtype: DTypeLike,
         n_outputs: int,
-        averaged: bool,
+        averaged: bool | str | float,
         sparse: bool,
     ) -> None: ...
     def arguments(self) -> tuple[Any, ...]: ...

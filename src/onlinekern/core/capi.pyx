@@ -348,7 +348,7 @@ cdef api int ok_learn_one(ok_model *model, const ok_matrix *x, double y) noexcep
     try:
         estimator = estimator_of(model)
         sample = sample_of(x)
-        if _capi.has_learnt(estimator):
+        if _capi.learns_singly(estimator):
             _capi.learn_one(estimator, sample, y)
         else:
             _capi.learn(estimator, matrix_of(x), numbers(&y, 1, "y"), None, None)

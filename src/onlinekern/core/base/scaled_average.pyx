@@ -3,21 +3,134 @@
 The parameters of a model (coefficients of support vectors, or weights of features) are stored as a
 vector v and a scale s: w = s v. Shrinking the model multiplies s, and leaves v as it is.
 
-The average of the models w_1 ... w_t is kept without adding up vectors. Let S be the total of the
-scales of these models. If v had never changed, their sum would be S v. A number a that is added to
-v_j counts for later models only, so S v_j is too large by S a, with the S of that moment. This
-excess is added to the companion c_j. At every step
+The average of the models w_1 ... w_t is kept without adding up vectors. Model u has the weight c_u.
+Let S be the total of c_u s_u over these models. If v had never changed, their weighted sum would be
+S v. A number a that is added to v_j counts for later models only, so S v_j is too large by S a,
+with the S of that moment. This excess is added to the companion k_j. At every step
 
-    w_1 + ... + w_t = S v - c.
+    c_1 w_1 + ... + c_t w_t = S v - k.
 
-A score of the average costs one more product, that of c with the sample. A sample that does not
+A score of the average costs one more product, that of k with the sample. A sample that does not
 change v costs nothing more. The average that predicts includes the present model, w_{t + 1} = s v:
 
-    ((S + s) v - c) / (t + 1).
+    ((S + c_{t + 1} s) v - k) / (c_1 + ... + c_{t + 1}).
 
-`fold_scale` multiplies the scale into v, before s leaves the range in which v and c are accurate.
-S then restarts at 0, and -c is the sum of the models so far.
+The weights are functions of the number n of a model, from 1:
+
+    uniform       c_n = 1
+    polynomial    c_n = n (n + 1) (n + 2): the average moves by the share 4 / (n + 3) towards model
+                  n (Shamir and Zhang 2013, eq. 10, eta = 3)
+    exponential   c_n = a^-n, but for a common factor: model n - i has the share a^i of model n
+
+The sum of the first n is n, n (n + 1) (n + 2) (n + 3) / 4, and a geometric sum. So the exponential
+average is not biased towards w_1, as one that begins with it would be.
+
+Polynomial weights never overflow. Exponential ones would: they start from 1 again after `period`
+models, when S and the companions are divided by what the weights have grown to. Rounding does not
+accumulate: the weights grow as fast as S does.
+
+`fold_scale` multiplies the scale into v, before s leaves the range in which v and k are accurate.
+S then restarts at 0, and -k is the weighted sum of the models so far.
 """
+from libc.math cimport expm1, log, log1p, pow
+
+from numbers import Real
+
+import numpy as np
+
+from onlinekern.core.base.state cimport shown
+
+# Weights grow to it before they start from 1 again: far from overflow, also times a coefficient.
+cdef double LARGEST_WEIGHT = 2.0 ** 256
+# Of the weight from one model to the next: below rounding, the models before the last do not count.
+cdef double LARGEST_GROWTH = 1e100
+
+
+cdef object averaging_of(object averaging):
+    """How models are averaged, as spaces keep it: False, True (uniform), 'decay' or a float.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is none of False, True, 'uniform', 'decay' and a number in (0, 1).
+    """
+    if isinstance(averaging, (bool, np.bool_)):
+        return bool(averaging)
+    if isinstance(averaging, str) and averaging in ("uniform", "decay"):
+        return True if averaging == "uniform" else averaging
+    if not isinstance(averaging, Real):
+        raise TypeError("averaged must be True, False, 'uniform', 'decay' or a number in (0, 1), "
+                        f"got {shown(averaging)}")
+    if not 0 < averaging < 1:
+        raise ValueError(f"averaged must be in (0, 1) if it is a number, got {averaging}")
+    return float(averaging)
+
+
+cdef int begin_average(ScaledAverage *average, object averaging) except -1:
+    """Before the first model; `averaging` is one that `averaging_of` gave."""
+    average.growth = 1
+    average.period = 0
+    if isinstance(averaging, str):
+        average.growth = 0
+    elif not isinstance(averaging, bool):
+        average.growth = min(1 / <double> averaging, LARGEST_GROWTH)
+        # A number next to 1 rounds to it.
+        if average.growth > 1:
+            average.period = max(1, <int64_t> (log(LARGEST_WEIGHT) / log_growth(average)))
+    resume_average(average, 1, 0, 0)
+    return 0
+
+
+cdef double log_growth(const ScaledAverage *average) noexcept nogil:
+    # growth - 1 is exact.
+    return log1p(average.growth - 1)
+
+
+cdef void resume_average(ScaledAverage *average, double scale, double total,
+                         int64_t steps) noexcept nogil:
+    """Go on after so many models."""
+    average.scale, average.total, average.steps = scale, total, steps
+    weigh(average)
+
+
+cdef void weigh(ScaledAverage *average) noexcept nogil:
+    """Set the weight of the present model, and the sum of the weights."""
+    cdef int64_t number = max(<int64_t> 1, n_averaged(average))
+    cdef double n = <double> number
+    if average.growth == 1:
+        average.weight, average.weights = 1, n
+    elif average.growth == 0:
+        average.weight = n * (n + 1) * (n + 2)
+        average.weights = average.weight * (n + 3) / 4
+    else:
+        average.weight = pow(average.growth, <double> ((number - 1) % average.period))
+        average.weights = average.weight / share_of_last(average)
+
+
+cdef void weigh_next(ScaledAverage *average) noexcept nogil:
+    """`weigh`, after a model was counted whose weight was another."""
+    weigh(average)
+    if average.period > 0 and (n_averaged(average) - 1) % average.period == 0:
+        average.total *= pow(average.growth, -<double> average.period)
+
+
+cdef double share_of_last(const ScaledAverage *average) noexcept nogil:
+    """The share of the present model in the average: its weight over the sum of the weights."""
+    cdef double n = <double> max(<int64_t> 1, n_averaged(average))
+    if average.growth == 1:
+        return 1 / n
+    if average.growth == 0:
+        return 4 / (n + 3)
+    return (average.growth - 1) / (-average.growth * expm1(-n * log_growth(average)))
+
+
+cdef void renew_companions(const ScaledAverage *average, double *companions,
+                           Py_ssize_t n) noexcept nogil:
+    """Divide n companions by what the weights grow to in a period."""
+    cdef Py_ssize_t j
+    cdef double factor = pow(average.growth, -<double> average.period)
+    for j in range(n):
+        companions[j] *= factor
 
 
 cdef void fold_scale(ScaledAverage *average, double factor, double *values, double *companions,
@@ -38,5 +151,6 @@ cdef void fold_scale(ScaledAverage *average, double factor, double *values, doub
 
 
 cdef object averaged_array(const ScaledAverage *average, object values, object companions):
-    """The parameters of the average model, from arrays of v and of c."""
-    return ((average.total + average.scale) * values - companions) / n_averaged(average)
+    """The parameters of the average model, from arrays of v and of k."""
+    return ((average.total + average.weight * average.scale) * values - companions) \
+        / average.weights

@@ -1,7 +1,11 @@
-# Policies that evict a random support vector. May change at minor versions.
+# Policies that evict a support vector, the oldest or a random one. May change at minor versions.
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.random cimport Generator
 from onlinekern.core.budgets.policy cimport Bounded
+
+
+cdef class OldestEviction(Bounded):
+    pass
 
 
 cdef class RandomEviction(Bounded):

@@ -1,4 +1,4 @@
-"""Random eviction: RBP, BOGD and BOGD++ evict a random support vector when the budget is full.
+"""Eviction from a full set: of the oldest support vector, or of a random one (RBP, BOGD, BOGD++).
 
 The new sample takes the slot of the evicted one, so a full set occupies slots 0 ... B - 1.
 """
@@ -8,6 +8,37 @@ from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.random cimport Generator
 from onlinekern.core.base.vector cimport ops_for
 from onlinekern.core.budgets.policy cimport Bounded, Budget, bound_of
+from onlinekern.core.kernels.support_set cimport SupportSet
+
+
+cdef class OldestEviction(Bounded):
+    """Evict the support vector that came in first.
+
+    It leaves the average of the models too, see `Coefficients.clear`.
+
+    Parameters
+    ----------
+    max_support : int >= 1
+    """
+
+    cdef bint fills_slots(self) noexcept:
+        return True
+
+    cdef int check_support(self, SupportSet support) except -1:
+        Bounded.check_support(self, support)
+        cdef Py_ssize_t slot
+        for slot in range(support.n):
+            if support.age(slot) % self.max_support != slot:
+                raise ValueError(f"{self!r} puts its support vectors into the slots in turn: slot "
+                                 f"{slot} cannot have support vector {support.age(slot)}")
+        return 0
+
+    cdef Status admit(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
+        if not self.is_full():
+            return Budget.admit(self, i, coefficients)
+        # The slots were filled in turn, and so they are emptied: the next one holds the oldest.
+        return NO_MEMORY if self.support.replace(
+            self.support.n_added() % self.max_support, i, coefficients) < 0 else OK
 
 
 cdef class RandomEviction(Bounded):
@@ -119,6 +150,7 @@ cdef class NonuniformEviction(UniformEviction):
 
 
 POLICIES = {
+    "oldest": OldestEviction,
     "random": RandomEviction,
     "uniform": UniformEviction,
     "nonuniform": NonuniformEviction,

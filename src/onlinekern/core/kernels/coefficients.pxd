@@ -9,6 +9,7 @@ cdef class Coefficients:
     cdef const ok_vector_ops *ops
     cdef readonly Py_ssize_t n_outputs, n, capacity
     cdef readonly bint averaged
+    cdef readonly object averaging   # how: False, True (uniform), 'decay' or a float
     cdef double *values          # n_outputs x capacity, to be multiplied by the scale; 0 beyond n
     cdef double *companions      # the same shape, behind the values; NULL if not averaged
     cdef ScaledAverage average, saved_average
@@ -38,7 +39,7 @@ cdef class Coefficients:
                              const double *lengths) noexcept nogil
     cdef double norm(self, Py_ssize_t slot) noexcept nogil
     cdef void norms(self, double *out) noexcept nogil
-    cdef void advance(self) noexcept nogil
+    cdef Status advance(self) noexcept nogil
     cdef Status shrink(self, double factor) noexcept nogil
     cdef Status fold(self, double factor) noexcept nogil
     cdef Py_ssize_t n_vectors(self) noexcept nogil

@@ -16,7 +16,8 @@ import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.scaled_average cimport (
-    averaged_array, averaged_score, companion_step, count_model, fold_scale,
+    averaged_array, averaged_score, averaging_of, begin_average, companion_step, count_model,
+    ends_period, fold_scale, renew_companions, resume_average,
 )
 from onlinekern.core.base.state cimport (
     MOST_OUTPUTS, count_of, doubles_of_shape, fields_of, finite_number, integer_within,
@@ -39,18 +40,20 @@ cdef class Coefficients:
     Parameters
     ----------
     n_outputs : int
-    averaged : bool
-        Keep the companions from which the average of f_1 ... f_t is scored.
+    averaged : bool, 'uniform', 'decay' or float in (0, 1)
+        Keep the companions from which an average of f_1 ... f_t is scored, and which one; see
+        `base.scaled_average`.
     itemsize : int
         4 or 8, the element size of the kernel values that are scored.
     """
 
-    def __cinit__(self, Py_ssize_t n_outputs, bint averaged, Py_ssize_t itemsize):
+    def __cinit__(self, Py_ssize_t n_outputs, averaged, Py_ssize_t itemsize):
         integer_within("n_outputs", n_outputs, 1, MOST_OUTPUTS)
         self.n_outputs = n_outputs
-        self.averaged = averaged
+        self.averaging = averaging_of(averaged)
+        self.averaged = self.averaging is not False
         self.ops = ops_for(itemsize)
-        self.average.scale = 1
+        begin_average(&self.average, self.averaging)
         self.journal = Journal(0)
 
     def __dealloc__(self):
@@ -251,9 +254,17 @@ cdef class Coefficients:
             square += self.values[k * self.capacity + slot] * self.values[k * self.capacity + slot]
         return sqrt(square)
 
-    cdef void advance(self) noexcept nogil:
-        """Count one step: f_t has been scored and enters the average. Before `shrink`, `assign`."""
+    cdef Status advance(self) noexcept nogil:
+        """Count one step: f_t has been scored and enters the average. Before `shrink`, `assign`.
+
+        Returns a status.
+        """
+        if self.averaged and ends_period(&self.average):
+            if self.preserve() < 0:
+                return NO_MEMORY
+            renew_companions(&self.average, self.companions, self.n_outputs * self.capacity)
         count_model(&self.average)
+        return OK
 
     cdef Status shrink(self, double factor) noexcept nogil:
         """f <- factor f, in O(1) but for a rare fold. Returns a status."""
@@ -348,4 +359,4 @@ cdef class Coefficients:
             if self.averaged:
                 memcpy(self.companions + k * self.capacity, &companions[k, 0], n * sizeof(double))
         self.n = n
-        self.average.scale, self.average.total, self.average.steps = scale, total, steps
+        resume_average(&self.average, scale, total, steps)

@@ -48,14 +48,14 @@ cdef class SupportSet:
     dtype : numpy.float32 or numpy.float64
         Of the support vectors and the kernel values; coefficients and scores are double.
     n_outputs : int
-    averaged : bool
-        Whether the average of f_1 ... f_t is scored beside f_t.
+    averaged : bool, 'uniform', 'decay' or float in (0, 1)
+        Whether an average of f_1 ... f_t is scored beside f_t, and which; see `Coefficients`.
     sparse : bool
         Whether the samples are sparse: of many features, support vectors are stored sparse too.
     """
 
     def __cinit__(self, Kernel kernel not None, Py_ssize_t n_features, dtype,
-                  Py_ssize_t n_outputs, bint averaged, bint sparse):
+                  Py_ssize_t n_outputs, averaged, bint sparse):
         itemsize = float_dtype(dtype).itemsize
         integer_within("n_features", n_features, 0, MOST_FEATURES)
         self.kernel = kernel
@@ -77,7 +77,7 @@ cdef class SupportSet:
     def arguments(self):
         """The constructor's arguments."""
         return (self.kernel, self.store.d, self.dtype, self.n_outputs,
-                self.coefficients.averaged, self.sparse)
+                self.coefficients.averaging, self.sparse)
 
     cdef Window new_window(self, Py_ssize_t rows):
         """A window over up to `rows` samples."""
@@ -400,6 +400,6 @@ cdef SupportSet restored_set(object arguments, object state):
         raise ValueError(f"coefficients of {n_outputs} outputs must have so many rows, got shape "
                          f"{np.shape(state['values'])}")
     cdef SupportSet support = SupportSet(kernel, n_features, dtype, n_outputs,
-                                         flag_of("averaged", averaged), flag_of("sparse", sparse))
+                                         averaged, flag_of("sparse", sparse))
     support.set_state(state)
     return support

@@ -33,6 +33,9 @@ cdef struct Update:
 cdef class Head(Part):
     cdef readonly Py_ssize_t n_outputs
     cdef readonly Py_ssize_t n_labels     # labels are 0 ... n_labels - 1; 0: they are any numbers
+    # By which the weights of earlier targets are multiplied where the model standardises them; 0:
+    # it learns targets as they are.
+    cdef readonly double target_forgetting
     cdef int check_label(self, double y) except -1
     cdef int check_labels(self, const double[::1] y) except -1
     cdef double predict(self, const double *scores) noexcept nogil

@@ -13,23 +13,25 @@ import numpy as np
 
 from onlinekern.core.base.part cimport Part
 from onlinekern.core.base.random cimport Generator
-from onlinekern.core.base.state cimport MOST_OUTPUTS, integer_within, not_negative
+from onlinekern.core.base.state cimport (
+    MOST_OUTPUTS, integer_within, not_negative, positive_number)
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.learning.sampling cimport Gate
 
 
-cdef inline double importance_of(double f, double y, Update *update, Rule rule, Gate gate,
-                                 Generator rng) noexcept nogil:
+cdef inline double importance_of(double f, double y, double weight, Update *update, Rule rule,
+                                 Gate gate, Generator rng) noexcept nogil:
     """What the gate says of a scalar problem."""
     return 1 if gate.always else \
-        gate.importance(rule.loss, f, y, rule.loss.value(f, y), rng, &update.uniform)
+        gate.importance(rule.loss, f, y, rule.loss.value(f, y), weight, rng, &update.uniform)
 
 
-cdef inline bint note_importance(Py_ssize_t k, double f, double y, double importance,
-                                 Update *update, Rule rule) noexcept nogil:
+cdef inline bint note_importance(Py_ssize_t k, double f, double y, double weight,
+                                 double importance, Update *update, Rule rule) noexcept nogil:
     """Note what the gate said of output k. Returns whether its coefficient depends on the length.
     """
-    cdef bint needed = importance != 0 and rule.uses_length and rule.needs_length(f, y)
+    cdef bint needed = importance != 0 and rule.uses_length \
+        and rule.needs_length(f, y, importance * weight)
     update.importances[k] = importance
     update.needs_length[k] = needed
     update.lengths[k] = 0
@@ -38,10 +40,11 @@ cdef inline bint note_importance(Py_ssize_t k, double f, double y, double import
     return needed
 
 
-cdef inline bint select_length(Py_ssize_t k, double f, double y, Update *update, Rule rule,
-                               Gate gate, Generator rng) noexcept nogil:
+cdef inline bint select_length(Py_ssize_t k, double f, double y, double weight, Update *update,
+                               Rule rule, Gate gate, Generator rng) noexcept nogil:
     """Ask the gate about output k, and note what it says. Returns what `note_importance` does."""
-    return note_importance(k, f, y, importance_of(f, y, update, rule, gate, rng), update, rule)
+    cdef double importance = importance_of(f, y, weight, update, rule, gate, rng)
+    return note_importance(k, f, y, weight, importance, update, rule)
 
 
 cdef inline void begin_sample(Update *update) noexcept nogil:
@@ -108,12 +111,29 @@ cdef class Head(Part):
                              Generator rng) noexcept nogil:
         """Set `needs_length` and `importances` for each output, and the lengths to 0."""
         begin_sample(update)
-        update.needs_lengths = select_length(0, sample.scores[0], self.target(sample.y), update,
-                                             rule, gate, rng)
+        update.needs_lengths = select_length(0, sample.scores[0], self.target(sample.y),
+                                             sample.weight, update, rule, gate, rng)
 
     cdef void solve(self, const Sample *sample, Update *update, Rule rule) noexcept nogil:
         """Compute loss, shrink, coefficients and contractions from the scores and lengths."""
         solve_one(self.target(sample.y), sample, update, rule)
+
+
+cdef class Standardized(Head):
+    """The head of a regression whose targets the model standardises (`learning.targets`).
+
+    Parameters
+    ----------
+    forgetting : float in (0, 1], default 1
+        By which the weights of earlier targets are multiplied at each sample.
+    """
+
+    def __init__(self, forgetting=1.0):
+        Head.__init__(self)
+        self.target_forgetting = positive_number("forgetting", forgetting)
+        if self.target_forgetting > 1:
+            raise ValueError(f"forgetting must be <= 1, got {forgetting}")
+        self.arguments = (float(forgetting),)
 
 
 cdef inline double sign_of(double y) noexcept nogil:
@@ -138,8 +158,8 @@ cdef class Binary(Head):
     cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Gate gate,
                              Generator rng) noexcept nogil:
         begin_sample(update)
-        update.needs_lengths = select_length(0, sample.scores[0], sign_of(sample.y), update, rule,
-                                             gate, rng)
+        update.needs_lengths = select_length(0, sample.scores[0], sign_of(sample.y), sample.weight,
+                                             update, rule, gate, rng)
 
     cdef void solve(self, const Sample *sample, Update *update, Rule rule) noexcept nogil:
         solve_one(sign_of(sample.y), sample, update, rule)
@@ -187,7 +207,7 @@ cdef class OneVsRest(Head):
         begin_sample(update)
         for k in range(self.n_outputs):
             update.needs_lengths |= select_length(k, sample.scores[k], 1 if k == label else -1,
-                                                  update, rule, gate, rng)
+                                                  sample.weight, update, rule, gate, rng)
 
     cdef void solve(self, const Sample *sample, Update *update, Rule rule) noexcept nogil:
         cdef Py_ssize_t k, label = <Py_ssize_t> sample.y
@@ -227,7 +247,8 @@ cdef class Margin(OneVsRest):
             update.lengths[k] = 0
         begin_sample(update)
         update.needs_lengths = select_length(
-            label, sample.scores[label] - sample.scores[rival], 1, update, rule, gate, rng)
+            label, sample.scores[label] - sample.scores[rival], 1, sample.weight, update, rule,
+            gate, rng)
         update.needs_length[rival] = update.needs_lengths
 
     cdef void solve(self, const Sample *sample, Update *update, Rule rule) noexcept nogil:
@@ -259,11 +280,13 @@ cdef class Joint(Margin):
         cdef Py_ssize_t k, label = <Py_ssize_t> sample.y
         cdef double importance
         begin_sample(update)
-        importance = importance_of(self.margin(sample.scores, label), 1, update, rule, gate, rng)
+        importance = importance_of(self.margin(sample.scores, label), 1, sample.weight, update,
+                                   rule, gate, rng)
         update.needs_lengths = False
         for k in range(self.n_outputs):
             update.needs_lengths |= note_importance(
-                k, sample.scores[k], 1 if k == label else -1, importance, update, rule)
+                k, sample.scores[k], 1 if k == label else -1, sample.weight, importance, update,
+                rule)
 
     cdef void solve(self, const Sample *sample, Update *update, Rule rule) noexcept nogil:
         cdef Py_ssize_t k, label = <Py_ssize_t> sample.y
@@ -335,5 +358,5 @@ cdef class Weighted(Head):
                 update.coefficients[k] *= self.weights[label]
 
 
-HEADS = {"regression": Head, "binary": Binary, "ovr": OneVsRest, "margin": Margin, "joint": Joint,
-         "joint_ovr": JointOneVsRest}
+HEADS = {"regression": Head, "standardized": Standardized, "binary": Binary, "ovr": OneVsRest,
+         "margin": Margin, "joint": Joint, "joint_ovr": JointOneVsRest}

@@ -6,7 +6,7 @@ disagree. Scalars are double whatever the dtype of the samples.
 
 For classification y is -1 or +1; for regression it is the target.
 """
-from libc.math cimport NAN, exp, fabs, log1p
+from libc.math cimport NAN, exp, fabs, log1p, sqrt
 
 from onlinekern.core.base.part cimport Part
 
@@ -25,6 +25,13 @@ cdef class Loss(Part):
         """Its negative derivative with respect to f."""
         self.missing = b"Loss.slope"
         return NAN
+
+    cdef double demand(self, double f, double y, double weight) noexcept nogil:
+        """How far the score must move, with its sign, until a sample of this weight has no loss.
+
+        For losses whose slope is -1, 0 or 1; of the others the weight is ignored.
+        """
+        return self.slope(f, y) * self.value(f, y)
 
     def evaluate(self, double f, double y):
         """The pair (value, negative slope) at a score f and a target y."""
@@ -51,6 +58,11 @@ cdef class Hinge(Loss):
 
     cdef double slope(self, double f, double y) noexcept nogil:
         return y if y * f < 1 else 0
+
+    cdef double demand(self, double f, double y, double weight) noexcept nogil:
+        """The margin that is demanded is sqrt(weight) (Crammer et al. 2006, section 6)."""
+        cdef double gap = sqrt(weight) - y * f
+        return y * gap if gap > 0 else 0
 
 
 cdef class SquaredHinge(Loss):
@@ -136,6 +148,13 @@ cdef class EpsilonInsensitive(Loss):
         if fabs(y - f) <= self.epsilon:
             return 0
         return 1 if y > f else -1
+
+    cdef double demand(self, double f, double y, double weight) noexcept nogil:
+        """The deviation that is no loss is epsilon / sqrt(weight)."""
+        cdef double gap = fabs(y - f) - self.epsilon / sqrt(weight)
+        if gap <= 0:
+            return 0
+        return gap if y > f else -gap
 
 
 cdef class Absolute(EpsilonInsensitive):

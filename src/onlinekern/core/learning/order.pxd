@@ -13,3 +13,4 @@ cdef class Order:
 
 cdef int check_targets(Head head, Order order, const double[::1] y, const double[::1] weight,
                        Py_ssize_t n) except -1
+cdef int check_outputs(Head head, const double[:, ::1] scores, Py_ssize_t n) except -1

@@ -52,3 +52,11 @@ cdef int check_targets(Head head, Order order, const double[::1] y, const double
     head.check_labels(y)
     order.check_rows(n)
     return 0
+
+
+cdef int check_outputs(Head head, const double[:, ::1] scores, Py_ssize_t n) except -1:
+    """Raise ValueError unless there is room for the scores of n rows; None is no room wanted."""
+    if scores is not None and (scores.shape[0] != n or scores.shape[1] != head.n_outputs):
+        raise ValueError(f"scores must have shape {(n, head.n_outputs)}, got "
+                         f"{(scores.shape[0], scores.shape[1])}")
+    return 0

@@ -9,7 +9,7 @@ cdef class Rule(Part):
     cdef readonly Loss loss
     cdef readonly bint second_order
     cdef readonly bint uses_length   # whether a coefficient may depend on the squared length
-    cdef bint needs_length(self, double f, double y) noexcept nogil
+    cdef bint needs_length(self, double f, double y, double importance) noexcept nogil
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil
     cdef double contraction(self, double f, double y, double q, double importance) noexcept nogil
@@ -18,5 +18,4 @@ cdef class Rule(Part):
 
 
 cdef class PassiveAggressive(Rule):
-    cdef double C
-    cdef double tau(self, double loss, double q, double C) noexcept nogil
+    pass

@@ -49,7 +49,7 @@ cdef class Rule(Part):
     def __cinit__(self, *args, **kwargs):
         self.uses_length = True
 
-    cdef bint needs_length(self, double f, double y) noexcept nogil:
+    cdef bint needs_length(self, double f, double y, double importance) noexcept nogil:
         """Whether the coefficient at this score depends on the squared length.
 
         True is always right; False, where there is no update, spares spaces the computation.
@@ -222,7 +222,9 @@ cdef class PassiveAggressive(Rule):
     """tau = l / q in the direction of the target (Crammer et al. 2006, eq. 5).
 
     For losses whose slope is -1, 0 or +1 (hinge, epsilon-insensitive). A sample of length q <= 0
-    (an empty row under the linear kernel) cannot change its own score and is skipped.
+    (an empty row under the linear kernel) cannot change its own score and is skipped. For a sample
+    of importance w, l is the loss with the margin sqrt(w) instead of 1 (section 6 there), and in
+    regression with epsilon / sqrt(w).
 
     Parameters
     ----------
@@ -233,17 +235,12 @@ cdef class PassiveAggressive(Rule):
         self.loss = loss
         self.arguments = (loss,)
 
-    cdef bint needs_length(self, double f, double y) noexcept nogil:
-        return self.loss.slope(f, y) != 0
+    cdef bint needs_length(self, double f, double y, double importance) noexcept nogil:
+        return self.loss.demand(f, y, importance) != 0
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil:
-        if q <= 0:
-            return 0
-        return self.loss.slope(f, y) * self.tau(self.loss.value(f, y), q, self.C * importance)
-
-    cdef double tau(self, double loss, double q, double C) noexcept nogil:
-        return loss / q
+        return 0 if q <= 0 else self.loss.demand(f, y, importance) / q
 
 
 cdef class PassiveAggressive1(PassiveAggressive):
@@ -256,10 +253,21 @@ cdef class PassiveAggressive1(PassiveAggressive):
         Aggressiveness, multiplied by the importance of the sample.
     """
 
+    cdef double C
+
     def __init__(self, Loss loss not None, double C=1.0):
         self.loss = loss
         self.C = C
         self.arguments = (loss, C)
+
+    cdef bint needs_length(self, double f, double y, double importance) noexcept nogil:
+        return self.loss.slope(f, y) != 0
+
+    cdef double coefficient(self, double f, double y, double q, int64_t t,
+                            double importance) noexcept nogil:
+        if q <= 0:
+            return 0
+        return self.loss.slope(f, y) * self.tau(self.loss.value(f, y), q, self.C * importance)
 
     cdef double tau(self, double loss, double q, double C) noexcept nogil:
         return min(C, loss / q)
@@ -280,7 +288,7 @@ cdef class ScaledPassiveAggressive1(PassiveAggressive1):
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil:
-        return importance * PassiveAggressive.coefficient(self, f, y, q, t, 1)
+        return importance * PassiveAggressive1.coefficient(self, f, y, q, t, 1)
 
 
 cdef class ScaledPassiveAggressive2(PassiveAggressive2):

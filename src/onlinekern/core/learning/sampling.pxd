@@ -6,5 +6,5 @@ from onlinekern.core.learning.losses cimport Loss
 
 cdef class Gate(Part):
     cdef readonly bint always    # the importance is 1 for every sample
-    cdef double importance(self, Loss loss, double f, double y, double suffered, Generator rng,
-                           double *uniform) noexcept nogil
+    cdef double importance(self, Loss loss, double f, double y, double suffered, double weight,
+                           Generator rng, double *uniform) noexcept nogil

@@ -34,11 +34,11 @@ cdef class Gate(Part):
     def __cinit__(self, *args, **kwargs):
         self.always = type(self) is Gate
 
-    cdef double importance(self, Loss loss, double f, double y, double suffered, Generator rng,
-                           double *uniform) noexcept nogil:
+    cdef double importance(self, Loss loss, double f, double y, double suffered, double weight,
+                           Generator rng, double *uniform) noexcept nogil:
         """1/p with probability p, else 0: the sample does not update.
 
-        `suffered` is the value of the loss at score f and target y.
+        `suffered` is the value of the loss at score f and target y, of a sample of this weight.
         """
         return 1
 
@@ -57,13 +57,16 @@ cdef class WithinMargin(Gate):
         self.margin = margin
         self.arguments = (margin,)
 
-    cdef double importance(self, Loss loss, double f, double y, double suffered, Generator rng,
-                           double *uniform) noexcept nogil:
+    cdef double importance(self, Loss loss, double f, double y, double suffered, double weight,
+                           Generator rng, double *uniform) noexcept nogil:
         return y * f < self.margin
 
 
 cdef class LossProportional(Gate):
     """Accept with probability min(alpha, loss) / beta (SPA: Lu, Zhao and Hoi 2016, eq. 5).
+
+    The loss is that of the sample times its weight, if the importance is 1/p. If it is 1, the
+    weight acts on the step alone: it would count twice.
 
     Parameters
     ----------
@@ -86,16 +89,18 @@ cdef class LossProportional(Gate):
         if not weighted:
             self.arguments = (alpha, beta, False)
 
-    cdef double importance(self, Loss loss, double f, double y, double suffered, Generator rng,
-                           double *uniform) noexcept nogil:
-        cdef double importance = accept(min(self.alpha, suffered) / self.beta, rng, uniform)
+    cdef double importance(self, Loss loss, double f, double y, double suffered, double weight,
+                           Generator rng, double *uniform) noexcept nogil:
+        cdef double seen = weight * suffered if self.weighted else suffered
+        cdef double importance = accept(min(self.alpha, seen) / self.beta, rng, uniform)
         return importance if self.weighted else <double> (importance > 0)
 
 
 cdef class SlopeProportional(Gate):
     """Accept with probability |dl/df| / G, at most 1 (OSKL: Zhang et al. 2013).
 
-    The coefficient of a gradient rule is then eta G, or eta |dl/df| where p is 1.
+    The coefficient of a gradient rule is then eta G, or eta |dl/df| where p is 1. The slope is that
+    of the loss times the weight of the sample.
 
     Parameters
     ----------
@@ -108,9 +113,9 @@ cdef class SlopeProportional(Gate):
         self.G = G
         self.arguments = (G,)
 
-    cdef double importance(self, Loss loss, double f, double y, double suffered, Generator rng,
-                           double *uniform) noexcept nogil:
-        return accept(min(1.0, fabs(loss.slope(f, y)) / self.G), rng, uniform)
+    cdef double importance(self, Loss loss, double f, double y, double suffered, double weight,
+                           Generator rng, double *uniform) noexcept nogil:
+        return accept(min(1.0, weight * fabs(loss.slope(f, y)) / self.G), rng, uniform)
 
 
 GATES = {

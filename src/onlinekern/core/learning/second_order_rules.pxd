@@ -4,5 +4,6 @@ from onlinekern.core.learning.rules cimport Rule
 
 cdef class ConfidenceWeighted(Rule):
     cdef double phi, C
+    cdef double quantile(self, double importance) noexcept nogil
     cdef double alpha(self, double m, double v, double importance) noexcept nogil
-    cdef double excess(self, double m, double v) noexcept nogil
+    cdef double excess(self, double m, double v, double phi) noexcept nogil

@@ -39,7 +39,7 @@ cdef class AROW(Rule):
         self.second_order = True
         self.arguments = (loss, r)
 
-    cdef bint needs_length(self, double f, double y) noexcept nogil:
+    cdef bint needs_length(self, double f, double y, double importance) noexcept nogil:
         return self.loss.slope(f, y) != 0
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
@@ -61,6 +61,8 @@ cdef class ConfidenceWeighted(Rule):
     psi = 1 + phi^2 / 2 and zeta = 1 + phi^2,
     alpha = (-m psi + sqrt(m^2 phi^4 / 4 + v phi^2 zeta)) / (v zeta).
 
+    For a sample of weight w, phi is sqrt(w) phi: as in plain PA, the margin must be larger.
+
     Parameters
     ----------
     loss : Loss
@@ -75,23 +77,28 @@ cdef class ConfidenceWeighted(Rule):
         self.second_order = True
         self.arguments = (loss, confidence)
 
-    cdef double excess(self, double m, double v) noexcept nogil:
+    cdef double quantile(self, double importance) noexcept nogil:
+        """The margin that is demanded, in deviations of the score."""
+        return self.phi * sqrt(importance)
+
+    cdef double excess(self, double m, double v, double phi) noexcept nogil:
         """phi^2 v - m^2: at m > 0, positive where there is an update."""
-        cdef double bound = self.phi * sqrt(v)
+        cdef double bound = phi * sqrt(v)
         return (bound - m) * (bound + m)
 
     cdef double alpha(self, double m, double v, double importance) noexcept nogil:
         """The absolute value of the coefficient; m < phi sqrt(v) and v > 0."""
-        cdef double square = self.phi * self.phi
+        cdef double phi = self.quantile(importance)
+        cdef double square = phi * phi
         cdef double middle = m * (1 + square / 2)
         cdef double root = sqrt(m * m * square * square / 4 + v * square * (1 + square))
         if m > 0:
-            return self.excess(m, v) / (v * (middle + root))
+            return self.excess(m, v, phi) / (v * (middle + root))
         return (root - middle) / (v * (1 + square))
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil:
-        if q <= 0 or y * f >= self.phi * sqrt(q):
+        if q <= 0 or y * f >= self.quantile(importance) * sqrt(q):
             return 0
         return y * self.alpha(y * f, q, importance)
 
@@ -101,9 +108,9 @@ cdef class ConfidenceWeighted(Rule):
         sqrt(u) = (-alpha v phi + sqrt((alpha v phi)^2 + 4 v)) / 2.
         """
         cdef double part, slope
-        if q <= 0 or y * f >= self.phi * sqrt(q):
+        if q <= 0 or y * f >= self.quantile(importance) * sqrt(q):
             return 0
-        part = self.alpha(y * f, q, importance) * self.phi
+        part = self.alpha(y * f, q, importance) * self.quantile(importance)
         slope = part * q
         return part / (2 * q / (slope + sqrt(slope * slope + 4 * q)) + slope)
 
@@ -124,6 +131,10 @@ cdef class SoftConfidenceWeighted1(ConfidenceWeighted):
         self.C = C
         self.arguments = (loss, confidence, C)
 
+    cdef double quantile(self, double importance) noexcept nogil:
+        # The importance multiplies C.
+        return self.phi
+
     cdef double alpha(self, double m, double v, double importance) noexcept nogil:
         return min(self.C * importance, ConfidenceWeighted.alpha(self, m, v, importance))
 
@@ -140,7 +151,7 @@ cdef class SoftConfidenceWeighted2(SoftConfidenceWeighted1):
         cdef double middle = m * (2 * n + square * v)
         cdef double root = self.phi * sqrt(square * m * m * v * v + 4 * n * v * (n + v * square))
         if m > 0:
-            return 2 * self.excess(m, v) / (root + middle)
+            return 2 * self.excess(m, v, self.phi) / (root + middle)
         return (root - middle) / (2 * n * (n + v * square))
 
 

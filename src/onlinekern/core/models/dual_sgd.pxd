@@ -21,6 +21,7 @@ cdef class Weights:
     cdef void scores(self, const char *z, double *current, double *averaged) noexcept nogil
     cdef void absorb(self, Py_ssize_t slot, const char *z) noexcept nogil
     cdef void shift(self, const double *step) noexcept nogil
+    cdef void advance(self) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil
 

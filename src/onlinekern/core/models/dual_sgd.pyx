@@ -17,7 +17,9 @@ from libc.string cimport memcpy
 import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
-from onlinekern.core.base.scaled_average cimport averaged_array, averaged_score, companion_step
+from onlinekern.core.base.scaled_average cimport (
+    averaged_array, averaged_score, companion_step, ends_period, renew_companions,
+)
 from onlinekern.core.base.state cimport doubles_of_shape, fields_of, integer_within
 from onlinekern.core.base.undo cimport Journal, JournaledMatrix
 from onlinekern.core.budgets.policy cimport Bounded, Budget, bound_of
@@ -27,6 +29,7 @@ from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.kernels.coefficients cimport Coefficients
 from onlinekern.core.kernels.support_set cimport SupportSet
 from onlinekern.core.kernels.window cimport Window
+from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.models.space cimport InverseTimeSpace, KernelSpace
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
 
@@ -95,6 +98,14 @@ cdef class Weights:
             offsets[k] += raw
             if self.averaged:
                 offsets[K + k] += companion_step(&self.shared.average, raw)
+
+    cdef void advance(self) noexcept nogil:
+        """Called before the coefficients count a step: these companions belong to theirs."""
+        cdef Py_ssize_t K = self.n_outputs
+        if ends_period(&self.shared.average):
+            self.values.touch_all()
+            renew_companions(&self.shared.average, self.values.row(K), K * self.length)
+            renew_companions(&self.shared.average, self.offsets.touch(0) + K, K)
 
     cdef void checkpoint(self) noexcept nogil:
         """Make the present state the one that `rollback` returns to."""
@@ -264,6 +275,10 @@ cdef class DualSpace(InverseTimeSpace):
             return NO_MEMORY
         self.merging.open(self.support.window.block)
         return OK
+
+    cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
+        self.merging.weights.advance()
+        return InverseTimeSpace.update(self, i, update)
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
         self.support.coefficients.scores(self.support.kernel_values(i), current, averaged)

@@ -1,6 +1,7 @@
 # Hyperplanes over the blocks of a lifted sample. May change at minor versions.
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t
 
+from onlinekern.core.base.scaled_average cimport ScaledAverage
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport ok_vector_ops
 from onlinekern.core.learning.heads cimport Update
@@ -22,7 +23,7 @@ cdef class Hyperplanes:
     cdef readonly bint averaged, second_order
     cdef readonly double shared_variance
     cdef JournaledMatrix blocks  # rows of weights, companions, variances: n_outputs x width each
-    cdef int64_t steps, saved_steps
+    cdef ScaledAverage average, saved_average
 
     cdef double prior_variance(self, Py_ssize_t block) noexcept nogil
     cdef double dot(self, const Term *term, const double *features,
@@ -40,5 +41,7 @@ cdef class Hyperplanes:
                                double coefficient) noexcept nogil
     cdef void second_order_step(self, const Term *term, Py_ssize_t k, double coefficient,
                                 double contraction) noexcept nogil
+    cdef void advance(self) noexcept nogil
+    cdef void total_weights(self) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil

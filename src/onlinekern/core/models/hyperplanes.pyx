@@ -13,12 +13,17 @@ it: S_b -= beta (g_b S_b f_b)^2 (diagonal AROW).
 
 The features of a term are dense (`width` elements), or those of a sparse sample with their columns.
 
-Averaging. A step that is computed with model i is part of the models i + 1, i + 2, ... Each weight
-has a companion, the sum of i times step i. The mean of the models 1 ... t + 1 is
-((t + 1) weight - companion) / (t + 1).
+Averaging is that of `base.scaled_average`, with a scale of 1: the total S of the first models is
+the sum of their weights in the average. In the mean of the models 1 ... t + 1, a step that is
+computed with model i is part of the models i + 1, i + 2, ...; the companion of a weight is the sum
+of i times step i, and the mean is ((t + 1) weight - companion) / (t + 1).
 """
 from libc.stdint cimport int32_t
 
+from onlinekern.core.base.scaled_average cimport (
+    averaged_score, averaging_of, begin_average, companion_step, count_model, ends_period,
+    renew_companions, resume_average,
+)
 from onlinekern.core.base.state cimport (
     MOST_FEATURES, MOST_OUTPUTS, count_of, integer_within, items_of, not_negative,
 )
@@ -57,14 +62,14 @@ cdef class Hyperplanes:
     n_blocks, n_features, n_outputs : int
     shared_variance : float >= 0
         Prior variance of block 0. The other blocks have 1.
-    averaged : bool
-        Predict with the mean of the models 1 ... t + 1.
+    averaged : bool, 'uniform', 'decay' or float in (0, 1)
+        Predict with an average of the models 1 ... t + 1, and which; see `base.scaled_average`.
     second_order : bool
         Store a variance for each weight.
     """
 
     def __cinit__(self, Py_ssize_t n_blocks, Py_ssize_t n_features, Py_ssize_t n_outputs,
-                  double shared_variance, bint averaged, bint second_order):
+                  double shared_variance, averaged, bint second_order):
         cdef Py_ssize_t b, i, size
         cdef double *variances
         # One feature more is the constant.
@@ -75,12 +80,14 @@ cdef class Hyperplanes:
         self.width = (n_features + OK_PANEL - 1) // OK_PANEL * OK_PANEL
         self.n_outputs = n_outputs
         self.shared_variance = shared_variance
-        self.averaged = averaged
+        averaging = averaging_of(averaged)
+        self.averaged = averaging is not False
+        begin_average(&self.average, averaging)
         self.second_order = second_order
         self.ops = ops_for(sizeof(double))
         size = n_outputs * self.width
         self.blocks = JournaledMatrix(
-            "hyperplanes", n_blocks, (1 + averaged + second_order) * size)
+            "hyperplanes", n_blocks, (1 + self.averaged + second_order) * size)
         for b in range(n_blocks if second_order else 0):
             variances = self.blocks.row(b) + self.variances_offset()
             for i in range(size):
@@ -129,7 +136,7 @@ cdef class Hyperplanes:
             current[k] = sum
             averaged[k] = sum
             if self.averaged:
-                averaged[k] = ((self.steps + 1) * sum - companion) / (self.steps + 1)
+                averaged[k] = averaged_score(&self.average, sum, companion)
 
     cdef void square_features(self, Term *terms, Py_ssize_t n) noexcept nogil:
         """Compute what `squared_lengths` needs: squared features, or their sum if first-order.
@@ -172,7 +179,7 @@ cdef class Hyperplanes:
         The rule received squared lengths divided by `length_unit`.
         """
         cdef Py_ssize_t k, t
-        self.steps += 1
+        self.advance()
         for k in range(self.n_outputs if update.updates else 0):
             if update.coefficients[k] == 0:
                 continue
@@ -183,6 +190,21 @@ cdef class Hyperplanes:
                 else:
                     self.first_order_step(&terms[t], k, update.coefficients[k] / length_unit)
 
+    cdef void advance(self) noexcept nogil:
+        """Add the last model to the average. Call before its update."""
+        cdef Py_ssize_t b
+        if ends_period(&self.average):
+            self.blocks.touch_all()
+            for b in range(self.blocks.n_rows):
+                renew_companions(&self.average, self.blocks.row(b) + self.companions_offset(),
+                                 self.n_outputs * self.width)
+        count_model(&self.average)
+        self.total_weights()
+
+    cdef void total_weights(self) noexcept nogil:
+        """Derive S from the number of models, so that a restored model has the same bits."""
+        self.average.total = self.average.weights - self.average.weight
+
     cdef void first_order_step(self, const Term *term, Py_ssize_t k,
                                double coefficient) noexcept nogil:
         """Add the term to the weights of output k."""
@@ -191,7 +213,8 @@ cdef class Hyperplanes:
         cdef double scale = coefficient * term.factor * self.prior_variance(term.block)
         add_multiple(values, term.features, term.columns, term.count, scale)
         if self.averaged:
-            add_multiple(companions, term.features, term.columns, term.count, scale * self.steps)
+            add_multiple(companions, term.features, term.columns, term.count,
+                         companion_step(&self.average, scale))
 
     cdef void second_order_step(self, const Term *term, Py_ssize_t k, double coefficient,
                                 double contraction) noexcept nogil:
@@ -202,7 +225,7 @@ cdef class Hyperplanes:
         cdef const double *features = term.features
         cdef const int32_t *columns = term.columns
         cdef double scale = coefficient * term.factor
-        cdef double companion_scale = scale * self.steps
+        cdef double companion_scale = companion_step(&self.average, scale)
         cdef double reduction = contraction * term.factor * term.factor
         cdef double direction, variance
         cdef Py_ssize_t i, j
@@ -219,11 +242,11 @@ cdef class Hyperplanes:
             variances[j] = variance if variance > 0 else 0
 
     cdef void checkpoint(self) noexcept nogil:
-        self.saved_steps = self.steps
+        self.saved_average = self.average
         self.blocks.checkpoint()
 
     cdef void rollback(self) noexcept nogil:
-        self.steps = self.saved_steps
+        self.average = self.saved_average
         self.blocks.rollback()
 
     def effective(self):
@@ -231,7 +254,7 @@ cdef class Hyperplanes:
         parts = self.blocks.to_array().reshape(self.blocks.n_rows, -1, self.n_outputs, self.width)
         if not self.averaged:
             return parts[:, 0]
-        return parts[:, 0] - parts[:, 1] / (self.steps + 1)
+        return parts[:, 0] - parts[:, 1] / self.average.weights
 
     def variances(self):
         """Variances of the weights, ndarray of shape (n_blocks, n_outputs, width).
@@ -248,11 +271,12 @@ cdef class Hyperplanes:
 
     def get_state(self):
         """The learned state: number of steps, blocks."""
-        return self.steps, self.blocks.to_array()
+        return self.average.steps, self.blocks.to_array()
 
     def set_state(self, state):
         """Restore the state returned by `get_state`."""
         steps, blocks = items_of(state, "hyperplanes", 2)
         steps = count_of("steps of the hyperplanes", steps)
         self.blocks.set_array(blocks)
-        self.steps = steps
+        resume_average(&self.average, 1, 0, steps)
+        self.total_weights()

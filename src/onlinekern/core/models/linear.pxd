@@ -14,6 +14,7 @@ cdef class LinearSpace(Space):
     cdef const ok_vector_ops *ops
     cdef readonly Py_ssize_t d, width
     cdef readonly bint averaged
+    cdef readonly object averaging   # how: False, True (uniform), 'decay' or a float
     cdef readonly double intercept
     cdef public bint intercept_in_length
     # Weights of all outputs, then, if averaged, their companions; one cache line per row.

@@ -10,7 +10,8 @@ import numpy as np
 
 from onlinekern.core.base.part cimport OK, Status
 from onlinekern.core.base.scaled_average cimport (
-    averaged_array, averaged_score, companion_step, count_model, fold_scale, n_averaged,
+    averaged_array, averaged_score, averaging_of, begin_average, companion_step, count_model,
+    ends_period, fold_scale, n_averaged, renew_companions, resume_average,
 )
 from onlinekern.core.base.state cimport (
     MOST_FEATURES, MOST_OUTPUTS, count_of, fields_of, finite_number, float_dtype, integer_within,
@@ -44,8 +45,9 @@ cdef class LinearSpace(Space):
         Type of the samples. Weights are always float64.
     n_outputs : int
         Number of linear functions.
-    averaged : bool
-        Predict with the average of all models instead of the last model.
+    averaged : bool, 'uniform', 'decay' or float in (0, 1)
+        Predict with an average of all models instead of the last model, and which; see
+        `base.scaled_average`.
     intercept : float >= 0, default=1
         Step of the intercept b: a coefficient a changes b by a * intercept. 0 for no intercept.
         b shrinks with the weights.
@@ -61,20 +63,22 @@ cdef class LinearSpace(Space):
         # Subclasses have arguments of their own. Without `__init__`, a space has no weights.
         self.ops = ops_for(sizeof(double))
         self.blocks = JournaledMatrix("linear weights", 0, LINE)
-        self.average.scale = 1
+        begin_average(&self.average, False)
 
-    def __init__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, bint averaged,
+    def __init__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, averaged,
                  double intercept=1.0, int64_t skipped=0, bint intercept_in_length=False):
         self.d = integer_within("d", d, 0, MOST_FEATURES)
         self.ops = ops_for(float_dtype(dtype).itemsize)
         self.n_outputs = integer_within("n_outputs", n_outputs, 1, MOST_OUTPUTS)
-        self.averaged = averaged
+        self.averaging = averaging_of(averaged)
+        self.averaged = self.averaging is not False
         self.intercept = finite_number("intercept", intercept)
         self.intercept_in_length = intercept_in_length
         self.width = (d + LINE) // LINE * LINE
         self.blocks = JournaledMatrix(
-            "linear weights", (1 + averaged) * n_outputs * self.width // LINE, LINE)
+            "linear weights", (1 + self.averaged) * n_outputs * self.width // LINE, LINE)
         self.average.skipped = count_of("skipped", skipped)
+        begin_average(&self.average, self.averaging)
 
     cdef tuple sample_form(self):
         return self.d, self.ops.itemsize
@@ -153,6 +157,9 @@ cdef class LinearSpace(Space):
     @final
     cdef void advance(self) noexcept nogil:
         """Add the last model to the average. Call before `shrink` and `add`."""
+        if ends_period(&self.average):
+            self.blocks.touch_all()
+            renew_companions(&self.average, self.companions(0), self.n_outputs * self.width)
         count_model(&self.average)
 
     @final
@@ -253,13 +260,13 @@ cdef class LinearSpace(Space):
         steps : int
             Number of samples learnt so far.
         """
-        count = max(steps + 1 - self.average.skipped, 1)
+        resume_average(&self.average, 1, 0, steps)
+        self.average.total = self.average.weights - self.average.weight
         rows = np.zeros((1 + self.averaged, self.n_outputs, self.width))
         rows[0, :, :self.d + 1] = latest
         if self.averaged and predicting is not None:
-            rows[1, :, :self.d + 1] = count * (np.asarray(latest) - predicting)
+            rows[1, :, :self.d + 1] = self.average.weights * (np.asarray(latest) - predicting)
         self.blocks.set_array(rows.reshape(-1, LINE))
-        self.average.steps, self.average.scale, self.average.total = steps, 1, count - 1
 
     @property
     def steps(self):
@@ -269,7 +276,7 @@ cdef class LinearSpace(Space):
     def arguments(self):
         """Arguments that construct an empty space like this one."""
         dtype = np.float32 if self.ops.itemsize == 4 else np.float64
-        return (self.d, dtype, self.n_outputs, self.averaged, self.intercept,
+        return (self.d, dtype, self.n_outputs, self.averaging, self.intercept,
                 self.average.skipped, self.intercept_in_length)
 
     def get_state(self):
@@ -292,7 +299,7 @@ cdef class LinearSpace(Space):
         scale = positive_number("scale", state["scale"])
         total = finite_number("total", state["total"])
         self.blocks.set_array(state["blocks"])
-        self.average.steps, self.average.scale, self.average.total = steps, scale, total
+        resume_average(&self.average, scale, total, steps)
         self.saved_average = self.average
 
     @staticmethod

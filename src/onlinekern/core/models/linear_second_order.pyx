@@ -28,7 +28,7 @@ cdef class SecondOrderSpace(LinearSpace):
         Form of the covariance, a key of `COVARIANCES`.
     """
 
-    def __init__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, bint averaged, bint intercept,
+    def __init__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, averaged, bint intercept,
                  str kind):
         super().__init__(d, dtype, n_outputs, averaged, intercept)
         if kind not in COVARIANCES:

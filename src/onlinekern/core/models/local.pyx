@@ -23,6 +23,7 @@ from libc.stdlib cimport calloc, free
 import numpy as np
 
 from onlinekern.core.base.part cimport OK, Status
+from onlinekern.core.base.scaled_average cimport averaging_of
 from onlinekern.core.base.state cimport (
     MOST_FEATURES, MOST_OUTPUTS, count_of, integer_within, items_of, not_negative, positive_number,
     size_of,
@@ -133,7 +134,7 @@ cdef class LocalSpace(Space):
         Use a shared hyperplane (LOL); without one, the local hyperplanes are independent (I-LOL).
     center, intercept, offsets : bool
         Subtract the mean from x in f; append a constant 1; use f_j = x - p_j instead of f.
-    averaged, second_order : bool
+    averaged, second_order
         See Hyperplanes.
     normalized : bool
         Divide squared lengths by the mean of ||f||^2 (without the constant). A rule's constant then
@@ -144,12 +145,13 @@ cdef class LocalSpace(Space):
 
     def __cinit__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, Py_ssize_t n_prototypes,
                   Py_ssize_t n_assign, double sharing, bint joint, bint center, bint intercept,
-                  bint offsets, bint averaged, bint second_order, bint normalized, bint sparse):
+                  bint offsets, averaged, bint second_order, bint normalized, bint sparse):
         integer_within("n_prototypes", n_prototypes, 1, MOST_OUTPUTS)
         integer_within("n_assign", n_assign, 1, n_prototypes)
         positive_number("sharing", sharing)
         self.options = (d, np.dtype(dtype), n_outputs, n_prototypes, n_assign, sharing, joint,
-                        center, intercept, offsets, averaged, second_order, normalized, sparse)
+                        center, intercept, offsets, averaging_of(averaged), second_order,
+                        normalized, sparse)
         self.d = d
         self.n_outputs = n_outputs
         self.n_assign = n_assign

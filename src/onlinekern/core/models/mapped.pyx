@@ -8,7 +8,7 @@ import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.state cimport (
-    MOST_OUTPUTS, check_kind, fields_of, flag_of, integer_within,
+    MOST_OUTPUTS, check_kind, fields_of, integer_within,
 )
 from onlinekern.core.features.map cimport FeatureMap, FeatureWindow
 from onlinekern.core.kernels.coefficients cimport Coefficients
@@ -29,11 +29,11 @@ cdef class MappedSpace(Space):
     ----------
     map : FeatureMap
     n_outputs : int, default=1
-    averaged : bool, default=False
-        Whether the average of f_1 ... f_t is scored beside f_t.
+    averaged : bool, 'uniform', 'decay' or float in (0, 1), default=False
+        Whether an average of f_1 ... f_t is scored beside f_t, and which; see `Coefficients`.
     """
 
-    def __cinit__(self, FeatureMap map not None, Py_ssize_t n_outputs=1, bint averaged=False, **_):
+    def __cinit__(self, FeatureMap map not None, Py_ssize_t n_outputs=1, averaged=False, **_):
         self.map = map
         self.n_outputs = n_outputs
         self.weights = Coefficients(n_outputs, averaged, map.itemsize)
@@ -45,7 +45,7 @@ cdef class MappedSpace(Space):
         return (self.map,)
 
     def __reduce__(self):
-        return _restore, (self.map, self.n_outputs, self.weights.averaged,
+        return _restore, (self.map, self.n_outputs, self.weights.averaging,
                           self.weights.get_state())
 
     cdef tuple sample_form(self):
@@ -83,8 +83,8 @@ cdef class MappedSpace(Space):
         """Count the step, shrink, and add the features of sample i. Returns a status."""
         if self.map.consider(self.window, i, update.updates) < 0:
             return NO_MEMORY
-        self.weights.advance()
-        if update.shrink != 1 and self.weights.shrink(update.shrink) < 0:
+        if self.weights.advance() < 0 \
+                or (update.shrink != 1 and self.weights.shrink(update.shrink) < 0):
             return NO_MEMORY
         if not update.updates:
             return OK
@@ -140,6 +140,6 @@ def _restore(map, n_outputs, averaged, state):
     if np.shape(state["values"])[:1] != (integer_within("n_outputs", n_outputs, 1, MOST_OUTPUTS),):
         raise ValueError(f"weights of {n_outputs} outputs must have so many rows, got shape "
                          f"{np.shape(state['values'])}")
-    cdef MappedSpace space = MappedSpace(map, n_outputs, flag_of("averaged", averaged))
+    cdef MappedSpace space = MappedSpace(map, n_outputs, averaged)
     space.set_weights(state)
     return space

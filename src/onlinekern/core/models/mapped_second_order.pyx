@@ -10,7 +10,7 @@ had been there from the start.
 from libc.stdlib cimport free
 
 from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, Status
-from onlinekern.core.base.state cimport check_kind, fields_of, flag_of
+from onlinekern.core.base.state cimport check_kind, fields_of
 from onlinekern.core.base.vector cimport ops_for, resize_array
 from onlinekern.core.features.map cimport FeatureMap
 from onlinekern.core.learning.heads cimport Update
@@ -33,13 +33,13 @@ cdef class MappedSecondOrderSpace(MappedSpace):
     ----------
     map : FeatureMap
     n_outputs : int
-    averaged : bool
+    averaged
         See `MappedSpace`.
     covariance : Covariance
         Of n_outputs outputs and `map.length` features.
     """
 
-    def __cinit__(self, FeatureMap map not None, Py_ssize_t n_outputs=1, bint averaged=False, *,
+    def __cinit__(self, FeatureMap map not None, Py_ssize_t n_outputs=1, averaged=False, *,
                   Covariance covariance not None):
         if (covariance.n_outputs, covariance.length) != (n_outputs, map.length):
             raise ValueError(
@@ -60,7 +60,7 @@ cdef class MappedSecondOrderSpace(MappedSpace):
         return self.map, self.covariance
 
     def __reduce__(self):
-        return _restore, (self.map, self.weights.averaged, self.covariance,
+        return _restore, (self.map, self.weights.averaging, self.covariance,
                           self.confidence.n_degenerate, self.weights.get_state())
 
     cdef Py_ssize_t size(self) noexcept nogil:
@@ -88,8 +88,9 @@ cdef class MappedSecondOrderSpace(MappedSpace):
         cdef Py_ssize_t k
         cdef Vector direction
         cdef bint measured = self.confidence.measured
-        self.weights.advance()
         self.confidence.measured = False
+        if self.weights.advance() < 0:
+            return NO_MEMORY
         if not measured:
             self.grown = self.map.consider(self.window, i, update.updates)
         if self.grown < 0:
@@ -134,8 +135,7 @@ def _restore(map, averaged, covariance, n_degenerate, state):
     fields_of(state, "weights of features", FIELDS)
     # copy.copy of a space hands over the covariance of the original.
     cdef MappedSecondOrderSpace space = MappedSecondOrderSpace(
-        map, (<Covariance> covariance).n_outputs, flag_of("averaged", averaged),
-        covariance=copy.copy(covariance))
+        map, (<Covariance> covariance).n_outputs, averaged, covariance=copy.copy(covariance))
     space.set_weights(state)
     space.confidence.restore_count(n_degenerate)
     return space

@@ -100,7 +100,7 @@ cdef class NystroemSpace(Space):
     cdef MappedSpace new_mapped(self, projection):
         """The second stage with the features of a projection, over the window of the first."""
         map = Nystroem(self.support, projection)
-        mapped = MappedSpace(map, self.n_outputs, self.support.coefficients.averaged)
+        mapped = MappedSpace(map, self.n_outputs, self.support.coefficients.averaging)
         mapped.window = NystroemWindow(map, self.support.window)
         return mapped
 

@@ -2,6 +2,7 @@
 from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Part, Status
+from onlinekern.core.base.scaled_average cimport ScaledAverage
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.linalg.scatter cimport Scatter
 from onlinekern.core.models.space cimport Space
@@ -33,6 +34,8 @@ cdef class SketchedSpace(Space):
     cdef public StepSize step_size
     cdef readonly Py_ssize_t batch_size
     cdef readonly bint intercept, averaged
+    cdef object averaging                   # False, True ('decay'), 'uniform', 'decay' or a float
+    cdef ScaledAverage shares               # says how far the average moves
     # Each is n_outputs x (d + 1). The last column holds the intercepts.
     cdef JournaledMatrix weights
     cdef JournaledMatrix average            # `weights` itself if not averaged

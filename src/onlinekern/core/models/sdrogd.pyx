@@ -24,6 +24,7 @@ from scipy.linalg.cython_blas cimport daxpy
 import numpy as np
 
 from onlinekern.core.base.part cimport NOT_FINITE, OK, Part, Status
+from onlinekern.core.base.scaled_average cimport averaging_of, begin_average, share_of_last
 from onlinekern.core.base.state cimport count_of, integer_within, items_of
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.learning.heads cimport Update
@@ -163,13 +164,15 @@ cdef class SketchedSpace(Space):
     batch_size : int
     intercept : bool
         Learn an intercept. Only the loss changes it, not the discriminant.
-    averaged : bool
-        Predict with the average w_bar <- w_bar + min(1, 4 / (t + 3)) (w - w_bar) after batch t.
+    averaged : bool, 'uniform', 'decay' or float in (0, 1)
+        Predict with an average of the models after each batch, w_bar <- w_bar + p_t (w - w_bar),
+        p_t the share of model t in an average of `base.scaled_average`. True is 'decay', with
+        p_t = 4 / (t + 3).
     """
 
     def __cinit__(self, Scatter scatter not None, Discriminant discriminant not None,
                   StepSize step_size not None, Py_ssize_t n_outputs, Py_ssize_t batch_size,
-                  bint intercept, bint averaged):
+                  bint intercept, averaged):
         integer_within("batch_size", batch_size, 1, MOST_ROWS)
         if n_outputs != (1 if scatter.n_classes == 2 else scatter.n_classes):
             raise ValueError(f"{scatter.n_classes} classes need "
@@ -181,10 +184,14 @@ cdef class SketchedSpace(Space):
         self.n_outputs = n_outputs
         self.batch_size = batch_size
         self.intercept = intercept
-        self.averaged = averaged
+        kind = averaging_of(averaged)
+        self.averaged = kind is not False
+        # True is 'decay' here, so 'uniform' must keep its name.
+        self.averaging = averaged if isinstance(averaged, str) else kind
+        begin_average(&self.shares, "decay" if self.averaging is True else kind)
         self.weights = JournaledMatrix("weights", n_outputs, scatter.d + 1)
         self.average = self.weights
-        if averaged:
+        if self.averaged:
             self.average = JournaledMatrix("averaged weights", n_outputs, scatter.d + 1)
         self.negative_gradient = JournaledMatrix("batch gradient", n_outputs, scatter.d + 1)
 
@@ -253,7 +260,9 @@ cdef class SketchedSpace(Space):
             self.progress.steps, curvature, self.scatter.mean_square()))
         self.progress.pending = 0
         if self.averaged:
-            share = min(1.0, 4.0 / (self.progress.steps + 3))
+            # Models are counted from the first batch on, without f_1 = 0.
+            self.shares.steps = self.progress.steps - 1
+            share = share_of_last(&self.shares)
             for j in range(length):
                 average[j] += share * (weights[j] - average[j])
         return self.rescale()
@@ -364,7 +373,7 @@ cdef class SketchedSpace(Space):
 
     def __reduce__(self):
         arguments = (self.scatter, self.discriminant, self.step_size, self.n_outputs,
-                     self.batch_size, self.intercept, self.averaged)
+                     self.batch_size, self.intercept, self.averaging)
         state = (self.weights.to_array(), self.average.to_array(),
                  self.negative_gradient.to_array(),
                  self.progress.steps, self.progress.exponent, self.progress.pending)

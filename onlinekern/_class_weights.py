@@ -1,0 +1,49 @@
+"""Weights of the classes, as factors of the weights of samples."""
+
+from __future__ import annotations
+
+from math import isfinite
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from onlinekern._typing import Floats
+
+
+def factors_of(weights: dict[Any, float], labels: Any) -> Floats:
+    """The weights of the labels, in their order; those that the dictionary leaves out have 1."""
+    known = {label: k for k, label in enumerate(labels.tolist())}
+    factors = np.ones(len(known))
+    for label, weight in weights.items():
+        if label not in known:
+            raise ValueError(f"class_weight has {label!r}, which is none of the classes {labels}")
+        if not isinstance(weight, Real) or not isfinite(weight) or weight < 0:
+            raise ValueError(f"class_weight of {label!r} must be a number >= 0, got {weight!r}")
+        factors[known[label]] = weight
+    return factors
+
+
+def balance(numbers: Any, counts: Any, counted: Any) -> tuple[Floats, Any]:
+    """The factors n / (K n_c) of the samples of a stream, and the counts after it.
+
+    n counts the samples up to each one, itself included, and n_c those of its class; K is the
+    number of classes.
+
+    Parameters
+    ----------
+    numbers : ndarray of shape (n_samples,)
+        Class numbers.
+    counts : ndarray of shape (K,)
+        Samples of each class before.
+    counted : ndarray of bool of shape (n_samples,)
+        Samples of weight 0 are not counted; their factor is 0.
+    """
+    own, total = np.empty(len(numbers)), counts.sum() + np.cumsum(counted)
+    counts = counts.copy()
+    for k in range(len(counts)):
+        of_class = numbers == k
+        so_far = counts[k] + np.cumsum(counted[of_class])
+        own[of_class] = so_far
+        counts[k] = so_far[-1] if len(so_far) else counts[k]
+    return np.divide(total, len(counts) * own, out=np.zeros(len(own)), where=counted), counts

@@ -1,0 +1,37 @@
+# Scores of samples from before they were learnt. May change at minor versions.
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy
+
+from onlinekern.core.base.undo cimport JournaledMatrix
+
+cdef enum:
+    KEPT = 512
+    # Once so many are kept, every such sample takes the place of the oldest.
+    EVERY = 4
+
+
+cdef class RecentScores:
+    cdef JournaledMatrix ring        # a row: the scores, the class number, the weight
+    cdef readonly Py_ssize_t n_outputs, n_labels
+    cdef readonly int64_t noted
+    cdef int64_t saved_noted
+
+    cdef inline void note(self, const double *scores, double y, double weight,
+                          int64_t seen) noexcept nogil:
+        """Keep the scores of sample number `seen`, or pass it over."""
+        cdef double *row
+        if self.noted >= KEPT and seen % EVERY != 0:
+            return
+        row = self.ring.touch(self.noted % KEPT)
+        memcpy(row, scores, self.n_outputs * sizeof(double))
+        row[self.n_outputs] = y
+        row[self.n_outputs + 1] = weight
+        self.noted += 1
+
+    cdef inline void checkpoint(self) noexcept nogil:
+        self.ring.checkpoint()
+        self.saved_noted = self.noted
+
+    cdef void rollback(self) noexcept nogil
+    cdef Py_ssize_t held(self) noexcept nogil
+    cdef int set_rows(self, object noted, object rows) except -1

@@ -1,0 +1,70 @@
+"""Recent scores: what a classifier said of samples before it learnt them, and what they were.
+
+Probabilities are fitted to them (`onlinekern._calibration`). A score of a sample that has been
+learnt would be too good: the model has been moved to it. The first 512 samples are all kept; later,
+every fourth takes the place of the oldest, which costs the stream less and reaches back 2,048
+samples. Which samples those are depends on their number in the stream alone, not on its batches.
+"""
+import numpy as np
+
+from onlinekern.core.base.state cimport (
+    MOST_OUTPUTS, count_of, doubles_of_shape, integer_within,
+)
+from onlinekern.core.base.undo cimport JournaledMatrix
+
+
+cdef class RecentScores:
+    """The scores of the last samples, none at first.
+
+    Parameters
+    ----------
+    n_outputs : int
+        Scores of a sample.
+    n_labels : int
+        Classes.
+    """
+
+    def __cinit__(self, Py_ssize_t n_outputs, Py_ssize_t n_labels):
+        self.n_outputs = integer_within("n_outputs", n_outputs, 1, MOST_OUTPUTS)
+        self.n_labels = integer_within("n_labels", n_labels, 2, MOST_OUTPUTS)
+        self.ring = JournaledMatrix("recent scores", KEPT, n_outputs + 2)
+
+    cdef Py_ssize_t held(self) noexcept nogil:
+        """How many samples there are."""
+        return <Py_ssize_t> min(self.noted, <int64_t> KEPT)
+
+    cdef void rollback(self) noexcept nogil:
+        self.ring.rollback()
+        self.noted = self.saved_noted
+
+    def rows(self):
+        """A row for each sample: its scores, its class number, its weight; in no order of time."""
+        return self.ring.to_array()[:self.held()]
+
+    def replace(self, scores, labels, weights):
+        """Keep these samples and no others; at most 512, of which the last are the latest."""
+        rows = np.column_stack([scores, labels, weights])[-KEPT:]
+        self.set_rows(len(rows), np.ascontiguousarray(rows, dtype=np.float64))
+
+    cdef int set_rows(self, object noted, object rows) except -1:
+        """Take over what `rows` gave, and how many have ever been noted."""
+        noted = count_of("noted", noted)
+        held = min(noted, <Py_ssize_t> KEPT)
+        rows = doubles_of_shape("recent scores", rows, (held, self.n_outputs + 2))
+        labels, weights = rows[:, self.n_outputs], rows[:, self.n_outputs + 1]
+        if not ((labels >= 0) & (labels < self.n_labels) & (labels == np.floor(labels))).all():
+            raise ValueError(f"labels of recent scores must be in 0 ... {self.n_labels - 1}")
+        if not (weights > 0).all():
+            raise ValueError("weights of recent scores must be > 0")
+        self.ring.set_array(np.pad(rows, ((0, KEPT - held), (0, 0))))
+        self.noted = self.saved_noted = noted
+        return 0
+
+    def __reduce__(self):
+        return _restore, (self.n_outputs, self.n_labels, self.noted, self.rows())
+
+
+def _restore(n_outputs, n_labels, noted, rows):
+    cdef RecentScores recent = RecentScores(n_outputs, n_labels)
+    recent.set_rows(noted, rows)
+    return recent

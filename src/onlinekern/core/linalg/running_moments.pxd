@@ -1,0 +1,46 @@
+# Means and variances of the features of a stream. May change at minor versions.
+from libc.stdint cimport int64_t
+
+from onlinekern.core.base.part cimport Status
+from onlinekern.core.base.turn cimport Access, Turn
+from onlinekern.core.base.undo cimport JournaledMatrix
+from onlinekern.core.samples.rows cimport Rows
+
+
+cdef struct Tally:
+    int64_t count        # rows learnt
+    double unit          # forgetting^-t, the weight of the present sample
+    double total         # sum of the weights of all samples, each times its unit
+
+
+cdef struct Scaling:
+    double forgetting
+    double limit         # scaled values are clipped to +-limit
+    bint scaled          # whether values are divided by their deviation
+
+
+cdef class RunningMoments:
+    cdef readonly Py_ssize_t d
+    cdef readonly bint centred
+    cdef readonly int64_t calls
+    cdef readonly Turn turn              # of the writers
+    cdef Access access                   # of the readers
+    cdef JournaledMatrix moments         # centred: means, variances; else a row per feature
+    cdef Tally tally
+    cdef Tally saved
+
+    cdef double *means(self) noexcept nogil
+    cdef double *variances(self) noexcept nogil
+    cdef double advance(self, double weight, double forgetting) noexcept nogil
+    cdef void renew_unit(self) noexcept nogil
+    cdef Status learn_row(self, const Rows *rows, Py_ssize_t i, double weight,
+                          double forgetting) noexcept nogil
+    cdef void transform_row(self, const Rows *rows, Py_ssize_t i, const Scaling *scaling,
+                            char *out) noexcept nogil
+    cdef Status run(self, const Rows *rows, const double *weight, const Scaling *scaling,
+                    char *out, Py_ssize_t *reached) noexcept nogil
+    cdef int learn_rows(self, const Rows *rows, const double *weight, const Scaling *scaling,
+                        char *out) except -1
+    cdef int check_rows(self, const Rows *rows) except -1
+    cdef bint is_finite(self) noexcept nogil
+    cdef void rollback(self) noexcept nogil

@@ -1,0 +1,369 @@
+"""Means and variances of the features of a stream, and the samples scaled by them.
+
+Sample t has the weight a_t = forgetting^(T - t) w_t at time T. With A = sum_t a_t,
+
+    mean_j = sum_t a_t x_tj / A,    variance_j = sum_t a_t (x_tj - mean_j)^2 / A,
+
+by the recursion of West (1979) with the share s = w_T / A of the newest sample and
+delta = x_Tj - mean_j:
+
+    variance_j <- (1 - s) variance_j + s (1 - s) delta^2,    mean_j <- mean_j + s delta.
+
+It subtracts no large numbers: features far from 0 keep their digits. A starts from 0, so no value
+of before the stream has to be corrected for.
+
+Without centring, the mean square about 0 is kept instead. A sample then costs as much as it has
+stored elements: instead of old weights that shrink, the weight of the newest grows by
+1 / forgetting, and the sums are brought back when it has grown large.
+"""
+cimport numpy as cnp
+from cython cimport floating
+from libc.math cimport INFINITY, isfinite, sqrt
+from libc.stdint cimport int32_t
+from libc.string cimport memset
+
+import numpy as np
+
+from onlinekern.core.base.part cimport NOT_FINITE, OK, Status
+from onlinekern.core.base.state cimport (
+    MOST_FEATURES, check_width, count_of, fields_of, flag_of, integer_within, not_negative,
+    positive_number)
+from onlinekern.core.base.turn cimport Access, Turn, begin_writing, end_writing
+from onlinekern.core.base.undo cimport JournaledMatrix
+from onlinekern.core.base.vector cimport finite, ops_for
+from onlinekern.core.samples.rows cimport (
+    Rows, Samples, dense_row, is_sparse, row_of, samples_of, sparse_row)
+
+from onlinekern.core.base.part import refuse_attributes
+from onlinekern.core.base.turn import Reading, Writing
+
+cnp.import_array()
+
+# The weight of a sample stays below: there is room for it times the square of a value.
+cdef double LARGEST_UNIT = 1e30
+# A forgetting factor below makes a sample vanish before the next one just as well.
+cdef double LEAST_FORGETTING = 1e-100
+
+
+cdef inline Py_ssize_t add_squares(const floating *x, const int32_t *columns, Py_ssize_t count,
+                                   double weight, JournaledMatrix sums) noexcept nogil:
+    """sums[c] += weight x^2; returns how many of the elements are done before one overflows."""
+    cdef Py_ssize_t j
+    cdef double *sum
+    for j in range(count):
+        if x[j] != 0:
+            sum = sums.touch(columns[j] if columns != NULL else j)
+            sum[0] += weight * (<double> x[j] * x[j])
+            if not isfinite(sum[0]):
+                return j
+    return count
+
+
+cdef inline void scale(const floating *x, const int32_t *columns, Py_ssize_t count, double total,
+                       const double *sums, const Scaling *scaling, floating *out) noexcept nogil:
+    """out = x / sqrt(sums / total), within the limits."""
+    cdef Py_ssize_t j
+    cdef double value, sum
+    for j in range(count):
+        value = x[j]
+        if scaling.scaled:
+            sum = sums[columns[j] if columns != NULL else j]
+            value = value / sqrt(sum / total) if sum > 0 else value
+            value = max(min(value, scaling.limit), -scaling.limit)
+        out[j] = <floating> value
+
+
+cdef class RunningMoments:
+    """Moments of d features, with the rows that they scale.
+
+    Parameters
+    ----------
+    d : int >= 1
+        Features.
+    centred : bool
+        Whether means are kept, and dense rows only are taken; else mean squares about 0.
+
+    Attributes
+    ----------
+    calls : int
+        Calls that learnt.
+    """
+
+    def __cinit__(self, d, centred):
+        self.turn = Turn()
+        self.access = Access()
+        self.d = integer_within("d", d, 1, MOST_FEATURES)
+        self.centred = flag_of("centred", centred)
+        shape = (2, d) if self.centred else (d, 1)
+        self.moments = JournaledMatrix("moments of the features", *shape)
+        self.tally.unit = 1
+
+    cdef double *means(self) noexcept nogil:
+        return self.moments.row(0)
+
+    cdef double *variances(self) noexcept nogil:
+        return self.moments.row(1)
+
+    cdef double advance(self, double weight, double forgetting) noexcept nogil:
+        """Make room for a sample of this weight. Returns its share of all weights."""
+        self.tally.unit /= max(forgetting, LEAST_FORGETTING)
+        if self.tally.unit > LARGEST_UNIT:
+            self.renew_unit()
+        self.tally.total += weight * self.tally.unit
+        self.tally.count += 1
+        return weight * self.tally.unit / self.tally.total
+
+    cdef void renew_unit(self) noexcept nogil:
+        """Let the weight of a sample be 1 again."""
+        cdef Py_ssize_t j
+        cdef double factor = 1 / self.tally.unit
+        self.tally.unit = 1
+        self.tally.total *= factor
+        if not self.centred:
+            for j in range(self.d):
+                self.moments.touch(j)[0] *= factor
+
+    cdef Status learn_row(self, const Rows *rows, Py_ssize_t i, double weight,
+                          double forgetting) noexcept nogil:
+        """Learn x_i. Returns a status."""
+        cdef Py_ssize_t count = rows.d
+        cdef const char *x = dense_row(rows, i)
+        cdef const int32_t *columns = NULL
+        cdef double share = self.advance(weight, forgetting)
+        if self.centred:
+            ops_for(rows.itemsize).follow(x, share, self.moments.touch(0), self.moments.touch(1),
+                                          self.d)
+            return OK
+        if is_sparse(rows):
+            stored = sparse_row(rows, i)
+            x, columns, count = <const char *> stored.values, stored.columns, stored.count
+        weight *= self.tally.unit
+        if rows.itemsize == 4:
+            done = add_squares(<const float *> x, columns, count, weight, self.moments)
+        else:
+            done = add_squares(<const double *> x, columns, count, weight, self.moments)
+        return OK if done == count else NOT_FINITE
+
+    cdef void transform_row(self, const Rows *rows, Py_ssize_t i, const Scaling *scaling,
+                            char *out) noexcept nogil:
+        """Write the scaled x_i, as many elements as are stored of it."""
+        cdef Py_ssize_t count = rows.d
+        cdef const char *x = dense_row(rows, i)
+        cdef const int32_t *columns = NULL
+        if is_sparse(rows):
+            stored = sparse_row(rows, i)
+            x, columns, count = <const char *> stored.values, stored.columns, stored.count
+        if self.tally.count == 0:
+            memset(out, 0, count * rows.itemsize)
+        elif self.centred:
+            ops_for(rows.itemsize).standardise(
+                x, self.means(), self.variances() if scaling.scaled else NULL,
+                scaling.limit, out, count)
+        elif rows.itemsize == 4:
+            scale(<const float *> x, columns, count, self.tally.total, self.moments.row(0),
+                  scaling, <float *> out)
+        else:
+            scale(<const double *> x, columns, count, self.tally.total, self.moments.row(0),
+                  scaling, <double *> out)
+
+    cdef Status run(self, const Rows *rows, const double *weight, const Scaling *scaling,
+                    char *out, Py_ssize_t *reached) noexcept nogil:
+        """Learn the rows, and write each of them, scaled, if `out` is not NULL."""
+        cdef Py_ssize_t i
+        cdef double share
+        for i in range(rows.n):
+            reached[0] = i
+            share = 1 if weight == NULL else weight[i]
+            if share > 0 and self.learn_row(rows, i, share, scaling.forgetting) != OK:
+                return NOT_FINITE
+            if out != NULL:
+                self.transform_row(rows, i, scaling, out + place_of(rows, i))
+        return OK if self.is_finite() else NOT_FINITE
+
+    cdef bint is_finite(self) noexcept nogil:
+        """Whether the moments are finite; those without centring are looked at when they change."""
+        return isfinite(self.tally.total) \
+            and (not self.centred or finite(self.moments.row(0), 2 * self.d))
+
+    cdef int check_rows(self, const Rows *rows) except -1:
+        check_width("X", rows.d, self.d)
+        if self.centred and is_sparse(rows):
+            raise ValueError(
+                "X is sparse, but the means of dense samples are known, and to subtract them would "
+                "leave no zeros: pass dense samples, or with_mean=False from the start")
+        return 0
+
+    cdef int learn_rows(self, const Rows *rows, const double *weight, const Scaling *scaling,
+                        char *out) except -1:
+        """Learn rows, all or none of them."""
+        cdef Py_ssize_t reached = 0
+        cdef Status status
+        self.check_rows(rows)
+        begin_writing(self.turn, self.access)
+        try:
+            self.calls += 1
+            self.saved = self.tally
+            self.moments.checkpoint()
+            with nogil:
+                status = self.run(rows, weight, scaling, out, &reached)
+            if status != OK:
+                self.rollback()
+                raise FloatingPointError(
+                    f"the moments of the features overflow in row {reached} or before: its values "
+                    "are too large")
+        finally:
+            end_writing(self.turn, self.access)
+        return 0
+
+    cdef void rollback(self) noexcept nogil:
+        self.tally = self.saved
+        self.moments.rollback()
+
+    def learn(self, X, const double[::1] weight=None, double forgetting=1.0, out=None,
+              limit=None, bint scaled=True):
+        """Learn rows; with `out`, write each of them, scaled by all rows up to itself.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d), validated
+        weight : ndarray of shape (n,), optional
+            Weights >= 0; default 1. A row of weight 0 changes nothing.
+        forgetting : float in (0, 1]
+        out : ndarray of the dtype of X, optional
+            Of shape (n, d), or, for a CSR matrix, of its stored elements. Overwritten.
+        limit : float > 0, optional
+            Scaled values are clipped to -limit ... limit; default not at all.
+        scaled : bool
+            Whether to divide by deviations, and to clip.
+
+        Raises
+        ------
+        ValueError
+            If the arguments do not fit together or to the features, or for a CSR matrix if means
+            are kept.
+        FloatingPointError
+            If a moment overflows; then no row is learnt.
+        """
+        cdef Samples samples = samples_of(X, X.dtype)
+        cdef Scaling scaling = scaling_of(forgetting, limit, scaled)
+        if weight is not None and weight.shape[0] != samples.rows.n:
+            raise ValueError(f"{weight.shape[0]} weights do not fit {samples.rows.n} rows")
+        cdef const double *weights = NULL
+        if weight is not None and samples.rows.n > 0:
+            weights = &weight[0]
+        self.learn_rows(&samples.rows, weights, &scaling, memory_of(out, &samples.rows))
+
+    def transform(self, X, out, limit=None, bint scaled=True):
+        """Write the scaled rows of X into `out`; the arguments are those of `learn`."""
+        cdef Samples samples = samples_of(X, X.dtype)
+        cdef Scaling scaling = scaling_of(1, limit, scaled)
+        cdef char *memory = memory_of(out, &samples.rows)
+        cdef Py_ssize_t i
+        self.check_rows(&samples.rows)
+        with Reading(self.access), nogil:
+            for i in range(samples.rows.n):
+                self.transform_row(&samples.rows, i, &scaling, memory + place_of(&samples.rows, i))
+
+    def learn_one(self, x, double forgetting=1.0, out=None, limit=None, bint scaled=True):
+        """`learn` of one row of shape (d,); `out` is of its dtype, and of float64 where it is not
+        float32.
+        """
+        cdef Rows rows
+        cdef Scaling scaling = scaling_of(forgetting, limit, scaled)
+        _alive = row_of(x, self.d, itemsize_of(x), False, &rows)
+        self.learn_rows(&rows, NULL, &scaling, memory_of(out, &rows))
+
+    def transform_one(self, x, out, limit=None, bint scaled=True):
+        """`transform` of one row."""
+        cdef Rows rows
+        cdef Scaling scaling = scaling_of(1, limit, scaled)
+        _alive = row_of(x, self.d, itemsize_of(x), False, &rows)
+        cdef char *memory = memory_of(out, &rows)
+        self.check_rows(&rows)
+        with Reading(self.access):
+            self.transform_row(&rows, 0, &scaling, memory)
+
+    def take_turns_with(self, Turn turn not None):
+        """Use this turn from now on; no thread may be learning."""
+        self.turn = turn
+
+    def undo(self):
+        """Return to the moments before the last call that learnt."""
+        with Writing(self.turn, self.access):
+            self.rollback()
+
+    @property
+    def n(self):
+        """Rows learnt."""
+        return self.tally.count
+
+    def mean(self):
+        """Means, ndarray of shape (d,); zeros without centring."""
+        with Reading(self.access):
+            return self.moments.to_array()[0] if self.centred else np.zeros(self.d)
+
+    def variance(self):
+        """Mean squared deviations from `mean`, ndarray of shape (d,)."""
+        with Reading(self.access):
+            if self.centred:
+                return self.moments.to_array()[1]
+            return self.moments.to_array()[:, 0] / (self.tally.total or 1)
+
+    def get_state(self):
+        """What has been learnt, for `_restore`."""
+        with Reading(self.access):
+            return {"moments": self.moments.to_array(), "count": self.tally.count,
+                    "unit": self.tally.unit, "total": self.tally.total}
+
+    def __reduce__(self):
+        return _restore, (self.d, self.centred, self.get_state())
+
+    def __getstate__(self):
+        refuse_attributes(self)
+
+
+cdef Scaling scaling_of(double forgetting, limit, bint scaled) except *:
+    cdef Scaling scaling
+    scaling.limit = INFINITY if limit is None else limit
+    if not 0 < forgetting <= 1:
+        raise ValueError(f"forgetting must be in (0, 1], got {forgetting}")
+    if not scaling.limit > 0:
+        raise ValueError(f"limit must be > 0, got {limit}")
+    scaling.forgetting, scaling.scaled = forgetting, scaled
+    return scaling
+
+
+cdef inline Py_ssize_t itemsize_of(x):
+    return 4 if getattr(x, "dtype", None) == np.float32 else 8
+
+
+cdef inline Py_ssize_t place_of(const Rows *rows, Py_ssize_t i) noexcept nogil:
+    """Where row i begins in an array of all elements, in bytes."""
+    return rows.itemsize * (rows.starts[i] if is_sparse(rows) else i * rows.d)
+
+
+cdef char *memory_of(out, const Rows *rows) except? NULL:
+    """The memory that scaled rows are written to; NULL for None."""
+    cdef Py_ssize_t count = rows.starts[rows.n] if is_sparse(rows) else rows.n * rows.d
+    if out is None:
+        return NULL
+    if not isinstance(out, cnp.ndarray) or out.size != count or out.itemsize != rows.itemsize \
+            or not cnp.PyArray_ISCARRAY(out):
+        raise ValueError(f"out must be an array of {count} elements of {rows.itemsize} bytes")
+    return <char *> cnp.PyArray_DATA(out)
+
+
+def _restore(d, centred, state):
+    cdef RunningMoments restored = RunningMoments(d, centred)
+    fields = fields_of(state, "running moments", ("moments", "count", "unit", "total"))
+    restored.moments.set_array(fields["moments"])
+    restored.tally.count = count_of("count", fields["count"])
+    restored.tally.unit = positive_number("unit", fields["unit"])
+    restored.tally.total = not_negative("total", fields["total"])
+    squares = restored.moments.to_array()[1 if restored.centred else slice(None)]
+    if squares.min() < 0:
+        raise ValueError(f"mean squares must be >= 0, got {squares.min()}")
+    if (restored.tally.count == 0) != (restored.tally.total == 0):
+        raise ValueError(
+            f"{restored.tally.count} rows cannot have the weights {restored.tally.total}")
+    return restored

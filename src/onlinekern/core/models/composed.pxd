@@ -1,0 +1,35 @@
+# A model of parts that scores samples. May change at minor versions.
+from onlinekern.core.base.part cimport Status
+from onlinekern.core.base.random cimport Generator
+from onlinekern.core.base.turn cimport Access, Turn
+from onlinekern.core.learning.heads cimport Head
+from onlinekern.core.learning.recent_scores cimport RecentScores
+from onlinekern.core.learning.rules cimport Rule
+from onlinekern.core.learning.sampling cimport Gate
+from onlinekern.core.learning.targets cimport Targets
+from onlinekern.core.models.space cimport Space
+
+# A space does not ask for more rows at a time, unless the user does.
+cdef enum:
+    MOST_ROWS = 64
+
+
+cdef class Composed:
+    cdef readonly Space space
+    cdef readonly Head head
+    cdef Rule present_rule
+    cdef Gate present_gate
+    cdef readonly Generator rng
+    cdef readonly Py_ssize_t d, itemsize
+    cdef readonly RecentScores recent   # None of a model without labels
+    cdef Targets targets
+    cdef public object calibration      # fitted to `recent`; None after each call of learning
+    cdef object window_of_one
+    cdef readonly Turn turn       # of the writers; several models may share one
+    cdef Access access            # of the readers
+    cdef int one_is_scored        # whether `window_of_one` is in use
+    cdef tuple watched            # components of other packages; None if there are none
+
+    cdef int check_space(self) except -1
+    cdef int watch(self) except -1
+    cdef int check_scored(self, Status status, Py_ssize_t n) except -1

@@ -1,0 +1,202 @@
+"""A model as those who ask it see it: its parts, who may use them when, and scores of samples.
+
+`Model` of the stream loop adds what learns.
+"""
+import numpy as np
+
+from onlinekern.core.base.part cimport Component, OK, Status
+from onlinekern.core.base.random cimport Generator
+from onlinekern.core.base.state cimport (
+    MOST_FEATURES, check_width, finite_number, float_dtype, integer_within, positive_number,
+)
+from onlinekern.core.base.turn cimport Access, Reading, Turn, Writing, claim
+from onlinekern.core.learning.heads cimport Head
+from onlinekern.core.learning.recent_scores cimport RecentScores
+from onlinekern.core.learning.rules cimport Rule
+from onlinekern.core.learning.sampling cimport Gate
+from onlinekern.core.learning.targets cimport begin_targets, in_units
+from onlinekern.core.models.space cimport Space
+from onlinekern.core.samples.rows cimport Rows, Samples, row_of, samples_of
+
+from onlinekern.core.base.part import components_of
+
+
+cdef class Composed:
+    """A model composed of parts, which scores samples.
+
+    Parameters
+    ----------
+    space : Space
+    head : Head
+    rule : Rule
+    gate : Gate
+    rng : Generator
+    d : int
+        Features of a sample.
+    dtype : numpy.float32 or numpy.float64
+        The dtype of the samples.
+
+    Raises
+    ------
+    TypeError
+        For a component that is a base class only, or whose class is written in Python and has
+        methods that the loop would never call.
+    """
+
+    def __cinit__(self, Space space not None, Head head not None, Rule rule not None,
+                  Gate gate not None, Generator rng not None, Py_ssize_t d, dtype):
+        self.turn = Turn()
+        self.access = Access()
+        self.space = space
+        self.head = head
+        self.present_rule = rule
+        self.present_gate = gate
+        self.rng = rng
+        self.d = integer_within("d", d, 1, MOST_FEATURES)
+        self.itemsize = float_dtype(dtype).itemsize
+        self.watch()
+        self.check_space()
+        self.window_of_one = space.new_window(1)
+        begin_targets(&self.targets, head.target_forgetting)
+        if head.n_labels > 0:
+            self.recent = RecentScores(head.n_outputs, head.n_labels)
+
+    cdef int check_space(self) except -1:
+        """Raise ValueError if the space is not one for such a head and such samples."""
+        form = self.space.sample_form()
+        if self.space.n_outputs != self.head.n_outputs or self.head.n_outputs < 1:
+            raise ValueError(f"the head has {self.head.n_outputs} outputs and the space has "
+                             f"{self.space.n_outputs}; both must have the same, at least 1")
+        if form is not None and (form[0] != self.d or form[1] not in (self.itemsize, None)):
+            raise ValueError(
+                f"the space must be one for samples of d={self.d} features of {self.itemsize} "
+                f"bytes, got one for {form[0]} features of {form[1]} bytes")
+        return 0
+
+    cdef int watch(self) except -1:
+        """Check the components, and find those that may lack a method: all but the library's."""
+        components = components_of(self.space, self.head, self.present_rule, self.present_gate)
+        watched = [component for component in components if isinstance(component, Component)
+                   and not type(component).__module__.startswith("onlinekern.core.")]
+        self.watched = tuple(watched) or None
+        return 0
+
+    @property
+    def rule(self):
+        """May be replaced between calls: parameters of an update can change in mid-stream."""
+        return self.present_rule
+
+    @rule.setter
+    def rule(self, Rule rule not None):
+        components_of(rule)
+        with self.writing():
+            self.present_rule = rule
+            self.watch()
+
+    @property
+    def gate(self):
+        """May be replaced between calls."""
+        return self.present_gate
+
+    @gate.setter
+    def gate(self, Gate gate not None):
+        components_of(gate)
+        with self.writing():
+            self.present_gate = gate
+            self.watch()
+
+    @property
+    def dtype(self):
+        """Of the samples, as a numpy dtype."""
+        return np.dtype(np.float32 if self.itemsize == 4 else np.float64)
+
+    @property
+    def target_mean(self):
+        """What is added to `target_scale` times the score of a regression; 0 if nothing is."""
+        return self.targets.mean
+
+    @property
+    def target_scale(self):
+        """Units of the targets in one of the scores; 1 where targets are not standardised."""
+        return self.targets.scale
+
+    def fix_targets(self, mean, scale):
+        """Standardise targets by these two numbers from now on, whatever targets come."""
+        mean = finite_number("mean", mean)
+        scale = positive_number("scale", scale)
+        with self.writing():
+            self.targets.mean, self.targets.scale, self.targets.fixed = mean, scale, True
+
+    def take_turns_with(self, Turn turn not None):
+        """Use this turn from now on; no thread may be learning."""
+        self.turn = turn
+
+    def writing(self):
+        """A context in which this thread alone uses the model."""
+        return Writing(self.turn, self.access)
+
+    def reading(self):
+        """A context in which no thread changes the model."""
+        return Reading(self.access)
+
+    def score_one(self, x):
+        """Predicting score of one dense sample: a float, or an ndarray of shape (n_outputs,)."""
+        cdef Rows rows
+        cdef double score
+        cdef double[::1] scores
+        cdef double *out = &score
+        _alive = row_of(x, self.d, self.itemsize, self.space.stored_sparse(), &rows)
+        if self.head.n_outputs > 1:
+            scores = np.empty(self.head.n_outputs)
+            out = &scores[0]
+        self.access.begin_reading()
+        # Another thread may be scoring one sample too, where there is no GIL.
+        own = not claim(&self.one_is_scored)
+        try:
+            window = self.space.new_window(1) if own else self.window_of_one
+            self.check_scored(self.space.score(window, &rows, 0, 1, out), 1)
+            if self.targets.standardized:
+                score = in_units(&self.targets, score)
+        finally:
+            if not own:
+                self.one_is_scored = False
+            self.access.end_reading()
+        return score if self.head.n_outputs == 1 else np.asarray(scores)
+
+    def scores(self, X, double[:, ::1] out):
+        """Predicting scores of samples; several threads may call this at once.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d), validated
+        out : ndarray of shape (n, n_outputs)
+            Overwritten.
+        """
+        with self.reading():
+            self.score_rows(X, out)
+
+    def score_rows(self, X, double[:, ::1] out):
+        """`scores` in a thread of a call that is `reading`."""
+        cdef Samples samples = samples_of(X, self.dtype)
+        cdef Py_ssize_t first = 0, width, i, n = samples.rows.n
+        cdef Status status = OK
+        check_width("X", samples.rows.d, self.d)
+        window = self.space.new_window(min(max(n, 1), <Py_ssize_t> MOST_ROWS))
+        with nogil:
+            while first < n and status == OK:
+                width = self.space.look_ahead(0, n - first)
+                status = self.space.score(window, &samples.rows, first, width,
+                                          &out[first, 0])
+                first += width
+            for i in range(n if self.targets.standardized else 0):
+                out[i, 0] = in_units(&self.targets, out[i, 0])
+        self.check_scored(status, n)
+
+    cdef int check_scored(self, Status status, Py_ssize_t n) except -1:
+        """Raise if n samples could not be scored."""
+        cdef Component component
+        for component in self.watched or ():
+            component.check_defined()
+        if status != OK:
+            raise MemoryError(f"no memory to score {n} samples")
+        return 0

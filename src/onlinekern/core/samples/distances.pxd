@@ -1,0 +1,1 @@
+# Distances of all pairs of a few samples. May change at minor versions.

@@ -1,0 +1,246 @@
+"""Classes that come later: what was learnt is kept, and learning goes on with all of them."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from learners import CLASSES, build
+from sklearn.base import is_classifier
+from sklearn.metrics.pairwise import rbf_kernel
+
+import onlinekern
+from onlinekern import KernelOGDClassifier, KernelRLSClassifier, OGDClassifier, PAClassifier
+
+NAMES = sorted(
+    name for name, cls in CLASSES.items() if is_classifier(cls()) and hasattr(cls, "partial_fit")
+)
+REFUSING = {"SDROGDClassifier"}
+GROWING = [name for name in NAMES if name not in REFUSING]
+# Takes up any label that comes; what experts give each class is made to sum to 1 again.
+RACE = "StreamClassifier"
+# What a new class begins with.
+CONSTANT = {
+    "AROWClassifier", "CWClassifier", "KernelAROWClassifier", "KernelSCWClassifier",
+    "OGDClassifier", "PAClassifier", "PegasosClassifier", "PerceptronClassifier", "SCWClassifier",
+    "BOLSSVMClassifier",
+}  # fmt: skip
+LABELS = {2: [10, 20], 3: [10, 20, 30]}
+
+
+def stream(n_classes, n=150, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    levels = [0.0] if n_classes == 2 else [-0.5, 0.5]
+    return X, np.array(LABELS[n_classes])[np.digitize(X[:, 0] + X[:, 1] * X[:, 2], levels)]
+
+
+def wider(n_classes):
+    return np.array([5, *LABELS[n_classes], 99])
+
+
+def begun(name, n_classes, **parameters):
+    X, y = stream(n_classes)
+    return build(name, **parameters).partial_fit(X[:90], y[:90], classes=LABELS[n_classes]), X, y
+
+
+def take_up(model, labels):
+    """Return a copy of a model that has taken up classes, and has learnt no sample since."""
+    other = copy.deepcopy(model)
+    other._take_up(np.unique(labels))
+    return other
+
+
+every_count = pytest.mark.parametrize("n_classes", [2, 3])
+
+
+@every_count
+@pytest.mark.parametrize("name", [name for name in GROWING if name != RACE])
+def test_what_was_learnt_is_kept(name, n_classes):
+    model, X, _ = begun(name, n_classes)
+    labels = wider(n_classes)
+    before = model.decision_function(X)
+    other = take_up(model, labels)
+    scores = other.decision_function(X)
+    known = [1, 2] if n_classes == 2 else [1, 2, 3]
+    expected = np.column_stack([-before, before]) if n_classes == 2 else before
+    np.testing.assert_allclose(scores[:, known], expected, rtol=1e-9, atol=1e-9)
+    new = scores[:, [0, len(labels) - 1]]
+    if name in CONSTANT:
+        np.testing.assert_allclose(new, -1, rtol=1e-9)
+    elif name != "KernelRLSClassifier":
+        np.testing.assert_array_equal(new, 0)
+    assert other.n_seen_ == model.n_seen_
+    assert other.n_mistakes_ == model.n_mistakes_
+
+
+@every_count
+@pytest.mark.parametrize("name", GROWING)
+def test_the_new_classes_are_learnt(name, n_classes):
+    model, X, y = begun(name, n_classes)
+    before = copy.deepcopy(model)
+    y = np.where(X[:, 3] > 0.8, 5, y)
+    model.partial_fit(X[90:], y[90:], classes=wider(n_classes))
+    assert model.classes_.tolist() == wider(n_classes).tolist()
+    # One by one, with the classes given once, and from a pickle of the first half.
+    ones = pickle.loads(pickle.dumps(before))
+    ones.learn_one(X[90], y[90], classes=wider(n_classes))
+    for i in range(91, 150):
+        ones.learn_one(X[i], y[i])
+    np.testing.assert_array_equal(ones.decision_function(X), model.decision_function(X))
+    scores = model.decision_function(X)
+    assert scores[y == 5, 0].mean() > scores[y != 5, 0].mean()
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_saved_models_go_on_alike(name, tmp_path):
+    model, X, y = begun(name, 2)
+    model.partial_fit(X[90:95], y[90:95], classes=wider(2))
+    model.save(tmp_path / "model.okn")
+    loaded = onlinekern.load(tmp_path / "model.okn")
+    for other in (model, loaded):
+        other.partial_fit(X[95:], y[95:])
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+
+
+@every_count
+@pytest.mark.parametrize("name", [name for name in NAMES if name != RACE])
+def test_a_failed_call_leaves_the_classes(name, n_classes, state_of, same_state):
+    model, X, y = begun(name, n_classes)
+    before = state_of(model)
+    wrong = np.where(np.arange(60) == 59, 77, y[90:])
+    message = "cannot take up classes" if name in REFUSING else "not among the classes"
+    with pytest.raises(ValueError, match=message):
+        model.partial_fit(X[90:], wrong, classes=wider(n_classes))
+    same_state(model, before)
+    assert model.classes_.tolist() == LABELS[n_classes]
+    assert model.partial_fit(X[90:], y[90:]).classes_.tolist() == LABELS[n_classes]
+
+
+def test_fewer_or_other_classes_are_refused_as_before():
+    model, X, y = begun("PAClassifier", 3)
+    for classes in ([10, 20], [10, 20, 40], [10, 20, 40, 50], ["a", "b", "c", "d"]):
+        with pytest.raises(ValueError, match="not the same as on last call"):
+            model.partial_fit(X, y, classes=classes)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_first_batch_of_one_class(name):
+    X, y = stream(3)
+    one = y == 20
+    model = build(name).partial_fit(X[one][:5], y[one][:5], classes=LABELS[3])
+    model.partial_fit(X, y)
+    assert set(model.predict(X)) <= {10, 20, 30}
+
+
+def test_text_labels_and_class_weights():
+    X, y = stream(2)
+    text = np.where(y == 10, "b", "d")
+    model = PAClassifier(class_weight={"a": 2.0, "b": 1.0, "ccc": 3.0, "d": 1.0})
+    model.partial_fit(X[:90], text[:90], classes=["b", "d"])
+    later = np.where(X[90:, 3] > 1, "ccc", text[90:])
+    model.partial_fit(X[90:], later, classes=["a", "b", "d", "ccc"])
+    assert model.classes_.tolist() == ["a", "b", "ccc", "d"]
+    assert model._model.head.arguments[1] == (2.0, 1.0, 3.0, 1.0)
+
+
+@pytest.mark.parametrize("name", ["KernelOGDClassifier", "KernelRLSClassifier"])
+def test_while_the_width_is_measured(name):
+    """The first 200 samples are learnt again whenever the width is: by their new numbers."""
+    X, y = stream(2, n=400)
+    model = CLASSES[name](random_state=0).partial_fit(X[:60], y[:60], classes=LABELS[2])
+    y = np.where(X[:, 3] > 0.8, 5, y)
+    model.partial_fit(X[60:], y[60:], classes=wider(2))
+    assert np.mean(model.predict(X) == y) > 0.6
+
+
+def twin_scores(X, targets, gamma, eta, n_before, grow):
+    """Return the scores before each sample of NORMA with the hinge, one against the rest.
+
+    `grow` maps the coefficients of each output, (K, n), to those after the growth.
+    """
+    K = rbf_kernel(X, gamma=gamma)
+    coefficients = np.zeros((targets[0].shape[0], 0))
+    scores = []
+    for t, signs in enumerate(targets):
+        if t == n_before:
+            coefficients = grow(coefficients)
+        f = coefficients @ K[:t, t]
+        scores.append(f)
+        steps = eta * signs * (signs * f < 1)
+        coefficients = np.column_stack([coefficients, steps])
+    return scores
+
+
+@every_count
+def test_kernel_gradient_descent_against_a_twin(n_classes):
+    X, y = stream(n_classes)
+    labels = wider(n_classes)
+    later = np.where(X[:, 3] > 0.8, 5, y)
+    parameters = {"gamma": 0.4, "eta": 0.3, "schedule": "constant", "reg": 0.0}
+    model = KernelOGDClassifier(loss="hinge", **parameters)
+    model.partial_fit(X[:90], y[:90], classes=LABELS[n_classes])
+    if n_classes == 2:
+        early = [np.array([1.0 if label == 20 else -1.0]) for label in y[:90]]
+    else:
+        early = [np.where(np.array(LABELS[3]) == label, 1.0, -1.0) for label in y[:90]]
+    late = [np.where(labels == label, 1.0, -1.0) for label in later[90:]]
+    nothing = np.zeros((1, 90))
+
+    def grow(a):
+        return np.vstack([nothing, -a, a, nothing] if n_classes == 2 else [nothing, a, nothing])
+
+    expected = twin_scores(X, early + late, 0.4, 0.3, 90, grow)
+    for i in range(90, 150):
+        if i > 90:
+            np.testing.assert_allclose(model.score_one(X[i]), expected[i], rtol=1e-9, atol=1e-11)
+        model.learn_one(X[i], later[i], **({"classes": labels} if i == 90 else {}))
+
+
+@every_count
+@pytest.mark.parametrize("forgetting", [1.0, 0.97])
+@pytest.mark.parametrize("features", ["fourier", "nystroem"])
+@pytest.mark.parametrize("n_before", [3, 90, 140])
+def test_least_squares_are_those_of_all_classes_from_the_start(
+    n_classes, forgetting, features, n_before
+):
+    """With a constant: as if the new classes had been there, and had not come."""
+    X, y = stream(n_classes, n=300)
+    parameters = {
+        "gamma": 0.4, "features": features, "n_components": 20, "gate": "always", "reg": 0.5,
+        "forgetting": forgetting, "random_state": 0,
+    }  # fmt: skip
+    late = np.where((X[:, 3] > 0.8) & (np.arange(300) >= n_before), 5, y)
+    growing, whole = KernelRLSClassifier(**parameters), KernelRLSClassifier(**parameters)
+    growing.partial_fit(X[:n_before], y[:n_before], classes=LABELS[n_classes])
+    growing.partial_fit(X[n_before:], late[n_before:], classes=wider(n_classes))
+    whole.partial_fit(X, late, classes=wider(n_classes))
+    np.testing.assert_allclose(
+        growing.decision_function(X), whole.decision_function(X), rtol=1e-9, atol=1e-9
+    )
+
+
+NUMBERS = np.arange(1.0, 152.0)
+SHARES = {
+    True: NUMBERS**0,
+    "decay": NUMBERS * (NUMBERS + 1) * (NUMBERS + 2),
+    0.5: 0.5**-NUMBERS,
+}
+
+
+@pytest.mark.parametrize("average", SHARES)
+def test_an_average_is_that_of_all_models(average):
+    """The average of a new class before it came is its score -1, under any scale."""
+    X, y = stream(3)
+    parameters = {"eta": 0.1, "schedule": "constant", "reg": 0.5, "average": average}
+    model = OGDClassifier(**parameters)
+    last, scores = OGDClassifier(**{**parameters, "average": False}), []
+    for i in range(150):
+        more = {0: {"classes": LABELS[3]}, 90: {"classes": wider(3)}}.get(i, {})
+        for one in (model, last):
+            one.learn_one(X[i], y[i], **more)
+        row = last.decision_function(X)
+        scores.append(row if i >= 90 else np.insert(row, [0, 3], -1.0, axis=1))
+    first = np.insert(np.zeros((150, 3)), [0, 3], -1.0, axis=1)
+    expected = np.average([first, *scores], axis=0, weights=SHARES[average])
+    np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-9, atol=1e-9)

@@ -1,0 +1,281 @@
+"""Pipelines of a stream: the steps learn together, in any batches, or not at all."""
+
+import copy
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.decomposition import IncrementalPCA
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.linear_model import SGDClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    Normalizer,
+    PolynomialFeatures,
+    QuantileTransformer,
+    StandardScaler,
+)
+
+import onlinekern
+from onlinekern import (
+    FourierFeatures,
+    FrequentDirections,
+    KernelPAClassifier,
+    KernelRLSRegressor,
+    OnlineStandardScaler,
+    PAClassifier,
+    PARegressor,
+    SPAOneClass,
+    StreamPipeline,
+    make_stream_pipeline,
+)
+from onlinekern.evaluate import prequential
+
+UNITS = [1e-9, 1.0, 1e9, 1.0]
+
+
+def stream(n=200, seed=0):
+    """Return samples in wild units, and labels."""
+    rng = np.random.default_rng(seed)
+    Z = rng.normal(size=(n, 4))
+    return Z * UNITS + [0.0, 1e6, 0.0, 0.0], np.where(Z[:, 0] * Z[:, 2] > 0, "yes", "no")
+
+
+def kernel_pipeline(**parameters):
+    return make_stream_pipeline(
+        OnlineStandardScaler(forgetting=0.99), Normalizer(),
+        KernelPAClassifier(gamma=0.5, random_state=0, **parameters),
+    )  # fmt: skip
+
+
+LABELS = ["no", "yes"]
+
+
+def scores(pipeline, X):
+    return pipeline.decision_function(X)
+
+
+def test_it_is_the_scaler_and_then_the_learner(equal):
+    X, y = stream()
+    pipeline = make_stream_pipeline(OnlineStandardScaler(), KernelPAClassifier(gamma=0.5))
+    predicted = pipeline.partial_fit_predict(X, y, classes=LABELS)
+    scaler, learner = OnlineStandardScaler(), KernelPAClassifier(gamma=0.5)
+    expected = learner.partial_fit_predict(scaler.learn_transform(X), y, classes=LABELS)
+    equal(predicted, expected)
+    equal(scores(pipeline, X), learner.decision_function(scaler.transform(X)))
+    equal(pipeline.predict(X), learner.predict(scaler.transform(X)))
+    assert pipeline.score(X, y) == learner.score(scaler.transform(X), y)
+    assert pipeline.n_support_ == learner.n_support_
+    raw = KernelPAClassifier(gamma="scale").partial_fit_predict(X, y, classes=LABELS)
+    assert np.mean(predicted[100:] != y[100:]) < 0.5 * np.mean(raw[100:] != y[100:])
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+def test_any_batches_same_bits(layout, as_layout, equal):
+    X, y = stream()
+    X = as_layout(X, layout)
+    whole = kernel_pipeline()
+    predicted = whole.partial_fit_predict(X, y, classes=LABELS)
+    cut = kernel_pipeline()
+    parts = [cut.partial_fit_predict(X[a : a + 7], y[a : a + 7], classes=LABELS)
+             for a in range(0, 200, 7)]  # fmt: skip
+    equal(np.concatenate(parts), predicted)
+    single = kernel_pipeline()
+    for i in range(200):
+        single.learn_one(X[i], y[i], **({"classes": LABELS} if i == 0 else {}))
+    for other in (cut, single):
+        equal(scores(other, X), scores(whole, X))
+    ones = [whole.score_one(X[i]) for i in range(20)]
+    equal(np.array(ones), scores(whole, X[:20]))
+
+
+def test_weights_reach_all_steps_that_take_them(equal):
+    X, y = stream()
+    weights = np.random.default_rng(0).uniform(0.1, 3, len(y))
+    pipeline = make_stream_pipeline(OnlineStandardScaler(), Normalizer(), PAClassifier())
+    pipeline.partial_fit(X, y, classes=LABELS, sample_weight=weights)
+    scaler, learner = OnlineStandardScaler(), PAClassifier()
+    Z = Normalizer().transform(scaler.learn_transform(X, sample_weight=weights))
+    learner.partial_fit(Z, y, classes=LABELS, sample_weight=weights)
+    equal(pipeline[-1].coef_, learner.coef_)
+    equal(pipeline[0].mean_, scaler.mean_)
+    pipeline.fit(X, y, sample_weight=weights)
+    equal(pipeline[0].var_, OnlineStandardScaler().fit(X, sample_weight=weights).var_)
+    other = make_stream_pipeline(StandardScaler(), SGDClassifier(random_state=0))
+    other.partial_fit(X, y, classes=LABELS, sample_weight=weights)
+    assert other[0].n_samples_seen_ == pytest.approx(weights.sum())
+
+
+@pytest.mark.parametrize(
+    "transformer",
+    [
+        StandardScaler(),
+        IncrementalPCA(n_components=2),
+        FunctionTransformer(np.tanh),
+        FrequentDirections(3),
+        FourierFeatures(n_components=5, random_state=0),
+    ],
+    ids=lambda step: type(step).__name__,
+)
+def test_transformers_that_learn_batches_or_nothing(transformer, equal):
+    X, y = stream()
+    pipeline = make_stream_pipeline(clone(transformer), PAClassifier())
+    alone, learner = clone(transformer), PAClassifier()
+    for start in range(0, 200, 50):
+        batch = slice(start, start + 50)
+        pipeline.partial_fit(X[batch], y[batch], classes=LABELS)
+        if hasattr(alone, "partial_fit"):
+            alone.partial_fit(X[batch])
+        learner.partial_fit(alone.transform(X[batch]), y[batch], classes=LABELS)
+    equal(pipeline[-1].coef_, learner.coef_)
+    if not isinstance(transformer, IncrementalPCA):  # which wants batches
+        pipeline.learn_one(X[0], y[0])
+    expected = pipeline.decision_function(X[:1])[0]
+    assert pipeline.score_one(X[0]) == pytest.approx(expected, rel=1e-9)
+
+
+def test_text():
+    texts = np.array(["good fine", "bad", "fine", "bad awful", "good", "awful"], dtype=object)
+    labels = [1, 0, 1, 0, 1, 0]
+    pipeline = make_stream_pipeline(HashingVectorizer(n_features=64), PAClassifier())
+    pipeline.partial_fit(texts, labels, classes=[0, 1])
+    for text, label in zip(texts, labels, strict=True):
+        pipeline.learn_one(text, label)
+    assert pipeline.predict(["good", "awful bad"]).tolist() == [1, 0]
+    assert pipeline.score_one("good") > 0
+
+
+def test_a_transformer_that_cannot_learn_is_refused_by_name():
+    X, y = stream()
+    scaler = OnlineStandardScaler()
+    pipeline = StreamPipeline(
+        [("scale", scaler), ("ranks", QuantileTransformer()), ("learner", PAClassifier())]
+    )
+    for call in (pipeline.partial_fit, pipeline.partial_fit_predict):
+        with pytest.raises(TypeError, match=r"step 'ranks' .QuantileTransformer. cannot"):
+            call(X, y, classes=LABELS)
+    with pytest.raises(TypeError, match="ranks"):
+        pipeline.learn_one(X[0], y[0], classes=LABELS)
+    assert not hasattr(scaler, "n_features_in_")
+    fitted = make_stream_pipeline(PolynomialFeatures(2).fit(X), "passthrough", PAClassifier())
+    assert fitted.partial_fit(X, y, classes=LABELS)[-1].n_features_in_ == 15
+
+
+def state_of(pipeline):
+    return [pickle.dumps({**vars(step), "learnt": None}) for step in pipeline[:-1]] + [
+        pipeline[-1].decision_function(np.eye(pipeline[-1].n_features_in_)).tolist()
+    ]
+
+
+@pytest.mark.parametrize("scaler", [OnlineStandardScaler, StandardScaler])
+@pytest.mark.parametrize("learner", [PAClassifier, lambda: SGDClassifier(random_state=0)])
+def test_a_failed_call_leaves_all_steps_as_they_were(scaler, learner):
+    X, y = stream()
+    pipeline = make_stream_pipeline(scaler(), learner())
+    wrong = np.where(np.arange(200) == 199, "perhaps", y)
+    with pytest.raises(ValueError, match=r"perhaps|y contains|labels"):
+        pipeline.partial_fit(X, wrong, classes=LABELS)
+    with pytest.raises(NotFittedError):
+        pipeline[0].transform(X)
+    pipeline.partial_fit(X[:50], y[:50], classes=LABELS)
+    twin = copy.deepcopy(pipeline)
+    calls = [
+        lambda: pipeline.partial_fit(X[50:], wrong[50:]),
+        lambda: pipeline.learn_one(X[60], "perhaps"),
+        lambda: pipeline.fit(X, wrong[:10]),
+        lambda: pipeline.partial_fit(X[:, :2], y),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match=r".+"):
+            call()
+        np.testing.assert_array_equal(scores(pipeline, X), scores(twin, X))
+    for model in (pipeline, twin):
+        model.partial_fit(X[50:], y[50:])
+    np.testing.assert_array_equal(scores(pipeline, X), scores(twin, X))
+
+
+def test_copies_go_on_alike(tmp_path, equal):
+    X, y = stream()
+    pipeline = kernel_pipeline()
+    pipeline.steps[1] = ("nothing", "passthrough")
+    pipeline.partial_fit(X[:100], y[:100], classes=LABELS)
+    pipeline.save(tmp_path / "pipeline.okn")
+    loaded = onlinekern.load(tmp_path / "pipeline.okn")
+    copies = [loaded, pickle.loads(pickle.dumps(pipeline)), copy.deepcopy(pipeline)]
+    pipeline.partial_fit(X[100:], y[100:])
+    for other in copies:
+        assert type(other) is StreamPipeline
+        equal(scores(other.partial_fit(X[100:], y[100:]), X), scores(pipeline, X))
+    assert repr(loaded) == repr(pipeline)
+    foreign = make_stream_pipeline(StandardScaler(), PAClassifier())
+    with pytest.raises(TypeError, match=r"steps.*StandardScaler: it cannot be saved"):
+        foreign.save(tmp_path / "foreign.okn")
+
+
+@pytest.mark.parametrize("steps", [5, [], [("a",)], [(1, PAClassifier())], [("a", 3)]])
+def test_damaged_steps_are_refused(steps):
+    pipeline = make_stream_pipeline(PAClassifier())
+    pipeline.steps = steps
+    with pytest.raises(ValueError, match="does not fit together: "):
+        pickle.loads(pickle.dumps(pipeline))
+
+
+def test_it_is_cloned_and_searched():
+    X, y = stream()
+    pipeline = kernel_pipeline().partial_fit(X, y, classes=LABELS)
+    assert not hasattr(clone(pipeline)[0], "n_features_in_")
+    grid = {"onlinestandardscaler__clip": [3.0, None], "kernelpaclassifier__C": [0.1, 1.0]}
+    search = GridSearchCV(clone(pipeline), grid, cv=2).fit(X, y)
+    assert search.best_score_ > 0.7
+    assert "onlinestandardscaler" in pipeline._repr_html_()
+    pipeline.set_params(kernelpaclassifier__C=0.25)
+    assert pipeline[-1]._model.rule.arguments == KernelPAClassifier(C=0.25)._rule().arguments
+
+
+def test_evaluation_takes_it():
+    X, y = stream(400)
+    result = prequential(kernel_pipeline(), [(X[:150], y[:150]), (X[150:], y[150:])], LABELS)
+    assert result.n_samples == 400
+    assert result.n_support > 0
+    assert result.late_error < 0.3
+
+
+def test_regressors_and_detectors(equal):
+    X, _ = stream()
+    y = np.sin(X[:, 0] * 1e9)
+    regressor = make_stream_pipeline(OnlineStandardScaler(), KernelRLSRegressor(gamma=0.3))
+    for i in range(100):
+        regressor.learn_one(X[i], y[i])
+    regressor.partial_fit(X[100:], y[100:])
+    assert regressor.score(X, y) > 0.8
+    detector = make_stream_pipeline(OnlineStandardScaler(), SPAOneClass(gamma=0.3))
+    detector.partial_fit(X)
+    detector.learn_one(X[0])
+    assert set(detector.predict(X)) <= {-1, 1}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make_stream_pipeline(PARegressor()).partial_fit(X / UNITS, y).predict(X)
+
+
+def test_it_has_what_its_learner_has():
+    pipeline = make_stream_pipeline(OnlineStandardScaler(), SGDClassifier())
+    assert hasattr(pipeline, "partial_fit")
+    assert not hasattr(pipeline, "partial_fit_predict")
+    assert not hasattr(pipeline, "score_one")
+    assert not hasattr(make_stream_pipeline(OnlineStandardScaler(), Normalizer()), "partial_fit")
+    with pytest.raises(NotFittedError):
+        kernel_pipeline().score_one(np.zeros(4))
+
+
+def test_sparse_samples(equal):
+    X, y = stream()
+    pipeline = make_stream_pipeline(OnlineStandardScaler(), PAClassifier())
+    pipeline.partial_fit(sparse.csr_matrix(X), y, classes=LABELS)
+    row = sparse.csr_matrix(X[:1])
+    pipeline.learn_one(row, y[0])
+    equal(np.array([pipeline.score_one(row)]), scores(pipeline, row))

@@ -1,0 +1,289 @@
+"""Probabilities: calibrated on scores from before a sample was learnt, or by the logistic link."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from learners import CLASSES, build, data, learn, learn_each
+from oracles import calibration as oracle
+from scipy.special import expit
+from sklearn.base import is_classifier
+
+from onlinekern import (
+    FOGDClassifier,
+    KernelPAClassifier,
+    OGDClassifier,
+    OLLAClassifier,
+    PAClassifier,
+    PegasosClassifier,
+)
+from onlinekern._calibration import sigmoid
+from onlinekern.core.stream import restore
+
+CLASSIFIERS = sorted(name for name, cls in CLASSES.items() if is_classifier(cls()))
+ONLINE = [name for name in CLASSIFIERS if hasattr(CLASSES[name], "partial_fit")]
+every_classifier = pytest.mark.parametrize("name", CLASSIFIERS)
+
+
+def noisy(rng, n, slope=2.0, offset=-1.0):
+    """Return scores, and labels that have the probabilities of this sigmoid."""
+    scores = rng.standard_normal(n)
+    return scores, rng.random(n) < expit(slope * scores + offset)
+
+
+def sides(scores):
+    """Return the features of two classes: the scores below and above 0."""
+    return np.column_stack([np.minimum(scores, 0), np.maximum(scores, 0)])
+
+
+def affine(scores):
+    """Return the features of more classes."""
+    return np.column_stack([scores, np.ones(len(scores))])
+
+
+@pytest.mark.parametrize("n", [5, 40, 512])
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e12])
+@pytest.mark.parametrize("with_offset", [False, True])
+def test_the_sigmoid_is_that_of_the_oracle(n, unit, with_offset):
+    rng = np.random.default_rng(n)
+    scores, positive = noisy(rng, n)
+    weights = rng.choice([0.5, 1.0, 3.0], n)
+    form = affine if with_offset else sides
+    units = np.array([unit, 1.0 if with_offset else unit])
+    found = np.array(sigmoid(form(unit * scores), positive, weights, with_offset))
+    least = 1e-6 / np.abs(scores).max()
+    bounds = [(least, None), (None, None) if with_offset else (least, None)]
+    expected = oracle.sigmoid(form(scores), positive, weights, bounds)
+    np.testing.assert_allclose(found * units, expected, rtol=1e-4, atol=1e-5)
+    # The unit of weights does not matter.
+    other = sigmoid(form(unit * scores), positive, 7 * weights, with_offset)
+    np.testing.assert_allclose(other, found, rtol=1e-6)
+
+
+def test_the_sigmoid_finds_the_probabilities():
+    rng = np.random.default_rng(0)
+    scores, positive = noisy(rng, 100_000)
+    weights = np.ones(100_000)
+    found = sigmoid(affine(scores), positive, weights, True)
+    np.testing.assert_allclose(found, [2.0, -1.0], atol=0.05)
+    positive = rng.random(100_000) < expit(np.where(scores > 0, 0.5, 3.0) * scores)
+    np.testing.assert_allclose(sigmoid(sides(scores), positive, weights), [3.0, 0.5], atol=0.06)
+
+
+def test_separable_scores_stay_finite():
+    scores = np.r_[np.full(256, -1.0), np.full(256, 1.0)]
+    for form, with_offset in ((sides, False), (affine, True)):
+        coefficients = sigmoid(form(scores), scores > 0, np.ones(512), with_offset)
+        # 257 / 258 is the smoothed target.
+        found = expit(form(scores) @ coefficients)
+        np.testing.assert_allclose(found[[0, -1]], [1 / 258, 257 / 258])
+
+
+@pytest.mark.parametrize(("n_positive", "n_negative"), [(0, 0), (0, 1), (0, 10), (1, 10), (2, 0)])
+def test_few_samples_say_little(n_positive, n_negative):
+    positive = np.repeat([True, False], [n_positive, n_negative])
+    scores = np.where(positive, 1.0, -1.0)
+    below, above = sigmoid(sides(scores), positive, np.ones(len(positive)))
+    expected = [1 / (n_negative + 2), (n_positive + 1) / (n_positive + 2)]
+    np.testing.assert_allclose(expit([-below, above]), expected, atol=1e-6)
+
+
+def test_scores_that_mislead_tell_nothing():
+    scores, positive = noisy(np.random.default_rng(0), 400, slope=-3.0)
+    slope, offset = sigmoid(affine(scores), positive, np.ones(400), True)
+    assert 0 < slope < 1e-5
+    np.testing.assert_allclose(expit(offset), positive.mean(), atol=0.01)
+    assert max(sigmoid(sides(scores), scores < 0, np.ones(400))) < 1e-5
+
+
+@pytest.mark.parametrize("cuts", [[], [1], [511], [512, 513], [100, 700, 1900]])
+@pytest.mark.parametrize("task", ["binary", "ovr"])
+def test_the_kept_scores_are_those_of_the_oracle(task, cuts, stream):
+    X, y = stream(task, n=3000)
+    weights = np.random.default_rng(0).choice([0.0, 1.0, 2.5], 3000, p=[0.1, 0.7, 0.2])
+    first = learn(model := PAClassifier(), X[:1], y[:1])
+    assert len(first) == 1
+    whole = copy.deepcopy(model)._model
+    scores = np.zeros((2999, whole.head.n_outputs))
+    numbers = model._encode(y, model.classes_)
+    whole.learn(X[1:], numbers[1:], weights[1:], scores=scores)
+    start = np.zeros((1, scores.shape[1]))  # the first score of a model is 0
+    kept = oracle.recent(np.vstack([start, scores]), numbers, np.r_[1.0, weights[1:]])
+    for part in np.split(np.arange(1, 3000), cuts):
+        model.partial_fit(X[part], y[part], sample_weight=weights[part])
+    rows = model._model.recent.rows()
+    noted = model._model.recent.noted
+    np.testing.assert_array_equal(np.roll(rows, -(noted % 512), axis=0), kept)
+    np.testing.assert_array_equal(whole.recent.rows(), rows)
+
+
+@every_classifier
+def test_every_classifier_gives_probabilities(name, stream):
+    for task in ("binary", "ovr"):
+        X, y = stream(task, n=300)
+        model = CLASSES[name](random_state=0).fit(X, y)
+        probabilities, classes = model.predict_proba(X), model.classes_
+        assert probabilities.shape == (300, len(classes))
+        np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+        np.testing.assert_array_equal(np.exp(model.predict_log_proba(X)), probabilities)
+        np.testing.assert_array_equal(classes[probabilities.argmax(axis=1)], model.predict(X))
+        if task == "binary":
+            order = np.argsort(model.decision_function(X), kind="stable")
+            assert np.all(np.diff(probabilities[order, 1]) >= 0)
+        # Not worse than to know nothing but how many classes there are.
+        known = probabilities[np.arange(300), np.searchsorted(classes, y)]
+        assert -np.log(known).mean() < np.log(len(classes)) + 1e-3
+
+
+@pytest.mark.parametrize("name", ONLINE)
+def test_any_way_to_learn_gives_the_same_probabilities(name, stream, equal, same_state):
+    X, y = data(name, stream)
+    whole, parts, each = build(name), build(name), build(name)
+    learn(whole, X, y)
+    learn(parts, X, y, [20, 21, 70])
+    learn_each(each, X, y)
+    expected = whole.predict_proba(X)
+    before = copy.deepcopy(whole)
+    for other in (parts, each, pickle.loads(pickle.dumps(whole)), copy.deepcopy(whole)):
+        equal(other.predict_proba(X), expected)
+    same_state(whole, before)  # asking changes nothing
+    learn(whole, X[:30], y[:30])
+    learn(before, X[:30], y[:30])
+    equal(whole.predict_proba(X), before.predict_proba(X))
+    if whole.calibration_ is not None:
+        assert not np.array_equal(whole.predict_proba(X), expected)
+
+
+def test_a_failed_call_keeps_the_probabilities(stream, equal):
+    X, y = stream("binary", n=700)
+    model = OGDClassifier(loss="squared").fit(X, y)
+    before, kept = model.predict_proba(X), model._model.recent.rows()
+    model.set_params(eta=1e3)
+    with pytest.raises(FloatingPointError):
+        model.partial_fit(X, y)
+    equal(model._model.recent.rows(), kept)
+    equal(model.predict_proba(X), before)
+
+
+def test_later_passes_do_not_count(stream, equal):
+    X, y = stream("binary", n=200)
+    once = KernelPAClassifier(random_state=0).fit(X, y)
+    often = KernelPAClassifier(random_state=0, n_epochs=5).fit(X, y)
+    assert often._model.recent.noted == 200
+    equal(often._model.recent.rows(), once._model.recent.rows())
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_separate_problems_share_their_samples(shuffle, stream):
+    """`fit` of PA with several classes: each problem has its own order."""
+    X, y = stream("ovr", n=900)
+    weight = np.ones(900)
+    weight[50:90] = 0
+    model = PAClassifier(random_state=0, shuffle=shuffle, C=0.01)
+    model.fit(X, y, sample_weight=weight)
+    rows = model._model.recent.rows()
+    assert rows.shape == (512, 3 + 2)
+    one = PAClassifier(C=0.01).partial_fit(X[:388], y[:388], classes=model.classes_,
+                                           sample_weight=weight[:388])  # fmt: skip
+    if not shuffle:
+        np.testing.assert_array_equal(rows[:, 3], model._encode(y[388:], model.classes_))
+        np.testing.assert_allclose(rows[0, :3], one.decision_function(X[388:389])[0])
+    known = model.predict_proba(X)[np.arange(900), np.searchsorted(model.classes_, y)]
+    assert -np.log(known).mean() < 0.75
+
+
+def test_the_logistic_link_is_used_where_there_is_one(stream):
+    X, y = stream("binary", n=300)
+    model = FOGDClassifier(loss="logistic", random_state=0).fit(X, y)
+    assert model.calibration_ is None
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], expit(model.decision_function(X)))
+    model = FOGDClassifier(loss="hinge", random_state=0).fit(X, y)
+    below, above, offset, n_samples = model.calibration_
+    assert (offset, n_samples) == (0, 300)
+    scores = model.decision_function(X)
+    np.testing.assert_allclose(
+        model.predict_proba(X)[:, 1], expit(np.where(scores > 0, above, below) * scores)
+    )
+
+
+def test_the_worst_violators_are_not_what_is_kept(stream):
+    X, y = stream("binary", n=1500)
+    model = OLLAClassifier(selection="max_violator", n_epochs=1, random_state=0).fit(X, y)
+    rows = model._model.recent.rows()
+    assert len(rows) == 512
+    np.testing.assert_allclose(rows[:3, 0], model.decision_function(X[[0, 2, 4]]))
+    np.testing.assert_array_equal(model.classes_[rows[:, 1].astype(int)], y[:1024:2])
+
+
+def test_they_are_calibrated_on_a_stream_that_they_have_not_seen():
+    """The share of labels in a tenth of the predicted probabilities is what was predicted."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20_000, 5))
+    truth = expit(1.5 * X[:, 0] - X[:, 1] - 1)
+    y = rng.random(20_000) < truth
+    for model in (PAClassifier(C=0.001), PegasosClassifier(reg=1e-3)):
+        model.partial_fit(X[:10_000], y[:10_000], classes=[False, True])
+        found = model.predict_proba(X[10_000:])[:, 1]
+        tenths = np.minimum((found * 10).astype(int), 9)
+        error = sum(abs((y[10_000:] - found)[tenths == k].sum()) for k in range(10)) / 10_000
+        assert error < 0.08
+        assert np.corrcoef(found, truth[10_000:])[0, 1] > 0.9
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "error"),
+    [
+        (3, np.zeros((29, 3)), "recent scores must have shape"),
+        (2, -1, "noted must be"),
+        (3, "nan", "recent scores must be finite"),
+        (3, "label", "labels of recent scores must be"),
+        (3, "weight", "weights of recent scores must be > 0"),
+        (0, 2, "recent scores"),
+    ],
+)
+def test_a_damaged_ring_is_refused(place, value, error, stream):
+    X, y = stream("binary", n=30)
+    recent = PAClassifier().fit(X, y)._model.recent
+    make, arguments = recent.__reduce__()
+    arguments = list(arguments)
+    np.testing.assert_array_equal(make(*arguments).rows(), recent.rows())
+    if isinstance(value, str):
+        rows, column = arguments[3].copy(), {"nan": 0, "label": 1, "weight": 2}[value]
+        rows[4, column] = {"nan": np.nan, "label": 0.5, "weight": 0.0}[value]
+        value = rows
+    arguments[place] = value
+    with pytest.raises(ValueError, match=error):
+        make(*arguments)
+
+
+def test_a_ring_of_another_model_is_refused(stream):
+    X, y = stream("ovr", n=30)
+    other = PAClassifier().fit(X, y)._model.recent
+    model = PAClassifier().fit(X, y > 5)._model
+    parts = model.space, model.head, model.rule, model.gate, model.rng, model.d, model.dtype
+    with pytest.raises(ValueError, match="are not those of this model"):
+        restore(parts, 30, 0, 0.0, other)
+    with pytest.raises(TypeError, match="recent must be a RecentScores"):
+        restore(parts, 30, 0, 0.0, model.space)
+    assert restore(parts, 30, 0, 0.0).recent.noted == 0  # as an older file has it
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "margin"])
+@pytest.mark.parametrize("n", [40, 700])
+def test_the_kept_scores_grow_with_the_classes(n, multi_class, stream):
+    X, y = stream("ovr", n=n)
+    level = -1 if multi_class == "ovr" else 0
+    two = PAClassifier(multi_class=multi_class).partial_fit(X, 20 + 10 * (y > 5), classes=[20, 30])
+    before, noted = two._model.recent.rows(), two._model.recent.noted
+    before = np.roll(before, -(noted % len(before)), axis=0)
+    two._take_up(np.array([10, 20, 30]))
+    after = two._model.recent.rows()
+    expected = [np.full(len(before), level), -before[:, 0], before[:, 0], before[:, 1] + 1]
+    np.testing.assert_array_equal(after[:, :4], np.column_stack(expected))
+    two._take_up(np.array([10, 15, 20, 30]))
+    again = two._model.recent.rows()
+    np.testing.assert_array_equal(again[:, [0, 2, 3]], after[:, :3])
+    np.testing.assert_array_equal(again[:, 1], np.full(len(before), level))
+    np.testing.assert_array_equal(again[:, 4], after[:, 3] + (after[:, 3] > 0))
+    np.testing.assert_allclose(two.predict_proba(X).sum(axis=1), 1)

@@ -1,0 +1,341 @@
+"""The race of experts against its twin: votes, sleep and waking, and what a stream may bring."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from oracles import race as twins
+from oracles.race import stream_learner
+
+from onlinekern import StreamClassifier, StreamRegressor
+from onlinekern.core.learning.vote import MeanVote, Vote
+
+LINKS = (0.0, 1.0, 2.0, 0.0)
+YES = np.ones(len(LINKS), dtype=np.uint8)
+
+
+def opinions(n_outputs, n=400, seed=0):
+    """Scores of four experts, of different worth, and the targets."""
+    rng = np.random.default_rng(seed)
+    noise = rng.standard_normal((len(LINKS), n, n_outputs)) * [[[0.3]], [[0.6]], [[1.0]], [[2.0]]]
+    if n_outputs == 1:
+        y = rng.integers(0, 2, n).astype(float)
+        return noise + (2 * y - 1)[:, None], y
+    y = rng.integers(0, n_outputs, n).astype(float)
+    return noise + 2 * np.eye(n_outputs)[y.astype(int)] - 1, y
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2, 5])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_vote(n_outputs, weighted):
+    scores, y = opinions(n_outputs)
+    weight = np.random.default_rng(1).integers(0, 3, len(y)) / 2 if weighted else None
+    vote, twin = Vote(LINKS, n_outputs), twins.Vote(LINKS)
+    voting, fed = np.array([1, 0, 1, 1], np.uint8), np.array([1, 1, 1, 0], np.uint8)
+    out = np.empty((len(y), n_outputs))
+    vote.learn(scores, y, weight, voting, fed, out)
+    expected = [
+        twin.learn(scores[:, i], y[i], 1 if weight is None else weight[i], voting > 0, fed)
+        for i in range(len(y))
+    ]
+    np.testing.assert_allclose(out, expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(vote.mean_losses(), twin.mean_losses(), rtol=1e-12)
+    np.testing.assert_allclose(vote.weights(voting), twin.weights(voting > 0), rtol=1e-11)
+    again = np.empty_like(out)
+    vote.combine(scores, voting, again)
+    expected = [twin.answer(scores[:, i], voting > 0) for i in range(len(y))]
+    np.testing.assert_allclose(again, expected, rtol=1e-11, atol=1e-12)
+
+
+def test_vote_on_targets():
+    scores, y = opinions(1)
+    y = 3 * y + np.random.default_rng(2).standard_normal(len(y))
+    vote, twin = MeanVote(LINKS, 1), twins.MeanVote(LINKS)
+    out = np.empty((len(y), 1))
+    scores[3] *= 50  # beyond the bound
+    vote.learn(scores, y, None, YES, YES, out)
+    expected = [twin.learn(scores[:, i], y[i], 1, YES > 0, YES) for i in range(len(y))]
+    np.testing.assert_allclose(out, expected, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(vote.weights(YES), twin.weights(YES > 0), rtol=1e-9)
+
+
+def test_vote_is_split_anyhow_and_goes_on_from_its_state():
+    scores, y = opinions(3)
+    whole, parts = Vote(LINKS, 3), Vote(LINKS, 3)
+    expected, out = np.empty((2, len(y), 3))
+    whole.learn(scores, y, None, YES, YES, expected)
+    for part in (slice(0, 1), slice(1, 70), slice(70, None)):
+        values = np.empty((len(y[part]), 3))
+        parts.learn(np.ascontiguousarray(scores[:, part]), y[part], None, YES, YES, values)
+        out[part] = values
+        state = parts.get_state()
+        parts = Vote(LINKS, 3)
+        parts.set_state(state)
+    np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (((), 1), "number of experts"),
+        (((-1.0,), 1), "link"),
+        (((0.0,), 0), "n_outputs"),
+        (((0.0,), 1, 1.0), "decay"),
+        (((0.0,), 1, 0.9, 0.0), "sharpness"),
+    ],
+)
+def test_vote_refuses(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        Vote(*arguments)
+
+
+def test_vote_refuses_scores_of_another_shape():
+    scores, y = opinions(2)
+    with pytest.raises(ValueError, match="scores must have the shape"):
+        Vote(LINKS, 3).learn(scores, y, None, YES, YES, np.empty((len(y), 3)))
+    with pytest.raises(ValueError, match="must vote"):
+        Vote(LINKS, 2).combine(scores, 0 * YES, np.empty((len(y), 2)))
+
+
+class OneByOne:
+    """A model of the core that learns samples one by one."""
+
+    def __init__(self, model):
+        self.model = model
+
+    def score(self, x):
+        out = np.empty((1, self.model.head.n_outputs))
+        self.model.scores(x[None], out)
+        return out[0]
+
+    def learn(self, x, y, weight):
+        self.model.learn(x[None], np.array([y]), np.array([float(weight)]))
+
+
+def drifting(n=4000, seed=0, classes=3):
+    """Samples in wild units, whose concept turns over half-way."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 4))
+    bent = X[:, 0] + np.abs(X[:, 1])
+    straight = X[:, 2] - X[:, 3]
+    f = np.where(np.arange(n) < n // 2, bent, straight)
+    y = np.digitize(f, np.quantile(f, np.arange(1, classes) / classes))
+    return X * [1e-6, 1.0, 1e3, 1e6] + [0, 5, 1e4, -1e6], y, f
+
+
+def scaled_rows(race_of_start, X):
+    """The rows as a race scales them."""
+    values = np.empty_like(X)
+    moments = race_of_start.moments
+    moments.learn(X, None, race_of_start.forgetting, out=values, limit=race_of_start.limit)
+    return values.astype(np.float32)
+
+
+@pytest.mark.parametrize("task", ["binary", "classes", "regression"])
+def test_race(task):
+    X, y, f = drifting(classes=2 if task == "binary" else 3)
+    model = StreamRegressor if task == "regression" else StreamClassifier
+    target = f if task == "regression" else y.astype(float)
+    known = {} if task == "regression" else {"classes": np.unique(y)}
+    begun = model(time_budget=12.0, random_state=0).partial_fit(X[:1], target[:1], **known)
+    start, race = (begun._new_model(X, np.random.RandomState(0)) for _ in range(2))
+    vote = (twins.MeanVote if task == "regression" else twins.Vote)(start.vote.links)
+    experts = [OneByOne(expert) for expert in start.experts]
+    answers, learnt, voting = stream_learner(
+        scaled_rows(start, X), target, experts, start.costs, vote, start.budget
+    )
+    got = np.empty((len(X), race.head.n_outputs))
+    race.learn(X, target, None, None, 0, got)
+    np.testing.assert_allclose(got, answers, rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(race.learnt, learnt)
+    np.testing.assert_array_equal(race.voting, voting[-1])
+    # Somebody slept before the concept changed, and was woken when it did.
+    asleep = [len(experts) - sum(v) for v in voting]
+    assert max(asleep[4:8]) > 0
+    assert min(asleep[8:12]) == 0
+
+
+def same_model(one, other, X):
+    """Raise unless two learners are in the same state."""
+    np.testing.assert_array_equal(one.predict(X), other.predict(X))
+    np.testing.assert_array_equal(one._model.learnt, other._model.learnt)
+    states = [learner._model.vote.get_state() for learner in (one, other)]
+    for name, values in states[0].items():
+        np.testing.assert_array_equal(values, states[1][name])
+
+
+CUTS = [[4000], [1, 7, 64, 300], [256], [255, 257]]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("model", [StreamClassifier, StreamRegressor])
+def test_any_batches_give_the_same(model, sparse):
+    X, y, f = drifting(1500)
+    X, target = (sp.csr_matrix(X) if sparse else X), (f if model is StreamRegressor else y)
+    known = {"classes": np.unique(y)} if model is StreamClassifier else {}
+    results = []
+    for cuts in CUTS:
+        learner, predicted, first = model(time_budget=12.0, random_state=0), [], 0
+        while first < len(target):
+            part = slice(first, first + cuts[len(predicted) % len(cuts)])
+            predicted.append(learner.partial_fit_predict(X[part], target[part], **known))
+            first = part.stop
+        results.append((np.concatenate(predicted), learner))
+    for predicted, learner in results[1:]:
+        np.testing.assert_array_equal(predicted, results[0][0])
+        same_model(learner, results[0][1], X)
+
+
+def test_threads_do_not_change_a_result():
+    X, y, _ = drifting(1500)
+    one, two = (StreamClassifier(time_budget=12.0, n_jobs=n, random_state=0) for n in (1, 2))
+    np.testing.assert_array_equal(
+        *(m.partial_fit_predict(X, y, classes=np.unique(y)) for m in (one, two))
+    )
+    same_model(one, two, X)
+
+
+def test_units_do_not_matter():
+    X, y, _ = drifting(1500)
+    units = 2.0 ** np.arange(-40, 40, 20)
+    one, other = (StreamClassifier(time_budget=12.0, random_state=0) for _ in range(2))
+    np.testing.assert_array_equal(
+        one.partial_fit_predict(X, y, classes=np.unique(y)),
+        other.partial_fit_predict(X * units, y, classes=np.unique(y)),
+    )
+
+
+def test_a_call_that_fails_changes_nothing():
+    X, y, _ = drifting(1500)
+    learner = StreamClassifier(time_budget=12.0, random_state=0)
+    learner.partial_fit(X[:700], y[:700], classes=np.unique(y))
+    before = learner.decision_function(X)
+    race, state = learner._model, learner._model.vote.get_state()
+    race.learn(X[700:], y[700:].astype(float))
+    race.undo()
+    np.testing.assert_array_equal(learner.decision_function(X), before)
+    assert race.n_seen == 700
+    np.testing.assert_array_equal(race.vote.get_state()["losses"], state["losses"])
+    # Half of the experts have learnt a segment when the moments overflow.
+    wrong = X[700:].copy()
+    wrong[600:602, 0] = 1e200, -1e200
+    with pytest.raises(FloatingPointError):
+        learner.partial_fit(wrong, y[700:])
+    np.testing.assert_array_equal(learner.decision_function(X), before)
+
+
+def test_budgets_choose_the_experts():
+    X, y, _ = drifting(300)
+
+    def experts(**budgets):
+        learner = StreamClassifier(random_state=0, **budgets)
+        learner.partial_fit(X, y, classes=np.unique(y))
+        return learner.report().experts
+
+    landmarks = [
+        experts(**budget)[0].estimator.n_components
+        for budget in ({"time_budget": 20}, {}, {"time_budget": 1000, "memory_budget": 4000})
+    ]
+    assert landmarks == sorted(set(landmarks))
+    small = experts(memory_budget=2.0)
+    assert small[0].estimator.n_components < landmarks[1]
+    assert [one.name for one in experts(memory_budget=1e-4)] == ["linear PA-I"]
+
+
+def test_report_tells_who_led():
+    X, y, _ = drifting()
+    learner = StreamClassifier(time_budget=50.0, random_state=0)
+    learner.partial_fit(X, y, classes=np.unique(y))
+    report = learner.report()
+    assert report.n_seen == len(y)
+    assert report.leader.weight == max(one.weight for one in report.experts)
+    assert sum(one.led for one in report.experts) == pytest.approx(1)
+    early, late = report.leaders[0], report.leaders[-1]
+    assert early[2].startswith("kernel least squares")
+    assert late[2] != early[2]
+    assert early[0] == 1
+    assert late[1] == 3840
+    text = str(report)
+    assert all(one.name in text for one in report.experts)
+    assert "make_stream_pipeline(OnlineStandardScaler(" in text
+
+
+def test_plain_estimator_does_the_same():
+    X, y, _ = drifting(2000)
+    learner = StreamClassifier(random_state=0)
+    raced = learner.partial_fit_predict(X, y, classes=np.unique(y))
+    plain = learner.report().estimator()
+    alone = plain.partial_fit_predict(X, y, classes=np.unique(y))
+    assert np.mean(alone[1000:] != y[1000:]) < np.mean(raced[1000:] != y[1000:]) + 0.02
+
+
+def coming(n=600):
+    """Samples whose classes come one after the other, as text."""
+    X, y, _ = drifting(n, classes=4)
+    first = np.maximum.accumulate(np.where(np.arange(n) % 150 == 0, np.arange(n) // 150, 0))
+    return X, np.array(["d", "b", "a", "c"])[np.minimum(y, first)]
+
+
+def test_classes_are_taken_up_as_they_come():
+    X, y = coming()
+    results = []
+    for cuts in ([600], [1, 1, 40, 200], [150]):
+        learner, predicted, first = StreamClassifier(time_budget=12.0, random_state=0), [], 0
+        while first < len(y):
+            part = slice(first, first + cuts[len(predicted) % len(cuts)])
+            predicted.append(learner.partial_fit_predict(X[part], y[part]))
+            first = part.stop
+        results.append((np.concatenate(predicted), learner))
+    np.testing.assert_array_equal(learner.classes_, ["a", "b", "c", "d"])
+    for predicted, learner in results[1:]:
+        np.testing.assert_array_equal(predicted, results[0][0])
+        same_model(learner, results[0][1], X)
+    known = StreamClassifier(time_budget=12.0, random_state=0)
+    known.partial_fit(X, y, classes=["a", "b", "c", "d"])
+    assert abs(known.score(X, y) - learner.score(X, y)) < 0.05
+
+
+def test_what_was_learnt_is_kept():
+    X, y, _ = drifting(400, classes=3)
+    learner = StreamClassifier(time_budget=12.0, random_state=0)
+    learner.partial_fit(X, y)
+    before = learner.predict(X)
+    learner.partial_fit(X[:1], [3])
+    after = learner.predict(X)
+    known = after != 3
+    assert known.mean() > 0.8
+    assert np.mean(after[known] != before[known]) < 0.05
+
+
+def test_one_class_may_come_alone():
+    X, y, _ = drifting(400, classes=2)
+    text = np.array(["no", "yes"])[y]
+    ones = np.flatnonzero(y)[:30]
+    learner = StreamClassifier(time_budget=12.0, random_state=0)
+    for row in ones:
+        np.testing.assert_array_equal(learner.partial_fit_predict(X[[row]], text[[row]]), "yes")
+    np.testing.assert_array_equal(learner.predict(X[:3]), "yes")
+    learner = pickle.loads(pickle.dumps(learner))
+    with pytest.raises(ValueError, match="features"):
+        learner.partial_fit(X[:2, :2], text[:2])
+    learner.learn_one(X[0], text[0]) if y[0] == 0 else learner.partial_fit(X, text)
+    learner.partial_fit(X, text)
+    np.testing.assert_array_equal(learner.classes_, ["no", "yes"])
+    assert learner.n_seen_ > 400
+    assert learner.score(X[200:], text[200:]) > 0.8
+
+
+def test_a_new_label_comes_alone_or_not_at_all():
+    X, y, _ = drifting(400, classes=3)
+    learner = StreamClassifier(time_budget=12.0, random_state=0)
+    learner.partial_fit(X[y < 2], y[y < 2])
+    before, model = learner.decision_function(X), learner._model
+    with pytest.raises(FloatingPointError):
+        learner.partial_fit(np.array([[1e200] * 4, [-1e200] * 4]), [2, 1])
+    np.testing.assert_array_equal(learner.classes_, [0, 1])
+    np.testing.assert_array_equal(learner.decision_function(X), before)
+    assert learner._model is model
+    learner.learn_one(X[y == 2][0], 2)
+    np.testing.assert_array_equal(learner.classes_, [0, 1, 2])
+    assert learner.decision_function(X).shape == (400, 3)

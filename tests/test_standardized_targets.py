@@ -1,0 +1,214 @@
+"""Regressors learn targets in units of their own: any mean and scale of y are one and the same."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from learners import NAMES, build, learn, learn_each
+from oracles import targets as oracle
+from sklearn.base import clone
+
+from onlinekern import (
+    AROWRegressor,
+    KernelOGDRegressor,
+    KernelRLSRegressor,
+    KRLSTRegressor,
+    OGDRegressor,
+    OLLARegressor,
+    PARegressor,
+    SPARegressor,
+    StreamRegressor,
+    all_estimators,
+)
+from onlinekern.core import HEADS
+from onlinekern.core.stream import restore
+
+# The experts of a race standardise targets, each for itself.
+WITHOUT = (PARegressor, StreamRegressor)
+CLASSES = {name: cls for name, cls in all_estimators("regressor") if cls not in WITHOUT}
+ONLINE = [name for name in CLASSES if name in NAMES]
+
+
+@pytest.fixture
+def regression(stream):
+    """Return 120 samples."""
+    return stream("regression", n=120)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.filterwarnings("ignore")
+def test_any_mean_and_scale_give_the_same_model(name, regression):
+    X, y = regression
+    one = CLASSES[name](random_state=0).fit(X, y)
+    other = CLASSES[name](random_state=0).fit(X, 4096 + 1024 * y)
+    scale = one.target_scale_
+    np.testing.assert_allclose((other.predict(X) - 4096) / 1024, one.predict(X), atol=1e-7 * scale)
+    np.testing.assert_allclose(other.target_mean_, 4096 + 1024 * one.target_mean_)
+    np.testing.assert_allclose(other.target_scale_, 1024 * scale)
+
+
+@pytest.mark.parametrize("forgetting", [1.0, 0.9])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_mean_and_scale_are_those_of_the_oracle(forgetting, weighted, regression):
+    X, y = regression
+    y = 1000 + y
+    weights = np.random.default_rng(0).choice([0.5, 1.0, 3.0], 120) if weighted else np.ones(120)
+    model = KernelRLSRegressor(forgetting=forgetting, random_state=0, n_components=20)
+    model.partial_fit(X, y, sample_weight=weights)
+    found = model.target_mean_, model.target_scale_
+    np.testing.assert_allclose(found, oracle.statistics(y, weights, forgetting))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "model",
+    [
+        OGDRegressor(eta=0.05),
+        OGDRegressor(loss="epsilon_insensitive", eta=0.05, average=True),
+        AROWRegressor(covariance="full"),
+        KernelOGDRegressor(gamma=0.4, reg=0.1),
+        SPARegressor(gamma=0.4, random_state=0),
+        KernelRLSRegressor(gamma=0.4, n_components=20, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_the_rule_sees_the_targets_of_the_oracle(model, weighted, regression):
+    """The same learner, told not to standardise, learns what the oracle has standardised."""
+    X, y = regression
+    y = 50 + 7 * y
+    weights = np.random.default_rng(1).choice([0.5, 1.0, 3.0], 120) if weighted else np.ones(120)
+    plain = clone(model).set_params(standardize_target=False)
+    model = clone(model)
+    given = oracle.learnt(y, weights)
+    scores = plain.partial_fit_predict(X, given, sample_weight=weights)
+    predictions = model.partial_fit_predict(X, y, sample_weight=weights)
+    np.testing.assert_allclose(predictions, oracle.predictions(scores, y, weights), rtol=1e-9)
+    mean, scale = oracle.statistics(y, weights)
+    expected = mean + scale * plain.predict(X)
+    np.testing.assert_allclose(model.predict(X), expected, rtol=1e-9)
+    np.testing.assert_allclose(model.score_one(X[5]), expected[5], rtol=1e-9)
+    np.testing.assert_allclose(model.cumulative_loss_, plain.cumulative_loss_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ONLINE)
+def test_any_way_to_learn_gives_the_same_units(name, regression, same_state, equal):
+    X, y = regression
+    y = 1e3 * y - 70
+    whole, parts = build(name), build(name)
+    predictions = learn(whole, X, y)[0]
+    equal(np.concatenate(learn(parts, X, y, [1, 30, 31])), predictions)
+    same_state(parts, whole)
+    same_state(learn_each(build(name), X, y), whole)
+    other = pickle.loads(pickle.dumps(whole))
+    equal(other.predict(X), whole.predict(X))
+    assert whole.target_scale_ > 100 or name == "PARegressor"
+
+
+def test_predictions_are_of_the_units_before(regression):
+    X, y = regression
+    model = OGDRegressor(eta=1e-9)  # learns nothing
+    found = model.partial_fit_predict(X, 100 + y)
+    means = np.cumsum(100 + y)[:-1] / np.arange(1, 120)
+    np.testing.assert_allclose(found, [0, *means], atol=1e-6)
+    scores = np.zeros((120, 1))
+    again = OGDRegressor(eta=1e-9).partial_fit(X[:1], y[:1] + 100)
+    again._model.learn(X[1:], 100 + y[1:], scores=scores[1:])
+    np.testing.assert_allclose(scores[1:, 0], means, atol=1e-6)
+
+
+@pytest.mark.parametrize("y", [np.zeros(20), np.full(20, 0.1), np.full(20, -3e9)])
+def test_equal_targets_have_no_scale(y, regression):
+    X = regression[0][:20]
+    for model in (SPARegressor(), KernelRLSRegressor(), OLLARegressor(), KRLSTRegressor()):
+        model.fit(X, y)
+        assert model.target_scale_ == 1
+        np.testing.assert_allclose(model.predict(X), y, rtol=1e-15)
+
+
+@pytest.mark.parametrize("y", [[1e308, -1e308], [1e200, 0.0], [1e308, 1e308, -1e308]])
+def test_targets_beyond_numbers_fail_and_change_nothing(y, regression, same_state):
+    X = regression[0][: len(y)]
+    model = SPARegressor(random_state=0).partial_fit(X[:1], [1.0])
+    before = copy.deepcopy(model)
+    with pytest.raises(FloatingPointError):
+        model.partial_fit(X, y)
+    same_state(model, before)
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+def test_attributes_are_in_the_units_of_the_targets(standardize, regression):
+    X, y = regression
+    y = 30 + 5 * y
+    linear = OGDRegressor(eta=0.01, standardize_target=standardize).fit(X, y)
+    np.testing.assert_allclose(X @ linear.coef_ + linear.intercept_, linear.predict(X))
+    kernel = KernelOGDRegressor(gamma=0.4, standardize_target=standardize, random_state=0)
+    kernel.fit(X, y)
+    distances = ((X[:, None] - kernel.support_vectors_) ** 2).sum(axis=2)
+    values = np.exp(-0.4 * distances) @ kernel.dual_coef_[0]
+    np.testing.assert_allclose(kernel.target_mean_ + values, kernel.predict(X))
+    batch = OLLARegressor(gamma=0.4, standardize_target=standardize, random_state=0).fit(X, y)
+    distances = ((X[:, None] - batch.support_vectors_) ** 2).sum(axis=2)
+    values = np.exp(-0.4 * distances) @ batch.dual_coef_[0] + batch.intercept_
+    np.testing.assert_allclose(values, batch.predict(X))
+
+
+@pytest.mark.parametrize("cls", [KernelRLSRegressor, KRLSTRegressor])
+def test_deviations_are_in_the_units_of_the_targets(cls, regression):
+    X, y = regression
+    found = []
+    for unit in (1, 1024):
+        model = cls(random_state=0, gamma=0.4).fit(X, unit * y)
+        found.append([values / unit for values in model.predict(X, return_std=True)])
+        if cls is KernelRLSRegressor:
+            found[-1] += [values / unit for values in model.predict_interval(X)]
+            found[-1].append(model.noise_ / unit)
+        else:
+            found[-1].append(model.signal_power_ / unit**2)
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("selection", ["shuffled", "max_violator"])
+def test_a_batch_learner_knows_all_targets(selection, regression):
+    X, y = regression
+    weights = np.random.default_rng(0).choice([0.0, 1.0, 2.0], 120)
+    mean, scale = oracle.statistics(y, weights)
+    settings = {"gamma": 0.4, "selection": selection, "random_state": 0}
+    model = OLLARegressor(**settings).fit(X, 9 * y, sample_weight=weights)
+    assert model.target_mean_ == pytest.approx(9 * mean)
+    assert model.target_scale_ == pytest.approx(9 * scale)
+    plain = OLLARegressor(**settings, standardize_target=False)
+    plain.fit(X, (y - mean) / scale, sample_weight=weights)
+    np.testing.assert_allclose(model.predict(X), 9 * (mean + scale * plain.predict(X)), rtol=1e-6)
+
+
+def test_an_older_model_learns_targets_as_they_are(regression):
+    X, y = regression
+    model = SPARegressor(standardize_target=False, random_state=0).fit(X, y)
+    state = model.__getstate__()
+    del state["standardize_target"]
+    older = SPARegressor()
+    older.__setstate__(state)
+    assert older.standardize_target is False
+    np.testing.assert_array_equal(older.partial_fit(X, y).predict(X),
+                                  model.partial_fit(X, y).predict(X))  # fmt: skip
+    assert PARegressor().standardize_target is False
+    assert "standardize_target" not in PARegressor().get_params()
+
+
+def test_a_wrong_state_is_refused(regression):
+    X, y = regression
+    model = OGDRegressor(eta=0.01).fit(X, y)._model
+    parts = model.space, model.head, model.rule, model.gate, model.rng, model.d, model.dtype
+    good = (False, 120.0, 1.0, 4.0, 2.0)
+    assert restore(parts, 1, 0, 0.0, None, good).target_scale == 2
+    for place, value in [(0, 1), (1, -1.0), (2, np.nan), (3, -2.0), (4, 0.0), (4, np.inf)]:
+        wrong = (*good[:place], value, *good[place + 1 :])
+        with pytest.raises((ValueError, TypeError)):
+            restore(parts, 1, 0, 0.0, None, wrong)
+    with pytest.raises(TypeError, match="targets must be a tuple"):
+        restore(parts, 1, 0, 0.0)
+    for forgetting in (0.0, 1.5, np.nan):
+        with pytest.raises(ValueError, match="forgetting must be"):
+            HEADS["standardized"](forgetting)

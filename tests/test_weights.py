@@ -1,0 +1,245 @@
+"""Weights of samples and of classes: every learner is moved by them, in any way of learning."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from learners import CLASSES, NAMES, data, width
+from sklearn.base import is_classifier
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.utils.class_weight import compute_class_weight
+
+import onlinekern
+from onlinekern import all_estimators
+
+# Settings in which a step is not bounded by the loss of its own sample.
+SMALL_STEPS = {"C": 1e-3, "eta": 1e-3, "r": 100.0, "reg": 0.1}
+OWN = {
+    "SPARegressor": {"beta": 1.0},
+    "SPAClassifier": {"beta": 1.0},
+    "OSKLClassifier": {"G": 50.0},
+    "KernelRLSClassifier": {"reg": 10.0, "gate": "always"},
+    "KernelRLSRegressor": {"reg": 10.0, "gate": "always"},
+    "SDROGDClassifier": {"batch_size": 4, "schedule": "sqrt", "reg": 1e-4},
+    "PegasosClassifier": {"reg": 10.0},
+    "DualSGDClassifier": {"reg": 10.0},
+    "DualSGDRegressor": {"reg": 10.0},
+    "KernelPegasosClassifier": {"reg": 10.0},
+    "BSGDClassifier": {"reg": 10.0},
+    "BSGDRegressor": {"reg": 10.0},
+    "BOLSSVMClassifier": {"C": 1e-3},
+    "KRLSTRegressor": {"noise": 1.0},
+    "SlidingWindowKRLSRegressor": {"reg": 10.0},
+    "FixedBudgetKRLSRegressor": {"reg": 10.0},
+    "KAPARegressor": {"reg": 10.0, "variant": "kapa2"},
+    "LOLClassifier": {"C": 1e-3},
+}
+
+
+def build(name, **parameters):
+    known = CLASSES[name]().get_params()
+    steps = {key: value for key, value in SMALL_STEPS.items() if key in known}
+    own = {key: value for key, value in OWN.get(name, {}).items() if key in known}
+    average = {"average": False} if "average" in known else {}
+    return CLASSES[name](
+        **{**width(name), **steps, **own, **average, "random_state": 7, **parameters}
+    )
+
+
+def fed(model, X, y, weight=None):
+    first = {"classes": np.unique(y)} if is_classifier(model) else {}
+    return model.partial_fit(X, y, sample_weight=weight, **first)
+
+
+def score_of(model, x, target):
+    """Score of a sample, in the direction of its target, less the largest rival."""
+    if not is_classifier(model):
+        return float(model.predict(x)[0])
+    scores = model.decision_function(x)[0]
+    place = list(model.classes_).index(target)
+    if np.ndim(scores) == 0:
+        return scores if place else -scores
+    return scores[place] - np.delete(scores, place).max()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_heavier_sample_moves_the_model_further(name, stream):
+    if name == "StreamClassifier" or name == "StreamRegressor":
+        pytest.skip("has tests of its own")
+    X, y = stream("binary" if is_classifier(CLASSES[name]()) else "regression", n=43)
+    # A sample that the model gets wrong, at the end.
+    base = fed(build(name), X[:40], y[:40])
+    if is_classifier(base):
+        x = X[40:41]
+        target = base.classes_[0] if base.predict(x)[0] == base.classes_[1] else base.classes_[1]
+    else:
+        x, target = X[40:41], float(base.predict(X[40:41])[0]) + 5.0
+    found = []
+    for weight in (0, 1, 3, 30):
+        # Where samples enter by lot, over many draws.
+        draws = 60 if name in ("SPAClassifier", "SPARegressor", "OSKLClassifier") else 1
+        scores = []
+        for seed in range(draws):
+            model = fed(build(name, random_state=seed), X[:40], y[:40])
+            after = copy.deepcopy(model)
+            # SDROGD takes a step for a batch of samples.
+            for _ in range(4 if name == "SDROGDClassifier" else 1):
+                after.learn_one(x[0], target, sample_weight=weight)
+            scores.append(score_of(after, x, target) - score_of(model, x, target))
+        found.append(np.mean(scores))
+    assert found[0] == 0
+    assert 0 < found[1] < found[2] < found[3], found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_weights_one_by_one(name, stream, same_state):
+    X, y = data(name, stream, n=60)
+    weight = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 3.0], len(y))
+    weight[0] = 1.0
+    whole, single = (CLASSES[name](**width(name), random_state=7) for _ in range(2))
+    fed(whole, X, y, weight)
+    for x, target, w in zip(X, y.tolist(), weight.tolist(), strict=True):
+        first = {"classes": np.unique(y)} if is_classifier(single) else {}
+        single.learn_one(x, target, **first, sample_weight=w)
+    same_state(single, whole)
+    for bad in (-1.0, np.nan, np.inf):
+        with pytest.raises(ValueError, match=r"sample_weight|[Nn]egative|NaN|infinity"):
+            single.learn_one(X[0], y.tolist()[0], sample_weight=bad)
+    same_state(single, whole)
+
+
+STREAMS = [name for name in NAMES if is_classifier(CLASSES[name]()) and name != "StreamClassifier"]
+
+
+def running(y, classes, counted):
+    """Return n / (K n_c), both of the samples so far."""
+    factors = np.zeros(len(y))
+    for i, label in enumerate(y):
+        if counted[i]:
+            seen = y[: i + 1][counted[: i + 1]]
+            factors[i] = len(seen) / (len(classes) * np.sum(seen == label))
+    return factors
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_balanced_streams(name, stream, same_state):
+    X, y = data(name, stream, n=70)
+    weight = np.random.default_rng(1).choice([0.0, 1.0, 2.0], len(y))
+    weight[0] = 1.0
+    classes = np.unique(y)
+    by_hand = CLASSES[name](**width(name), random_state=7)
+    fed(by_hand, X, y, weight * running(y, classes, weight > 0))
+    whole = CLASSES[name](**width(name), random_state=7, class_weight="balanced")
+    parts, single = copy.deepcopy(whole), copy.deepcopy(whole)
+    fed(whole, X, y, weight)
+    scores = whole.decision_function(X)
+    np.testing.assert_array_equal(scores, by_hand.decision_function(X))
+    for part in np.split(np.arange(len(y)), [1, 20, 33]):
+        parts.partial_fit(X[part], y[part], classes=classes, sample_weight=weight[part])
+        before = pickle.dumps(parts._class_counts)
+        with pytest.raises(ValueError):
+            parts.partial_fit(X[:2], ["no such", "label"])
+        assert pickle.dumps(parts._class_counts) == before
+        parts = pickle.loads(pickle.dumps(parts))
+    same_state(parts, whole)
+    for x, target, w in zip(X, y.tolist(), weight.tolist(), strict=True):
+        single.learn_one(x, target, classes=classes, sample_weight=w)
+    same_state(single, whole)
+
+
+@pytest.mark.parametrize("make", [onlinekern.OGDClassifier, onlinekern.SPAClassifier])
+def test_balanced_counts_follow_new_classes(make, stream):
+    X, y = stream("ovr", n=60)
+    model = make(class_weight="balanced", random_state=0)
+    few = y != 5
+    model.partial_fit(X[few][:20], y[few][:20], classes=[15, 25])
+    model.partial_fit(X, y, classes=[5, 15, 25])
+    seen = np.concatenate([y[few][:20], y])
+    np.testing.assert_array_equal(model._class_counts, np.unique(seen, return_counts=True)[1])
+
+
+def test_samples_of_the_warm_up_are_renumbered(stream):
+    X, y = stream("ovr", n=40)
+    model = onlinekern.KernelPAClassifier(gamma="median")
+    few = y != 5
+    model.partial_fit(X[few], y[few], classes=[15, 25])
+    model.partial_fit(X[:1], y[:1], classes=[5, 15, 25])
+    np.testing.assert_array_equal(
+        model.classes_[model._warm_up.samples[1].astype(int)], np.r_[y[few], y[:1]]
+    )
+
+
+CLASSIFIERS = dict(all_estimators("classifier"))
+
+
+@pytest.mark.parametrize("name", sorted(set(CLASSIFIERS) - {"PAClassifier", "StreamClassifier"}))
+def test_class_weights_of_fit(name, stream):
+    X, y = stream("ovr", n=60)
+    sizes = {k: v for k, v in {"gamma": 0.4, "budget": 20, "n_components": 10}.items()
+             if k in CLASSIFIERS[name]().get_params()}  # fmt: skip
+    make = lambda **more: CLASSIFIERS[name](**sizes, random_state=7, **more)  # noqa: E731
+    for weights in ("balanced", {5: 3.0, 25: 0.5}):
+        dense = compute_class_weight(
+            weights if weights == "balanced" else {15: 1.0, **weights}, classes=np.unique(y), y=y
+        )
+        factors = dense[np.searchsorted(np.unique(y), y)]
+        one = make(class_weight=weights).fit(X, y)
+        other = make().fit(X, y, sample_weight=factors)
+        np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
+    with pytest.raises(ValueError, match="class_weight has 7, which is none of the classes"):
+        make(class_weight={7: 1.0}).fit(X, y)
+    with pytest.raises(ValueError, match="must be a number >= 0"):
+        make(class_weight={5: -1.0}).fit(X, y)
+
+
+def test_balanced_helps_the_rare_class():
+    rng = np.random.default_rng(0)
+    y = (rng.random(6000) < 0.05).astype(int)
+    X = rng.standard_normal((6000, 4)) + 0.8 * y[:, None]
+    plain, balanced = (
+        onlinekern.OGDClassifier(loss="logistic", class_weight=w, random_state=0).fit(
+            X[:4000], y[:4000]
+        )
+        for w in (None, "balanced")
+    )
+    scores = [balanced_accuracy_score(y[4000:], m.predict(X[4000:])) for m in (plain, balanced)]
+    assert scores[1] > scores[0] + 0.1
+
+
+@pytest.mark.parametrize("name", ["KernelRLSClassifier", "KernelRLSRegressor"])
+def test_two_is_twice_in_least_squares(name, stream):
+    X, y = data(name, stream, n=60)
+    twice = np.arange(len(y)) % 3 == 0
+    parameters = {
+        "gamma": 0.4,
+        "features": "fourier",
+        "n_components": 20,
+        "gate": "always",
+        "random_state": 0,
+        "standardize_target": False,
+    }
+    known = CLASSES[name]().get_params()
+    make = lambda: CLASSES[name](**{k: v for k, v in parameters.items() if k in known})  # noqa: E731
+    one, other = make(), make()
+    fed(one, X, y, 1.0 + twice)
+    order = np.repeat(np.arange(len(y)), 1 + twice)
+    fed(other, X[order], y[order])
+    score = (lambda m: m.decision_function(X)) if is_classifier(one) else (lambda m: m.predict(X))
+    np.testing.assert_allclose(score(one), score(other), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["OGDRegressor", "KernelOGDRegressor"])
+def test_two_is_twice_for_slopes_that_stay(name, stream):
+    # The absolute loss has a slope of 1 as long as the sign of the residual stays.
+    X, y = stream("regression", n=30)
+    one, other = (CLASSES[name](loss="absolute", eta=1e-4, schedule="constant") for _ in range(2))
+    fed(one, X, y + 10, np.full(len(y), 2.0))
+    order = np.repeat(np.arange(len(y)), 2)
+    if name == "KernelOGDRegressor":
+        one, other = (m.set_params(gamma=0.4) for m in (one, other))
+        one = fed(
+            CLASSES[name](loss="absolute", eta=1e-4, gamma=0.4), X, y + 10, np.full(len(y), 2.0)
+        )
+    fed(other, X[order], y[order] + 10)
+    np.testing.assert_allclose(one.predict(X), other.predict(X), rtol=1e-9)
