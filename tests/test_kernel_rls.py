@@ -177,6 +177,18 @@ def test_a_landmark_is_no_longer_one_after_undo(stream):
     np.testing.assert_array_equal(model.landmarks_, before)
 
 
+def test_undo_of_blocks_in_which_landmarks_came(stream, equal):
+    # What is multiplied in whole panels is 0 beyond the landmarks, of which there are fewer again.
+    X, y = stream("regression", n=400)
+    model = new_model("regression", n_components=100, linear=True).partial_fit(X[:60], y[:60])
+    expected = pickle.loads(pickle.dumps(model))
+    model.partial_fit(X[60:160], y[60:160])
+    model._model.undo()
+    for each in (model, expected):
+        each.partial_fit(X[60:], y[60:])
+    equal(model.predict(X), expected.predict(X))
+
+
 def test_weights_are_repetitions_without_a_gate(stream):
     X, y = stream("regression")
     weight = np.random.default_rng(0).integers(0, 4, len(X))

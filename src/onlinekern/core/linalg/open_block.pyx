@@ -359,6 +359,8 @@ cdef class OpenBlock:
             memcpy(self.contents.products, self.saved_contents, self.contents_bytes)
         self.used, self.count = self.saved_used, self.saved_count
         self.waiting, self.since = self.saved_waiting, self.saved_since
+        # `downdate` multiplies whole panels: beyond `used`, which may have shrunk, R must be 0.
+        memset(self.solved, 0, LANES * self.length * self.itemsize)
         self.settled = False
         self.settle()
 
