@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from onlinekern.core import KERNEL_ALIASES
 from onlinekern.core.samples.distances import pair_distances
+from onlinekern.core.samples.rows import rows_at
 
 WITHOUT_WIDTH = ("linear", "cosine")
 # The median width is measured on so many samples: their 19,900 distances take milliseconds.
@@ -34,7 +35,7 @@ def kernel_width(gamma: Any, X: Any, kernel: str) -> float:
         return 1.0 / X.shape[1]
     if gamma == "median":
         count = min(X.shape[0], MOST_MEASURED)
-        return median_width(X[np.arange(count) * X.shape[0] // count], kernel)
+        return median_width(rows_at(X, np.arange(count) * X.shape[0] // count), kernel)
     if gamma != "scale":
         return float(gamma)
     if sp.issparse(X):

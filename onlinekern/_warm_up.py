@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from onlinekern._base import OnlineEstimator
 from onlinekern._kernel_width import MOST_MEASURED, has_width, kernel_width, median_width
+from onlinekern.core.samples.rows import rows_at
 
 if TYPE_CHECKING:
     from onlinekern.core.stream import Model
@@ -76,7 +77,9 @@ class WarmUp:
         if len(rows) == 0:
             return self
         known, targets, weights = self.samples
-        samples = X[rows] if known is None else joined(known, X[rows])
+        samples = rows_at(X, rows)
+        if known is not None:
+            samples = joined(known, samples)
         kept = samples, np.concatenate([targets, y[rows]]), np.concatenate([weights, weight])
         return WarmUp(self.parameters, self.draws, self.gamma, kept)
 

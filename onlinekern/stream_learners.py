@@ -26,6 +26,7 @@ from onlinekern._warm_up import joined
 from onlinekern.core.learning.vote import MeanVote, Vote
 from onlinekern.core.linalg.running_moments import RunningMoments
 from onlinekern.core.race import Race
+from onlinekern.core.samples.rows import rows_at
 
 MEGABYTE = 2**20
 FLOATS = [np.float64, np.float32]
@@ -58,7 +59,7 @@ class StreamLearner(SingleThreadedBlas, OnlineEstimator):
         d, is_sparse = X.shape[1], sp.issparse(X)
         self._check_features(X, head.n_outputs)
         experts = self._experts(d, head.n_outputs, is_sparse)
-        like = X[:1].astype(np.float32)
+        like = rows_at(X, slice(1)).astype(np.float32)
         return Race(
             [expert.model(like, self, draws) for expert in experts],
             [expert.cost for expert in experts],
@@ -225,7 +226,8 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
 
     def _learn_piece(self, X: Any, y: Any, sample_weight: Any, piece: slice, labels: Any) -> Any:
         """Learn rows of which the first may be of a new class, the others not."""
-        rows = _safe_indexing(X, np.arange(piece.start, piece.stop))
+        whole = piece == slice(0, len(y))
+        rows = X if whole else _safe_indexing(X, np.arange(piece.start, piece.stop))
         targets = y[piece]
         weight = None if sample_weight is None else np.asarray(sample_weight)[piece]
         fitted = self.__sklearn_is_fitted__()
@@ -252,7 +254,8 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
             before, labels, weights = self.__dict__["_waiting"]
             X, y = joined(before, X), np.concatenate([labels, y])
             weight = np.concatenate([weights, weight])
-        self.__dict__["_waiting"] = X[-MOST_WAITING:], y[-MOST_WAITING:], weight[-MOST_WAITING:]
+        last = slice(max(0, len(y) - MOST_WAITING), None)
+        self.__dict__["_waiting"] = rows_at(X, last), y[last], weight[last]
 
     def _begin(self, labels: Any) -> None:
         """Learn the samples of the class that was alone."""

@@ -138,7 +138,7 @@ def test_rules_by_hand():
     cases = {
         "perceptron": (-3.0, 1.0),
         "gradient": (-0.75, 0.5),
-        "pa": (-0.75, 1.0),
+        "pa": (-(math.sqrt(3) + 0.5) / 2, 1.0),  # the importance 3 demands a margin of sqrt(3)
         "pa1": (-0.6, 1.0),  # C importance = 0.6 < 0.75
         "pa2": (-1.5 / (2.0 + 1.0 / 1.2), 1.0),
         "arow": (-1.5 / (2.0 + 1.0 / 3.0), 1.0),

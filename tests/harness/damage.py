@@ -26,6 +26,7 @@ from onlinekern.core.base.random import Generator
 from onlinekern.core.budgets.policy import RefuseWhenFull
 from onlinekern.core.kernels.kernels import Gaussian
 from onlinekern.core.learning.losses import Hinge
+from onlinekern.core.race import Race
 
 REFUSALS = (ValueError, TypeError, MemoryError, OverflowError)
 # What a model may raise that is restored from a damaged state and is then used.
@@ -200,6 +201,7 @@ def use(model, X):
     """Do with a restored model what a user would."""
     scores = np.empty((X.shape[0], model.head.n_outputs))
     rows = X.toarray() if sp.issparse(X) else X
+    plain = model.experts if isinstance(model, Race) else [model]
     for act in (
         lambda: model.scores(X, scores),
         lambda: model.learn(X[:9], np.arange(9.0) % scores.shape[1]),
@@ -207,7 +209,7 @@ def use(model, X):
         lambda: model.score_one(rows[0]),
         model.undo,
         lambda: pickle.loads(pickle.dumps(model)).scores(X, scores),
-        lambda: repr(model.space) and model.space == model.space,
+        *[lambda one=one: repr(one.space) and one.space == one.space for one in plain],
     ):
         with contextlib.suppress(FAILURES):
             act()

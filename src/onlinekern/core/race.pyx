@@ -34,6 +34,7 @@ from onlinekern.core.samples.rows cimport Rows, is_sparse, ok_sparse_row, row_of
 
 from onlinekern.core.base.part import frozen, refuse_attributes
 from onlinekern.core.linalg.running_moments import RunningMoments
+from onlinekern.core.samples.rows import rows_at
 from onlinekern.core.stream import Model
 
 cdef Py_ssize_t SEGMENT = 256
@@ -152,7 +153,7 @@ cdef class Race:
     def learn(self, X, y, weight=None, order=None, window=0, scores=None, noted=True):
         """Test-then-train over samples; arguments and result are those of `Model.learn`."""
         X = self._form(X)
-        given = X if order is None else X[np.asarray(order)]
+        given = X if order is None else rows_at(X, np.asarray(order))
         taken = slice(None) if order is None else np.asarray(order)
         answers = np.empty((given.shape[0], self.head.n_outputs))
         predictions = np.full(X.shape[0], np.nan)
@@ -196,7 +197,7 @@ cdef class Race:
         while first < len(y):
             last = np.searchsorted(counted, done + SEGMENT - self.n_seen % SEGMENT) + 1
             part = slice(first, min(last, len(y)))
-            self._learn_segment(Z[part], y[part], None if weight is None else weight[part],
+            self._learn_segment(rows_at(Z, part), y[part], None if weight is None else weight[part],
                                 window, answers[part])
             first = part.stop
             done = counted[first - 1]
@@ -288,7 +289,7 @@ cdef class Race:
         """`scores` in a thread of a call that is `reading`."""
         X = self._form(X)
         for first in range(0, X.shape[0], MOST_ROWS):
-            part = X[first:first + MOST_ROWS]
+            part = rows_at(X, slice(first, first + MOST_ROWS))
             Z = self.scaled(part)
             found = np.zeros((len(self.experts), part.shape[0], self.head.n_outputs))
             for k in np.flatnonzero(self.voting):

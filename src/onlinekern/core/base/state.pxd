@@ -14,6 +14,7 @@ cdef tuple items_of(object state, str owner, Py_ssize_t count)
 cdef type subclass_of(object cls, str name, type base)
 cdef int check_kind(object part, str name, type base) except -1
 cdef object doubles_of_shape(str name, object array, tuple shape)
+cdef bint is_symmetric(const double[:, ::1] matrix) noexcept nogil
 cdef int check_matrix(str name, object array) except -1
 cdef object integers_within(str name, object array, Py_ssize_t count, object least, object most)
 cdef object rows_of_form(str name, object rows, Py_ssize_t d, object dtype, bint sparse)

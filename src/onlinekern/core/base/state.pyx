@@ -71,6 +71,19 @@ cdef object doubles_of_shape(str name, object array, tuple shape):
     return finite_array(name, np.ascontiguousarray(array, dtype=np.float64))
 
 
+cdef bint is_symmetric(const double[:, ::1] matrix) noexcept nogil:
+    """Whether a square matrix equals its transpose.
+
+    NumPy's comparison of the two ends the process when it has no memory for its buffers.
+    """
+    cdef Py_ssize_t i, j
+    for i in range(matrix.shape[0]):
+        for j in range(i):
+            if matrix[i, j] != matrix[j, i]:
+                return False
+    return True
+
+
 cdef int check_matrix(str name, object array) except -1:
     """Raise TypeError or ValueError unless it is a finite matrix of at least one row and column."""
     if not isinstance(array, np.ndarray) or array.dtype.kind != "f":

@@ -10,7 +10,7 @@ from scipy.linalg.cython_lapack cimport dpotrf, dpotri, dpotrs
 import numpy as np
 
 from onlinekern.core.base.part cimport NOT_FINITE, OK, Status
-from onlinekern.core.base.state cimport doubles_of_shape, positive_number
+from onlinekern.core.base.state cimport doubles_of_shape, is_symmetric, positive_number
 from onlinekern.core.base.undo cimport JournaledMatrix
 
 
@@ -106,7 +106,7 @@ cdef class Information:
         """Take over what `get_state` gave; the sums must be those before any sample."""
         matrix = doubles_of_shape("sums of squares", matrix, (used, used))
         vectors = doubles_of_shape("sums of targets", vectors, (self.n_outputs, used))
-        if not np.array_equal(matrix, matrix.T) or not (np.diagonal(matrix) > 0).all():
+        if not is_symmetric(matrix) or not (np.diagonal(matrix) > 0).all():
             raise ValueError("sums of squares must be symmetric, with a diagonal > 0")
         whole = self.matrix.to_array()
         whole[:used, :used] = matrix

@@ -16,7 +16,7 @@ import numpy as np
 
 from onlinekern.core.base.part cimport NOT_GIVEN, OK, Status
 from onlinekern.core.base.state cimport (
-    MOST_FEATURES, MOST_OUTPUTS, doubles_of_shape, integer_within, subclass_of,
+    MOST_FEATURES, MOST_OUTPUTS, doubles_of_shape, integer_within, is_symmetric, subclass_of,
 )
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport OK_PANEL, ops_for, resize_array, whole_panels
@@ -321,10 +321,11 @@ cdef class Full(Covariance):
     def set_array(self, array):
         """Restore the result of `to_array`."""
         cdef Py_ssize_t i, k
-        cdef const double[:, :, ::1] values = doubles_of_shape(
+        array = doubles_of_shape(
             self.blocks.name, array, (self.n_matrices, self.length, self.length))
+        cdef const double[:, :, ::1] values = array
         if (np.diagonal(array, 0, 1, 2) < 0).any() \
-                or not np.array_equal(array, array.transpose(0, 2, 1)):
+                or not all([is_symmetric(matrix) for matrix in array]):
             raise ValueError("covariances must be symmetric, with a diagonal >= 0")
         changed = (array != np.eye(self.length)).any(axis=2)
         for k in range(self.n_matrices):

@@ -178,6 +178,27 @@ def checked_csr(X):
     return checked
 
 
+def rows_at(X, places):
+    """Rows of an ndarray or CSR matrix: a slice of them without steps, or those of these numbers.
+
+    SciPy's own way ends the process when it has no memory for a part of a matrix.
+    """
+    if not sp.issparse(X):
+        return X[places]
+    starts, shape = X.indptr, X.shape
+    if isinstance(places, slice):
+        first, last, _ = places.indices(shape[0])
+        last = max(first, last)
+        stored = slice(starts[first], starts[last])
+        ends = starts[first:last + 1] - starts[first]
+    else:
+        lengths = starts[places + 1] - starts[places]
+        ends = np.concatenate([[0], np.cumsum(lengths)])
+        stored = np.arange(ends[len(ends) - 1]) + np.repeat(starts[places] - ends[:-1], lengths)
+        ends = ends.astype(starts.dtype)
+    return sp.csr_matrix((X.data[stored], X.indices[stored], ends), shape=(len(ends) - 1, shape[1]))
+
+
 cdef Samples known_samples(object X):
     """The rows of a matrix of `checked_csr` that still has the arrays which were checked."""
     known = getattr(X, "checked_samples", None)
