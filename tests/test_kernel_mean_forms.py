@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 import onlinekern
 from onlinekern import KernelMeanDetector
@@ -89,7 +89,10 @@ def test_undo(X, form, learnt, same_state):
 
 
 @form
-def test_sparse_rows_have_the_bits_of_dense_ones(X, form, as_layout):
+def test_sparse_rows_have_the_scores_of_dense_ones(X, form, as_layout):
     dense = build(form).partial_fit(X)
     sparse = build(form).partial_fit(as_layout(X, "csr"))
-    assert_array_equal(dense.score_samples(X), sparse.score_samples(as_layout(X, "csr")))
+    # The squared lengths that kernel values need are sums in an order that the processor chooses.
+    tolerance = 1e-10 if form.get("features") == "nystroem" else 0
+    expected, actual = dense.score_samples(X), sparse.score_samples(as_layout(X, "csr"))
+    assert_allclose(actual, expected, rtol=tolerance)
