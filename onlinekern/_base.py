@@ -20,14 +20,13 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state, gen_even_slices
-from sklearn.utils.validation import _check_sample_weight
 
 from onlinekern import _docs
 from onlinekern._constraints import COUNT
 from onlinekern._memory import check_size
 from onlinekern._saving import Savable
 from onlinekern._typing import ArrayLike, Floats, Function, Samples
-from onlinekern._validation import check_results, validate_data
+from onlinekern._validation import check_results, check_weights, validate_data
 from onlinekern.core.base.random import Generator
 from onlinekern.core.base.turn import Turn
 from onlinekern.core.learning.sampling import Gate
@@ -163,7 +162,7 @@ class Learner(Savable, BaseEstimator):
         FloatingPointError
             If the learner diverges.
         """
-        X, y, weight = self._validate(X, y, sample_weight, start=True)
+        X, y, weight = self._validate(X, y, sample_weight, start=True, whole=True)
         y = self._encode(y, self._labels(y))
         weight = self._weigh(y, weight, whole=True)
         draws = check_random_state(self.random_state)
@@ -215,15 +214,22 @@ class Learner(Savable, BaseEstimator):
         check_results(scores, "score")
         return scores
 
-    def _validate(self, X: Any, y: Any, sample_weight: ArrayLike | None, start: bool) -> Any:
-        """Validated X (C order or CSR, of the model's dtype), y and weights."""
+    def _validate(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        start: bool,
+        whole: bool = False,
+    ) -> Any:
+        """Validated X (C order or CSR, of the model's dtype), y and weights.
+
+        At the `start` of a stream, or of the `whole` of what is learnt.
+        """
         dtype = [np.float64, np.float32] if start else self._model.dtype
         X, y = self._samples(X, y, dtype, start)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
-            )
-        return (X if start else self._layout(X)), y, sample_weight
+        weight = check_weights(sample_weight, X, whole)
+        return (X if start else self._layout(X)), y, weight
 
     def _weigh(self, y: Any, weight: Any, whole: bool = False) -> Any:
         """Weights of encoded samples; `whole`: y is all that there is, not a part of a stream."""

@@ -112,7 +112,7 @@ class PassesEstimator(LinearModel):
         if self.warm_start and self.__sklearn_is_fitted__():
             coef_init = self.coef_ if coef_init is None else coef_init
             intercept_init = self.intercept_ if intercept_init is None else intercept_init
-        X, y, weight = self._validate(X, y, sample_weight, start=True)
+        X, y, weight = self._validate(X, y, sample_weight, start=True, whole=True)
         y = self._encode(y, self._labels(y))
         self._weigh_classes(y)
         head = self._head()

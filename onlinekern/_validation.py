@@ -5,6 +5,7 @@ that `validate_data` would return unchanged is returned at once; the shortcut ma
 Everything else, valid or not, goes to `validate_data`.
 """
 
+import inspect
 import math
 from typing import Any
 
@@ -16,6 +17,9 @@ from onlinekern.core.samples.rows import checked_csr
 
 NUMBERS = "biuf"
 LABELS = NUMBERS + "U"
+# From scikit-learn 1.9 on, weights that are all 0 are refused unless this is said.
+KNOWN = inspect.signature(validation._check_sample_weight).parameters
+ZEROS = {"allow_all_zero_weights": True} if "allow_all_zero_weights" in KNOWN else {}
 
 
 def all_finite(values: Any) -> bool:
@@ -139,6 +143,21 @@ def check_targets(y: Any) -> None:
     if not finite.all():
         row = int(np.argmin(finite))
         raise ValueError(f"y must hold finite numbers; y[{row}] is missing or {y[row]}")
+
+
+def check_weights(sample_weight: Any, X: Any, whole: bool = False) -> Any:
+    """Validated weights >= 0 of the rows of X, float64; None stays None.
+
+    They may all be 0, if X is a part of a stream and not the `whole` of what is learnt.
+    """
+    if sample_weight is None:
+        return None
+    weights = validation._check_sample_weight(
+        sample_weight, X, dtype=np.float64, ensure_non_negative=True, **ZEROS
+    )
+    if whole and not weights.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    return weights
 
 
 def one_row(x: Any) -> Any:

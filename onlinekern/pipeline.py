@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from onlinekern._base import learnt_by, turn_of
 from onlinekern._saving import Savable
 from onlinekern._typing import Array, ArrayLike, Floats, Samples
+from onlinekern._validation import one_row, own_weight
 from onlinekern.features import FeatureTransformer
 
 
@@ -164,7 +165,13 @@ class StreamPipeline(Savable, Pipeline):
         return self._teach("partial_fit_predict", X, y, classes, sample_weight)
 
     @available_if(final_has("partial_fit"))
-    def learn_one(self, x: ArrayLike, y: Any = None, classes: ArrayLike | None = None) -> Self:
+    def learn_one(
+        self,
+        x: ArrayLike,
+        y: Any = None,
+        classes: ArrayLike | None = None,
+        sample_weight: float = 1.0,
+    ) -> Self:
         """Learn one sample through all steps.
 
         Parameters
@@ -173,24 +180,27 @@ class StreamPipeline(Savable, Pipeline):
         y : label or float, default=None
         classes : array-like of shape (n_classes,), default=None
             As in `partial_fit`.
+        sample_weight : float >= 0, default=1.0
+            For all steps that take weights.
 
         Returns
         -------
         self : object
         """
-        learner = self.steps[-1][1]
+        learner, weight = self.steps[-1][1], own_weight(sample_weight)
+        one = None if weight is None else sample_weight
+        target = None if y is None else [y]
         if not hasattr(learner, "learn_one") or not self.__sklearn_is_fitted__():
-            return self.partial_fit(as_rows(x), None if y is None else [y], classes)
+            return self.partial_fit(as_rows(x), target, classes, weight)
         with self._all_or_nothing():
             for name, step in self._transformers():
                 if hasattr(step, "learn_transform_one"):
-                    x = step.learn_transform_one(x, y)
+                    x = step.learn_transform_one(x, y, **weighed(step, "learn_transform_one", one))
                 else:
-                    target = None if y is None else [y]
-                    x = as_one(learn_and_transform(name, step, as_rows(x), target, None))
+                    x = as_one(learn_and_transform(name, step, as_rows(x), target, weight))
             given = () if y is None else (y,)
             more = {} if classes is None else {"classes": classes}
-            learner.learn_one(x, *given, **more)
+            learner.learn_one(x, *given, **more, **weighed(learner, "learn_one", one))
         return self
 
     @available_if(final_has("score_one"))
@@ -277,6 +287,13 @@ def takes(step: Any, method: str, parameter: str) -> bool:
     return found is not None and parameter in inspect.signature(found).parameters
 
 
+def weighed(step: Any, method: str, sample_weight: Any) -> dict[str, Any]:
+    """The weights as an argument of a method, where there are some and it takes them."""
+    if sample_weight is None or not takes(step, method, "sample_weight"):
+        return {}
+    return {"sample_weight": sample_weight}
+
+
 def is_fitted(step: Any) -> bool:
     try:
         check_is_fitted(step)
@@ -303,18 +320,13 @@ def learn_and_transform(name: str, step: Any, X: Any, y: Any, sample_weight: Any
     if method is None:
         check_streams(name, step)
         return step.transform(X)
-    more = {}
-    if sample_weight is not None and takes(step, method, "sample_weight"):
-        more["sample_weight"] = sample_weight
-    learnt = getattr(step, method)(X, y, **more)
+    learnt = getattr(step, method)(X, y, **weighed(step, method, sample_weight))
     return learnt if method == "learn_transform" else step.transform(X)
 
 
 def as_rows(x: Any) -> Any:
     """One sample as rows. Text, and what else is no array of numbers, is a row of a list."""
-    if sp.issparse(x):
-        return x
-    return [x] if isinstance(x, (str, dict)) else np.reshape(x, (1, -1))
+    return [x] if isinstance(x, (str, dict)) else one_row(x)
 
 
 def as_one(X: Any) -> Any:

@@ -8,13 +8,19 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from onlinekern._base import fit_method
 from onlinekern._memory import check_size
 from onlinekern._saving import Savable
 from onlinekern._typing import Array, ArrayLike, Floats, Samples
-from onlinekern._validation import check_results, validate_data
+from onlinekern._validation import (
+    check_results,
+    check_weights,
+    one_row,
+    own_weight,
+    validate_data,
+)
 from onlinekern.core.linalg.running_moments import RunningMoments
 
 FLOATS = [np.float64, np.float32]
@@ -205,13 +211,14 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
             return scaled_like(X, elements(X) * self.scale_[X.indices].astype(X.dtype, copy=False))
         return (X * self.scale_ + self.mean_).astype(X.dtype, copy=False)
 
-    def learn_one(self, x: ArrayLike, y: Any = None) -> Self:
+    def learn_one(self, x: ArrayLike, y: Any = None, sample_weight: float = 1.0) -> Self:
         """Learn one sample, without scikit-learn's validation.
 
         Parameters
         ----------
         x : ndarray of shape (n_features,), or CSR matrix of shape (1, n_features)
         y : ignored
+        sample_weight : float >= 0, default=1.0
 
         Returns
         -------
@@ -220,31 +227,34 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
         Raises
         ------
         ValueError
-            If x has not `n_features_in_` finite features.
+            If x has not `n_features_in_` finite features, or the weight is negative or not finite.
         """
         if not self.__sklearn_is_fitted__():
-            return self.partial_fit(as_rows(x))
-        self._moments.learn_one(x, self.forgetting)
+            return self.partial_fit(one_row(x), None, own_weight(sample_weight))
+        self._moments.learn_one(x, self.forgetting, weight=sample_weight)
         return self
 
-    def learn_transform_one(self, x: ArrayLike, y: Any = None) -> Array:
+    def learn_transform_one(self, x: ArrayLike, y: Any = None, sample_weight: float = 1.0) -> Array:
         """Learn one sample, and scale it: `learn_transform` without scikit-learn's validation.
 
         Parameters
         ----------
         x : ndarray of shape (n_features,), or CSR matrix of shape (1, n_features)
         y : ignored
+        sample_weight : float >= 0, default=1.0
 
         Returns
         -------
         ndarray of shape (n_features,), or CSR matrix of shape (1, n_features)
         """
         if sp.issparse(x):
-            return self.learn_transform(x)
+            return self.learn_transform(x, None, own_weight(sample_weight))
         if not self.__sklearn_is_fitted__():
-            return np.ravel(self.learn_transform(as_rows(x)))
+            return np.ravel(self.learn_transform(one_row(x), None, own_weight(sample_weight)))
         out = self._room_for(x)
-        self._moments.learn_one(x, self.forgetting, out=out, **self._scaling())
+        self._moments.learn_one(
+            x, self.forgetting, out=out, **self._scaling(), weight=sample_weight
+        )
         return out
 
     def transform_one(self, x: ArrayLike) -> Array:
@@ -269,16 +279,14 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
         self, X: Any, sample_weight: Any, start: bool = False, transform: bool = False
     ) -> Any:
         """Learn rows. Returns them scaled if `transform`, else None."""
+        whole = start
         start = start or not self.__sklearn_is_fitted__()
         X = self._validate(X, reset=start)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
-            )
+        weight = check_weights(sample_weight, X, whole)
         if start:
             self._moments = self._new_moments(X)
         values = np.empty_like(elements(X)) if transform else None
-        self._moments.learn(X, sample_weight, float(self.forgetting), out=values, **self._scaling())
+        self._moments.learn(X, weight, float(self.forgetting), out=values, **self._scaling())
         return None if values is None else scaled_like(X, values)
 
     def _new_moments(self, X: Any) -> RunningMoments:
@@ -360,8 +368,3 @@ def scaled_like(X: Any, values: Array) -> Any:
         row = int(np.searchsorted(X.indptr, np.argmin(np.isfinite(values)), side="right")) - 1
         raise FloatingPointError(f"the scaled value of row {row} is not finite")
     return scaled
-
-
-def as_rows(x: Any) -> Any:
-    """One sample as rows."""
-    return x if sp.issparse(x) else np.reshape(x, (1, -1))

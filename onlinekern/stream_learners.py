@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.utils import _safe_indexing, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight
 
 from onlinekern._base import OnlineEstimator
 from onlinekern._constraints import POSITIVE
@@ -21,7 +20,7 @@ from onlinekern._racing.report import RaceReport, report_of
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern._threads import SingleThreadedBlas
 from onlinekern._typing import Array, ArrayLike, Samples
-from onlinekern._validation import NUMBERS, one_row, own_weight, validate_data
+from onlinekern._validation import NUMBERS, check_weights, one_row, own_weight, validate_data
 from onlinekern._warm_up import joined
 from onlinekern.core.learning.vote import MeanVote, Vote
 from onlinekern.core.linalg.running_moments import RunningMoments
@@ -245,11 +244,7 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     def _wait(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Keep the last samples of a stream of which one class has come."""
         X, _ = self._samples(X, y, FLOATS, "_waiting" not in self.__dict__)
-        weight = np.ones(len(y))
-        if sample_weight is not None:
-            weight = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
-            )
+        weight = np.ones(len(y)) if sample_weight is None else check_weights(sample_weight, X)
         if "_waiting" in self.__dict__:
             before, labels, weights = self.__dict__["_waiting"]
             X, y = joined(before, X), np.concatenate([labels, y])

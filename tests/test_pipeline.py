@@ -104,6 +104,13 @@ def test_weights_reach_all_steps_that_take_them(equal):
     learner.partial_fit(Z, y, classes=LABELS, sample_weight=weights)
     equal(pipeline[-1].coef_, learner.coef_)
     equal(pipeline[0].mean_, scaler.mean_)
+    single = make_stream_pipeline(OnlineStandardScaler(), Normalizer(), PAClassifier())
+    for row, label, weight in zip(X, y, weights.tolist(), strict=True):
+        single.learn_one(row, label, LABELS, weight)
+    equal(single[-1].coef_, learner.coef_)
+    equal(single[0].mean_, scaler.mean_)
+    with pytest.raises(ValueError, match="sample_weight"):
+        single.learn_one(X[0], y[0], sample_weight=-1.0)
     pipeline.fit(X, y, sample_weight=weights)
     equal(pipeline[0].var_, OnlineStandardScaler().fit(X, sample_weight=weights).var_)
     other = make_stream_pipeline(StandardScaler(), SGDClassifier(random_state=0))

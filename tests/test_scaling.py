@@ -103,6 +103,13 @@ def test_any_batches_same_bits(form, layout, dtype, as_layout, equal):
     for x in X:
         alone.learn_one(x)
     assert state_of(alone) == state_of(whole)
+    weights = np.random.default_rng(0).integers(0, 3, X.shape[0]).astype(float)
+    weighed, single = OnlineStandardScaler(**form), OnlineStandardScaler(**form)
+    Z = dense(weighed.learn_transform(X, sample_weight=weights))
+    pairs = zip(X, weights.tolist(), strict=True)
+    found = [dense(single.learn_transform_one(x, sample_weight=weight)) for x, weight in pairs]
+    equal(np.vstack(found), Z)
+    assert state_of(single) == state_of(weighed)
     equal(np.vstack([dense(alone.transform_one(x)) for x in X[:9]]), dense(whole.transform(X[:9])))
     fitted = OnlineStandardScaler(**form).fit(X)
     assert state_of(fitted) == state_of(whole.fit(X)) == state_of(other)

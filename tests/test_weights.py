@@ -243,3 +243,15 @@ def test_two_is_twice_for_slopes_that_stay(name, stream):
         )
     fed(other, X[order], y[order] + 10)
     np.testing.assert_allclose(one.predict(X), other.predict(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_batch_without_weight_changes_nothing(name, stream, same_state):
+    X, y = data(name, stream, n=60)
+    model = fed(CLASSES[name](**width(name), random_state=7), X[:30], y[:30])
+    before = copy.deepcopy(model)
+    model.partial_fit(X[30:], y[30:], sample_weight=np.zeros(30))
+    same_state(model, before)
+    with pytest.raises(ValueError, match="at least one non-zero"):
+        model.fit(X, y, sample_weight=np.zeros(60))
+    same_state(model, before)

@@ -1,8 +1,8 @@
 """Mix-ins of the benchmarks. A class states `params` and mixes in its measurements.
 
     Streams      setup_cache: the streams, written once per run
-      Learner    time_learn, peakmem_learn, track_us_per_sample, track_mistakes, track_mean_loss,
-                 track_n_support
+      Fresh      time_learn, track_us_per_sample, track_mistakes
+        Learner  peakmem_learn, track_mean_loss, track_n_support too
       Warm       a model that has reached a number of support vectors
         SingleLearner   time_learn_one
         Predictor       time_predict
@@ -133,12 +133,33 @@ class Streams(ABC):
         self.y = (target if algorithm.endswith("Regressor") else labels)[:rows]
 
 
-class Learner(Streams):
-    """Learn a stream from its beginning."""
+class Fresh(Streams):
+    """Learn X and y, which `setup` sets, from the beginning."""
 
     def new(self):
         """Return the estimator that is measured."""
         return new(self.algorithm, **self.parameters)
+
+    def learnt(self):
+        """Return it when it has learnt."""
+        return learn(self.new(), self.X, self.y)
+
+    def time_learn(self, *_):
+        self.learnt()
+
+    def track_us_per_sample(self, *_):
+        return least_us(self.learnt, len(self.y))
+
+    track_us_per_sample.unit = "us"
+
+    def track_mistakes(self, *_):
+        return getattr(self.learnt(), "n_mistakes_", np.nan)
+
+    track_mistakes.unit = "mistakes"
+
+
+class Learner(Fresh):
+    """Learn a stream of all learners."""
 
     def setup(self, algorithm, dtype, layout, max_support):
         self.algorithm = algorithm
@@ -146,30 +167,17 @@ class Learner(Streams):
         self.new()
         self.load(algorithm, dtype, layout)
 
-    def time_learn(self, *_):
-        learn(self.new(), self.X, self.y)
-
     def peakmem_learn(self, *_):
-        learn(self.new(), self.X, self.y)
-
-    def track_us_per_sample(self, *_):
-        return least_us(lambda: learn(self.new(), self.X, self.y), len(self.y))
-
-    track_us_per_sample.unit = "us"
-
-    def track_mistakes(self, *_):
-        return getattr(learn(self.new(), self.X, self.y), "n_mistakes_", np.nan)
-
-    track_mistakes.unit = "mistakes"
+        self.learnt()
 
     def track_mean_loss(self, *_):
-        model = learn(self.new(), self.X, self.y)
+        model = self.learnt()
         return model.cumulative_loss_ / model.n_seen_
 
     track_mean_loss.unit = "loss"
 
     def track_n_support(self, *_):
-        return learn(self.new(), self.X, self.y).n_support_
+        return self.learnt().n_support_
 
     track_n_support.unit = "support vectors"
 

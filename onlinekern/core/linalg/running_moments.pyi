@@ -32,6 +32,7 @@ class RunningMoments:
         out: Array | None = None,
         limit: float | None = None,
         scaled: bool = True,
+        weight: float = 1.0,
     ) -> None: ...
     def transform_one(
         self, x: ArrayLike, out: Array, limit: float | None = None, scaled: bool = True

@@ -264,14 +264,17 @@ cdef class RunningMoments:
             for i in range(samples.rows.n):
                 self.transform_row(&samples.rows, i, &scaling, memory + place_of(&samples.rows, i))
 
-    def learn_one(self, x, double forgetting=1.0, out=None, limit=None, bint scaled=True):
+    def learn_one(self, x, double forgetting=1.0, out=None, limit=None, bint scaled=True,
+                  double weight=1.0):
         """`learn` of one row of shape (d,); `out` is of its dtype, and of float64 where it is not
         float32.
         """
         cdef Rows rows
+        if not 0 <= weight < INFINITY:
+            raise ValueError(f"sample_weight must be finite and at least 0, got {weight}")
         cdef Scaling scaling = scaling_of(forgetting, limit, scaled)
         _alive = row_of(x, self.d, itemsize_of(x), False, &rows)
-        self.learn_rows(&rows, NULL, &scaling, memory_of(out, &rows))
+        self.learn_rows(&rows, &weight, &scaling, memory_of(out, &rows))
 
     def transform_one(self, x, out, limit=None, bint scaled=True):
         """`transform` of one row."""
