@@ -136,6 +136,13 @@ EXPERIMENTS = {
             "decay, 1000 youngest": {"max_support": 1000, "when_full": "oldest"},
         }),
     },
+    # What a bound costs long streams: --only bound --rows 50000 --orders 1.
+    "bound": {
+        "SPA": settings("SPAClassifier", {
+            "all": {"max_support": None}, "the first 10,000": {},
+            "the last 10,000": {"when_full": "oldest"},
+        }),
+    },
     "average": {
         "kernel PA": settings("KernelPAClassifier", AVERAGES),
         "linear PA": settings("PAClassifier", AVERAGES),

@@ -49,6 +49,7 @@ class KLMSRegressor(LeastMeanSquares, OnlineRegressor, GrowingEstimator):
     {filter_step}
     {kernel_parameters}
     {max_support}
+    {when_full}
     {average}
     {standardize_target}
     {filter_parameters}

@@ -24,6 +24,7 @@ class KernelPerceptronClassifier(OnlineClassifier, GrowingEstimator):
     ----------
     {kernel_parameters}
     {max_support}
+    {when_full}
     {class_weight}
     {multi_class}
     {average}
@@ -71,6 +72,7 @@ class KernelOGDClassifier(OnlineClassifier, LabelGradient, GrowingEstimator):
     {gradient_parameters}
     {kernel_parameters}
     {max_support}
+    {when_full}
     {class_weight}
     {multi_class}
     {average}
@@ -113,6 +115,7 @@ class KernelOGDRegressor(OnlineRegressor, TargetGradient, GrowingEstimator):
     {gradient_parameters}
     {kernel_parameters}
     {max_support}
+    {when_full}
     {average}
     {standardize_target}
     {stream_parameters}
@@ -157,6 +160,7 @@ class KernelPegasosClassifier(OnlineClassifier, GrowingEstimator):
         lambda of the paper. ``1 / n_samples`` is of the size of C = 1 in a support vector machine.
     {kernel_parameters}
     {max_support}
+    {when_full}
     {class_weight}
     {multi_class}
     {average}

@@ -32,6 +32,7 @@ class OSKLClassifier(OnlineClassifier, GradientStep, GrowingEstimator):
     {gradient_parameters}
     {kernel_parameters}
     {max_support}
+    {when_full}
     {class_weight}
     {multi_class}
     {stream_parameters}

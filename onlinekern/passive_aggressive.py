@@ -47,6 +47,7 @@ class KernelPAClassifier(OnlineClassifier, KernelPA):
     {aggressiveness}
     {kernel_parameters}
     {max_support}
+    {when_full}
     {class_weight}
     {multi_class}
     {decaying_average}
@@ -94,6 +95,7 @@ class KernelPARegressor(OnlineRegressor, KernelPA):
         Deviations up to it are no loss; in standard deviations of y.
     {kernel_parameters}
     {max_support}
+    {when_full}
     {decaying_average}
     {standardize_target}
     {stream_parameters}

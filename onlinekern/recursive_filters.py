@@ -78,7 +78,7 @@ class KRLSRegressor(RecursiveFilter, OnlineRegressor, BudgetedEstimator):
     >>> from onlinekern.streams import mackey_glass
     >>> X, y = mackey_glass(800, random_state=0)
     >>> model = KRLSRegressor(gamma=1.0, nu=0.01).partial_fit(X[:500], y[:500])
-    >>> bool(model.score(X[500:], y[500:]) > 0.99), model.n_support_ < 100
+    >>> bool(model.score(X[500:], y[500:]) > 0.97), model.n_support_ < 100
     (True, True)
     """
 

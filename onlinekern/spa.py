@@ -27,6 +27,7 @@ class SPA(GrowingEstimator):
     alpha: float = 1.0
     beta: float = 1.0
     average: bool | str | float = "decay"
+    max_support: int | None = 10_000
 
     _constraints = {"eta": POSITIVE, "alpha": POSITIVE, "beta": POSITIVE}
 
@@ -43,7 +44,7 @@ class SPAClassifier(OnlineClassifier, SPA):
     is added with coefficient ``y min(eta / rho, l / kappa(x, x))`` (algorithm 1 of [1]_). The
     average of the models so far predicts; losses and steps use the last one. The expected number of
     support vectors is at most ``alpha / beta`` per sample. The paper's setting: ``average=True,
-    beta=5`` (20 for a small model).
+    beta=5, max_support=None`` (beta 20 for a small model).
 
     Parameters
     ----------
@@ -51,7 +52,8 @@ class SPAClassifier(OnlineClassifier, SPA):
     {spa_beta}
     {spa_average}
     {kernel_parameters}
-    {max_support}
+    {bounded_support}
+    {when_full}
     {class_weight}
     {multi_class}
     {stream_parameters}
@@ -103,7 +105,8 @@ class SPARegressor(OnlineRegressor, SPA):
         Deviations up to it are no loss; in standard deviations of y, like alpha, beta and eta.
     {decaying_average}
     {kernel_parameters}
-    {max_support}
+    {bounded_support}
+    {when_full}
     {standardize_target}
     {stream_parameters}
 
@@ -156,7 +159,8 @@ class SPAOneClass(OnlineOutlierDetector, SPA):
         Sparsity: at most ``alpha / beta`` of the samples are kept on average.
     {averaged}
     {kernel_parameters}
-    {max_support}
+    {bounded_support}
+    {when_full}
     {stream_parameters}
 
     Attributes

@@ -264,7 +264,7 @@ def test_select_methods_refuses(names, task, message):
         ({"spa.foo": 1}, "no parameter 'foo'"),
         ({"foo.eta": 1}, "no method 'foo'"),
         ({"foo": 1}, "no parameter 'foo'"),
-        ({"spa.average": False}, "no parameter 'average'"),
+        ({"pa1.variant": "pa"}, "no parameter 'variant'"),
         ({"spa.random_state": 1}, "no parameter 'random_state'"),
     ],
 )

@@ -11,7 +11,7 @@ POWERS_OF_TEN = (1.0, 0.1, 10.0, 0.01, 100.0, 0.001, 1000.0)
 AGGRESSIVENESS = (1.0, 0.5, 2.0, 0.25)
 RIDGES = (0.01, 0.1, 1.0)
 STEPS = (0.5, 0.2, 0.1, 1.0)
-# The papers' settings where those of the library are others.
+# The paper's settings, which are not those of the library.
 PAPERS_LOL = {
     "n_prototypes": 60, "n_assign": 1, "step": "pa", "center": False, "fit_intercept": False,
     "average": False,
@@ -38,8 +38,6 @@ class Method:
         Parameters that the method fixes.
     defaults : mapping
         Defaults of the method that differ from those of the estimator: its paper's, for example.
-    classifier_defaults : mapping
-        More of them, for classification.
     grid : mapping
         Parameter -> values to try when none is given, the most usual first (it wins ties).
     per_sample : tuple of str
@@ -61,7 +59,6 @@ class Method:
     kernels: tuple[str, ...] = KERNELS
     batch: bool = False
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    classifier_defaults: Mapping[str, Any] = field(default_factory=dict)
 
     def estimator_name(self, task: str) -> str | None:
         """Return the name of the estimator class for a task, None if there is none."""
@@ -77,8 +74,7 @@ class Method:
         if name is None:
             raise ValueError(f"method {self.name!r} does no {task}")
         estimator = getattr(package, name)
-        own = self.classifier_defaults if task == "classification" else {}
-        values = {**self.defaults, **own, **self.fixed, **parameters}
+        values = {**self.defaults, **self.fixed, **parameters}
         if "kernel" not in estimator._get_param_names():
             values.pop("kernel", None)
         if task == "regression" and "standardize_target" in estimator._get_param_names():
@@ -101,12 +97,11 @@ METHODS = {
                grid={"eta": POWERS_OF_TEN}),
         Method("pegasos", "Pegasos", "KernelPegasosClassifier",
                grid={"reg": POWERS_OF_TEN}, per_sample=("reg",)),
-        Method("pa", "PA", "KernelPAClassifier", "KernelPARegressor", {"variant": "pa"},
-               defaults={"average": False}),
+        Method("pa", "PA", "KernelPAClassifier", "KernelPARegressor", {"variant": "pa"}),
         Method("pa1", "PA-I", "KernelPAClassifier", "KernelPARegressor", {"variant": "pa1"},
-               {"C": AGGRESSIVENESS}, defaults={"average": False}),
+               {"C": AGGRESSIVENESS}),
         Method("pa2", "PA-II", "KernelPAClassifier", "KernelPARegressor", {"variant": "pa2"},
-               {"C": AGGRESSIVENESS}, defaults={"average": False}),
+               {"C": AGGRESSIVENESS}),
         Method("rbp", "RBP", "RBPClassifier"),
         Method("forgetron", "Forgetron", "ForgetronClassifier"),
         Method("bpa", "BPA-S", "BPAClassifier", "BPARegressor", grid={"C": AGGRESSIVENESS}),
@@ -127,10 +122,11 @@ METHODS = {
                kernels=("gaussian", "rbf")),
         Method("sdrogd", "SDROGD", "SDROGDClassifier",
                grid={"discriminative": (0.2, 0.0, 1.0), "within_weight": (0.5, 0.9)}),
-        Method("spa", "SPA", "SPAClassifier", "SPARegressor", {"average": True},
-               {"eta": POWERS_OF_TEN}, classifier_defaults={"beta": 5.0}),
+        Method("spa", "SPA", "SPAClassifier", "SPARegressor", grid={"eta": POWERS_OF_TEN}),
         Method("spa-last", "SPA-last", "SPAClassifier", "SPARegressor", {"average": False},
-               {"eta": POWERS_OF_TEN}, classifier_defaults={"beta": 5.0}),
+               {"eta": POWERS_OF_TEN}),
+        Method("spa-paper", "SPA, paper", "SPAClassifier", "SPARegressor", {"average": True},
+               {"eta": POWERS_OF_TEN}, defaults={"beta": 5.0, "max_support": None}),
         Method("dualsgd", "DualSGD", "DualSGDClassifier", "DualSGDRegressor",
                grid={"reg": (2.0, 16.0, 64.0, 256.0, 1024.0)}, per_sample=("reg",),
                kernels=KERNELS_OF_THE_DISTANCE),
@@ -138,8 +134,10 @@ METHODS = {
                fixed={"loss": "logistic"}, grid={"reg": (2.0, 16.0)}, per_sample=("reg",),
                kernels=KERNELS_OF_THE_DISTANCE),
         Method("fogd", "FOGD", "FOGDClassifier", "FOGDRegressor",
-               grid={"eta": POWERS_OF_TEN}, kernels=KERNELS_OF_THE_DISTANCE,
-               classifier_defaults={"loss": "hinge", "schedule": "constant"}),
+               grid={"eta": POWERS_OF_TEN}, kernels=KERNELS_OF_THE_DISTANCE),
+        Method("fogd-paper", "FOGD, paper", "FOGDClassifier", None,
+               {"loss": "hinge", "schedule": "constant"}, {"eta": POWERS_OF_TEN},
+               kernels=KERNELS_OF_THE_DISTANCE),
         Method("nogd", "NOGD", "NOGDClassifier", "NOGDRegressor",
                grid={"eta": POWERS_OF_TEN}),
         Method("kernel-rls", "Kernel RLS", "KernelRLSClassifier", "KernelRLSRegressor",
@@ -173,13 +171,11 @@ METHODS = {
         Method("scw1", "SCW-I", "SCWClassifier", fixed={"variant": "scw1"}, grid=SOFT_CONFIDENCE),
         Method("scw2", "SCW-II", "SCWClassifier", fixed={"variant": "scw2"}, grid=SOFT_CONFIDENCE),
         Method("arow", "AROW", "AROWClassifier", "AROWRegressor", grid={"r": (1.0, 0.1, 10.0)}),
-        Method("lol", "LOL", "LOLClassifier", None, {"joint": True},
-               {"C": AGGRESSIVENESS}, defaults=PAPERS_LOL),
-        Method("i-lol", "I-LOL", "LOLClassifier", None, {"joint": False},
-               {"C": AGGRESSIVENESS}, defaults=PAPERS_LOL),
-        Method("lol-arow", "LOL-AROW", "LOLClassifier", None,
-               {"step": "arow", "center": True, "fit_intercept": True},
-               {"n_prototypes": (100,), "n_assign": (8,)}, defaults={"average": False}),
+        Method("lol", "LOL", "LOLClassifier"),
+        Method("lol-paper", "LOL, paper", "LOLClassifier", None, {"joint": True, **PAPERS_LOL},
+               {"C": AGGRESSIVENESS}),
+        Method("i-lol-paper", "I-LOL, paper", "LOLClassifier", None,
+               {"joint": False, **PAPERS_LOL}, {"C": AGGRESSIVENESS}),
         Method("olla", "OLLA", "OLLAClassifier", "OLLARegressor", grid={"C": (1.0, 10.0, 100.0)},
                batch=True),
         Method("olla-logistic", "OLLA-logistic", "OLLAClassifier", None, {"loss": "logistic"},
@@ -191,7 +187,7 @@ METHODS = {
 # One or two of each family: what runs when no methods are named.
 USUAL = (
     "stream", "perceptron", "ogd", "pa1", "bpa", "bogd", "bsgd-merge", "spa", "dualsgd", "fogd",
-    "lol-arow", "linear-pa1", "arow",
+    "lol", "linear-pa1", "arow",
 )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ from onlinekern.streams import two_spirals
 # One of each kind of model: sums of kernels, budgets of all kinds, explicit features, weights with
 # and without covariances, prototypes, sketches, and one that is refitted.
 METHODS = ("spa", "bogd", "bsgd-merge", "projectron++", "fogd", "nogd", "dualsgd", "linear-pa1",
-           "arow", "lol-arow", "sdrogd", "olla")  # fmt: skip
+           "arow", "lol", "sdrogd", "olla")  # fmt: skip
 CHECKPOINT, RESULTS = "run.checkpoint", "run.json"
 
 

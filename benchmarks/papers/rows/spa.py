@@ -27,7 +27,7 @@ LEARNERS = {
 }
 FIXED = {
     "PA-I": {"average": False},
-    "SPA": {"average": True},
+    "SPA": {"average": True, "max_support": None},
     "Projectron": {"plus_plus": False},
     "Projectron++": {"plus_plus": True},
 }
