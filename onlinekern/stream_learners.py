@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, Self
@@ -195,9 +196,13 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
             If x has not `n_features_in_` finite features, the weight is negative or not finite, or
             y is text among numbers or the other way round.
         """
-        if self.__sklearn_is_fitted__() and not np.isin(y, self.classes_):
+        if self.__sklearn_is_fitted__() and not self._is_known(y):
             return self.partial_fit(one_row(x), [y], classes, own_weight(sample_weight))
         return super().learn_one(x, y, classes, sample_weight)
+
+    def _is_known(self, y: Any) -> bool:
+        # Looking a label up is quick; equal dates of different units may have different hashes.
+        return (isinstance(y, Hashable) and y in self._numbers) or bool(np.isin(y, self.classes_))
 
     def _classes(self, classes: ArrayLike | None) -> Any:
         # Without `classes`, they are taken up as they come.
