@@ -278,7 +278,7 @@ def test_shuffle_is_uniform(budget):
         spool.append(np.full((1, 1), float(i)), np.full(1, float(i)))
     generator = np.random.default_rng(7)
     counts = dict.fromkeys(permutations(range(4)), 0)
-    trials = 2400
+    trials = 960
     for _ in range(trials):
         rows = np.concatenate([X[:, 0] for X, _ in spool.shuffled(generator)])
         counts[tuple(rows.astype(int))] += 1
