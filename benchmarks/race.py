@@ -1,6 +1,7 @@
 """StreamClassifier and StreamRegressor, with no parameter, beside tuned learners.
 
     python benchmarks/race.py --data DIR [--sets NAME ...] [--json FILE] [--markdown FILE]
+    python benchmarks/race.py --data DIR --experts
 
 Each feature of a set is multiplied by a power of ten between 1e-6 and 1e6. At most 6,000 rows in
 random order are learnt, once, each predicted before it is learnt; at most 4,000 others are the
@@ -11,6 +12,8 @@ test. Beside it, with standardised features (and targets):
 - HistGradientBoosting with its defaults;
 - kernel least squares of ours with 1,000 landmarks, in one pass, of the four widths the one with
   the fewest mistakes on the way.
+
+`--experts` shows instead what each expert costs and brings, the mean over the sets.
 
 DIR holds the sets as NAME.libsvm.xz. What FILE of `--json` holds already is not computed again.
 """
@@ -86,8 +89,7 @@ def raced(X, y, Z, t, regression):
         "online": error(predicted, y, regression),
         "test": error(model.predict(Z), t, regression),
         "us": 1e6 * seconds / len(y),
-        "learnt": {one.name: round(one.learnt, 2) for one in report.experts},
-        "led": {one.name: round(one.led, 2) for one in report.experts if one.led > 0},
+        "experts": {one.name: (one.cost, one.learnt, one.led) for one in report.experts},
     }
 
 
@@ -167,6 +169,22 @@ def table(known, title, names, regression):
     return "\n".join([f"\n{title}, {text}\n", head, "|" + "---|" * 9, *rows])
 
 
+def experts(folder, names, regression):
+    """Return the table of what experts cost and bring, means over the sets."""
+    shares = {}
+    for name in names:
+        found = raced(*draw(folder, name), regression)["experts"]
+        whole = sum(cost * learnt for cost, learnt, _ in found.values())
+        for expert, (cost, learnt, led) in found.items():
+            shares.setdefault(expert, []).append((learnt, cost * learnt / whole, led))
+    head = "| expert | samples learnt | share of the time | led |"
+    rows = [
+        "| " + " | ".join([name, *(f"{mean:.0%}" for mean in np.mean(values, axis=0))]) + " |"
+        for name, values in shares.items()
+    ]
+    return "\n".join(["", head, "|" + "---|" * 4, *rows])
+
+
 def main():
     """Compute what is missing, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -174,6 +192,7 @@ def main():
     parser.add_argument("--sets", nargs="+", help="sets in place of all")
     parser.add_argument("--json", type=Path, help="figures that are known, and the new ones")
     parser.add_argument("--markdown", type=Path, help="write the tables")
+    parser.add_argument("--experts", action="store_true", help="the experts of the races alone")
     options = parser.parse_args()
     known = json.loads(options.json.read_text()) if options.json and options.json.exists() else {}
     groups = {
@@ -182,6 +201,11 @@ def main():
         "targets it was made with": (KNOWN_TARGETS, True),
         "targets not looked at before": (UNSEEN_TARGETS, True),
     }
+    if options.experts:
+        with threadpool_limits(1):
+            print(experts(options.data, [*KNOWN, *UNSEEN], False))
+            print(experts(options.data, [*KNOWN_TARGETS, *UNSEEN_TARGETS], True))
+        return
     with threadpool_limits(1):
         for names, regression in groups.values():
             for name in names:
