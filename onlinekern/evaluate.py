@@ -36,7 +36,7 @@ from onlinekern._comparison.search import (
     Parameter,
     Problem,
     choose_parameters,
-    count_runs,
+    count_samples,
 )
 from onlinekern._memory import check_size
 from onlinekern._typing import BatchLearner, StreamLearner
@@ -91,7 +91,9 @@ def compare(
     kernel : str
     gamma : float, "median", "scale", "auto" or None
         None: chosen on the head of a permutation of its own (5,000 samples, in three orders), as is
-        every other parameter with a grid in ``METHODS`` that is not in ``settings``.
+        every other parameter with a grid in ``METHODS`` that is not in ``settings``. More than
+        three values are raced: all learn the first part of the head, the better ones go on, and
+        twelve cost no more than three.
     settings : mapping, optional
         ``"method.parameter"`` or ``"parameter"`` -> value.
     seed : int
@@ -282,16 +284,16 @@ def _contenders(
     _check_features(models, source)
     gamma = None if setting.kernel in KERNELS_WITHOUT_GAMMA else setting.gamma
     X, y = source.head(HEAD_SAMPLES, [setting.seed, 0] if setting.shuffle else None)
-    runs = count_runs(chosen, source.task, given, gamma, setting.kernel)
-    tally.total = repeats * source.n_samples * len(chosen) + runs * len(y)
+    searched = count_samples(chosen, source.task, given, gamma, setting.kernel, len(y))
+    tally.total = repeats * source.n_samples * len(chosen) + searched
     problem = Problem(
         X, y, source.classes, source.n_samples, setting.kernel, setting.seed, setting.shuffle,
         keeper.trials,
     )  # fmt: skip
 
-    def tick(runs: int) -> None:
-        tally.add(runs * len(y), "choosing parameters")
-        keeper.count(runs * len(y))
+    def tick(samples: int) -> None:
+        tally.add(samples, "choosing parameters")
+        keeper.count(samples)
 
     parameters = choose_parameters(chosen, problem, given, gamma, tick)
     return [

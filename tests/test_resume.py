@@ -103,6 +103,30 @@ def test_a_run_that_stops_everywhere_ends_as_one_that_never_stopped(
     assert plain(found) == expected
 
 
+def test_a_race_that_stops_after_every_rung_chooses_the_same(tmp_path, monkeypatch):
+    """Its models are not saved: they learn again what they had learnt."""
+    path, write, stops = tmp_path / "run", Checkpoint.write, []
+    options = {"repeats": 1, "checkpoint_every": "0.0001s", "checkpoint": path, "resume": True}
+
+    def stop(self, *arguments):
+        write(self, *arguments)
+        stops.append(None)
+        raise Stopped
+
+    with Source.from_arrays(*gaussian_mixture(2000, random_state=0)) as source:
+        expected = plain(compare("linear-ogd,pa1", source, repeats=1))
+        monkeypatch.setattr(Checkpoint, "write", stop)
+        for _ in range(200):
+            try:
+                compare("linear-ogd,pa1", source, **options)
+            except Stopped:
+                if Snapshot.read(path).state["finished"]:
+                    break
+        assert len(stops) > 30
+        monkeypatch.setattr(Checkpoint, "write", write)
+        assert plain(compare("linear-ogd,pa1", source, **options)) == expected
+
+
 def test_what_cannot_be_saved_begins_its_permutation_again(source, tmp_path, stop_after):
     class Own(PAClassifier):
         """A subclass that no file can hold."""

@@ -136,12 +136,15 @@ class Run:
         self._points: list[dict[str, float]] = []
         self._detector, self._on_drift, self._drifts = detector, on_drift, list[int]()
 
-    def feed(self, X: Any, y: Any) -> None:
-        """Test on, then learn, the rows of a block, one after the other."""
-        start, rows = 0, len(y)
+    def feed(self, X: Any, y: Any) -> float:
+        """Test on, then learn, the rows of a block, one after the other.
+
+        Returns their mistakes, or the sum of their squared errors.
+        """
+        start, rows, loss = 0, len(y), 0.0
         while start < rows:
             stop = min(rows, start + self._samples_to_next_mark())
-            self._learn(X[start:stop], y[start:stop])
+            loss += self._learn(X[start:stop], y[start:stop])
             start = stop
             if self.n_samples == self._next_mark():
                 self._record()
@@ -150,6 +153,7 @@ class Run:
                 self._points.append(self._point())
                 if len(self._points) > MOST_POINTS:
                     self._points, self._stride = self._points[1::2], 2 * self._stride
+        return loss
 
     def feed_from(self, position: int, X: Any, y: Any) -> bool:
         """Feed the rows that begin at a position of the stream, but for those learnt already.
@@ -253,7 +257,7 @@ class Run:
             return to_mark
         return min(to_mark, self._stride - self.n_samples % self._stride)
 
-    def _learn(self, X: Any, y: Any) -> None:
+    def _learn(self, X: Any, y: Any) -> float:
         classes = {} if self.classes is None else {"classes": self.classes}
         began = perf_counter()
         predicted = self.estimator.partial_fit_predict(X, y, **classes)
@@ -262,6 +266,8 @@ class Run:
         if self._detector is not None:
             self._detect(self._detector, losses)
         self.n_samples += len(y)
+        with np.errstate(over="ignore", invalid="ignore"):  # a model may diverge
+            return float(np.sum(losses**2))
 
     def _detect(self, detector: DriftDetector, losses: np.ndarray) -> None:
         for count, loss in enumerate(losses.tolist(), start=self.n_samples + 1):

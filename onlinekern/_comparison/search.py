@@ -4,32 +4,38 @@ Gamma is chosen first, once for all methods, as in the papers' tables. It is one
 of two around 1 / (d var X): the one with the smallest mean error of three reference methods, PA-I
 with C = 1 and 1/4, and the Perceptron (classification). A single reference would favour its own
 width on noisy data; on eight data sets the mean of the three was a good choice for the other
-methods too. Then the parameters of each method are chosen, one grid after the other. The error is
-the prequential one over the second half of the head, and for the methods' own parameters its mean
-over three orders of the head. (On a9a, single runs over 2,000 samples chose a step size for SPA
-with which it made 1.7 % more mistakes over 20,000.) In a tie, the value named first wins. The same
-seed gives the same choice.
+methods too. Then the parameters of each method are chosen, one grid after the other. For the
+methods' own parameters the error is the mean over three orders of the head. (On a9a, single runs
+over 2,000 samples chose a step size for SPA with which it made 1.7 % more mistakes over 20,000.)
+
+The values of a grid are raced (``racing``), and the error is the prequential one over the second
+half of what they have learnt so far. In a tie, the value named first wins. The same seed gives the
+same choice.
 """
 
 from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from onlinekern._base import Learner
 from onlinekern._comparison.methods import KERNELS_WITHOUT_GAMMA, METHODS
-from onlinekern._comparison.prequential import prequential
+from onlinekern._comparison.prequential import Run
+from onlinekern._comparison.racing import cost, race, rungs
 
 HEAD_SAMPLES = 5000
 ORDERS = 3
 GAMMA_EXPONENTS = (0, -2, 2, -4, 4, -6, 6)
-# What a learner raises when it diverges with a step size of the grid.
-FAILURES = (ArithmeticError, ValueError)
+# So much memory the models of a race may take while they wait for their next rung, else they are
+# dropped and learn anew. It counts what a model takes from the start: a race with support vectors
+# has about those of one or two models of the whole head.
+WAITING_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -73,31 +79,80 @@ class Problem:
     def task(self) -> str:
         return "regression" if self.classes is None else "classification"
 
-    def error(self, method: Any, parameters: Any, orders: Any) -> float:
-        """Return a method's error over the head as described above, infinity if it diverges."""
-        trial = json.dumps([method.name, sorted(parameters.items()), orders], default=repr)
-        if trial not in self.trials:
-            self.trials[trial] = self._measured(method, parameters, orders)
-        return self.trials[trial]
+    def rows(self, k: int, start: int, stop: int) -> Any:
+        """Return X and y of a part of the k-th order of the head."""
+        part: Any = slice(start, stop)
+        if k > 0 and self.shuffle:
+            part = np.random.default_rng([self.seed, k]).permutation(len(self.y))[part]
+        X: Any = self.X
+        return X[part], self.y[part]
 
-    def _measured(self, method: Any, parameters: Any, orders: Any) -> float:
+    def has_room(self, method: Any, parameters: Any, n_models: int) -> bool:
+        """Return whether so many models of a method may wait at a time."""
+        model = method.build(self.task, {"kernel": self.kernel} | parameters)
+        if not isinstance(model, Learner):
+            return True
+        X: Any = self.X
+        n_outputs = 1 if self.classes is None or len(self.classes) == 2 else len(self.classes)
+        form = X.shape[1], n_outputs, X.dtype.itemsize, sparse.issparse(X)
+        return n_models * model._check_form(*form) <= WAITING_BYTES
+
+
+class Entrant:
+    """One setting of a method in a race: a run over each order, which has learnt as far as asked.
+
+    Parameters
+    ----------
+    problem : Problem
+    method : Method
+    parameters : dict
+    orders : int
+    waits : bool
+        Whether the models are kept between two rungs. The errors are the same without them.
+    """
+
+    def __init__(
+        self, problem: Problem, method: Any, parameters: Any, orders: int, waits: bool = True
+    ) -> None:
+        self.problem, self.method, self.parameters = problem, method, parameters
+        self.orders, self.waits = orders, waits
+        self._runs = dict[int, Run]()
+
+    def error(self, stop: int) -> float:
+        """Learn on to a number of samples; return the error over their second half.
+
+        It is the mean over the orders, infinity if the method diverges in one of them.
+        """
+        given = sorted(self.parameters.items())
+        trial = json.dumps([self.method.name, given, self.orders, stop], default=repr)
+        if trial not in self.problem.trials:
+            self.problem.trials[trial] = self._measured(stop)
+        return self.problem.trials[trial]
+
+    def _measured(self, stop: int) -> float:
         errors = []
-        for k in range(orders):
-            fixed = {"kernel": self.kernel, "random_state": self.seed + k}
-            estimator = method.build(self.task, fixed | parameters)
-            with warnings.catch_warnings():
-                # The run on the whole stream repeats the warnings that matter.
-                warnings.simplefilter("ignore")
-                run = prequential(estimator, [self._rows(k)], self.classes, window=None)
-                errors.append(run.late_error)
+        with warnings.catch_warnings():
+            # The run on the whole stream repeats the warnings that matter.
+            warnings.simplefilter("ignore")
+            for k in range(self.orders):
+                # None yet, or a checkpoint knew the rungs before: then it learns them again.
+                run = self._runs.get(k) or self._begin(k)
+                errors.append(self._late_error(run, k, stop))
+                if self.waits:
+                    self._runs[k] = run
         return float(np.mean(errors)) if np.isfinite(errors).all() else np.inf
 
-    def _rows(self, k: int) -> Any:
-        if k == 0 or not self.shuffle:
-            return self.X, self.y
-        order = np.random.default_rng([self.seed, k]).permutation(len(self.y))
-        X: Any = self.X
-        return X[order], self.y[order]
+    def _begin(self, k: int) -> Run:
+        problem = self.problem
+        fixed = {"kernel": problem.kernel, "random_state": problem.seed + k}
+        return Run(self.method.build(problem.task, fixed | self.parameters), problem.classes)
+
+    def _late_error(self, run: Run, k: int, stop: int) -> float:
+        middle = stop // 2  # where the rung before ended, if there was one
+        run.feed(*self.problem.rows(k, run.n_samples, middle))
+        # Not a difference of sums: an error of 1e15 at the start would hide all later ones.
+        mean = run.feed(*self.problem.rows(k, middle, stop)) / (stop - middle)
+        return mean if self.problem.task == "classification" else float(np.sqrt(mean))
 
 
 def gamma_grid(X: Any) -> Any:
@@ -112,18 +167,22 @@ def gamma_grid(X: Any) -> Any:
     return [2.0 ** (middle + exponent) for exponent in GAMMA_EXPONENTS]
 
 
-def count_runs(methods: Any, task: str, given: Any, gamma: Any, kernel: Any) -> Any:
-    """Return how many runs over the head ``choose_parameters`` will make."""
-    runs = 0
+def count_samples(
+    methods: Any, task: str, given: Any, gamma: Any, kernel: Any, n_samples: int
+) -> int:
+    """Return how many samples ``choose_parameters`` learns of a head of a length."""
+    samples = 0
     for method in methods:
         grids = [len(grid) for name, grid in method.grid.items() if name not in given[method.name]]
-        runs += ORDERS * max(1, sum(grids))
-    searched = gamma is None and _needs_gamma(methods, task, given, kernel)
-    return runs + (len(GAMMA_EXPONENTS) * len(_references(task)) if searched else 0)
+        samples += ORDERS * sum(cost(rungs(n_values, n_samples)) for n_values in grids or [1])
+    if gamma is None and _needs_gamma(methods, task, given, kernel):
+        course = rungs(len(GAMMA_EXPONENTS), n_samples)
+        samples += len(_references(task)) * cost(course)
+    return samples
 
 
 def choose_parameters(
-    methods: Any, problem: Any, given: Any, gamma: Any = None, tick: Any = lambda runs: None
+    methods: Any, problem: Any, given: Any, gamma: Any = None, tick: Any = lambda samples: None
 ) -> Any:
     """Choose the parameters that were not given.
 
@@ -136,7 +195,8 @@ def choose_parameters(
     gamma : float, "median", "scale", "auto" or None
         None: search.
     tick : callable
-        Called with the number of runs over the head that have been made since the last call.
+        Called with the number of samples that have been learnt since the last call; the sum is that
+        of ``count_samples``.
 
     Returns
     -------
@@ -147,11 +207,7 @@ def choose_parameters(
     if gamma is not None:
         shared = {"gamma": Parameter(gamma, "given")}
     elif _needs_gamma(methods, problem.task, given, problem.kernel):
-        trials = [
-            partial(_error, problem, METHODS[name], values, "gamma", 1, tick)
-            for name, values in _references(problem.task)
-        ]
-        gamma = _best(lambda value: sum(trial(value) for trial in trials), gamma_grid(problem.X))
+        gamma = _gamma(problem, tick)
         shared = {"gamma": Parameter(gamma, "chosen")}
     return {
         method.name: _own_parameters(method, problem, shared, given[method.name], tick)
@@ -173,6 +229,22 @@ def _references(task: str) -> list[tuple[str, dict[str, Any]]]:
     return both if task == "regression" else [("perceptron", {}), *both]
 
 
+def _gamma(problem: Any, tick: Any) -> Any:
+    """Return the width with which the references err least, all together."""
+    references = [(METHODS[name], values) for name, values in _references(problem.task)]
+
+    def enter(gamma: float) -> Callable[[int], float]:
+        entrants = [
+            Entrant(problem, method, values | {"gamma": gamma}, orders=1)
+            for method, values in references
+        ]
+        return lambda stop: sum(entrant.error(stop) for entrant in entrants)
+
+    return race(
+        gamma_grid(problem.X), enter, len(problem.y), lambda count: tick(len(references) * count)
+    )
+
+
 def _own_parameters(method: Any, problem: Any, shared: Any, given: Any, tick: Any) -> Any:
     known = method.parameter_names(problem.task)
     parameters = {key: value for key, value in shared.items() if key in known}
@@ -182,40 +254,23 @@ def _own_parameters(method: Any, problem: Any, shared: Any, given: Any, tick: An
     for name, grid in open_grids.items():
         spread = name in method.per_sample
         candidates = [value / len(problem.y) for value in grid] if spread else list(grid)
-        values[name] = _best(
-            partial(_error, problem, method, dict(values), name, ORDERS, tick), candidates
-        )
+        values[name] = _best(problem, method, values, name, candidates, tick)
         if spread:
             values[name] *= len(problem.y) / problem.n_samples
         parameters[name] = Parameter(values[name], "chosen")
     if not open_grids:
         # Nothing to choose: this run finds invalid values now, not after an hour.
-        problem.error(method, values, ORDERS)
-        tick(ORDERS)
+        Entrant(problem, method, values, ORDERS, waits=False).error(len(problem.y))
+        tick(ORDERS * len(problem.y))
     return parameters
 
 
-def _error(
-    problem: Any, method: Any, values: Any, name: str, orders: Any, tick: Any, candidate: Any
-) -> Any:
-    try:
-        return problem.error(method, values | {name: candidate}, orders)
-    finally:
-        tick(orders)
+def _best(problem: Any, method: Any, values: Any, name: str, candidates: Any, tick: Any) -> Any:
+    """Return the value of a parameter that wins the race; the others are in `values`."""
+    others = dict(values)
+    waits = problem.has_room(method, others, ORDERS * len(candidates))
 
+    def enter(candidate: Any) -> Callable[[int], float]:
+        return Entrant(problem, method, others | {name: candidate}, ORDERS, waits).error
 
-def _best(error_of: Any, candidates: Any) -> Any:
-    """Return the candidate of least error; if all fail, raise the last failure."""
-    best, least = None, np.inf
-    failure: Exception = ValueError("there are no candidates")
-    for candidate in candidates:
-        try:
-            error = error_of(candidate)
-        except FAILURES as problem:
-            failure = problem
-            continue
-        if best is None or error < least:
-            best, least = candidate, error
-    if best is None:
-        raise failure
-    return best
+    return race(candidates, enter, len(problem.y), lambda count: tick(ORDERS * count))

@@ -1,0 +1,140 @@
+"""The search for parameters: what a race costs and chooses, beside runs of all over the whole head.
+
+    python benchmarks/search.py --data FOLDER [--rows 20000] [--only fogd,nogd,...]
+
+FOLDER holds the sets (LIBSVM text, packed with xz); sets that are missing are left out. Each is
+shuffled and cut to its first rows, and its features are standardised; targets too. Twelve values of
+one parameter are searched on 5,000 rows in three orders, the other parameters are the defaults.
+A cell holds the seconds of the race over those of one value, and the error along another order of
+all rows (mistakes in %, or the root mean square error) with the value that the race chose / that
+runs of all values over the whole head chose. 'whole' is what the latter cost.
+"""
+
+import argparse
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from defaults import read
+
+from onlinekern._comparison.methods import METHODS
+from onlinekern._comparison.racing import race
+from onlinekern._comparison.search import HEAD_SAMPLES, ORDERS, Entrant, Problem
+from onlinekern.evaluate import prequential
+
+# File -> number of features. The rungs were chosen on `SETS`; `OTHERS` were not looked at before.
+SETS = {
+    "ijcnn1.train": 22, "cod-rna.train": 8, "a9a.train": 123, "eeg-eye-state": 14,
+    "covtype.first20k": 54, "susy.sample30k": 18, "shuttle.train": 9, "htru2": 8,
+}  # fmt: skip
+TARGETS = {"kin40k": 8, "cadata": 8, "fried": 10, "house8L": 8}
+OTHERS = {"phishing": 68, "usps.train": 256, "weather": 8, "poker.train": 10}
+OTHER_TARGETS = {"ailerons": 40, "bank32nh": 32, "puma32H": 32}
+STEPS = tuple(10.0 ** (k / 2) for k in range(-6, 6))
+RIDGES = tuple(10.0 ** (k / 2) for k in range(-8, 4))
+GRIDS = {"fogd": ("eta", STEPS), "nogd": ("eta", STEPS), "kernel-rls": ("reg", RIDGES)}
+
+
+def load(options, name, n_features, is_target):
+    """Return X, y and the classes of a set in a random order; None if the set is missing."""
+    if not (Path(options.data) / f"{name}.libsvm.xz").exists():
+        return None
+    X, y = read(options.data, name, n_features, options.rows, 0)
+    if is_target:
+        return X, (y - y.mean()) / y.std(), None
+    return X, y, np.unique(y)
+
+
+def timed(call):
+    began = time.process_time()
+    return call(), time.process_time() - began
+
+
+def searched(method, problem, name, values):
+    """Return the seconds of one value, of the race and of all, and the choices of the last two."""
+
+    def enter(value):
+        return Entrant(problem, method, {name: value}, ORDERS).error
+
+    n_head = len(problem.y)
+    raced, cost = timed(lambda: race(values, enter, n_head, lambda count: None))
+    problem.trials.clear()
+    errors, whole = zip(
+        *(timed(lambda v=v: attempt(enter(v), n_head)) for v in values), strict=True
+    )
+    return np.median(whole), cost, sum(whole), raced, values[int(np.argmin(errors))]
+
+
+def attempt(error, stop):
+    """Return an error, infinity for a value that diverges."""
+    try:
+        return error(stop)
+    except (ArithmeticError, ValueError):
+        return np.inf
+
+
+def later_error(method, task, parameters, X, y, classes):
+    """Return the error along another order of all rows."""
+    order = np.random.default_rng(1).permutation(len(y))
+    model = method.build(task, {"random_state": 1} | parameters)
+    try:
+        error = prequential(model, [(X[order], y[order])], classes, window=None).error
+    except FloatingPointError:
+        return np.inf
+    return error if classes is None else 100 * error
+
+
+def row(options, name, data, totals):
+    """Return the cells of a set; what they sum up to is added to the totals."""
+    X, y, classes = data
+    head = min(HEAD_SAMPLES, len(y))
+    cells = []
+    for learner in options.only.split(","):
+        method, (parameter, values) = METHODS[learner], GRIDS[learner]
+        problem = Problem(X[:head], y[:head], classes, len(y), "gaussian", 0)
+        one, cost, whole, raced, chosen = searched(method, problem, parameter, values)
+        found, expected = (
+            later_error(method, problem.task, {parameter: value}, X, y, classes)
+            for value in (raced, chosen)
+        )
+        totals.setdefault(learner, []).append((cost / one, whole / one, found / expected))
+        cells.append(
+            f"{one:.2f} | {cost / one:.1f} ({whole / one:.0f}) | {found:.3g} / {expected:.3g}"
+        )
+    return f"| {name} | {' | '.join(cells)} |"
+
+
+def table(title, sets, options):
+    """Print the table of some sets: pairs of (set -> number of features, whether of targets)."""
+    learners, totals = options.only.split(","), {}
+    heads = (f"{learner}, s | race (whole), runs | error" for learner in learners)
+    print(f"\n{title}\n\n| set | {' | '.join(heads)} |\n|---|{'---:|' * 3 * len(learners)}")
+    for group, is_target in sets:
+        for name, n_features in group.items():
+            data = load(options, name, n_features, is_target)
+            if data is not None:
+                print(row(options, name, data, totals), flush=True)
+    print()
+    for learner, figures in totals.items():
+        cost, whole, ratio = np.array(figures).T
+        print(
+            f"- {learner}: {np.median(cost):.2f} runs (most {cost.max():.2f}) instead of "
+            f"{np.median(whole):.1f}; error {100 * (np.mean(ratio) - 1):+.1f} % on average, "
+            f"between {100 * (ratio.min() - 1):+.1f} and {100 * (ratio.max() - 1):+.1f} %"
+        )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--data", required=True)
+    parser.add_argument("--rows", type=int, default=20_000)
+    parser.add_argument("--only", default=",".join(GRIDS))
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    table("sets that the rungs were chosen on", [(SETS, False), (TARGETS, True)], options)
+    table("sets not looked at before", [(OTHERS, False), (OTHER_TARGETS, True)], options)
+
+
+if __name__ == "__main__":
+    main()

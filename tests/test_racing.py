@@ -1,0 +1,209 @@
+"""Races: the best one wins, for three runs at most, whatever of it is known already."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+import onlinekern
+from onlinekern._comparison import search
+from onlinekern._comparison.methods import METHODS, Method
+from onlinekern._comparison.racing import LEAST_SAMPLES, cost, race, rungs
+from onlinekern._comparison.search import Entrant, Problem, choose_parameters, count_samples
+from onlinekern.evaluate import compare
+from onlinekern.streams import Source, gaussian_mixture
+
+N_HEAD = 5000
+
+
+def ran(errors, n_samples=N_HEAD):
+    """Race candidates 0, 1, ... whose errors are given; return the winner and who learnt how far.
+
+    An error is a number, an exception, or a function of the samples.
+    """
+    learnt, ticks = {}, []
+
+    def enter(value):
+        def error(stop):
+            learnt[value] = stop
+            found = errors[value](stop) if callable(errors[value]) else errors[value]
+            if isinstance(found, Exception):
+                raise found
+            return found
+
+        return error
+
+    winner = race(range(len(errors)), enter, n_samples, ticks.append)
+    assert sum(ticks) == cost(rungs(len(errors), n_samples))
+    return winner, learnt
+
+
+@pytest.mark.parametrize("n_candidates", range(1, 13))
+def test_the_best_wins_wherever_it_stands(n_candidates):
+    errors = np.linspace(0.2, 0.3, n_candidates).tolist()
+    for shift in range(n_candidates):
+        winner, _ = ran(np.roll(errors, shift).tolist())
+        assert winner == shift
+
+
+@pytest.mark.parametrize("n_candidates", range(1, 13))
+@pytest.mark.parametrize("n_samples", [N_HEAD, 4999, 20_000, 4000])
+def test_twelve_cost_no_more_than_three(n_candidates, n_samples):
+    course = rungs(n_candidates, n_samples)
+    _, learnt = ran(np.arange(float(n_candidates)).tolist(), n_samples)
+    assert sum(learnt.values()) == cost(course) <= 3 * n_samples
+    assert course[0].n_candidates == n_candidates
+    assert course[0].stop >= LEAST_SAMPLES
+    for one, two in itertools.pairwise(course):
+        assert two.stop // 2 == one.stop  # what is measured at a rung was not learnt before it
+        assert two.n_candidates < one.n_candidates
+
+
+def test_short_heads_are_learnt_as_a_whole():
+    assert [(rung.n_candidates, rung.stop) for rung in rungs(12, 999)] == [(12, 999)]
+    assert all(
+        rung.stop >= LEAST_SAMPLES for n in range(1, 3000) for rung in rungs(24, max(n, 500))
+    )
+    assert [(rung.n_candidates, rung.stop) for rung in rungs(12, N_HEAD)] == [
+        (12, 625), (5, 1250), (2, 2500),
+    ]  # fmt: skip
+    assert rungs(3, N_HEAD)[-1].stop == N_HEAD
+
+
+def test_in_a_tie_the_value_named_first_wins():
+    assert ran([0.3] * 12)[0] == 0
+    assert ran([0.3, *[0.2] * 11])[0] == 1
+
+
+def test_who_diverges_drops_out():
+    failure = FloatingPointError("diverged")
+    assert ran([failure, np.inf, 0.5, 0.5])[0] == 2
+    winner, learnt = ran([failure] * 11 + [0.5])
+    assert winner == 11
+    assert learnt[0] == 625
+    assert ran([np.inf] * 4)[0] == 0
+
+
+@pytest.mark.parametrize("when", [1000, 2000])
+def test_who_comes_next_takes_the_place_of_leaders_that_diverge(when):
+    def leader(stop):
+        return 0.1 if stop < when else FloatingPointError("diverged")
+
+    winner, _ = ran([leader, *[0.5] * 5, 0.4, *[0.5] * 4, leader])
+    assert winner == 6
+
+
+def test_if_all_fail_the_last_failure_is_raised():
+    failures = [FloatingPointError(str(i)) for i in range(12)]
+    with pytest.raises(FloatingPointError, match="11"):
+        ran(failures)
+    with pytest.raises(ValueError, match="no candidates"):
+        race([], lambda value: lambda stop: 0.0, N_HEAD, lambda count: None)
+    with pytest.raises(ZeroDivisionError):
+        ran([ZeroDivisionError()])
+    with pytest.raises(KeyError):  # an error of the program
+        ran([0.5, 0.5, KeyError("x")])
+
+
+class Counts(BaseEstimator):
+    """Is wrong in one sample of `every`, and counts what all of its kind have learnt."""
+
+    learnt = 0
+
+    def __init__(self, every=10, random_state=None):
+        self.every, self.random_state = every, random_state
+
+    def partial_fit_predict(self, X, y, classes=None):
+        Counts.learnt += len(y)
+        return np.where(X[:, 0] % self.every == 0, -y, y)
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """A method whose sixth setting of twelve is the best."""
+    monkeypatch.setattr(onlinekern, "Counts", Counts, raising=False)
+    monkeypatch.setattr(Counts, "learnt", 0)
+    every = (2, 3, 4, 5, 6, 13, 12, 11, 10, 9, 8, 7)
+    return Method("counts", "Counts", "Counts", grid={"every": every})
+
+
+def numbered(n_samples):
+    y = np.where(np.arange(n_samples) % 3 == 0, 1, -1)
+    return Problem(np.arange(float(n_samples))[:, None], y, np.array([-1, 1]), 9999, "linear", 0)
+
+
+def test_a_search_over_twelve_settings_learns_what_three_runs_learn(counted):
+    problem, given, ticks = numbered(N_HEAD), {"counts": {}}, []
+    chosen = choose_parameters([counted], problem, given, 1.0, ticks.append)
+    assert chosen["counts"]["every"].value == 13
+    one = search.ORDERS * N_HEAD
+    assert 2 * one < Counts.learnt <= 3 * one
+    assert sum(ticks) == Counts.learnt
+    assert Counts.learnt == count_samples(
+        [counted], "classification", given, None, "linear", N_HEAD
+    )
+
+
+@pytest.mark.parametrize("waits", [True, False])
+@pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_matrix])
+def test_errors_are_those_of_the_second_half(waits, as_rows):
+    X, y = gaussian_mixture(2000, random_state=0)
+    problem = Problem(as_rows(X), y, np.unique(y), 2000, "gaussian", 3)
+    entrant = Entrant(problem, METHODS["ogd"], {"gamma": 0.4, "eta": 0.1}, 2, waits)
+    for stop in (500, 1000, 2000):
+        expected = []
+        for k in range(2):
+            order = np.random.default_rng([3, k]).permutation(2000) if k else np.arange(2000)
+            model = METHODS["ogd"].build("classification", {"gamma": 0.4, "eta": 0.1})
+            rows = order[:stop]
+            wrong = model.partial_fit_predict(as_rows(X)[rows], y[rows], classes=[-1, 1]) != y[rows]
+            expected.append(wrong[stop // 2 :].mean())
+        assert entrant.error(stop) == pytest.approx(np.mean(expected), abs=1e-15)
+
+
+def test_what_a_method_errs_at_the_start_hides_nothing():
+    """1e15 squared would swallow all later errors, were they a difference of sums."""
+    y = np.r_[1e15, np.ones(999)]
+    problem = Problem(np.zeros((1000, 1)), y, None, 1000, "linear", 0, shuffle=False)
+    assert Entrant(problem, METHODS["linear-ogd"], {"eta": 1e-9}, 1).error(1000) > 0.5
+
+
+def test_models_that_have_no_room_together_learn_anew(monkeypatch):
+    problem = Problem(*gaussian_mixture(3000, random_state=0), np.array([-1, 1]), 3000, "linear", 0)
+    method, given = METHODS["linear-ogd"], {"linear-ogd": {}}
+    learnt = []
+    feed = search.Run.feed
+    monkeypatch.setattr(
+        search.Run, "feed", lambda run, X, y: (learnt.append(len(y)), feed(run, X, y))[1]
+    )
+    kept = choose_parameters([method], problem, given)
+    samples = sum(learnt)
+    assert samples == count_samples([method], "classification", given, None, "linear", 3000)
+    monkeypatch.setattr(search, "WAITING_BYTES", 1)
+    errors = dict(problem.trials)
+    problem.trials.clear()
+    assert choose_parameters([method], problem, given) == kept
+    assert problem.trials == errors
+    assert samples < sum(learnt) - samples < 2 * samples
+
+
+def test_the_same_seed_chooses_the_same_with_any_errors_known():
+    X, y = gaussian_mixture(2000, random_state=0)
+    source = Source.from_arrays(X, y)
+    first, again = (compare("ogd", source, repeats=1, seed=4) for _ in range(2))
+    assert first.methods[0].parameters == again.methods[0].parameters
+    head, targets = source.head(search.HEAD_SAMPLES, [4, 0])
+    problem = Problem(head, targets, source.classes, 2000, "gaussian", 4)
+    chosen = choose_parameters([METHODS["ogd"]], problem, {"ogd": {}})
+    assert chosen["ogd"] == first.methods[0].parameters
+    errors = dict(problem.trials)
+    stops = {json.loads(trial)[-1] for trial in errors}
+    assert stops == {500, 1000}
+    for forgotten in range(5):
+        problem.trials.clear()
+        problem.trials.update(list(errors.items())[forgotten % 2 :: forgotten // 2 + 1])
+        assert choose_parameters([METHODS["ogd"]], problem, {"ogd": {}}) == chosen
+        assert problem.trials == errors
