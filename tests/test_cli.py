@@ -67,7 +67,8 @@ def test_run_as_a_module(tmp_path):
 def test_table_json_csv_and_plot(folder, capsys):
     code, out, err = run(
         capsys, "compare", "train.txt", "--methods", "all", "--test", "test.txt", "--repeats", 3,
-        "--set", "spa.eta=0.5", "--json", "o.json", "--csv", "o.csv", "--plot", "o.png",
+        "--set", "spa.eta=0.5", "--set", "spa-last.eta=0.5", "--json", "o.json", "--csv", "o.csv",
+        "--plot", "o.png",
     )  # fmt: skip
     assert (code, err) == (0, "")
     assert max(len(line) for line in out.splitlines()) <= 80

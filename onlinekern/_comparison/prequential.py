@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from numbers import Real
@@ -18,6 +19,7 @@ from onlinekern._typing import (
     ArrayLike,
     BatchLearner,
     DriftDetector,
+    Floats,
     Samples,
     StreamLearner,
 )
@@ -109,6 +111,8 @@ class Run:
         Factor by which regression errors are multiplied before they are recorded.
     window, fading : as for ``prequential``
     detector, on_drift : as for ``prequential``
+    curve : bool
+        False: record no curve, and learn blocks as they come, which is faster.
     """
 
     def __init__(
@@ -121,6 +125,7 @@ class Run:
         fading: float | None = None,
         detector: DriftDetector | None = None,
         on_drift: Callable[[Any, int], Any] | None = None,
+        curve: bool = True,
     ) -> None:
         check_count("window", window, optional=True)
         if fading is not None and not (isinstance(fading, Real) and 0 < fading < 1):
@@ -130,21 +135,23 @@ class Run:
         self.estimator, self.classes = _stream_learner(estimator, classes), classes
         self.n_samples, self.seconds = 0, 0.0
         self._scores = Scores(classes, unit, window, fading)
+        # A batch estimator is refitted at marks, which come often enough.
+        self._has_marks = curve or isinstance(self.estimator, Refitted)
         self._marks = 0
         self._curve: list[tuple[int, float, int]] = []
         self._stride = None if window is None and fading is None else window or WINDOW
         self._points: list[dict[str, float]] = []
         self._detector, self._on_drift, self._drifts = detector, on_drift, list[int]()
 
-    def feed(self, X: Any, y: Any) -> float:
+    def feed(self, X: Any, y: Any) -> Floats:
         """Test on, then learn, the rows of a block, one after the other.
 
-        Returns their mistakes, or the sum of their squared errors.
+        Returns their losses: 0 or 1 for a classification, else the absolute errors.
         """
-        start, rows, loss = 0, len(y), 0.0
+        start, rows, losses = 0, len(y), [np.zeros(0)]
         while start < rows:
             stop = min(rows, start + self._samples_to_next_mark())
-            loss += self._learn(X[start:stop], y[start:stop])
+            losses.append(self._learn(X[start:stop], y[start:stop]))
             start = stop
             if self.n_samples == self._next_mark():
                 self._record()
@@ -153,7 +160,7 @@ class Run:
                 self._points.append(self._point())
                 if len(self._points) > MOST_POINTS:
                     self._points, self._stride = self._points[1::2], 2 * self._stride
-        return loss
+        return np.concatenate(losses)
 
     def feed_from(self, position: int, X: Any, y: Any) -> bool:
         """Feed the rows that begin at a position of the stream, but for those learnt already.
@@ -246,6 +253,8 @@ class Run:
         return {"samples": self.n_samples, **self._scores.figures()}
 
     def _next_mark(self) -> int:
+        if not self._has_marks:
+            return sys.maxsize
         return int(FIRST_MARK * 2 ** (self._marks / MARKS_PER_OCTAVE))
 
     def _samples_to_next_mark(self) -> int:
@@ -257,7 +266,7 @@ class Run:
             return to_mark
         return min(to_mark, self._stride - self.n_samples % self._stride)
 
-    def _learn(self, X: Any, y: Any) -> float:
+    def _learn(self, X: Any, y: Any) -> Floats:
         classes = {} if self.classes is None else {"classes": self.classes}
         began = perf_counter()
         predicted = self.estimator.partial_fit_predict(X, y, **classes)
@@ -266,8 +275,7 @@ class Run:
         if self._detector is not None:
             self._detect(self._detector, losses)
         self.n_samples += len(y)
-        with np.errstate(over="ignore", invalid="ignore"):  # a model may diverge
-            return float(np.sum(losses**2))
+        return losses
 
     def _detect(self, detector: DriftDetector, losses: np.ndarray) -> None:
         for count, loss in enumerate(losses.tolist(), start=self.n_samples + 1):
