@@ -91,9 +91,9 @@ def compare(
     kernel : str
     gamma : float, "median", "scale", "auto" or None
         None: chosen on the head of a permutation of its own (5,000 samples, in three orders), as is
-        every other parameter with a grid in ``METHODS`` that is not in ``settings``. More than
-        three values are raced: all learn the first part of the head, the better ones go on, and
-        twelve cost no more than three.
+        every other parameter with a grid in ``METHODS`` that is not in ``settings``. Three or more
+        values are raced: all learn the first part of the head, and the better half goes on. Twelve
+        cost about as much as two or three would.
     settings : mapping, optional
         ``"method.parameter"`` or ``"parameter"`` -> value.
     seed : int
