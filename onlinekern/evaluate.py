@@ -90,10 +90,10 @@ def compare(
         False: the order of the file, once.
     kernel : str
     gamma : float, "median", "scale", "auto" or None
-        None: chosen on the head of a permutation of its own (5,000 samples, in three orders), as is
-        every other parameter with a grid in ``METHODS`` that is not in ``settings``. Three or more
-        values are raced: all learn the first part of the head, and the better half goes on. Twelve
-        cost about as much as two or three would.
+        None: chosen on the head of a permutation of its own (5,000 samples), as is every other
+        parameter with a grid in ``METHODS`` that is not in ``settings``. Three or more values are
+        raced: all learn the first part of the head, and the better half goes on. Twelve cost about
+        as much as two or three would.
     settings : mapping, optional
         ``"method.parameter"`` or ``"parameter"`` -> value.
     seed : int

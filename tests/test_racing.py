@@ -211,7 +211,13 @@ def test_models_that_have_no_room_together_learn_anew(monkeypatch):
 def test_the_same_seed_chooses_the_same_with_any_errors_known():
     X, y = gaussian_mixture(2000, random_state=0)
     source = Source.from_arrays(X, y)
-    first, again = (compare("ogd", source, repeats=1, seed=4) for _ in range(2))
+    told = []
+    first, again = (
+        compare("ogd", source, repeats=1, seed=4, progress=lambda *done: told.append(done[:2]))
+        for _ in range(2)
+    )
+    assert told[-1][0] == told[-1][1]
+    assert all(done <= total for done, total in told)
     assert first.methods[0].parameters == again.methods[0].parameters
     head, targets = source.head(search.HEAD_SAMPLES, [4, 0])
     problem = Problem(head, targets, source.classes, 2000, "gaussian", 4)
