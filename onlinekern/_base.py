@@ -25,6 +25,7 @@ from onlinekern import _docs
 from onlinekern._constraints import COUNT
 from onlinekern._memory import check_size
 from onlinekern._saving import Savable
+from onlinekern._scales import LEAST, warn_of_scales
 from onlinekern._typing import ArrayLike, Floats, Function, Samples
 from onlinekern._validation import check_results, check_weights, validate_data
 from onlinekern.core.base.random import Generator
@@ -167,6 +168,7 @@ class Learner(Savable, BaseEstimator):
         weight = self._weigh(y, weight, whole=True)
         draws = check_random_state(self.random_state)
         model = self._first_model(X, draws)
+        self._look_at_scales(X, y, 0, X.shape[0])
         self._model = self._train(model, X, y, weight, draws)
         self._finish()
         return self
@@ -234,6 +236,14 @@ class Learner(Savable, BaseEstimator):
     def _weigh(self, y: Any, weight: Any, whole: bool = False) -> Any:
         """Weights of encoded samples; `whole`: y is all that there is, not a part of a stream."""
         return weight
+
+    def _look_at_scales(self, X: Any, y: Any, before: int, now: int) -> None:
+        """Warn of scales in the call that brings sample 20; `before` and `now` count samples.
+
+        No call tells of it again, and nothing is to be remembered.
+        """
+        if before < LEAST <= now:
+            warn_of_scales(self, X, y)
 
     def _samples(self, X: Any, y: Any, dtype: Any, start: bool) -> Any:
         """Validated X and y."""
@@ -370,7 +380,9 @@ class OnlineEstimator(Learner):
         else:
             model = self._model
         self._renew(model)
+        before = model.n_seen
         self._model, predictions = self._learn(model, X, y, weight, None)
+        self._look_at_scales(X, y, before, self._model.n_seen)
         self._finish()
         return self._decode(predictions)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from onlinekern._typing import Array
 from onlinekern.core import KERNEL_ALIASES
 from onlinekern.core.samples.distances import pair_distances
 from onlinekern.core.samples.rows import rows_at
@@ -28,14 +29,12 @@ def has_width(kernel: str) -> bool:
 def kernel_width(gamma: Any, X: Any, kernel: str) -> float:
     """The kernel width as a number; 'median', 'scale' and 'auto' are computed from the samples X.
 
-    Of more than `MOST_MEASURED` samples, the median is that of as many at equal intervals: the rows
-    of a batch may be ordered by class.
+    Of many samples, the median is that of `spread_rows`.
     """
     if gamma == "auto":
         return 1.0 / X.shape[1]
     if gamma == "median":
-        count = min(X.shape[0], MOST_MEASURED)
-        return median_width(rows_at(X, np.arange(count) * X.shape[0] // count), kernel)
+        return median_width(rows_at(X, spread_rows(X.shape[0])), kernel)
     if gamma != "scale":
         return float(gamma)
     if sp.issparse(X):
@@ -44,6 +43,15 @@ def kernel_width(gamma: Any, X: Any, kernel: str) -> float:
     else:
         variance = X.var(dtype=np.float64)
     return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+
+def spread_rows(n_samples: int) -> Array:
+    """Numbers of `MOST_MEASURED` rows at equal intervals, of all rows if there are no more.
+
+    The rows of a batch may be ordered by class.
+    """
+    count = min(n_samples, MOST_MEASURED)
+    return np.arange(count) * n_samples // count
 
 
 def median_width(X: Any, kernel: str) -> float:

@@ -115,6 +115,7 @@ class PassesEstimator(LinearModel):
         X, y, weight = self._validate(X, y, sample_weight, start=True, whole=True)
         y = self._encode(y, self._labels(y))
         self._weigh_classes(y)
+        self._look_at_scales(X, y, 0, X.shape[0])
         head = self._head()
         first = initial_weights(coef_init, intercept_init, head.n_outputs, X.shape[1])
         separate = head.n_outputs > 1 and self.multi_class == "ovr"

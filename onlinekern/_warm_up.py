@@ -178,6 +178,13 @@ class WarmingUp(OnlineEstimator):
         if is_warming_up(self):
             self._warm_up = self._warm_up.renumbered(numbers)
 
+    def _look_at_scales(self, X: Any, y: Any, before: int, now: int) -> None:
+        # The samples that are kept tell more than a call of a few.
+        kept = self._warm_up.samples if is_warming_up(self) else NONE
+        if kept[0] is not None:
+            X, y, _ = kept
+        super()._look_at_scales(X, y, before, now)
+
     def _settle(self) -> None:
         # The samples of later passes are the same ones again.
         self.__dict__.pop("_warm_up", None)

@@ -75,6 +75,9 @@ class StreamLearner(SingleThreadedBlas, OnlineEstimator):
     def _renew(self, model: Any) -> None:
         model.n_threads = min(effective_n_jobs(self.n_jobs), len(model.experts))
 
+    def _look_at_scales(self, X: Any, y: Any, before: int, now: int) -> None:
+        """Features and targets may have any scales."""
+
     def _train(self, model: Any, *arguments: Any) -> Any:
         self._renew(model)
         return super()._train(model, *arguments)
