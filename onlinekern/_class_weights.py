@@ -11,16 +11,25 @@ import numpy as np
 from onlinekern._typing import Floats
 
 
-def factors_of(weights: dict[Any, float], labels: Any) -> Floats:
-    """The weights of the labels, in their order; those that the dictionary leaves out have 1."""
+def factors_of(weights: dict[Any, float], labels: Any, more_may_come: bool = False) -> Floats:
+    """The weights of the labels, in their order; those that the dictionary leaves out have 1.
+
+    Parameters
+    ----------
+    weights : dict
+    labels : ndarray of shape (n_classes,)
+    more_may_come : bool, default=False
+        Whether the dictionary may hold other labels.
+    """
     known = {label: k for k, label in enumerate(labels.tolist())}
     factors = np.ones(len(known))
     for label, weight in weights.items():
-        if label not in known:
+        if label not in known and not more_may_come:
             raise ValueError(f"class_weight has {label!r}, which is none of the classes {labels}")
         if not isinstance(weight, Real) or not isfinite(weight) or weight < 0:
             raise ValueError(f"class_weight of {label!r} must be a number >= 0, got {weight!r}")
-        factors[known[label]] = weight
+        if label in known:
+            factors[known[label]] = weight
     return factors
 
 

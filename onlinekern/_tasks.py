@@ -29,6 +29,8 @@ class Classifier(Probabilities, ClassifierMixin, Learner):
         "class_weight": [StrOptions({"balanced"}), dict, None],
     }
     _target_checks: ClassVar[dict[str, Any]] = {}
+    # Whether a label that comes in a stream becomes a class without being announced.
+    _takes_labels_up: ClassVar[bool] = False
 
     def decision_function(self, X: Samples) -> Floats:
         """Scores of samples.
@@ -97,7 +99,9 @@ class Classifier(Probabilities, ClassifierMixin, Learner):
         if isinstance(self.class_weight, str):
             factors = self._balanced(y, weight, whole)
         else:
-            factors = factors_of(self.class_weight, self.classes_)[y.astype(np.intp)]
+            more_may_come = self._takes_labels_up and not whole
+            factors = factors_of(self.class_weight, self.classes_, more_may_come)
+            factors = factors[y.astype(np.intp)]
         return factors if weight is None else factors * weight
 
     def _balanced(self, y: Any, weight: Any, whole: bool) -> Floats:

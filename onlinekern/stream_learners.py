@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
+from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -95,6 +96,9 @@ class StreamLearner(SingleThreadedBlas, OnlineEstimator):
         race: Any = self._fitted_model
         is_sparse = not race.moments.centred
         experts = self._experts(race.d, race.head.n_outputs, is_sparse)
+        for one in experts if is_classifier(self) else ():
+            # In the race it is a factor of the weights of samples; alone, the leader needs it.
+            one.estimator.set_params(class_weight=self.class_weight)
         return report_of(race, experts, self._task)
 
 
@@ -114,6 +118,9 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     Parameters
     ----------
     {race_parameters}
+    {class_weight}
+        A dictionary may hold labels that are still to come. The factors act in every expert and in
+        the vote.
 
     Attributes
     ----------
@@ -148,9 +155,9 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     """
 
     multi_class: ClassVar[str] = "ovr"  # type: ignore[misc]
-    class_weight: ClassVar[None] = None  # type: ignore[misc]
 
-    _constraints = {"multi_class": None, "class_weight": None}
+    _constraints = {"multi_class": None}
+    _takes_labels_up = True
     _task = "classification"
     _votes = Vote
 

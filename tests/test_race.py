@@ -7,6 +7,8 @@ import pytest
 import scipy.sparse as sp
 from oracles import race as twins
 from oracles.race import stream_learner
+from sklearn.base import clone
+from sklearn.metrics import balanced_accuracy_score, recall_score
 
 from onlinekern import StreamClassifier, StreamRegressor
 from onlinekern.core.learning.vote import MeanVote, Vote
@@ -294,6 +296,87 @@ def test_classes_are_taken_up_as_they_come():
     known = StreamClassifier(time_budget=12.0, random_state=0)
     known.partial_fit(X, y, classes=["a", "b", "c", "d"])
     assert abs(known.score(X, y) - learner.score(X, y)) < 0.05
+
+
+@pytest.mark.parametrize("weights", ["balanced", {"c": 5.0, "b": 0.5}])
+def test_class_weights_while_classes_come(weights):
+    X, y = coming()
+    results = []
+    for cuts in ([600], [1, 1, 40, 200], [150]):
+        learner, first, parts = StreamClassifier(time_budget=12.0, random_state=0), 0, 0
+        learner.set_params(class_weight=weights)
+        while first < len(y):
+            part = slice(first, first + cuts[parts % len(cuts)])
+            learner.partial_fit(X[part], y[part])
+            first, parts = part.stop, parts + 1
+        results.append(learner)
+    single = StreamClassifier(time_budget=12.0, random_state=0, class_weight=weights)
+    for row, label in zip(X, y.tolist(), strict=True):
+        single.learn_one(row, label)
+    for learner in (*results[1:], single):
+        same_model(learner, results[0], X)
+    if weights == "balanced":
+        np.testing.assert_array_equal(learner._class_counts, np.unique(y, return_counts=True)[1])
+
+
+def by_hand(y, weights):
+    """Return the weights of samples whose labels come one after the other, running."""
+    if weights != "balanced":
+        return np.array([weights.get(label, 1.0) for label in y.tolist()])
+    seen = [y[: i + 1] for i in range(len(y))]
+    return np.array([len(s) / (len(np.unique(s)) * np.sum(s == s[-1])) for s in seen])
+
+
+@pytest.mark.parametrize("weights", ["balanced", {"c": 5.0, "b": 0.5}])
+def test_class_weights_are_weights_of_samples(weights):
+    X, y = coming()
+    own = np.random.default_rng(1).choice([1.0, 3.0], len(y))
+    # The class that is alone at first is counted when the second one has come.
+    alone = np.flatnonzero(y != y[0])[0]
+    factors = by_hand(y, weights)
+    if weights == "balanced":
+        factors[:alone] = 0.5
+    one, other = (StreamClassifier(time_budget=12.0, random_state=0) for _ in range(2))
+    one.set_params(class_weight=weights).partial_fit(X, y, sample_weight=own)
+    other.partial_fit(X, y, sample_weight=own * factors)
+    assert one.cumulative_loss_ == other.cumulative_loss_
+    same_model(one, other, X)
+
+
+def test_class_weights_of_labels_that_are_none():
+    X, y = coming()
+    learner = StreamClassifier(time_budget=12.0, random_state=0, class_weight={"z": 2.0})
+    learner.partial_fit(X, y)
+    plain = StreamClassifier(time_budget=12.0, random_state=0).partial_fit(X, y)
+    same_model(learner, plain, X)
+    with pytest.raises(ValueError, match="class_weight has 'z', which is none of the classes"):
+        learner.fit(X, y)
+    with pytest.raises(ValueError, match="must be a number >= 0"):
+        learner.set_params(class_weight={"z": -2.0}).partial_fit(X, y)
+    same_model(learner, plain, X)
+
+
+def test_balanced_finds_a_rare_class():
+    rng = np.random.default_rng(0)
+    y = (rng.random(6000) < 0.05).astype(int)
+    X = rng.standard_normal((6000, 4)) + 0.8 * y[:, None]
+    plain, balanced = (
+        StreamClassifier(time_budget=12.0, class_weight=weights, random_state=0)
+        for weights in (None, "balanced")
+    )
+    recalls, scores = [], []
+    for learner in (plain, balanced):
+        learner.partial_fit(X[:4000], y[:4000])
+        found = learner.predict(X[4000:])
+        recalls.append(recall_score(y[4000:], found))
+        scores.append(balanced_accuracy_score(y[4000:], found))
+    assert recalls[1] > recalls[0] + 0.4
+    assert scores[1] > scores[0] + 0.15
+    # So does the leader alone.
+    assert clone(balanced).class_weight == "balanced"
+    assert balanced.report().estimator()[-1].class_weight == "balanced"
+    assert "class_weight='balanced'" in str(balanced.report())
+    assert "class_weight" not in str(plain.report())
 
 
 def test_what_was_learnt_is_kept():
