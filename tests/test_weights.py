@@ -65,8 +65,6 @@ def score_of(model, x, target):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_heavier_sample_moves_the_model_further(name, stream):
-    if name == "StreamClassifier" or name == "StreamRegressor":
-        pytest.skip("has tests of its own")
     X, y = stream("binary" if is_classifier(CLASSES[name]()) else "regression", n=43)
     # A sample that the model gets wrong, at the end.
     base = fed(build(name), X[:40], y[:40])
@@ -109,7 +107,7 @@ def test_weights_one_by_one(name, stream, same_state):
     same_state(single, whole)
 
 
-STREAMS = [name for name in NAMES if is_classifier(CLASSES[name]()) and name != "StreamClassifier"]
+STREAMS = [name for name in NAMES if is_classifier(CLASSES[name]())]
 
 
 def running(y, classes, counted):
@@ -148,6 +146,36 @@ def test_balanced_streams(name, stream, same_state):
     same_state(single, whole)
 
 
+RACES = ["StreamClassifier", "StreamRegressor"]
+
+
+@pytest.mark.parametrize("name", RACES)
+def test_weight_0_is_not_there_in_a_race(name, stream):
+    X, y = data(name, stream, n=600)
+    weight = np.random.default_rng(1).choice([0.0, 0.5, 2.0], len(y))
+    there = weight > 0
+    one, other = (CLASSES[name](time_budget=12.0, random_state=0) for _ in range(2))
+    fed(one, X, y, weight)
+    fed(other, X[there], y[there], weight[there])
+    assert one.n_seen_ == other.n_seen_ == there.sum()
+    assert one.cumulative_loss_ == other.cumulative_loss_
+    np.testing.assert_array_equal(one._scores(X), other._scores(X))
+
+
+@pytest.mark.parametrize("name", RACES)
+def test_two_is_like_twice_in_a_race(name, stream):
+    # Not the same: experts of the first order take one long step instead of two.
+    X, y = data(name, stream, n=900)
+    weight = 1.0 + (np.random.default_rng(1).random(len(y)) < 1 / 3)
+    order = np.repeat(np.arange(len(y)), weight.astype(int))
+    once, two, twice = (CLASSES[name](time_budget=12.0, random_state=0) for _ in range(3))
+    fed(once, X, y)
+    fed(two, X, y, weight)
+    fed(twice, X[order], y[order])
+    apart = [np.abs(model._scores(X) - twice._scores(X)).mean() for model in (two, once)]
+    assert 0 < apart[0] < apart[1]
+
+
 @pytest.mark.parametrize("make", [onlinekern.OGDClassifier, onlinekern.SPAClassifier])
 def test_balanced_counts_follow_new_classes(make, stream):
     X, y = stream("ovr", n=60)
@@ -173,7 +201,7 @@ def test_samples_of_the_warm_up_are_renumbered(stream):
 CLASSIFIERS = dict(all_estimators("classifier"))
 
 
-@pytest.mark.parametrize("name", sorted(set(CLASSIFIERS) - {"PAClassifier", "StreamClassifier"}))
+@pytest.mark.parametrize("name", sorted(set(CLASSIFIERS) - {"PAClassifier"}))
 def test_class_weights_of_fit(name, stream):
     X, y = stream("ovr", n=60)
     sizes = {k: v for k, v in {"gamma": 0.4, "budget": 20, "n_components": 10}.items()
