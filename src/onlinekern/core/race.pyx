@@ -187,7 +187,8 @@ cdef class Race:
             own = 1 if weight is None else weight[i]
             if own > 0:
                 self.noted += 1
-                self.recent.note(&answers[i, 0], y[i], own, self.noted)
+                if self.noted == self.recent.next_number(self.noted - 1):
+                    self.recent.keep(&answers[i, 0], y[i], own)
 
     def _learn_rows(self, X, y, weight, window, answers):
         """Learn rows, those of weight 0 being predicted only."""

@@ -23,7 +23,7 @@ cdef class Model(Composed):
     cdef Update update            # what it does to the space
     cdef Counters saved
     cdef Targets saved_targets
-    cdef bint noting              # whether `recent` gets the scores of this call
+    cdef int64_t next_noted       # number of the next sample whose scores `recent` gets, or NEVER
     cdef readonly int64_t calls   # of learning, begun
     cdef uint64_t[4] saved_rng
     cdef object interruption
@@ -35,5 +35,6 @@ cdef class Model(Composed):
     cdef int take_recent(self, object recent) except -1
     cdef bint interrupted(self) noexcept nogil
     cdef void checkpoint(self)
+    cdef int64_t next_number(self)
     cdef void rollback(self)
     cdef int conclude(self, Status status, Py_ssize_t reached) except -1

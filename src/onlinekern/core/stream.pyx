@@ -38,6 +38,9 @@ from onlinekern.core.base.part import frozen, refuse_attributes
 cdef Py_ssize_t VALUES_BETWEEN_SIGNALS = 1 << 25
 cdef Order AS_THEY_STAND = Order()
 
+cdef enum:
+    NEVER = -1      # no sample has this number
+
 
 cdef class Model(Composed):
     """A learner composed of parts, with its counters.
@@ -198,7 +201,7 @@ cdef class Model(Composed):
             self.space.reserve_block(min(n, window if window > 0 else <Py_ssize_t> MOST_ROWS))
             if not goes_on:
                 self.checkpoint()
-            self.noting = noted and self.recent is not None
+            self.next_noted = self.next_number() if noted else NEVER
             with nogil:
                 status = self.run(&samples.rows, sequence, &y[0], weights, n, window,
                                   &predictions[0], written, &reached)
@@ -234,7 +237,7 @@ cdef class Model(Composed):
         begin_writing(self.turn, self.access)
         try:
             self.checkpoint()
-            self.noting = self.recent is not None
+            self.next_noted = self.next_number()
             status = self.run(&rows, AS_THEY_STAND, &y, &weight, 1, 1, &prediction, NULL, &reached)
             if status != OK or self.watched is not None:
                 self.conclude(status, 0)
@@ -264,6 +267,10 @@ cdef class Model(Composed):
             self.recent.rollback()
         self.rng.state = self.saved_rng
         self.space.rollback()
+
+    cdef int64_t next_number(self):
+        """Number of the next sample whose scores are kept, NEVER without recent scores."""
+        return NEVER if self.recent is None else self.recent.next_number(self.counters.seen)
 
     cdef int conclude(self, Status status, Py_ssize_t reached) except -1:
         """Undo the call and raise, unless it succeeded and all of its methods were defined."""
@@ -318,8 +325,9 @@ cdef inline Status step(Model model, Py_ssize_t i, double y, double weight,
         return OK
     model.counters.seen += 1
     model.counters.mistakes += prediction[0] != y
-    if model.noting:
-        model.recent.note(model.averaged, y, weight, model.counters.seen)
+    if model.counters.seen == model.next_noted:
+        model.recent.keep(model.averaged, y, weight)
+        model.next_noted = model.recent.next_number(model.counters.seen)
     if model.targets.standardized:
         if not take_up(&model.targets, y, weight):
             return NOT_FINITE

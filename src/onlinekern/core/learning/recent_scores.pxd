@@ -1,6 +1,5 @@
 # Scores of samples from before they were learnt. May change at minor versions.
 from libc.stdint cimport int64_t
-from libc.string cimport memcpy
 
 from onlinekern.core.base.undo cimport JournaledMatrix
 
@@ -16,14 +15,16 @@ cdef class RecentScores:
     cdef readonly int64_t noted
     cdef int64_t saved_noted
 
-    cdef inline void note(self, const double *scores, double y, double weight,
-                          int64_t seen) noexcept nogil:
-        """Keep the scores of sample number `seen`, or pass it over."""
-        cdef double *row
-        if self.noted >= KEPT and seen % EVERY != 0:
-            return
-        row = self.ring.touch(self.noted % KEPT)
-        memcpy(row, scores, self.n_outputs * sizeof(double))
+    cdef inline int64_t next_number(self, int64_t seen) noexcept nogil:
+        """After `seen` samples, the number of the next one that is kept."""
+        return seen + 1 if self.noted < KEPT else seen + EVERY - seen % EVERY
+
+    cdef inline void keep(self, const double *scores, double y, double weight) noexcept nogil:
+        """Keep the scores of a sample."""
+        cdef Py_ssize_t k
+        cdef double *row = self.ring.touch(self.noted % KEPT)
+        for k in range(self.n_outputs):
+            row[k] = scores[k]
         row[self.n_outputs] = y
         row[self.n_outputs + 1] = weight
         self.noted += 1
