@@ -23,6 +23,8 @@ LEAST = 20
 FEWEST = 3
 # Scales that differ by less are common among features that were scaled, or count something.
 MOST_APART = 1e3
+# How the message on features begins, for filters.
+SCALES_DIFFER = "the scales of the features differ"
 # The rows of TF-IDF matrices have the length 1, written with a few digits.
 ROUNDING = 1e-3
 
@@ -61,7 +63,7 @@ def warn_of_features(estimator: Any, rows: Any) -> None:
         kind = "StreamClassifier" if is_classifier(estimator) else "StreamRegressor"
         other = f", or take {kind}, which scales by itself"
     warn(
-        f"the scales of the features differ by more than {MOST_APART:,.0f}: {above}, {below}. What "
+        f"{SCALES_DIFFER} by more than {MOST_APART:,.0f}: {above}, {below}. What "
         "is small has next to no effect. Scale the features, as make_stream_pipeline("
         f"OnlineStandardScaler(), {type(estimator).__name__}()) does{other}.",
         UserWarning,

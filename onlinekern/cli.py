@@ -35,8 +35,11 @@ def _run(arguments: list[str] | None) -> int:
             print(version_line())
             return 0
         from onlinekern._comparison.app import app
+        from onlinekern._scales import SCALES_DIFFER
 
         with warnings.catch_warnings():
+            # A hint says so once, of the whole file, and names the option.
+            warnings.filterwarnings("ignore", SCALES_DIFFER)
             warnings.showwarning = _warning_printer()
             code = app(arguments, standalone_mode=False, prog_name="onlinekern") or 0
         sys.stdout.flush()

@@ -178,7 +178,9 @@ def test_seed_decides_everything_but_the_times(folder, capsys):
 
 
 def test_hint_on_standard_error(folder, capsys):
-    (folder / "wild.txt").write_text("1 1:1 2:100000\n-1 1:2 2:5\n1 1:3 2:7\n")
+    # The learners do not say the same again.
+    rows = "1 1:1 2:100000\n-1 1:2 2:5\n1 1:3 2:7\n"
+    (folder / "wild.txt").write_text(10 * rows)
     code, _, err = run(capsys, "compare", "wild.txt", "--methods", "perceptron")
     assert code == 0
     assert err.count("\n") == 1

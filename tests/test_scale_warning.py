@@ -22,6 +22,8 @@ from onlinekern import (
     all_estimators,
     make_stream_pipeline,
 )
+from onlinekern.evaluate import compare
+from onlinekern.streams import Source
 
 ALL = dict(all_estimators())
 LEARNERS = sorted(name for name, cls in ALL.items() if hasattr(cls, "_look_at_scales"))
@@ -162,6 +164,14 @@ def test_dense_and_sparse_rows_tell_the_same():
     X[np.random.default_rng(1).random(X.shape) < 0.5] = 0
     dense, sparse = (found(lambda X=X: PAClassifier().fit(X, y)) for X in (X, sp.csr_matrix(X)))
     assert [str(w.message) for w in dense] == [str(w.message) for w in sparse] != []
+
+
+def test_once_for_each_learner_of_a_comparison():
+    X, y, _ = raw()
+    source = Source.from_arrays(X, y, name="raw")
+    learners = {"kernel": KernelPAClassifier(), "linear": PAClassifier()}
+    caught = found(lambda: compare(learners, source, 3))
+    assert [w.filename for w in caught] == 2 * [__file__]
 
 
 def test_not_behind_a_scaler():
