@@ -182,6 +182,12 @@ class Checkpoint:
             raise OSError(error.errno, text, self.path) from error
         self._samples, self._written = 0, time.monotonic()
 
+    def remove(self) -> None:
+        """Remove the file: the run has ended."""
+        for path in (self.path, self.previous):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
+
     def _read(self) -> Snapshot | None:
         """Read the file, or the one before it if it is damaged; None if there is neither."""
         failure = None

@@ -74,14 +74,17 @@ __all__ = [
 PACKED = (".gz", ".bz2", ".xz")
 
 
-def _reader(path: Any, target: str | None = None, like: Any = None) -> Any:
-    """Return the reader for a file name; `like` is the reader or source of an earlier file."""
+def reader_of(path: Any, target: str | None = None, like: Any = None, labelled: bool = True) -> Any:
+    """Return the reader for a file name; `like` is the reader or source of an earlier file.
+
+    Of files that are not `labelled`, the targets are not wanted.
+    """
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     if suffixes and suffixes[-1] in PACKED:
         suffixes.pop()
     kind = suffixes[-1] if suffixes else ""
     if kind not in (".csv", ".tsv", ".parquet", ".pq"):
-        if target is not None:
+        if target is not None and labelled:
             raise StreamError(f"{path}: only CSV and Parquet files have a target column to name")
         if like is not None and like.feature_names is not None:
             raise StreamError(f"{path}: not of the same kind of file as the first one, a table")
@@ -92,9 +95,9 @@ def _reader(path: Any, target: str | None = None, like: Any = None) -> Any:
         from onlinekern._streaming.tables import CsvReader, ParquetReader
 
         if kind in (".parquet", ".pq"):
-            return ParquetReader(path, target, like)
+            return ParquetReader(path, target, like, labelled)
         delimiter = "\t" if kind == ".tsv" else ","
-        return CsvReader(path, target, like, delimiter)
+        return CsvReader(path, target, like, labelled, delimiter)
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         raise StreamError(
@@ -135,7 +138,7 @@ def open_source(
     OSError
         If it cannot be opened.
     """
-    reader = _reader(path, target, like)
+    reader = reader_of(path, target, like)
     source = Source(reader.blocks(), name=name_of(path), like=like, **options)
     source.feature_names = reader.feature_names
     return source
@@ -153,11 +156,16 @@ class Blocks:
     """
 
     def __init__(
-        self, paths: list[Any], target: str | None, form: _Form, like: Blocks | Source | None
+        self,
+        paths: list[Any],
+        target: str | None,
+        form: Form,
+        like: Any = None,
+        labelled: bool = True,
     ) -> None:
         self._rest = iter(paths)
-        self._target, self._form = target, form
-        self._reader = _reader(next(self._rest), target, like)
+        self._target, self._form, self._labelled = target, form, labelled
+        self._reader = reader_of(next(self._rest), target, like, labelled)
         self._blocks = self._all()
 
     @property
@@ -181,11 +189,11 @@ class Blocks:
             path = next(self._rest, None)
             if path is None:
                 return
-            self._reader = _reader(path, self._target, self._reader)
+            self._reader = reader_of(path, self._target, self._reader, self._labelled)
 
 
 @dataclass(frozen=True)
-class _Form:
+class Form:
     """The form that `read_blocks` gives to the rows of a file."""
 
     n_features: int | None
@@ -270,4 +278,4 @@ def read_blocks(
     paths = [paths] if isinstance(paths, str | PathLike) else list(paths)
     if not paths:
         raise StreamError("no files to read")
-    return Blocks(paths, target, _Form(n_features, zero_based, dtype), like)
+    return Blocks(paths, target, Form(n_features, zero_based, dtype), like)

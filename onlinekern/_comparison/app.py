@@ -123,6 +123,108 @@ def compare(
 
 
 @app.command()
+def train(
+    data: Annotated[list[str], typer.Argument(
+        help="LIBSVM text (plain, .gz, .bz2, .xz, or - for standard input), .csv, .tsv or "
+        ".parquet; several files are one stream.", show_default=False)],
+    output: Annotated[str, typer.Option(
+        "--output", "-o", metavar="FILE", help="The model file.", show_default=False)],
+    target: Annotated[str | None, typer.Option(
+        metavar="NAME", help="Target column of CSV and Parquet files.",
+        show_default=False)] = None,
+    method: Annotated[str, typer.Option(
+        metavar="NAME", help="What learns; `onlinekern methods` lists them. stream has nothing to "
+        "choose.")] = "stream",
+    parameters: Annotated[list[str] | None, typer.Option(
+        "--param", metavar="NAME=VALUE", show_default=False,
+        help="A parameter of the method, e.g. eta=0.1. May be repeated.")] = None,
+    task: Annotated[str, typer.Option(
+        metavar="auto|classification|regression", help="auto: two targets, or at most 200 "
+        "integer ones, among the first 1,000 rows are classes.")] = "auto",
+    scale: Annotated[str, typer.Option(
+        metavar="running|none", help="Standardise features by the means and deviations so far, "
+        "which stream does by itself.")] = "running",
+    n_features: Annotated[int | None, typer.Option(
+        metavar="N", help="Features of LIBSVM text. Without it, the files are read twice.",
+        show_default=False)] = None,
+    zero_based: Annotated[bool, typer.Option(
+        "--zero-based", help="LIBSVM indices start at 0.")] = False,
+    limit: Annotated[int | None, typer.Option(
+        metavar="N", help="Learn the first N rows only.", show_default=False)] = None,
+    window: Annotated[int, typer.Option(
+        metavar="N", help="How many samples are the last ones.")] = comparison.WINDOW,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of all randomness.")] = 0,
+    json: Annotated[str | None, typer.Option(
+        metavar="FILE", help="Write the figures of the run as JSON.")] = None,
+    checkpoint_every: Annotated[str, typer.Option(
+        metavar="N|SECONDSs", help="Write OUTPUT.checkpoint after N samples, or after seconds, "
+        "such as 30s: a run that is killed loses at most that.")] = "60s",
+    resume: Annotated[bool, typer.Option(
+        "--resume", help="Go on from the checkpoint, if there is one.")] = False,
+) -> None:  # fmt: skip
+    """Learn a stream, in its order and in one pass, and write the model to a file.
+
+    Each row is predicted before it is learnt: the mistakes (or errors) of these predictions are
+    shown. Memory does not grow with the data. Ctrl-C saves the model and a checkpoint.
+
+    onlinekern train day1.csv day2.csv --target sold -o model.okn
+
+    zcat rows.txt.gz | onlinekern train - --n-features 123 -o model.okn
+    """
+    from onlinekern._commands.train import TrainRequest
+    from onlinekern._commands.train import train as carry_out
+
+    options = dict(locals())
+    options["parameters"] = parameters or []
+    known = {name: options[name] for name in TrainRequest.__dataclass_fields__}
+    carry_out(TrainRequest(**known), _console(), _console(stderr=True))
+
+
+@app.command()
+def predict(
+    model: Annotated[str, typer.Argument(help="A model file.", show_default=False)],
+    data: Annotated[str, typer.Argument(
+        help="As for train; the target column may be missing, and what LIBSVM text has in its "
+        "place is not read.")] = "-",
+    output: Annotated[str, typer.Option(
+        "--output", "-o", metavar="FILE", help="Where the answers go; - is standard "
+        "output.")] = "-",
+    what: Annotated[str, typer.Option(
+        metavar="labels|scores|probabilities", help="labels: labels, or targets. With more "
+        "columns than one, the first line has the labels.")] = "labels",
+    target: Annotated[str | None, typer.Option(
+        metavar="NAME", help="A column of the table that is no feature.",
+        show_default=False)] = None,
+    zero_based: Annotated[bool, typer.Option(
+        "--zero-based", help="LIBSVM indices start at 0.")] = False,
+) -> None:  # fmt: skip
+    """Print what a model says of each row, in the rows' order, a line each.
+
+    onlinekern predict model.okn day3.csv -o answers.txt
+
+    zcat rows.txt.gz | onlinekern predict model.okn --what probabilities | head
+    """
+    from onlinekern._commands.predict import PredictRequest
+    from onlinekern._commands.predict import predict as carry_out
+
+    carry_out(PredictRequest(model, data, output, what, target, zero_based))
+
+
+@app.command()
+def methods() -> None:
+    """List the methods that compare and train know, with the class behind each."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for head in ("name", "label in tables", "classes"):
+        table.add_column(head, no_wrap=head != "classes")
+    for name, method in comparison.METHODS.items():
+        classes = filter(None, (method.classifier, method.regressor))
+        table.add_row(name, method.label, ", ".join(classes))
+    _console().print(table)
+
+
+@app.command()
 def info() -> None:
     """Print versions, and how the compiled core was built and runs here."""
     import onlinekern

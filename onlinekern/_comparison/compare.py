@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
 import sys
-from ast import literal_eval
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -16,6 +14,13 @@ from typing import Any
 import numpy as np
 
 from onlinekern._checkpoint import Interval
+from onlinekern._commands.arguments import (
+    check_readable,
+    check_writable,
+    one_of,
+    parse_value,
+    writing,
+)
 from onlinekern._comparison.methods import KERNELS, METHODS
 from onlinekern._comparison.prequential import WINDOW
 from onlinekern._comparison.report import print_table, write_csv, write_json
@@ -63,10 +68,10 @@ class Request:
     def check(self) -> None:
         """Raise ValueError or OSError for whatever can be seen to be wrong without the data."""
         for name, known in (("task", TASKS), ("scale", SCALES), ("dtype", DTYPES)):
-            _one_of(f"--{name}", getattr(self, name), known)
-        _one_of("--kernel", self.kernel, KERNELS)
+            one_of(f"--{name}", getattr(self, name), known)
+        one_of("--kernel", self.kernel, KERNELS)
         for name in self.methods.split(","):
-            _one_of("--methods", name.strip(), (*METHODS, "all", "usual"))
+            one_of("--methods", name.strip(), (*METHODS, "all", "usual"))
         least_values = {"repeats": 1, "seed": 0, "limit": 2, "n_features": 1, "window": 1}
         for name, least in least_values.items():
             value = getattr(self, name)
@@ -79,14 +84,14 @@ class Request:
             raise ValueError("DATA and --test cannot both be standard input")
         for path in (self.data, self.test):
             if path not in (None, "-"):
-                _check_readable(path)
+                check_readable(path)
         if self.plot and Path(self.plot).suffix.lower() not in SUFFIXES:
             raise ValueError(f"--plot {self.plot}: the name must end in {', '.join(SUFFIXES)}")
         if self.plot:
             import_module("matplotlib")  # the plot comes last: know now whether it can be drawn
         for path in (self.plot, self.json, self.csv):
             if path is not None:
-                _check_writable(path)
+                check_writable(path)
         self._check_checkpoint()
 
     def _check_checkpoint(self) -> None:
@@ -104,27 +109,6 @@ class Request:
                 f"--checkpoint {self.checkpoint}: there is such a file; --resume goes on from it, "
                 "or delete it to begin anew"
             )
-
-
-def _one_of(option: str, value: Any, known: Any) -> None:
-    if value not in known:
-        raise ValueError(f"{option}: unknown {value!r}; known are {', '.join(known)}")
-
-
-def _check_readable(path: Any) -> None:
-    if Path(path).is_dir():
-        raise IsADirectoryError(21, "Is a directory", path)
-    with Path(path).open("rb"):
-        pass
-
-
-def _check_writable(path: Any) -> None:
-    """Try it, for permission bits tell little to a superuser or on a read-only file system."""
-    existed = Path(path).exists()
-    with Path(path).open("ab"):
-        pass
-    if not existed:
-        os.unlink(path)
 
 
 def parse_gamma(text: str) -> Any:
@@ -150,19 +134,8 @@ def parse_settings(texts: list[str]) -> Any:
             raise ValueError(f"--set {text!r}: expected METHOD.PARAMETER=VALUE")
         if key.rpartition(".")[2] in ("random_state", "kernel"):
             raise ValueError(f"--set {text!r}: use --seed and --kernel")
-        settings[key] = _parse_value(value)
+        settings[key] = parse_value(value)
     return settings
-
-
-def _parse_value(text: str) -> Any:
-    words = {"true": True, "false": False, "none": None}
-    if text.lower() in words:
-        return words[text.lower()]
-    try:
-        value = literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
-    return value if isinstance(value, int | float) else text
 
 
 def run(request: Any, console: Any, errors: Any) -> None:
@@ -193,30 +166,19 @@ def run(request: Any, console: Any, errors: Any) -> None:
                 )  # fmt: skip
             if comparisons:
                 console.print()
-            with _writing("standard output"):
+            with writing("standard output"):
                 print_table(console, comparison)
                 sys.stdout.flush()
             comparisons.append(comparison)
     if request.json:
-        with _writing(request.json):
+        with writing(request.json):
             write_json(comparisons, request.json, __version__)
     if request.csv:
-        with _writing(request.csv):
+        with writing(request.csv):
             write_csv(comparisons, request.csv)
     if request.plot:
-        with _writing(request.plot):
+        with writing(request.plot):
             plot_comparisons(comparisons, request.plot)
-
-
-@contextmanager
-def _writing(name: str) -> Iterator[None]:
-    """Give an error that comes in writing the file's name: that of a full disk has none."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename is None:
-            raise OSError(error.errno, error.strerror, name) from error
-        raise
 
 
 def _sources(request: Any, stack: Any, errors: Any) -> Iterator[Any]:

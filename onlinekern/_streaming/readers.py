@@ -209,6 +209,9 @@ class TableReader:
     like : reader or Source, optional
         What was read before. The table must have the same columns, which are put in the same order,
         and the same kind of targets.
+    labelled : bool
+        Whether there are targets. If not, the target column may be None or missing, and is not
+        read.
 
     Attributes
     ----------
@@ -221,17 +224,20 @@ class TableReader:
     # Whether the file stores the types of its columns.
     typed = True
 
-    def __init__(self, path: Any, target: str | None, like: Any = None) -> None:
-        self.path, self.target = path, target
+    def __init__(
+        self, path: Any, target: str | None, like: Any = None, labelled: bool = True
+    ) -> None:
+        self.path, self.target = path, target if labelled else None
         self.text_labels: bool | None = None if like is None else like.text_labels
         found = self._names()
         self.names = list(found)
-        if target not in found:
+        if labelled and target not in found:
             given = "" if target is None else f"no column named {target!r}; "
             raise StreamError(f"{path}: {given}name the target column, one of {_listed(found)}")
         if len(set(found)) < len(found):
             raise StreamError(f"{path}: two columns have the same name")
-        found.remove(target)
+        if target in found:
+            found.remove(target)
         if not found:
             raise StreamError(f"{path}: no column besides the target {target!r}")
         self.feature_names = found if like is None else list(like.feature_names)
@@ -247,7 +253,7 @@ class TableReader:
 
     def blocks(self) -> Iterator[tuple[Any, Any]]:
         """Yield (X, y): dense float64 of shape (rows, number of feature columns); y of numbers,
-        float64, or of text."""
+        float64, or of text; of unlabelled rows, zeros."""
         row = 1
         try:
             with self._named_errors():
@@ -257,7 +263,10 @@ class TableReader:
                     X = np.empty((batch.num_rows, len(self.feature_names)))
                     for j, name in enumerate(self.feature_names):
                         X[:, j] = self._numbers(batch.column(name), name, row)
-                    yield X, self._targets(batch.column(self.target), row)
+                    if self.target is None:
+                        yield X, np.zeros(len(X))
+                    else:
+                        yield X, self._targets(batch.column(self.target), row)
                     row += batch.num_rows
         except UnicodeDecodeError as error:
             raise StreamError(f"{self.path}, from data row {row}: not UTF-8 ({error})") from error
@@ -274,6 +283,11 @@ class TableReader:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             raise StreamError(f"{self.path}{self._explained(str(error))}") from error
+
+    @property
+    def _columns(self) -> list[str]:
+        """The columns that are read."""
+        return [*self.feature_names, *([] if self.target is None else [self.target])]
 
     def _names(self) -> list[str]:
         """Return the names of the columns."""

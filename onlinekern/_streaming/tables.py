@@ -23,10 +23,15 @@ class CsvReader(TableReader):
     typed = False
 
     def __init__(
-        self, path: Any, target: str | None, like: Any = None, delimiter: str = ","
+        self,
+        path: Any,
+        target: str | None,
+        like: Any = None,
+        labelled: bool = True,
+        delimiter: str = ",",
     ) -> None:
         self.delimiter = delimiter
-        super().__init__(path, target, like)
+        super().__init__(path, target, like, labelled)
 
     def _names(self) -> Any:
         import pyarrow as pa
@@ -58,13 +63,17 @@ class CsvReader(TableReader):
 
         # Types are given, not guessed: a guess from the first rows fails at the first "1.5" after
         # a thousand integers. Columns are float64, the target text (numbers are told later).
-        types = {name: pa.float64() for name in self.feature_names} | {self.target: pa.string()}
+        types = {name: pa.float64() for name in self.feature_names}
+        if self.target is not None:
+            types[self.target] = pa.string()
         with open_binary(self.path) as (handle, _):
             yield from csv.open_csv(
                 handle,
                 read_options=csv.ReadOptions(use_threads=False, block_size=CHUNK_BYTES),
                 parse_options=csv.ParseOptions(delimiter=self.delimiter),
-                convert_options=csv.ConvertOptions(column_types=types),
+                convert_options=csv.ConvertOptions(
+                    column_types=types, include_columns=self._columns
+                ),
             )
 
 
@@ -81,9 +90,7 @@ class ParquetReader(TableReader):
     def _batches(self) -> Iterator[Any]:
         rows = max(64, CHUNK_BYTES // (8 * (len(self.feature_names) + 1)))
         with self._open() as table:
-            yield from table.iter_batches(
-                batch_size=rows, columns=[*self.feature_names, self.target], use_threads=False
-            )
+            yield from table.iter_batches(batch_size=rows, columns=self._columns, use_threads=False)
 
     def _open(self) -> Any:
         from pyarrow import parquet

@@ -1,0 +1,251 @@
+"""``onlinekern train`` and ``predict``: files and pipes in, a model and its answers out."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+pytest.importorskip("pyarrow")
+
+import onlinekern
+from onlinekern import cli
+from onlinekern._commands import train as train_module
+
+NAMES = ["x", "y", "z"]
+SMALL = ["--method", "pa1", "--param", "C=0.5", "--param", "max_support=50"]
+
+
+def data(n=2500, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3)) * [1e-6, 1, 1e6]
+    return X, np.where(X[:, 0] * X[:, 2] > 0, "yes", "no")
+
+
+def write_table(path, X, y=None, names=NAMES):
+    lines = [",".join([*names, *([] if y is None else ["sold"])])]
+    for i, row in enumerate(X.tolist()):
+        lines.append(",".join([*map(repr, row), *([] if y is None else [str(y[i])])]))
+    path.write_text("\n".join(lines) + "\n")
+
+
+def libsvm(X, y):
+    rows = (" ".join(f"{j + 1}:{v!r}" for j, v in enumerate(row)) for row in X.tolist())
+    return "".join(f"{label} {row}\n" for label, row in zip(y, rows, strict=True))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y = data()
+    write_table(tmp_path / "train.csv", X, y)
+    (tmp_path / "train.txt").write_text(libsvm(X, (y == "yes").astype(int)))
+    return tmp_path
+
+
+def run(capsys, *arguments):
+    """Run the entry point; return its exit code, standard output and standard error."""
+    with pytest.raises(SystemExit) as ended:
+        cli.main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return ended.value.code or 0, captured.out, captured.err
+
+
+def command(*arguments, **options):
+    return [sys.executable, "-P", "-m", "onlinekern.cli", *map(str, arguments)]
+
+
+def test_train_and_predict_a_table(folder, capsys):
+    code, out, err = run(capsys, "train", "train.csv", "--target", "sold", "-o", "m.okn",
+                         "--param", "time_budget=10", "--json", "o.json")  # fmt: skip
+    assert (code, err) == (0, "")
+    assert "m.okn: Stream, 2,500 samples, 3 features, 2 classes" in out
+    figures = json.loads((folder / "o.json").read_text())
+    assert figures["n_samples"] == 2500
+    assert figures["window_error"] < figures["error"] < 0.2
+    assert not (folder / "m.okn.checkpoint").exists()
+    X, y = data(400, seed=1)
+    model = onlinekern.load("m.okn")
+    np.testing.assert_array_equal(model.feature_names_in_, NAMES)
+    # The columns in another order, with and without the target.
+    write_table(folder / "other.csv", X[:, [2, 0, 1]], names=["z", "x", "y"])
+    write_table(folder / "labelled.csv", X, y)
+    for arguments in (["other.csv"], ["labelled.csv", "--target", "sold"]):
+        code, out, err = run(capsys, "predict", "m.okn", *arguments)
+        assert (code, err) == (0, "")
+        np.testing.assert_array_equal(out.split(), model.predict(X))
+    assert np.mean(np.array(out.split()) == y) > 0.9
+    code, out, _ = run(capsys, "predict", "m.okn", "other.csv", "--what", "probabilities")
+    head, *lines = out.splitlines()
+    assert head == "no,yes"
+    np.testing.assert_array_equal(
+        np.array([line.split(",") for line in lines], dtype=float), model.predict_proba(X)
+    )
+    run(capsys, "predict", "m.okn", "other.csv", "--what", "scores", "-o", "scores.txt")
+    np.testing.assert_array_equal(np.loadtxt("scores.txt"), model.decision_function(X))
+
+
+def test_what_is_learnt_is_what_the_library_learns(folder, capsys):
+    X, y = data()
+    run(capsys, "train", "train.csv", "--target", "sold", "-o", "m.okn", *SMALL, "--seed", 3)
+    expected = onlinekern.make_stream_pipeline(
+        onlinekern.OnlineStandardScaler(),
+        onlinekern.KernelPAClassifier(variant="pa1", C=0.5, max_support=50, random_state=3),
+    ).partial_fit(X, y, classes=["no", "yes"])
+    model = onlinekern.load("m.okn")
+    np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
+    run(capsys, "train", "train.csv", "--target", "sold", "-o", "plain.okn", *SMALL,
+        "--scale", "none", "--limit", 1200)  # fmt: skip
+    plain = onlinekern.load("plain.okn")
+    assert type(plain) is onlinekern.KernelPAClassifier
+    assert plain.n_seen_ == 1200
+
+
+def test_pipes_of_libsvm_text(folder):
+    text = (folder / "train.txt").read_text()
+    options = ["--n-features", 3, "-o", "m.okn", "--param", "time_budget=5"]
+    done = subprocess.run(
+        command("train", "-", *options), input=text, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "3 features, 2 classes" in done.stdout
+    found = subprocess.run(command("predict", "m.okn"), input=text, capture_output=True, text=True)
+    assert (found.returncode, found.stderr) == (0, "")
+    labels = [line.split()[0] for line in text.splitlines()]
+    assert np.mean(np.array(found.stdout.split()) == labels) > 0.9
+
+
+def test_libsvm_files_are_read_for_their_features(folder, capsys):
+    assert run(capsys, "train", "train.txt", "-o", "m.okn", *SMALL)[0] == 0
+    assert onlinekern.load("m.okn").n_features_in_ == 3
+    code, _, err = run(capsys, "train", "-", "-o", "n.okn")
+    assert (code, err) == (
+        2, "onlinekern: error: LIBSVM text from standard input needs --n-features\n"
+    )  # fmt: skip
+
+
+def test_targets_are_numbers(folder, capsys):
+    X, _ = data()
+    write_table(folder / "numbers.csv", X, 1e6 + 1e3 * X[:, 1])
+    code, out, _ = run(capsys, "train", "numbers.csv", "--target", "sold", "-o", "m.okn",
+                       "--method", "kernel-rls")  # fmt: skip
+    assert code == 0
+    assert "RMSE" in out
+    assert "classes" not in out
+    write_table(folder / "new.csv", X[:5])
+    code, out, _ = run(capsys, "predict", "m.okn", "new.csv")
+    np.testing.assert_allclose(np.array(out.split(), float), 1e6 + 1e3 * X[:5, 1], rtol=1e-4)
+    code, _, err = run(capsys, "predict", "m.okn", "new.csv", "--what", "probabilities")
+    assert code == 2
+    assert "StreamPipeline has no predict_proba" in err
+
+
+@pytest.mark.parametrize("method", [["--param", "time_budget=5"], SMALL])
+def test_a_run_that_was_stopped_goes_on_alike(folder, capsys, monkeypatch, method):
+    options = ["train.csv", "--target", "sold", *method, "--checkpoint-every", 600]
+    run(capsys, "train", *options, "-o", "whole.okn", "--json", "whole.json")
+    learn = train_module.Training.learn
+    calls = []
+
+    def fail(self, X, y):
+        calls.append(len(y))
+        if len(calls) == 2:
+            raise OSError(5, "the disk is gone")
+        learn(self, X, y)
+
+    monkeypatch.setattr(train_module.Training, "learn", fail)
+    assert run(capsys, "train", *options, "-o", "parts.okn")[0] == 2
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    code, _, err = run(capsys, "train", *options, "-o", "parts.okn")
+    assert code == 2
+    assert "--resume goes on from it" in err
+    arguments = [*options, "-o", "parts.okn", "--resume", "--json", "p.json"]
+    assert run(capsys, "train", *arguments)[0] == 0
+    whole, parts = (json.loads((folder / name).read_text()) for name in ("whole.json", "p.json"))
+    for name in ("n_samples", "error", "window_error"):
+        assert parts[name] == whole[name]
+    X, _ = data(200, seed=1)
+    one, other = (onlinekern.load(name) for name in ("whole.okn", "parts.okn"))
+    np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
+    assert not (folder / "parts.okn.checkpoint").exists()
+
+
+def test_ctrl_c_saves(folder):
+    text = (folder / "train.txt").read_text()
+    options = ["--n-features", 3, "-o", "m.okn", "--param", "time_budget=5"]
+    process = subprocess.Popen(
+        command("train", "-", *options), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    # The reader waits for 4 MiB, or the end: 2,500 lines many times over, and then silence.
+    many = text * (9 * 2**20 // len(text))
+    process.stdin.write(many)
+    process.stdin.flush()
+    time.sleep(4)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "--resume goes on from there" in out
+    model = onlinekern.load("m.okn")
+    assert model.n_seen_ > 0
+    assert (folder / "m.okn.checkpoint").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train.csv", "--target", "sold"], "-o"),
+        (["train.csv", "-o", "m.okn"], "name the target column"),
+        (["none.csv", "-o", "m.okn"], "none.csv: No such file"),
+        (["train.csv", "--target", "sold", "-o", "m.okn", "--method", "spam"], "unknown 'spam'"),
+        (["train.csv", "--target", "sold", "-o", "m.okn", "--method", "olla"], "no streams"),
+        (["train.csv", "--target", "sold", "-o", "m.okn", "--param", "C=1"], "no parameter 'C'"),
+        (["train.csv", "--target", "sold", "-o", "m.okn", "--param", "C"], "expected NAME=VALUE"),
+        (["train.csv", "--target", "sold", "-o", "m.okn", "--window", 0], "--window must be"),
+        (["train.csv", "--target", "sold", "-o", "no/m.okn"], "no/m.okn"),
+        (
+            ["train.csv", "--target", "sold", "-o", "m.okn", "--task", "regression"],
+            "cannot be text",
+        ),
+        (["train.csv", "--target", "sold", "-o", "m.okn", "--task", "guess"], "unknown 'guess'"),
+        (["-", "-", "-o", "m.okn"], "only once"),
+    ],
+)
+def test_bad_input_is_one_line(folder, capsys, arguments, message):
+    code, out, err = run(capsys, "train", *arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+    assert not (folder / "m.okn").exists()
+
+
+def test_one_class_is_not_enough(folder, capsys):
+    X, _ = data(30)
+    write_table(folder / "alone.csv", X, np.full(30, "yes"))
+    code, _, err = run(capsys, "train", "alone.csv", "--target", "sold", "-o", "m.okn", *SMALL)
+    assert code == 2
+    assert "one class only (yes)" in err
+
+
+def test_predict_names_what_does_not_fit(folder, capsys):
+    run(capsys, "train", "train.csv", "--target", "sold", "-o", "m.okn", *SMALL)
+    write_table(folder / "new.csv", data(5)[0], names=["x", "y", "w"])
+    code, _, err = run(capsys, "predict", "m.okn", "new.csv")
+    assert code == 2
+    assert "this one lacks z and has also w" in err
+    code, _, err = run(capsys, "predict", "m.okn", "train.txt")
+    assert code == 2
+    assert "a table (the first file: that of m.okn)" in err
+    onlinekern.PAClassifier().save("empty.okn")
+    assert "has learnt nothing" in run(capsys, "predict", "empty.okn", "new.csv")[2]
+
+
+def test_methods_are_listed(capsys):
+    code, out, _ = run(capsys, "methods")
+    assert code == 0
+    assert "StreamClassifier, StreamRegressor" in out
+    assert max(map(len, out.splitlines())) <= 80
