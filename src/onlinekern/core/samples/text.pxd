@@ -1,0 +1,1 @@
+# LIBSVM text as arrays. May change at minor versions.
