@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval
 
 from onlinekern._base import OnlineEstimator, all_or_nothing, fit_method
 from onlinekern._typing import Array, ArrayLike, Floats, Samples
-from onlinekern._validation import one_row, own_weight, validate_data
+from onlinekern._validation import learn_row, own_weight, validate_data
 from onlinekern.core.learning.heads import HEADS
 
 
@@ -162,7 +162,7 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         """
         attributes = self.__dict__
         if "_model" not in attributes or "_warm_up" in attributes:
-            return self.partial_fit(one_row(x), sample_weight=own_weight(sample_weight))
+            return learn_row(self, x, sample_weight=own_weight(sample_weight))
         recent = self._recent.copy()
         recent.append(np.array([self._model.learn_one(x, 1.0, sample_weight)]))
         self._recent = recent

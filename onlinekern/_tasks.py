@@ -13,7 +13,7 @@ from onlinekern._base import Learner, OnlineEstimator, all_or_nothing, fit_metho
 from onlinekern._class_weights import balance, factors_of
 from onlinekern._probabilities import Probabilities
 from onlinekern._typing import Array, ArrayLike, Floats, Samples
-from onlinekern._validation import has_more, one_row, own_weight, same_labels
+from onlinekern._validation import has_more, learn_row, own_weight, same_labels
 from onlinekern.core.learning.heads import HEADS
 
 
@@ -213,9 +213,9 @@ class OnlineClassifier(Classifier, OnlineEstimator):
         """
         attributes = self.__dict__
         if "_model" not in attributes or "_warm_up" in attributes:
-            return self.partial_fit(one_row(x), [y], classes, own_weight(sample_weight))
+            return learn_row(self, x, [y], classes, own_weight(sample_weight))
         if classes is not None and has_more(classes, self.classes_):
-            return self.partial_fit(one_row(x), [y], classes, own_weight(sample_weight))
+            return learn_row(self, x, [y], classes, own_weight(sample_weight))
         try:
             number = self._numbers[y]
         except (KeyError, TypeError):
@@ -400,7 +400,7 @@ class OnlineRegressor(Regressor, OnlineEstimator):
         """
         attributes = self.__dict__
         if "_model" not in attributes or "_warm_up" in attributes:
-            return self.partial_fit(one_row(x), [y], own_weight(sample_weight))
+            return learn_row(self, x, [y], own_weight(sample_weight))
         y = float(y)
         if y - y != 0:
             raise ValueError(f"y must be finite, got {y}")

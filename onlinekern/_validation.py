@@ -7,6 +7,9 @@ Everything else, valid or not, goes to `validate_data`.
 
 import inspect
 import math
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -163,6 +166,22 @@ def check_weights(sample_weight: Any, X: Any, whole: bool = False) -> Any:
 def one_row(x: Any) -> Any:
     """One sample, an array of shape (n_features,) or a CSR matrix, as a matrix of one row."""
     return x if sp.issparse(x) else np.reshape(x, (1, -1))
+
+
+@contextmanager
+def names_are_no_matter() -> Iterator[None]:
+    """A context in which rows without names are no reason to warn."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        yield
+
+
+def learn_row(estimator: Any, x: Any, *arguments: Any, **named: Any) -> Any:
+    """`partial_fit` of one sample, which has no names of features, with these other arguments."""
+    if not hasattr(estimator, "feature_names_in_"):
+        return estimator.partial_fit(one_row(x), *arguments, **named)
+    with names_are_no_matter():
+        return estimator.partial_fit(one_row(x), *arguments, **named)
 
 
 def has_more(labels: Any, known: Any) -> bool:

@@ -17,6 +17,7 @@ from onlinekern._typing import Array, ArrayLike, Floats, Samples
 from onlinekern._validation import (
     check_results,
     check_weights,
+    learn_row,
     one_row,
     own_weight,
     validate_data,
@@ -230,7 +231,7 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
             If x has not `n_features_in_` finite features, or the weight is negative or not finite.
         """
         if not self.__sklearn_is_fitted__():
-            return self.partial_fit(one_row(x), None, own_weight(sample_weight))
+            return learn_row(self, x, None, own_weight(sample_weight))
         self._moments.learn_one(x, self.forgetting, weight=sample_weight)
         return self
 

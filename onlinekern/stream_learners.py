@@ -22,7 +22,7 @@ from onlinekern._racing.report import RaceReport, report_of
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern._threads import SingleThreadedBlas
 from onlinekern._typing import Array, ArrayLike, Samples
-from onlinekern._validation import NUMBERS, check_weights, one_row, own_weight, validate_data
+from onlinekern._validation import NUMBERS, check_weights, learn_row, own_weight, validate_data
 from onlinekern._warm_up import joined
 from onlinekern.core.learning.vote import MeanVote, Vote
 from onlinekern.core.linalg.running_moments import RunningMoments
@@ -207,7 +207,7 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
             y is text among numbers or the other way round.
         """
         if self.__sklearn_is_fitted__() and not self._is_known(y):
-            return self.partial_fit(one_row(x), [y], classes, own_weight(sample_weight))
+            return learn_row(self, x, [y], classes, own_weight(sample_weight))
         return super().learn_one(x, y, classes, sample_weight)
 
     def _is_known(self, y: Any) -> bool:
@@ -272,7 +272,10 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
         waiting = self.__dict__.pop("_waiting", None)
         if waiting is not None:
             X, y, weight = waiting
+            names = vars(self).get("feature_names_in_")
             super()._partial_fit(X, y, labels, weight)
+            if names is not None:  # of the samples that waited, which are plain rows by now
+                self.feature_names_in_ = names
             self._model.resume_counts(self._model.n_seen, 0, 0.0)
 
     def _grown_model(self, before: Array, labels: Array, head: Any) -> Any:

@@ -1,6 +1,7 @@
 """The race of experts against its twin: votes, sleep and waking, and what a stream may bring."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -422,3 +423,20 @@ def test_a_new_label_comes_alone_or_not_at_all():
     learner.learn_one(X[y == 2][0], 2)
     np.testing.assert_array_equal(learner.classes_, [0, 1, 2])
     assert learner.decision_function(X).shape == (400, 3)
+
+
+def test_names_of_features_stay_with_a_stream_that_begins_with_one_class():
+    pd = pytest.importorskip("pandas")
+    X, y, _ = drifting(300, classes=3)
+    X, labels = pd.DataFrame(X, columns=list("wxyz")), np.array(["a", "b", "c"])[y]
+    learner = StreamClassifier(time_budget=12.0, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for first in range(0, 300, 10):
+            learner.partial_fit(X[first : first + 10], labels[first : first + 10])
+        learner.predict(X)
+        learner.learn_one(X.to_numpy()[0], "d")  # one sample has no names
+        learner.learn_one(X.to_numpy()[1], "a")
+    np.testing.assert_array_equal(learner.feature_names_in_, list("wxyz"))
+    with pytest.raises(ValueError, match="feature names"):
+        learner.predict(X[list("xwyz")])

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from onlinekern._commands.arguments import check_readable, check_writable, one_of, writing
-from onlinekern._commands.rows import Columns, names_are_checked, pieces
+from onlinekern._commands.rows import Columns, pieces
 from onlinekern._saving.atomic import replacing
+from onlinekern._validation import names_are_no_matter
 from onlinekern.streams import Blocks, Form, StreamError
 
 ANSWERS = ("labels", "scores", "probabilities")
@@ -55,7 +56,7 @@ def predict(request: PredictRequest) -> None:
         blocks = Blocks([request.data], request.target, form, like, labelled=False)
     except StreamError as error:
         raise StreamError(f"{error} (the first file: that of {request.model})") from error
-    with names_are_checked(), open_output(request.output) as stream:
+    with names_are_no_matter(), open_output(request.output) as stream:
         lines = csv.writer(stream, lineterminator="\n")
         header = header_of(model, request.what)
         if header:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from onlinekern._streaming.readers import LibsvmReader, StreamError
@@ -19,14 +17,6 @@ class Columns(NamedTuple):
 
     feature_names: list[str] | None
     text_labels: bool | None
-
-
-@contextmanager
-def names_are_checked() -> Iterator[None]:
-    """Columns are matched by name when files are read: scikit-learn need not ask for names."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        yield
 
 
 def count_features(paths: Iterable[str], zero_based: bool) -> int | None:

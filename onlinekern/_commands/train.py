@@ -17,11 +17,12 @@ import numpy as np
 
 from onlinekern._checkpoint import Checkpoint, Interval
 from onlinekern._commands.arguments import check_readable, check_writable, one_of, parse_value
-from onlinekern._commands.rows import count_features, names_are_checked, pieces, skip
+from onlinekern._commands.rows import count_features, pieces, skip
 from onlinekern._comparison.methods import METHODS, given_parameters
 from onlinekern._saving import from_bytes, to_bytes
 from onlinekern._streaming.readers import StreamError
 from onlinekern._streaming.statistics import TargetStatistics
+from onlinekern._validation import names_are_no_matter
 from onlinekern.streams import Blocks, read_blocks
 
 TASKS = ("auto", "classification", "regression")
@@ -327,7 +328,7 @@ def train(request: TrainRequest, console: Any, errors: Any) -> None:
     blocks = blocks_of(request)
     run.names = blocks.feature_names
     rows = skip(pieces(blocks, request.limit), run.n_before)
-    with names_are_checked(), Stop() as stop, shown(errors) as show:
+    with names_are_no_matter(), Stop() as stop, shown(errors) as show:
         for X, y in stop.between(rows):
             run.learn(X, y)
             show(run, time.perf_counter() - began)
