@@ -74,10 +74,17 @@ __all__ = [
 PACKED = (".gz", ".bz2", ".xz")
 
 
-def reader_of(path: Any, target: str | None = None, like: Any = None, labelled: bool = True) -> Any:
+def reader_of(
+    path: Any,
+    target: str | None = None,
+    like: Any = None,
+    labelled: bool = True,
+    faults: list[str] | None = None,
+) -> Any:
     """Return the reader for a file name; `like` is the reader or source of an earlier file.
 
-    Of files that are not `labelled`, the targets are not wanted.
+    Of files that are not `labelled`, the targets are not wanted. With `faults`, faulty lines of
+    LIBSVM text are noted there and left out.
     """
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     if suffixes and suffixes[-1] in PACKED:
@@ -88,7 +95,7 @@ def reader_of(path: Any, target: str | None = None, like: Any = None, labelled: 
             raise StreamError(f"{path}: only CSV and Parquet files have a target column to name")
         if like is not None and like.feature_names is not None:
             raise StreamError(f"{path}: not of the same kind of file as the first one, a table")
-        return LibsvmReader(path)
+        return LibsvmReader(path, faults)
     if like is not None and like.feature_names is None:
         raise StreamError(f"{path}: a table, the first file is none")
     try:
@@ -162,10 +169,11 @@ class Blocks:
         form: Form,
         like: Any = None,
         labelled: bool = True,
+        faults: list[str] | None = None,
     ) -> None:
         self._rest = iter(paths)
-        self._target, self._form, self._labelled = target, form, labelled
-        self._reader = reader_of(next(self._rest), target, like, labelled)
+        self._target, self._form, self._options = target, form, (labelled, faults)
+        self._reader = reader_of(next(self._rest), target, like, *self._options)
         self._blocks = self._all()
 
     @property
@@ -189,7 +197,7 @@ class Blocks:
             path = next(self._rest, None)
             if path is None:
                 return
-            self._reader = reader_of(path, self._target, self._reader, self._labelled)
+            self._reader = reader_of(path, self._target, self._reader, *self._options)
 
 
 @dataclass(frozen=True)

@@ -214,6 +214,8 @@ def test_ctrl_c_saves(folder):
         ),
         (["train.csv", "--target", "sold", "-o", "m.okn", "--task", "guess"], "unknown 'guess'"),
         (["-", "-", "-o", "m.okn"], "only once"),
+        (["train.csv", "--target", "sold", "-o", "m.okn", "--on-error", "skip"], "LIBSVM text"),
+        (["train.txt", "-o", "m.okn", "--on-error", "go on"], "unknown 'go on'"),
     ],
 )
 def test_bad_input_is_one_line(folder, capsys, arguments, message):
@@ -249,3 +251,37 @@ def test_methods_are_listed(capsys):
     assert code == 0
     assert "StreamClassifier, StreamRegressor" in out
     assert max(map(len, out.splitlines())) <= 80
+
+
+def test_faulty_lines_are_left_out_if_asked(folder, capsys):
+    lines = (folder / "train.txt").read_text().splitlines()
+    good = "\n".join(lines[:600]) + "\n"
+    bad = [*lines[:5], "1 1:x", *lines[5:300], "nonsense", "# fine", "", *lines[300:600]]
+    (folder / "good.txt").write_text(good)
+    (folder / "bad.txt").write_text("\n".join(bad) + "\n")
+    assert run(capsys, "train", "good.txt", "-o", "good.okn", *SMALL)[0] == 0
+    code, _, err = run(capsys, "train", "bad.txt", "-o", "bad.okn", *SMALL)
+    assert (code, err) == (2, "onlinekern: error: bad.txt, line 6: '1:x' is not index:value\n")
+    code, _, err = run(capsys, "train", "bad.txt", "-o", "bad.okn", *SMALL, "--on-error", "skip",
+                       "--json", "o.json")  # fmt: skip
+    assert code == 0
+    assert "onlinekern: left out: bad.txt, line 6: '1:x' is not index:value, and 1 more\n" in err
+    assert json.loads((folder / "o.json").read_text())["lines_left_out"] == 2
+    X, _ = data(50)
+    one, other = (onlinekern.load(name) for name in ("good.okn", "bad.okn"))
+    np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
+
+
+def test_info_tells_what_a_model_is(folder, capsys):
+    run(capsys, "train", "train.csv", "--target", "sold", "-o", "m.okn", "--param", "time_budget=5")
+    code, out, _ = run(capsys, "info", "m.okn")
+    assert code == 0
+    for text in ("StreamClassifier(", "features: x, y, z", "classes: no, yes", "learnt: 2,500",
+                 "mistakes before learning: ", "the same plainly"):  # fmt: skip
+        assert text in out
+    run(capsys, "train", "train.txt", "-o", "k.okn", *SMALL)
+    out = run(capsys, "info", "k.okn")[1]
+    for text in ("StreamPipeline(", "features: 3", "classes: 0.0, 1.0", "support vectors: 50"):
+        assert text in out
+    onlinekern.SPAClassifier().save("empty.okn")
+    assert "has learnt nothing yet" in run(capsys, "info", "empty.okn")[1]

@@ -19,16 +19,16 @@ class Columns(NamedTuple):
     text_labels: bool | None
 
 
-def count_features(paths: Iterable[str], zero_based: bool) -> int | None:
+def count_features(paths: Iterable[str], zero_based: bool, skip_faults: bool) -> int | None:
     """The number of features of LIBSVM files, which do not tell it: they are read for it.
 
-    None for tables.
+    None for tables. Lines with faults are an error, unless they are to be skipped.
     """
     largest = -1
     for path in paths:
         if path == "-":
             raise StreamError("LIBSVM text from standard input needs --n-features")
-        reader = reader_of(path)
+        reader = reader_of(path, faults=[] if skip_faults else None)
         if not isinstance(reader, LibsvmReader):
             return None
         for X, _ in reader.blocks():

@@ -23,12 +23,15 @@ from onlinekern._saving import from_bytes, to_bytes
 from onlinekern._streaming.readers import StreamError
 from onlinekern._streaming.statistics import TargetStatistics
 from onlinekern._validation import names_are_no_matter
-from onlinekern.streams import Blocks, read_blocks
+from onlinekern.streams import Blocks, Form
 
 TASKS = ("auto", "classification", "regression")
 SCALES = ("running", "none")
+ON_ERROR = ("stop", "skip")
 # Rows that may all be of one class before another one comes, for methods that need two.
 MOST_ALONE = 100_000
+# Of rich's print: text as it is.
+PLAIN: dict[str, Any] = {"markup": False, "highlight": False, "soft_wrap": True}
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,7 @@ class TrainRequest:
     n_features: int | None
     zero_based: bool
     limit: int | None
+    on_error: str
     window: int
     seed: int
     json: str | None
@@ -61,6 +65,11 @@ class TrainRequest:
         one_of("--task", self.task, TASKS)
         one_of("--scale", self.scale, SCALES)
         one_of("--method", self.method, METHODS)
+        one_of("--on-error", self.on_error, ON_ERROR)
+        if self.on_error == "skip" and self.target is not None:
+            raise ValueError(
+                "--on-error skip is for LIBSVM text; a table has no lines to leave out"
+            )
         if METHODS[self.method].batch:
             raise ValueError(f"--method {self.method} learns no streams")
         for name, least in (("n_features", 1), ("limit", 1), ("window", 1), ("seed", 0)):
@@ -297,15 +306,14 @@ def new_model(request: TrainRequest, task: str) -> Any:
     return make_stream_pipeline(OnlineStandardScaler(), learner)
 
 
-def blocks_of(request: TrainRequest) -> Blocks:
+def blocks_of(request: TrainRequest, faults: list[str] | None) -> Blocks:
     """The data, read once."""
     is_table = request.target is not None
     n_features = request.n_features
     if n_features is None and not is_table:
-        n_features = count_features(request.data, request.zero_based)
-    return read_blocks(
-        request.data, request.target, n_features=n_features, zero_based=request.zero_based
-    )
+        n_features = count_features(request.data, request.zero_based, faults is not None)
+    form = Form(n_features, request.zero_based, "float64")
+    return Blocks(request.data, request.target, form, faults=faults)
 
 
 def train(request: TrainRequest, console: Any, errors: Any) -> None:
@@ -325,7 +333,8 @@ def train(request: TrainRequest, console: Any, errors: Any) -> None:
     request.check()
     run = Training(request)
     began = time.perf_counter()
-    blocks = blocks_of(request)
+    faults: list[str] | None = [] if request.on_error == "skip" else None
+    blocks = blocks_of(request, faults)
     run.names = blocks.feature_names
     rows = skip(pieces(blocks, request.limit), run.n_before)
     with names_are_no_matter(), Stop() as stop, shown(errors) as show:
@@ -337,10 +346,14 @@ def train(request: TrainRequest, console: Any, errors: Any) -> None:
     seconds = time.perf_counter() - began
     if not stop.wanted or run.score.n_rows > 0:
         run.save()
+    if faults:
+        more = "" if len(faults) == 1 else f", and {len(faults) - 1:,} more"
+        errors.print(f"onlinekern: left out: {faults[0]}{more}", **PLAIN)
     if request.json:
-        Path(request.json).write_text(json.dumps(summary(run, seconds), indent=1) + "\n")
+        figures = {**summary(run, seconds), "lines_left_out": len(faults or ())}
+        Path(request.json).write_text(json.dumps(figures, indent=1) + "\n")
     for line in lines_of(run, seconds, stop.wanted):
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        console.print(line, **PLAIN)
     if stop.wanted:
         raise KeyboardInterrupt
     run.checkpoint.remove()

@@ -151,6 +151,9 @@ def train(
         "--zero-based", help="LIBSVM indices start at 0.")] = False,
     limit: Annotated[int | None, typer.Option(
         metavar="N", help="Learn the first N rows only.", show_default=False)] = None,
+    on_error: Annotated[str, typer.Option(
+        metavar="stop|skip", help="What to do with a line of LIBSVM text that is none: skip leaves "
+        "it out, and says at the end which and how many.")] = "stop",
     window: Annotated[int, typer.Option(
         metavar="N", help="How many samples are the last ones.")] = comparison.WINDOW,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of all randomness.")] = 0,
@@ -225,11 +228,20 @@ def methods() -> None:
 
 
 @app.command()
-def info() -> None:
-    """Print versions, and how the compiled core was built and runs here."""
+def info(
+    model: Annotated[str | None, typer.Argument(
+        help="A model file.", show_default=False)] = None,
+) -> None:  # fmt: skip
+    """Print what a model file holds; without one versions, and how the compiled core runs here."""
     import onlinekern
 
     console = _console()
+    if model is not None:
+        from onlinekern._commands.describe import lines_about
+
+        for line in lines_about(onlinekern.load(model)):
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+        return
     console.print(f"Python {platform.python_version()}", markup=False)
     for package in ("numpy", "scipy", "scikit-learn", "typer", "rich", "matplotlib", "pyarrow"):
         try:

@@ -142,13 +142,16 @@ class LibsvmReader:
     ----------
     path : str or path
         File name, or "-" for standard input.
+    faults : list of str, optional
+        Faulty lines are left out, and what is wrong with them is appended here. Without it, the
+        first one is an error.
     """
 
     feature_names = None
     text_labels = False
 
-    def __init__(self, path: Any) -> None:
-        self.path = path
+    def __init__(self, path: Any, faults: list[str] | None = None) -> None:
+        self.path, self.faults = path, faults
 
     def blocks(self) -> Iterator[tuple[Any, Any]]:
         """Yield (X, y): CSR float64 of shape (rows, largest index + 1), indices as in the file."""
@@ -160,6 +163,8 @@ class LibsvmReader:
 
     def _parse(self, chunk: bytes, first: int, name: str) -> Any:
         parsed = parse_libsvm(chunk)
+        if parsed is None and self.faults is not None:
+            parsed = parse_libsvm(self._good_lines(chunk, first, name))
         if parsed is None:
             self._complain(chunk, first, name)
         labels, values, columns, starts = parsed
@@ -177,18 +182,34 @@ class LibsvmReader:
             if entries > len(line) // SHORTEST_ENTRY + 1:
                 raise StreamError(f"{name}, line {number}: {entries} entries are not index:value")
 
-    @staticmethod
-    def _complain(chunk: bytes, first: int, name: str) -> NoReturn:
+    @classmethod
+    def _complain(cls, chunk: bytes, first: int, name: str) -> NoReturn:
         """Raise with the first faulty line."""
+        for _, fault in cls._faults(chunk, first, name):
+            if fault:
+                raise StreamError(fault)
+        last = first + chunk.count(b"\n")
+        raise StreamError(f"{name}, lines {first} to {last}: not LIBSVM text")
+
+    def _good_lines(self, chunk: bytes, first: int, name: str) -> bytes:
+        """The lines without a fault; notes what is wrong with the others."""
+        good = []
+        for line, fault in self._faults(chunk, first, name):
+            if fault is None:
+                good.append(line)
+            elif self.faults is not None:
+                self.faults.append(fault)
+        return b"\n".join(good)
+
+    @classmethod
+    def _faults(cls, chunk: bytes, first: int, name: str) -> Iterator[tuple[bytes, str | None]]:
+        """Yield each line, and what is wrong with it or None."""
         if len(chunk) > 2 * CHUNK_BYTES:
-            LibsvmReader._check_entries(chunk, first, name)
+            cls._check_entries(chunk, first, name)
         for number, line in enumerate(chunk.split(b"\n"), start=first):
             content = line.partition(b"#")[0].strip()
             fault = _libsvm_fault(content) if content else None
-            if fault:
-                raise StreamError(f"{name}, line {number}: {fault}")
-        last = first + chunk.count(b"\n")
-        raise StreamError(f"{name}, lines {first} to {last}: not LIBSVM text")
+            yield line, fault and f"{name}, line {number}: {fault}"
 
 
 class TableReader:
