@@ -90,19 +90,23 @@ def reader_of(
     if suffixes and suffixes[-1] in PACKED:
         suffixes.pop()
     kind = suffixes[-1] if suffixes else ""
-    if kind not in (".csv", ".tsv", ".parquet", ".pq"):
+    if kind not in (".csv", ".tsv", ".parquet", ".pq", ".arrow", ".arrows", ".feather"):
         if target is not None and labelled:
-            raise StreamError(f"{path}: only CSV and Parquet files have a target column to name")
+            raise StreamError(
+                f"{path}: only CSV, Parquet and Arrow files have a target column to name"
+            )
         if like is not None and like.feature_names is not None:
             raise StreamError(f"{path}: not of the same kind of file as the first one, a table")
         return LibsvmReader(path, faults)
     if like is not None and like.feature_names is None:
         raise StreamError(f"{path}: a table, the first file is none")
     try:
-        from onlinekern._streaming.tables import CsvReader, ParquetReader
+        from onlinekern._streaming.tables import ArrowReader, CsvReader, ParquetReader
 
         if kind in (".parquet", ".pq"):
             return ParquetReader(path, target, like, labelled)
+        if kind in (".arrow", ".arrows", ".feather"):
+            return ArrowReader(path, target, like, labelled)
         delimiter = "\t" if kind == ".tsv" else ","
         return CsvReader(path, target, like, labelled, delimiter)
     except ModuleNotFoundError as error:
@@ -124,10 +128,11 @@ def open_source(
     Parameters
     ----------
     path : str or path
-        LIBSVM text, or ``.csv``, ``.tsv``, ``.parquet``; text may be packed (gzip, bzip2, xz).
+        LIBSVM text, or ``.csv``, ``.tsv``, ``.parquet``, ``.arrow`` (IPC file or stream; also
+        ``.arrows``, ``.feather``); text may be packed (gzip, bzip2, xz).
         "-" is LIBSVM text from standard input.
     target : str, optional
-        Name of the target column of a CSV or Parquet file.
+        Name of the target column of a CSV, Parquet or Arrow file.
     like : Source, optional
         The training stream to which this test stream belongs. Columns are put in its order by
         name; LIBSVM files with fewer features are padded with zeros, with more are refused.
@@ -247,7 +252,7 @@ def read_blocks(
     paths : str or path, or a list of them
         As ``open_source``.
     target : str, optional
-        Name of the target column of CSV or Parquet files.
+        Name of the target column of CSV, Parquet or Arrow files.
     n_features : int, optional
         Number of features; required for LIBSVM files, which do not store it.
     zero_based : bool

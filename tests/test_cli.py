@@ -212,7 +212,7 @@ BAD = [
     (["train.txt", "--test", "wide.txt"], "wide.txt: 9 features, but train.txt has 2"),
     (["train.txt", "--test", "nope.txt"], "nope.txt: No such file or directory"),
     (["wide.txt", "--n-features", "3"], "9 features, more than n_features=3"),
-    (["train.txt", "--target", "y"], "only CSV and Parquet files have a target column"),
+    (["train.txt", "--target", "y"], "only CSV, Parquet and Arrow files have a"),
     (["words.csv"], "name the target column, one of a, y"),
     (["words.csv", "--target", "z"], "no column named 'z'"),
     (["words.csv", "--target", "y"], "words.csv, line 3: 'q' in column 'a' is no number"),

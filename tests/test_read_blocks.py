@@ -21,12 +21,16 @@ def write(path, columns):
     table = pa.table(columns)
     if path.suffix == ".csv":
         csv.write_csv(table, path)
-    else:
+    elif path.suffix == ".parquet":
         parquet.write_table(table, path)
+    else:
+        kind = pa.ipc.new_file if path.suffix == ".arrow" else pa.ipc.new_stream
+        with kind(path, table.schema) as writer:
+            writer.write_table(table)
     return path
 
 
-@pytest.fixture(params=["csv", "parquet"])
+@pytest.fixture(params=["csv", "parquet", "arrow", "arrows"])
 def files(request, tmp_path):
     def make(*tables):
         return [
@@ -138,7 +142,7 @@ def test_sources_of_text_labels(files):
     assert test.class_counts == {"fraud": 1, "ok": 1}
     with pytest.raises(StreamError, match="cannot be text"):
         open_source(first, "kind", task="regression")
-    if numbers.suffix == ".parquet":
+    if numbers.suffix != ".csv":
         with pytest.raises(StreamError, match="holds numbers, but text before"):
             open_source(numbers, "kind", like=source)
     arrays = Source.from_arrays(np.eye(3), ["a", "b", "a"])
@@ -148,10 +152,10 @@ def test_sources_of_text_labels(files):
 
 
 @pytest.mark.parametrize("cut", ["footer", "page"])
-def test_damaged_parquet_names_the_file(files, cut):
+def test_a_damaged_table_names_the_file(files, cut):
     (path,) = files(MONDAY)
-    if path.suffix != ".parquet":
-        pytest.skip("a test of Parquet")
+    if path.suffix == ".csv" or (path.suffix, cut) == (".arrows", "footer"):
+        pytest.skip("there is no such part")
     data = bytearray(path.read_bytes())
     start = len(data) - 60 if cut == "footer" else 4
     data[start : start + 8] = b"\xff" * 8
@@ -159,6 +163,17 @@ def test_damaged_parquet_names_the_file(files, cut):
     for read in (read_blocks, open_source):
         with pytest.raises(StreamError, match=re.escape(str(path))):
             next(iter(read(path, "kind")))
+
+
+@pytest.mark.parametrize("kind", [pa.ipc.new_file, pa.ipc.new_stream])
+def test_batches_of_arrow_are_read_one_by_one(tmp_path, kind, monkeypatch):
+    monkeypatch.setattr("onlinekern._streaming.tables.CHUNK_BYTES", 0)  # 64 rows at a time
+    table = pa.table({"x": np.arange(1000.0), "y": np.arange(1000.0) % 2})
+    with kind(tmp_path / "a.arrow", table.schema) as writer:
+        writer.write_table(table, max_chunksize=300)
+    blocks = list(read_blocks(tmp_path / "a.arrow", "y"))
+    assert {len(y) for _, y in blocks} == {64, 44, 36}
+    np.testing.assert_array_equal(np.concatenate([X[:, 0] for X, _ in blocks]), np.arange(1000.0))
 
 
 def test_a_fault_of_standard_input_says_so(monkeypatch):

@@ -125,8 +125,8 @@ def compare(
 @app.command()
 def train(
     data: Annotated[list[str], typer.Argument(
-        help="LIBSVM text (plain, .gz, .bz2, .xz, or - for standard input), .csv, .tsv or "
-        ".parquet; several files are one stream.", show_default=False)],
+        help="LIBSVM text (plain, .gz, .bz2, .xz, or - for standard input), .csv, .tsv, .parquet "
+        "or .arrow; several files are one stream.", show_default=False)],
     output: Annotated[str, typer.Option(
         "--output", "-o", metavar="FILE", help="The model file.", show_default=False)],
     target: Annotated[str | None, typer.Option(

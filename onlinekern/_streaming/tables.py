@@ -1,10 +1,11 @@
-"""The two table formats, read batch by batch with pyarrow."""
+"""The table formats, read batch by batch with pyarrow."""
 
 from __future__ import annotations
 
 import io
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -98,3 +99,35 @@ class ParquetReader(TableReader):
         if Path(self.path).is_dir():
             raise IsADirectoryError(21, "Is a directory", str(self.path))
         return parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=1 << 20)
+
+
+class ArrowReader(TableReader):
+    """Arrow IPC, as a file (Feather too) or as a stream, read a batch at a time."""
+
+    def _names(self) -> Any:
+        with self._named_errors(), self._open() as batches:
+            return list(batches.schema.names)
+
+    def _batches(self) -> Iterator[Any]:
+        rows = max(64, CHUNK_BYTES // (8 * (len(self.feature_names) + 1)))
+        with self._open() as batches:
+            for batch in self._each(batches):
+                for first in range(0, batch.num_rows, rows):
+                    yield batch.slice(first, rows)
+
+    @staticmethod
+    def _each(batches: Any) -> Iterator[Any]:
+        if hasattr(batches, "num_record_batches"):
+            yield from map(batches.get_batch, range(batches.num_record_batches))
+        else:
+            yield from batches
+
+    @contextmanager
+    def _open(self) -> Iterator[Any]:
+        import pyarrow as pa
+
+        with open(self.path, "rb") as file:
+            # A file begins with these letters, a stream with a length.
+            is_file = file.read(6) == b"ARROW1"
+            file.seek(0)
+            yield (pa.ipc.open_file if is_file else pa.ipc.open_stream)(file)
