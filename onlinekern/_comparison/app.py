@@ -14,7 +14,7 @@ from onlinekern.cli import version_line
 
 app = typer.Typer(
     add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
-    help="Online kernel learning: compare methods over a stream of data.",
+    help="Online kernel learning: learn streams, predict, compare methods.",
 )  # fmt: skip
 
 # A piped table has no terminal to ask for its width.
@@ -110,7 +110,9 @@ def compare(
         "--resume", help="Go on from the checkpoint, if there is one; the table will be that of "
         "an uninterrupted run but for the times.")] = False,
 ) -> None:  # fmt: skip
-    """Run methods test-then-train over a stream and print a table like the papers'.
+    """Race methods over a stream and print a table.
+
+    They run test-then-train, and the table is like the papers'.
 
     Every sample is predicted before it is learnt, in one pass over each random permutation. The
     table shows the mistakes (for regression the root mean squared error), the support vectors and
@@ -165,10 +167,11 @@ def train(
     resume: Annotated[bool, typer.Option(
         "--resume", help="Go on from the checkpoint, if there is one.")] = False,
 ) -> None:  # fmt: skip
-    """Learn a stream, in its order and in one pass, and write the model to a file.
+    """Learn a stream and write the model to a file.
 
-    Each row is predicted before it is learnt: the mistakes (or errors) of these predictions are
-    shown. Memory does not grow with the data. Ctrl-C saves the model and a checkpoint.
+    The rows are learnt in their order, in one pass. Each one is predicted before it is learnt: the
+    mistakes (or errors) of these predictions are shown. Memory does not grow with the data. Ctrl-C
+    saves the model and a checkpoint.
 
     onlinekern train day1.csv day2.csv --target sold -o model.okn
 
@@ -201,7 +204,9 @@ def predict(
     zero_based: Annotated[bool, typer.Option(
         "--zero-based", help="LIBSVM indices start at 0.")] = False,
 ) -> None:  # fmt: skip
-    """Print what a model says of each row, in the rows' order, a line each.
+    """Print what a model says of each row.
+
+    One line a row, in the rows' order.
 
     onlinekern predict model.okn day3.csv -o answers.txt
 
@@ -215,7 +220,7 @@ def predict(
 
 @app.command()
 def methods() -> None:
-    """List the methods that compare and train know, with the class behind each."""
+    """List the methods that can be named."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
@@ -232,7 +237,10 @@ def info(
     model: Annotated[str | None, typer.Argument(
         help="A model file.", show_default=False)] = None,
 ) -> None:  # fmt: skip
-    """Print what a model file holds; without one versions, and how the compiled core runs here."""
+    """Print what a model file holds.
+
+    Without one: versions, and how the compiled core was built and runs here.
+    """
     import onlinekern
 
     console = _console()
