@@ -90,7 +90,16 @@ if TYPE_CHECKING:
     __version__: str
 
 _PIPELINE = ("StreamPipeline", "make_stream_pipeline")
-_MODULES = {*_PUBLIC_CLASSES, "cli", "core", "evaluate", "pipeline", "plotting", "streams"}
+_MODULES = {
+    *_PUBLIC_CLASSES,
+    "cli",
+    "compat",
+    "core",
+    "evaluate",
+    "pipeline",
+    "plotting",
+    "streams",
+}
 _MODULE_OF = {name: module for module, names in _PUBLIC_CLASSES.items() for name in names}
 _MODULE_OF |= dict.fromkeys(_PIPELINE, "pipeline")
 

@@ -1,0 +1,94 @@
+"""Classes of a stream that are not announced: each label is taken up when it comes."""
+
+from __future__ import annotations
+
+import copy
+from collections import deque
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets
+
+from onlinekern._typing import Array, Floats
+from onlinekern._validation import check_weights, one_row
+from onlinekern.compat._on_dictionaries import OnDictionaries
+
+# Samples that are kept as long as they are all of one class, as in StreamClassifier.
+MOST_WAITING = 1000
+
+
+class ClassesAsTheyCome(OnDictionaries):
+    """Mixin of classifiers, whose estimators have to be told of a class before it comes."""
+
+    def __init__(
+        self, estimator: Any, max_features: int | None = None, sparse: bool = False
+    ) -> None:
+        super().__init__(estimator, max_features, sparse)
+        # Labels that have come; with two or more, in the order of the estimator's classes.
+        self._labels: list[Any] = []
+        self._known: frozenset[Any] = frozenset()
+        self._waiting: deque[tuple[Any, float]] = deque(maxlen=MOST_WAITING)
+
+    def _learn_row(self, row: Any, y: Any, w: float) -> None:
+        if len(self._labels) > 1 and y in self._known:
+            self.estimator_.learn_one(row, y, sample_weight=w)
+        else:
+            self._learn_piece(one_row(row), [y], np.array([w], dtype=np.float64))
+
+    def _learn_rows(self, rows: Any, y: list[Any], weights: Floats) -> None:
+        starts = first_places(y, self._known)
+        state = self.estimator_, self._labels, self._known, self._waiting.copy()
+        if starts:
+            # A later piece may fail.
+            self.estimator_ = copy.deepcopy(self.estimator_)
+        try:
+            edges = sorted({0, *starts, len(y)})
+            for piece in map(slice, edges, edges[1:]):
+                self._learn_piece(rows[piece], y[piece], weights[piece])
+        except BaseException:
+            self.estimator_, self._labels, self._known, self._waiting = state
+            raise
+
+    def _learn_piece(self, rows: Any, y: list[Any], weights: Floats) -> None:
+        """Learn rows of which the first may be of a new class, the others not."""
+        labels = self._labels if y[0] in self._known else [*self._labels, y[0]]
+        if len({isinstance(label, str) for label in labels}) > 1:
+            raise ValueError(f"y is {y[0]!r}, which is of another kind than {self._labels}")
+        if len(labels) == 1:
+            self._wait(rows, y, weights)
+        elif len(labels) == len(self._labels):
+            self.estimator_.partial_fit(rows, y, sample_weight=weights)
+            return
+        else:
+            rows, y, weights = self._with_waiting(rows, y, weights)
+            self.estimator_.partial_fit(rows, y, classes=labels, sample_weight=weights)
+            self._waiting.clear()
+            labels = self.estimator_.classes_.tolist()
+        self._labels, self._known = labels, frozenset(labels)
+
+    def _wait(self, rows: Any, y: list[Any], weights: Floats) -> None:
+        """Keep samples of the only class that has come."""
+        check_classification_targets(y)
+        rows = check_array(rows, accept_sparse="csr")
+        weights = check_weights(weights, rows)
+        self._waiting.extend((rows[k : k + 1], weights[k]) for k in range(len(y)))
+
+    def _with_waiting(self, rows: Any, y: list[Any], weights: Floats) -> tuple[Any, Any, Array]:
+        """Samples behind those that were kept."""
+        if not self._waiting:
+            return rows, y, weights
+        kept = [row for row, _ in self._waiting]
+        joined = sp.vstack([*kept, rows], format="csr") if self.sparse else np.vstack([*kept, rows])
+        before = [weight for _, weight in self._waiting]
+        return joined, [self._labels[0]] * len(kept) + y, np.concatenate([before, weights])
+
+
+def first_places(labels: list[Any], known: frozenset[Any]) -> list[int]:
+    """The places of labels that are not known, where they come first."""
+    first: dict[Any, int] = {}
+    for place, label in enumerate(labels):
+        if label not in known:
+            first.setdefault(label, place)
+    return list(first.values())

@@ -1,0 +1,85 @@
+"""What the models of river share: dictionaries and data frames become rows of an estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from river.utils.dataframe import into_frame, into_series, to_numpy
+from sklearn.base import clone
+
+from onlinekern._typing import Floats
+from onlinekern.compat._vocabulary import Vocabulary
+
+Features: TypeAlias = dict[Hashable, Any]
+METHODS = ("partial_fit", "learn_one", "score_one")
+
+
+class OnDictionaries:
+    """Mixin: a clone of an estimator learns rows that a vocabulary makes of dictionaries."""
+
+    _is_kind: ClassVar[Callable[[Any], bool]]
+    _kind: ClassVar[str]
+
+    def __init__(
+        self, estimator: Any, max_features: int | None = None, sparse: bool = False
+    ) -> None:
+        missing = [name for name in METHODS if not hasattr(estimator, name)]
+        if missing or not type(self)._is_kind(estimator):
+            raise TypeError(
+                f"estimator must be a {self._kind} with the methods {', '.join(METHODS)}, "
+                f"got {estimator!r}"
+            )
+        if max_features is not None and max_features < 1:
+            raise ValueError(f"max_features must be None or at least 1, got {max_features}")
+        self.estimator = estimator
+        self.max_features = max_features
+        self.sparse = sparse
+        self.estimator_ = clone(estimator)
+        self._vocabulary = Vocabulary(max_features, sparse)
+
+    @property
+    def feature_names(self) -> list[Hashable]:
+        """Names of the features that have a column, in the order of the columns."""
+        return list(self._vocabulary.columns)
+
+    def _learn_row(self, row: Any, y: Any, w: float) -> None:
+        """Learn one sample."""
+        self.estimator_.learn_one(row, y, sample_weight=w)
+
+    def _learn_rows(self, rows: Any, y: list[Any], weights: Floats) -> None:
+        """Learn samples in their order."""
+        self.estimator_.partial_fit(rows, y, sample_weight=weights)
+
+    def _teach_one(self, x: Features, y: Any, w: float) -> None:
+        """Learn a dictionary; its names are not known if that fails."""
+        vocabulary = self._vocabulary
+        if x.keys() <= vocabulary.columns.keys() and vocabulary.width > 0:
+            self._learn_row(vocabulary.row(x), y, w)
+            return
+        known = vocabulary.take_up(x)
+        try:
+            self._learn_row(vocabulary.row(x), y, w)
+        except BaseException:
+            vocabulary.forget(known)
+            raise
+
+    def _teach_many(self, X: Any, y: Any, w: Any) -> None:
+        """Learn the rows of a data frame, in their order."""
+        frame = into_frame(X)
+        labels = into_series(y).to_list()
+        if len(labels) != len(frame):
+            raise ValueError(f"X has {len(frame)} rows, y has {len(labels)}")
+        if not labels:
+            return
+        known = self._vocabulary.take_up(frame.columns)
+        try:
+            weights = np.array(np.broadcast_to(np.asarray(w, dtype=np.float64), len(labels)))
+            self._learn_rows(self._rows(frame), labels, weights)
+        except BaseException:
+            self._vocabulary.forget(known)
+            raise
+
+    def _rows(self, frame: Any) -> Any:
+        return self._vocabulary.rows(frame.columns, to_numpy(frame))

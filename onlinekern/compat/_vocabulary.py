@@ -1,0 +1,172 @@
+"""Samples that are dictionaries, as rows: each feature name has a column."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from onlinekern._typing import Array, Floats
+from onlinekern._warnings import warn
+
+
+class Vocabulary:
+    """Feature names in the order in which they came, and the rows that have a column for each.
+
+    Names that come in one sample are sorted, so that the order of a dictionary does not matter.
+    A feature that a sample lacks is 0.
+
+    Parameters
+    ----------
+    max_features : int or None
+        Width of the rows; None is the number of names of the first sample.
+    sparse : bool
+        Whether rows are CSR matrices.
+
+    Attributes
+    ----------
+    columns : dict
+        Name -> column; column k is the k-th name.
+    width : int
+        0 before the first sample.
+    """
+
+    def __init__(self, max_features: int | None, sparse: bool) -> None:
+        self.max_features = max_features
+        self.sparse = sparse
+        self.columns: dict[Hashable, int] = {}
+        self.width = 0
+        self.warned = False
+
+    def take_up(self, names: Collection[Hashable]) -> int:
+        """Give the names that are new a column each, as long as there are some.
+
+        Warns once of names that are left out.
+
+        Parameters
+        ----------
+        names : collection of hashable
+
+        Returns
+        -------
+        int
+            Number of names known before, for `forget`.
+
+        Raises
+        ------
+        ValueError
+            If the first sample has no features.
+        """
+        known = len(self.columns)
+        new = in_order([name for name in names if name not in self.columns])
+        if self.width == 0:
+            if not new:
+                raise ValueError("the first sample has no features")
+            self.width = self.max_features or len(new)
+        room = self.width - known
+        self.columns.update(zip(new[:room], range(known, self.width), strict=False))
+        if len(new) > room and not self.warned:
+            self.warned = True
+            warn(
+                f"feature {new[room]!r} is ignored, and so is every other new name: the model has "
+                f"{self.width} columns, all taken. Give max_features for features to come",
+                UserWarning,
+            )
+        return known
+
+    def forget(self, known: int) -> None:
+        """Take back what `take_up` did, when there were `known` names before."""
+        for name in list(self.columns)[known:]:
+            del self.columns[name]
+        if known == 0:
+            self.width = 0
+
+    def row(self, x: Mapping[Hashable, Any]) -> Any:
+        """The row of a sample; names without a column are left out.
+
+        Parameters
+        ----------
+        x : dict of hashable to number
+
+        Returns
+        -------
+        ndarray of shape (width,), or CSR matrix of shape (1, width), float64
+
+        Raises
+        ------
+        ValueError
+            If the value of a feature is no number.
+        """
+        try:
+            return self._sparse_row(x) if self.sparse else self._dense_row(x)
+        except (TypeError, ValueError, OverflowError):
+            check_numbers(x)
+            raise
+
+    def _dense_row(self, x: Mapping[Hashable, Any]) -> Floats:
+        known = len(self.columns)
+        try:
+            # The usual case: no feature is missing.
+            values = np.fromiter(map(x.__getitem__, self.columns), np.float64, known)
+        except KeyError:
+            values = np.array([x.get(name, 0.0) for name in self.columns], dtype=np.float64)
+        if known == self.width:
+            return values
+        row = np.zeros(self.width)
+        row[:known] = values
+        return row
+
+    def _sparse_row(self, x: Mapping[Hashable, Any]) -> Any:
+        columns = self.columns
+        pairs = sorted((columns[name], value) for name, value in x.items() if name in columns)
+        indices = np.array([column for column, _ in pairs], dtype=np.int32)
+        values = np.array([value for _, value in pairs], dtype=np.float64)
+        starts = np.array([0, len(pairs)], dtype=np.int32)
+        return sp.csr_matrix((values, indices, starts), shape=(1, self.width))
+
+    def rows(self, names: Collection[Hashable], values: Floats) -> Any:
+        """The rows of a batch; names without a column are left out.
+
+        Parameters
+        ----------
+        names : collection of hashable
+        values : ndarray of shape (n, number of names)
+
+        Returns
+        -------
+        ndarray or CSR matrix of shape (n, width), float64
+        """
+        places = [k for k, name in enumerate(names) if name in self.columns]
+        columns = np.array([self.columns[name] for name in names if name in self.columns], np.intp)
+        shape = (len(values), self.width)
+        if self.sparse:
+            found = sp.coo_matrix(values[:, places])
+            entries: tuple[Array, tuple[Array, Array]] = found.data, (found.row, columns[found.col])
+            rows = sp.csr_matrix(entries, shape=shape)
+            rows.sort_indices()
+            return rows
+        rows = np.zeros(shape)
+        rows[:, columns] = values[:, places]
+        return rows
+
+
+def in_order(names: list[Any]) -> list[Any]:
+    """Sorted names; those that cannot be compared, by their kind and text."""
+    try:
+        return sorted(names)
+    except TypeError:
+        return sorted(names, key=lambda name: (type(name).__name__, repr(name)))
+
+
+def check_numbers(x: Mapping[Hashable, Any]) -> None:
+    """Raise ValueError if the value of a feature is no number, and name it."""
+    for name, value in x.items():
+        try:
+            float(value)
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(
+                f"feature {name!r} is {value!r}, which is no number; "
+                "river.preprocessing.OneHotEncoder makes numbers of categories"
+            ) from None

@@ -1,0 +1,411 @@
+"""onlinekern's learners as models of river (``pip install 'onlinekern[river]'``).
+
+river's models take samples one by one, as dictionaries whose features come and go. `Learner` makes
+such a model of a learner with `partial_fit`, `learn_one` and `score_one`: of every stream learner
+of this library, and of a `StreamPipeline`. The model is part of river's pipelines, evaluations,
+ensembles and drift detectors. docs/river.md shows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, is_classifier, is_outlier_detector, is_regressor
+
+from onlinekern._validation import one_row
+
+try:
+    from river import base
+    from river.utils.dataframe import into_frame, to_native_frame, to_native_series
+except ImportError as error:
+    raise ImportError(
+        "onlinekern.compat.river needs river: pip install 'onlinekern[river]'"
+    ) from error
+
+from onlinekern.compat._classes import ClassesAsTheyCome
+from onlinekern.compat._on_dictionaries import Features, OnDictionaries
+
+__all__ = ["Learner", "RiverClassifier", "RiverDetector", "RiverRegressor"]
+
+
+class RiverClassifier(ClassesAsTheyCome, base.MiniBatchClassifier):
+    """A classifier of onlinekern as a classifier of river.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier, or a `StreamPipeline` that ends in one. It is cloned, not changed.
+    max_features : int or None, default=None
+        As in `Learner`.
+    sparse : bool, default=False
+        As in `Learner`.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The clone, which learns.
+    feature_names : list
+        Names of the features that have a column, in the order of the columns.
+
+    Notes
+    -----
+    Labels are of one kind, all text or all numbers (or bool). A new label becomes a class when it
+    comes. Until there are two, the last 1,000 samples are kept, and the only label is predicted;
+    they are learnt with the first sample of the second class. `SDROGDClassifier` cannot take up a
+    third one.
+
+    Examples
+    --------
+    >>> from onlinekern import PAClassifier
+    >>> from onlinekern.compat.river import RiverClassifier
+    >>> model = RiverClassifier(PAClassifier())
+    >>> model.predict_one({"length": 1.0, "width": 0.5})
+    >>> for k in range(20):
+    ...     model.learn_one({"length": k % 3, "width": 1.0}, "long" if k % 3 > 1 else "short")
+    >>> model.predict_one({"length": 2.0, "width": 1.0})
+    'long'
+    """
+
+    _is_kind = staticmethod(is_classifier)
+    _kind = "classifier"
+
+    def learn_one(self, x: Features, y: Any, w: float = 1.0) -> None:
+        """Learn one sample.
+
+        Parameters
+        ----------
+        x : dict
+            Feature name -> finite number.
+        y : label
+        w : float >= 0, default=1.0
+            Weight of the sample.
+
+        Raises
+        ------
+        ValueError
+            If a feature is no finite number, the weight is negative, or the label is of another
+            kind than those before. Nothing is learnt then.
+        """
+        self._teach_one(x, y, w)
+
+    def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
+        """Learn the rows of a data frame, in their order: what `learn_one` learns of each.
+
+        Parameters
+        ----------
+        X : data frame of shape (n_samples, n_features)
+        y : series of shape (n_samples,)
+        w : float or array-like of shape (n_samples,), default=1.0
+        """
+        self._teach_many(X, y, w)
+
+    def predict_one(self, x: Features, **kwargs: Any) -> Any:
+        """Label of a sample; None before the first one is learnt.
+
+        Parameters
+        ----------
+        x : dict
+        **kwargs : dict
+            Ignored.
+
+        Returns
+        -------
+        label or None
+        """
+        if len(self._labels) < 2:
+            return self._labels[0] if self._labels else None
+        score = self.estimator_.score_one(self._vocabulary.row(x))
+        return self._labels[score > 0 if isinstance(score, float) else int(score.argmax())]
+
+    def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
+        """Probabilities of the labels so far; none before the first sample is learnt.
+
+        Parameters
+        ----------
+        x : dict
+        **kwargs : dict
+            Ignored.
+
+        Returns
+        -------
+        dict of label to float
+        """
+        if len(self._labels) < 2:
+            return dict.fromkeys(self._labels, 1.0)
+        values = self.estimator_.predict_proba(one_row(self._vocabulary.row(x)))[0]
+        return dict(zip(self._labels, values.tolist(), strict=True))
+
+    def predict_many(self, X: Any) -> Any:
+        """Labels of the rows of a data frame.
+
+        Parameters
+        ----------
+        X : data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        series of shape (n_samples,)
+            Of the library of X, with its index.
+        """
+        frame = into_frame(X)
+        if len(self._labels) < 2:
+            labels = [self.predict_one({})] * len(frame)
+        else:
+            labels = self.estimator_.predict(self._rows(frame)).tolist()
+        return to_native_series(labels, name=None, like=frame)
+
+    def predict_proba_many(self, X: Any) -> Any:
+        """Probabilities of the labels so far, for the rows of a data frame.
+
+        Parameters
+        ----------
+        X : data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        data frame of shape (n_samples, n_classes)
+            Of the library of X, with its index; a column for each label.
+        """
+        frame = into_frame(X)
+        if len(self._labels) < 2:
+            values = np.ones((len(frame), len(self._labels)))
+        else:
+            values = self.estimator_.predict_proba(self._rows(frame))
+        return to_native_frame(dict(zip(self._labels, values.T, strict=True)), like=frame)
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        from onlinekern import PAClassifier
+
+        yield {"estimator": PAClassifier(random_state=0)}
+
+
+class RiverRegressor(OnDictionaries, base.MiniBatchRegressor):
+    """A regressor of onlinekern as a regressor of river.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A regressor, or a `StreamPipeline` that ends in one. It is cloned, not changed.
+    max_features : int or None, default=None
+        As in `Learner`.
+    sparse : bool, default=False
+        As in `Learner`.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The clone, which learns.
+    feature_names : list
+        Names of the features that have a column, in the order of the columns.
+
+    Examples
+    --------
+    >>> from onlinekern import AROWRegressor
+    >>> from onlinekern.compat.river import RiverRegressor
+    >>> model = RiverRegressor(AROWRegressor())
+    >>> model.predict_one({"size": 1.0})
+    0.0
+    >>> for k in range(200):
+    ...     model.learn_one({"size": k % 7}, 2.0 * (k % 7))
+    >>> round(model.predict_one({"size": 3.0}))
+    6
+    """
+
+    _is_kind = staticmethod(is_regressor)
+    _kind = "regressor"
+
+    def learn_one(self, x: Features, y: float, w: float = 1.0) -> None:
+        """Learn one sample.
+
+        Parameters
+        ----------
+        x : dict
+            Feature name -> finite number.
+        y : float
+        w : float >= 0, default=1.0
+            Weight of the sample.
+
+        Raises
+        ------
+        ValueError
+            If a feature or the target is no finite number, or the weight is negative. Nothing is
+            learnt then.
+        """
+        self._teach_one(x, y, w)
+
+    def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
+        """Learn the rows of a data frame, in their order: what `learn_one` learns of each.
+
+        Parameters
+        ----------
+        X : data frame of shape (n_samples, n_features)
+        y : series of shape (n_samples,)
+        w : float or array-like of shape (n_samples,), default=1.0
+        """
+        self._teach_many(X, y, w)
+
+    def predict_one(self, x: Features) -> float:
+        """Predicted target of a sample; 0.0 before the first one is learnt.
+
+        Parameters
+        ----------
+        x : dict
+
+        Returns
+        -------
+        float
+        """
+        if self._vocabulary.width == 0:
+            return 0.0
+        return float(self.estimator_.score_one(self._vocabulary.row(x)))
+
+    def predict_many(self, X: Any) -> Any:
+        """Predicted targets of the rows of a data frame.
+
+        Parameters
+        ----------
+        X : data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        series of shape (n_samples,)
+            Of the library of X, with its index.
+        """
+        frame = into_frame(X)
+        if self._vocabulary.width == 0:
+            values = np.zeros(len(frame))
+        else:
+            values = self.estimator_.predict(self._rows(frame))
+        return to_native_series(values, name=None, like=frame)
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        from onlinekern import PARegressor
+
+        yield {"estimator": PARegressor(random_state=0)}
+
+
+class RiverDetector(OnDictionaries, base.AnomalyDetector):
+    """An outlier detector of onlinekern as an anomaly detector of river.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A detector, or a `StreamPipeline` that ends in one. It is cloned, not changed.
+    max_features : int or None, default=None
+        As in `Learner`.
+    sparse : bool, default=False
+        As in `Learner`.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The clone, which learns.
+    feature_names : list
+        Names of the features that have a column, in the order of the columns.
+    """
+
+    _is_kind = staticmethod(is_outlier_detector)
+    _kind = "outlier detector"
+
+    def learn_one(self, x: Features, w: float = 1.0) -> None:
+        """Learn one sample.
+
+        Parameters
+        ----------
+        x : dict
+            Feature name -> finite number.
+        w : float >= 0, default=1.0
+            Weight of the sample.
+        """
+        self._teach_one(x, None, w)
+
+    def score_one(self, x: Features) -> float:
+        """How much of an outlier a sample is: the negative `decision_function`, > 0 for outliers.
+
+        Parameters
+        ----------
+        x : dict
+
+        Returns
+        -------
+        float
+            0.0 before the first sample is learnt.
+        """
+        if self._vocabulary.width == 0:
+            return 0.0
+        return -float(self.estimator_.score_one(self._vocabulary.row(x)))
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        from onlinekern import KernelMeanDetector
+
+        yield {"estimator": KernelMeanDetector(random_state=0)}
+
+
+def Learner(
+    estimator: Any, max_features: int | None = None, sparse: bool = False
+) -> RiverClassifier | RiverRegressor | RiverDetector:
+    """A model of river that learns with a clone of an estimator of this library.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier, regressor or outlier detector with `partial_fit`, `learn_one` and
+        `score_one`, or a `StreamPipeline` that ends in one. It is cloned, not changed.
+    max_features : int or None, default=None
+        Number of columns of the rows that the estimator sees. A kernel model cannot get columns in
+        mid-stream: they are there from the start, and are 0 until their feature comes. None: those
+        of the first sample are all there are.
+    sparse : bool, default=False
+        Whether the rows are CSR matrices: for thousands of columns of which a sample has few, words
+        of texts for example. A sample then costs some 30 microseconds more.
+
+    Returns
+    -------
+    RiverClassifier, RiverRegressor or RiverDetector
+        By the kind of the estimator.
+
+    Raises
+    ------
+    TypeError
+        If the estimator is of no such kind, or lacks a method.
+    ValueError
+        If max_features is less than 1.
+
+    Notes
+    -----
+    Features are numbers or bool. One that a sample lacks is 0. One without a column, because all
+    columns are taken, is ignored: a stream that runs unattended should not stop for a feature more.
+    The first one met while learning gives a warning that names it.
+
+    Columns that are 0 change no product and no distance, but ``gamma="auto"`` and
+    ``gamma="scale"``, the widths in `StreamClassifier` and the random Fourier features depend on
+    the number of columns.
+
+    Examples
+    --------
+    >>> from onlinekern import StreamClassifier
+    >>> from onlinekern.compat.river import Learner
+    >>> from river import datasets, evaluate, metrics
+    >>> model = Learner(StreamClassifier(random_state=0))
+    >>> metric = evaluate.progressive_val_score(
+    ...     datasets.Phishing(), model, metrics.Accuracy()
+    ... )
+    >>> metric.get() > 0.88
+    True
+    """
+    kinds = (RiverClassifier, RiverRegressor, RiverDetector)
+    for kind in kinds if isinstance(estimator, BaseEstimator) else ():
+        if kind._is_kind(estimator):
+            return kind(estimator, max_features, sparse)
+    raise TypeError(
+        f"estimator must be a classifier, regressor or outlier detector, got {estimator!r}"
+    )
