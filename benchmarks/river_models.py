@@ -1,0 +1,95 @@
+"""The learners as models of river, beside river's own: accuracy and time per sample.
+
+    python benchmarks/river_models.py [--repeat N]
+
+Each model predicts a dictionary, then learns it (predict_one, learn_one), behind river's
+StandardScaler; StreamClassifier scales by itself. The streams are river's, in their order. Times
+are processor time of one thread without the scaler, which has made its dictionaries before: medians
+of the runs. "own rows" is the same estimator with score_one and learn_one on arrays.
+"""
+
+import argparse
+import statistics
+import time
+import warnings
+
+import numpy as np
+from river import datasets, linear_model, preprocessing
+
+from onlinekern import KernelPAClassifier, PAClassifier, StreamClassifier
+from onlinekern.compat.river import Learner
+
+STREAMS = [datasets.Phishing, datasets.Bananas, datasets.ImageSegments]
+OURS = {
+    "PAClassifier": lambda: PAClassifier(random_state=0),
+    "KernelPAClassifier": lambda: KernelPAClassifier(random_state=0),
+    "StreamClassifier": lambda: StreamClassifier(random_state=0),
+}
+RIVERS = {
+    "river LogisticRegression": linear_model.LogisticRegression,
+    "river ALMAClassifier": linear_model.ALMAClassifier,
+    "river SoftmaxRegression": linear_model.SoftmaxRegression,
+}
+TWO_CLASSES = {"river LogisticRegression", "river ALMAClassifier"}
+
+
+def samples_of(stream, scaled):
+    """Return the samples of a stream, scaled by those before them."""
+    scaler = preprocessing.StandardScaler()
+    samples = []
+    for x, y in stream():
+        scaler.learn_one(x)
+        samples.append((scaler.transform_one(x) if scaled else x, y))
+    return samples
+
+
+def run(model, samples):
+    """Return the share of right predictions, and microseconds per sample."""
+    right = 0
+    start = time.process_time()
+    for x, y in samples:
+        right += model.predict_one(x) == y
+        model.learn_one(x, y)
+    spent = time.process_time() - start
+    return right / len(samples), spent / len(samples) * 1e6
+
+
+def run_rows(estimator, samples):
+    """Return microseconds per sample of an estimator that sees arrays."""
+    rows = np.array([[x[name] for name in sorted(x)] for x, _ in samples])
+    labels = [y for _, y in samples]
+    estimator.partial_fit(rows[:1], labels[:1], classes=sorted(set(labels)))
+    start = time.process_time()
+    for row, label in zip(rows[1:], labels[1:], strict=True):
+        estimator.score_one(row)
+        estimator.learn_one(row, label)
+    return (time.process_time() - start) / len(samples) * 1e6
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeat", type=int, default=5)
+    repeat = range(parser.parse_args().repeat)
+    warnings.simplefilter("ignore")
+    print("| stream | features | model | accuracy, % | µs | own rows, µs |")
+    print("|---|---:|---|---:|---:|---:|")
+    for stream in STREAMS:
+        for name in [*OURS, *RIVERS]:
+            samples = samples_of(stream, scaled=name != "StreamClassifier")
+            if name in TWO_CLASSES and len({y for _, y in samples}) > 2:
+                continue
+            make = OURS.get(name) or RIVERS[name]
+            runs = [run(Learner(make()) if name in OURS else make(), samples) for _ in repeat]
+            spent = statistics.median(time for _, time in runs)
+            alone = "-"
+            if name in OURS:
+                alone = f"{statistics.median(run_rows(make(), samples) for _ in repeat):.1f}"
+            print(
+                f"| {stream.__name__} | {len(samples[0][0])} | {name} | {100 * runs[0][0]:.1f} "
+                f"| {spent:.1f} | {alone} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
