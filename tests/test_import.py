@@ -13,7 +13,7 @@ import pytest
 import onlinekern
 
 SOURCE = Path(__file__).parents[1] / "onlinekern"
-OPTIONAL = {"typer", "rich", "matplotlib", "pyarrow"}
+OPTIONAL = {"typer", "rich", "matplotlib", "pyarrow", "river"}
 
 
 def python(code, **options):

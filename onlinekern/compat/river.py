@@ -310,6 +310,16 @@ class RiverDetector(OnDictionaries, base.AnomalyDetector):
         The clone, which learns.
     feature_names : list
         Names of the features that have a column, in the order of the columns.
+
+    Examples
+    --------
+    >>> from onlinekern import KernelMeanDetector
+    >>> from onlinekern.compat.river import RiverDetector
+    >>> model = RiverDetector(KernelMeanDetector(gamma=1.0, random_state=0))
+    >>> for k in range(100):
+    ...     model.learn_one({"level": k % 5 / 10})
+    >>> model.score_one({"level": 3.0}) > 0 > model.score_one({"level": 0.2})
+    True
     """
 
     _is_kind = staticmethod(is_outlier_detector)
@@ -324,6 +334,11 @@ class RiverDetector(OnDictionaries, base.AnomalyDetector):
             Feature name -> finite number.
         w : float >= 0, default=1.0
             Weight of the sample.
+
+        Raises
+        ------
+        ValueError
+            If a feature is no finite number, or the weight is negative. Nothing is learnt then.
         """
         self._teach_one(x, None, w)
 
