@@ -147,12 +147,12 @@ class WarmingUp(OnlineEstimator):
             if model is vars(self).get("_model"):
                 # It is replaced: who predicts meanwhile never sees half of a call.
                 model = copy.copy(model)
-            _, made = super()._learn(model, X, y, weight, piece, scores)
+            _, made = super()._learn(model, X, y, weight, piece, scores, noted)
             predictions[piece] = made[piece]
             self._warm_up = self._warm_up.keep(X, y, weight, piece)
             model = self._measured_anew(model)
         if len(rest):
-            _, made = super()._learn(model, X, y, weight, rest, scores)
+            _, made = super()._learn(model, X, y, weight, rest, scores, noted)
             predictions[rest] = made[rest]
             if is_warming_up(self):
                 self._warm_up = self._warm_up.keep(X, y, weight, rest)

@@ -107,13 +107,13 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     """Classification of raw streams, with nothing to choose.
 
     Features come in any units, dense or sparse; classes are taken up as they come (`classes` may be
-    given, but need not); drift and noise are what they are. Inside,
-    features are scaled by their running moments, and ten experts race: kernel least squares of
-    three widths, two more that forget, linear least squares with and without forgetting, linear
-    PA-I, gradient descent on Fourier features, and a budgeted kernel PA. Each sample is answered by
-    their vote, then learnt. The share of an expert in the vote is ``exp(-60 (sqrt(e) - sqrt(min
-    e)))``, where e is the discounted mean (0.999) of its mistakes so far. Experts that lose sleep:
-    they learn every eighth segment of 256 samples, and are woken when the vote gets worse.
+    given, but need not); the stream may drift. Inside, features are scaled by their running
+    moments, and ten experts race: kernel least squares of three widths, two more that forget,
+    linear least squares with and without forgetting, linear PA-I, gradient descent on Fourier
+    features, and a budgeted kernel PA. Each sample is answered by their vote, then learnt. The
+    share of an expert in the vote is ``exp(-60 (sqrt(e) - sqrt(min e)))``, where e is the
+    discounted mean (0.999) of its mistakes so far. Experts that lose sleep: they learn every eighth
+    segment of 256 samples, and are woken when the vote gets worse.
 
     Parameters
     ----------

@@ -191,7 +191,9 @@ def test_all_regressors_learn_a_line():
         name for name, method in METHODS.items() if method.regressor and not method.batch
     }
     for method in methods:
-        assert method.errors[0] < 0.75 * y.std(), method.name
+        # All methods get the wide kernel that suits a line; these two learn slowly with it.
+        most = 0.75 if method.name in ("dualsgd", "spa-paper") else 0.6
+        assert method.errors[0] < most * y.std(), method.name
 
 
 def test_equal_seeds_give_equal_results(source):

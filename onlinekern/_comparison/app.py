@@ -87,8 +87,6 @@ def compare(
         "samples.")] = False,
     window: Annotated[int, typer.Option(
         metavar="N", help="How many samples are the last ones.")] = comparison.WINDOW,
-    shuffle: Annotated[bool, typer.Option(
-        "--shuffle/--no-shuffle", help="The older name of --in-order.", hidden=True)] = True,
     n_features: Annotated[int | None, typer.Option(
         metavar="N", help="Features of LIBSVM files, if more than the largest index shows.",
         show_default=False)] = None,
@@ -120,7 +118,7 @@ def compare(
     """
     options = dict(locals())
     options["settings"] = settings or []
-    options["shuffle"] = not options.pop("in_order") and shuffle
+    options["shuffle"] = not options.pop("in_order")
     comparison.run(comparison.Request(**options), _console(), _console(stderr=True))
 
 
@@ -132,7 +130,7 @@ def train(
     output: Annotated[str, typer.Option(
         "--output", "-o", metavar="FILE", help="The model file.", show_default=False)],
     target: Annotated[str | None, typer.Option(
-        metavar="NAME", help="Target column of CSV and Parquet files.",
+        metavar="NAME", help="Target column of CSV, Parquet and Arrow files.",
         show_default=False)] = None,
     method: Annotated[str, typer.Option(
         metavar="NAME", help="What learns; `onlinekern methods` lists them. stream has nothing to "

@@ -6,13 +6,10 @@ order too. Candidates are ranked by their errors over the second half of what th
 which is the same samples for all of them: twelve learn an eighth of the head, six a quarter, three
 half of it, and two all of it, which is twice what one of them learns in three orders.
 
-``benchmarks/search.py`` compares races with runs of all candidates over the whole head. What counts
-is that the last ones learn all of the head, and that the first rung is not too short; more orders
-count less. Tried on seven learners and 13 sets (87 searches): this race ended 0.1 % ahead of the
-whole search on average and 8 % behind it at most; three orders, but no more than half of the head,
-0.4 % behind it and 12 % at most, for 2.6 runs; first rungs of 312 samples up to 37 %, on ijcnn1,
-where one label in ten is positive. A first rung costs more than its samples, too: a model is made
-and grows, which for kernel least squares is a third of the time in the first eighth of the head.
+What counts is that the last ones learn all of the head, and that the first rung is not too short:
+more orders count less. A first rung costs more than its samples, too: a model is made and grows.
+``benchmarks/search.py`` compares races with runs of all candidates over the whole head;
+docs/defaults.md has its figures.
 
 References
 ----------

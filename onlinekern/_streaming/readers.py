@@ -25,8 +25,8 @@ from scipy import sparse
 from onlinekern.core.samples.text import parse_libsvm
 
 CHUNK_BYTES = 4 << 20
-# A line is held in memory, and its entries as objects, which take ten times as much. A longer one
-# comes from a binary file, not from samples.
+# A line is held in memory, and when a fault is searched in it, its entries as objects, which take
+# ten times as much. A longer one comes from a binary file, not from samples.
 LONGEST_LINE = 64 << 20
 # "1:2 ", on average more: indices ascend.
 SHORTEST_ENTRY = 4
