@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from onlinekern.spa import SPARegressor as SPARegressor
     from onlinekern.stream_learners import StreamClassifier as StreamClassifier
     from onlinekern.stream_learners import StreamRegressor as StreamRegressor
+    from onlinekern.tables import TableEncoder as TableEncoder
 
     __version__: str
 

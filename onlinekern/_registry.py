@@ -41,6 +41,7 @@ PUBLIC_CLASSES = {
     "sketch": ("FrequentDirections",),
     "stream_learners": ("StreamClassifier", "StreamRegressor"),
     "spa": ("SPAClassifier", "SPAOneClass", "SPARegressor"),
+    "tables": ("TableEncoder",),
 }
 
 

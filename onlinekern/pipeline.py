@@ -224,6 +224,26 @@ class StreamPipeline(Savable, Pipeline):
         score: float | Floats = self.steps[-1][1].score_one(x)
         return score
 
+    @available_if(final_has("predict_interval"))
+    def predict_interval(self, X: Samples, coverage: float = 0.9) -> tuple[Array, Array]:
+        """Intervals that hold the targets with a probability, as of the learner.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            What the first step takes.
+        coverage : float in (0, 1), default=0.9
+
+        Returns
+        -------
+        lower, upper : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        for _, step in self._transformers():
+            X = step.transform(X)
+        intervals: tuple[Array, Array] = self.steps[-1][1].predict_interval(X, coverage)
+        return intervals
+
     def _teach(self, method: str, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
         """Call the method of the learner with what the transformers, that learn too, make of X."""
         given = {"classes": classes, "sample_weight": sample_weight}

@@ -1,13 +1,14 @@
 """Streams: files read in bounded memory and replayed in random orders, and artificial ones.
 
-``open_source`` reads a LIBSVM, CSV or Parquet file once into a spool and gives a ``Source``, which
-can be read any number of times, in file order or in a fresh random permutation, as blocks
-``(X, y)``. Memory does not grow with the file. ``read_blocks`` reads files once, straight through.
+``open_source`` reads a file once into a spool and gives a ``Source``, which can be read any number
+of times, in file order or in a fresh random permutation, as blocks ``(X, y)``. Memory does not grow
+with the file. ``read_blocks`` reads files once, straight through, and ``read_tables`` gives the
+columns of tables as they are.
 
     reader -> Source -> spool, statistics -> layout -> blocks for the learner
 
-in the modules ``readers``, ``tables``, ``source``, ``spool``, ``statistics`` and ``layout`` of
-``onlinekern._streaming``.
+in the modules ``reading``, ``readers``, ``tables``, ``json_lines``, ``source``, ``spool``,
+``statistics`` and ``layout`` of ``onlinekern._streaming``.
 
 Artificial streams that change are classes, which can be read as often as one likes: ``take`` gives
 the first samples, ``blocks`` all of them, without end. ``ConceptDrift`` joins concepts into a
@@ -19,8 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from scipy import sparse
 
@@ -29,7 +29,8 @@ from onlinekern._streaming.chaotic import lorenz, mackey_glass
 from onlinekern._streaming.concepts import LED, SEA, STAGGER, Mixed, Sine
 from onlinekern._streaming.drifting import ConceptDrift, DriftStream
 from onlinekern._streaming.moving import Hyperplane, RandomRBF
-from onlinekern._streaming.readers import LibsvmReader, StreamError, name_of
+from onlinekern._streaming.readers import StreamError, name_of
+from onlinekern._streaming.reading import PLAIN, Reading, reader_of
 from onlinekern._streaming.source import (
     Source,
     SourceOptions,
@@ -44,7 +45,11 @@ from onlinekern._streaming.synthetic import (
     two_normals,
     two_spirals,
 )
+from onlinekern._tables import TableError
 from onlinekern._typing import Array, Sparse
+
+if TYPE_CHECKING:
+    from onlinekern.tables import TableEncoder
 
 __all__ = [
     "LED",
@@ -57,6 +62,7 @@ __all__ = [
     "Hyperplane",
     "Mixed",
     "RandomRBF",
+    "Reading",
     "Sine",
     "Source",
     "StreamError",
@@ -67,53 +73,10 @@ __all__ = [
     "mackey_glass",
     "open_source",
     "read_blocks",
+    "read_tables",
     "two_normals",
     "two_spirals",
 ]
-
-PACKED = (".gz", ".bz2", ".xz")
-
-
-def reader_of(
-    path: Any,
-    target: str | None = None,
-    like: Any = None,
-    labelled: bool = True,
-    faults: list[str] | None = None,
-) -> Any:
-    """Return the reader for a file name; `like` is the reader or source of an earlier file.
-
-    Of files that are not `labelled`, the targets are not wanted. With `faults`, faulty lines of
-    LIBSVM text are noted there and left out.
-    """
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    if suffixes and suffixes[-1] in PACKED:
-        suffixes.pop()
-    kind = suffixes[-1] if suffixes else ""
-    if kind not in (".csv", ".tsv", ".parquet", ".pq", ".arrow", ".arrows", ".feather"):
-        if target is not None and labelled:
-            raise StreamError(
-                f"{path}: only CSV, Parquet and Arrow files have a target column to name"
-            )
-        if like is not None and like.feature_names is not None:
-            raise StreamError(f"{path}: not of the same kind of file as the first one, a table")
-        return LibsvmReader(path, faults)
-    if like is not None and like.feature_names is None:
-        raise StreamError(f"{path}: a table, the first file is none")
-    try:
-        from onlinekern._streaming.tables import ArrowReader, CsvReader, ParquetReader
-
-        if kind in (".parquet", ".pq"):
-            return ParquetReader(path, target, like, labelled)
-        if kind in (".arrow", ".arrows", ".feather"):
-            return ArrowReader(path, target, like, labelled)
-        delimiter = "\t" if kind == ".tsv" else ","
-        return CsvReader(path, target, like, labelled, delimiter)
-    except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        raise StreamError(
-            f"{path}: reading it needs {package}: pip install 'onlinekern[cli]'"
-        ) from error
 
 
 def open_source(
@@ -121,6 +84,8 @@ def open_source(
     target: str | None = None,
     *,
     like: Source | None = None,
+    encoder: TableEncoder | None = None,
+    reading: Reading = PLAIN,
     **options: Unpack[SourceOptions],
 ) -> Source:
     """Read a file into a ``Source``.
@@ -129,13 +94,19 @@ def open_source(
     ----------
     path : str or path
         LIBSVM text, or ``.csv``, ``.tsv``, ``.parquet``, ``.arrow`` (IPC file or stream; also
-        ``.arrows``, ``.feather``); text may be packed (gzip, bzip2, xz).
-        "-" is LIBSVM text from standard input.
+        ``.arrows``, ``.feather``), ``.jsonl`` (JSON lines; also ``.ndjson``); text may be packed
+        (gzip, bzip2, xz). "-" is standard input: LIBSVM text, or with a target CSV, JSON lines or
+        an Arrow stream, whichever it begins like.
     target : str, optional
-        Name of the target column of a CSV, Parquet or Arrow file.
+        Name of the target column of a table.
     like : Source, optional
         The training stream to which this test stream belongs. Columns are put in its order by
         name; LIBSVM files with fewer features are padded with zeros, with more are refused.
+    encoder : TableEncoder, optional
+        What makes features of the columns of a table. It learns each row as it is read; of a test
+        stream (`like`) it only transforms them. Without it, all columns must be numbers.
+    reading : Reading, optional
+        What the file's name does not tell.
     **options
         As ``Source``: dtype, scale, task, zero_based, limit, n_features, budget.
 
@@ -150,10 +121,26 @@ def open_source(
     OSError
         If it cannot be opened.
     """
-    reader = reader_of(path, target, like)
-    source = Source(reader.blocks(), name=name_of(path), like=like, **options)
+    reader = reader_of(path, target, like, reading=reading)
+    blocks = reader.blocks()
+    if encoder is not None and reader.feature_names is not None:
+        encode = encoder.learn_transform if like is None else encoder.transform
+        blocks = encoded(reader, encode)
+        options["zero_based"] = True
+    source = Source(blocks, name=name_of(path), like=like, **options)
     source.feature_names = reader.feature_names
     return source
+
+
+def encoded(reader: Any, encode: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield (X, y) with what an encoder makes of the columns; its errors name the file's row."""
+    first = 1
+    for X, y in reader.tables():
+        try:
+            yield encode(X), y
+        except TableError as error:
+            raise StreamError(f"{reader.name}, {error.at(first)}") from error
+        first += len(y)
 
 
 class Blocks:
@@ -171,13 +158,13 @@ class Blocks:
         self,
         paths: list[Any],
         target: str | None,
-        form: Form,
+        form: Form | Columns,
         like: Any = None,
         labelled: bool = True,
-        faults: list[str] | None = None,
+        reading: Reading = PLAIN,
     ) -> None:
         self._rest = iter(paths)
-        self._target, self._form, self._options = target, form, (labelled, faults)
+        self._target, self._form, self._options = target, form, (labelled, reading)
         self._reader = reader_of(next(self._rest), target, like, *self._options)
         self._blocks = self._all()
 
@@ -197,8 +184,7 @@ class Blocks:
 
     def _all(self) -> Iterator[tuple[Any, Any]]:
         while True:
-            for X, y in self._reader.blocks():
-                yield self._form.rows(X, name_of(self._reader.path)), y
+            yield from self._form.blocks(self._reader)
             path = next(self._rest, None)
             if path is None:
                 return
@@ -213,10 +199,11 @@ class Form:
     zero_based: bool
     dtype: str
 
-    def rows(self, X: Any, name: str) -> Any:
-        if sparse.issparse(X):
-            X = self._shifted(X, name)
-        return stored(X, self.dtype, name)
+    def blocks(self, reader: Any) -> Iterator[tuple[Any, Any]]:
+        name = name_of(reader.path)
+        for X, y in reader.blocks():
+            X = self._shifted(X, name) if sparse.issparse(X) else X
+            yield stored(X, self.dtype, name), y
 
     def _shifted(self, X: Any, name: str) -> Any:
         if self.n_features is None:
@@ -230,6 +217,15 @@ class Form:
             )
         shape = (X.shape[0], self.n_features)
         return sparse.csr_matrix((X.data, X.indices - first, X.indptr), shape=shape)
+
+
+class Columns:
+    """The form that `read_tables` gives: the columns of a table as they are."""
+
+    def blocks(self, reader: Any) -> Iterator[tuple[Any, Any]]:
+        if reader.feature_names is None:
+            raise StreamError(f"{name_of(reader.path)}: LIBSVM text is no table")
+        yield from reader.tables()
 
 
 def read_blocks(
@@ -288,7 +284,62 @@ def read_blocks(
     """
     check_dtype(dtype)
     check_count("n_features", n_features, optional=True)
+    return Blocks(files(paths), target, Form(n_features, zero_based, dtype), like)
+
+
+def read_tables(
+    paths: str | PathLike[str] | Iterable[str | PathLike[str]],
+    target: str | None,
+    *,
+    like: Blocks | Source | None = None,
+    reading: Reading = PLAIN,
+) -> Blocks:
+    """Read tables once, straight through, as blocks (X, y) with their columns as they are.
+
+    For pipelines that begin with a `TableEncoder`: X is a pyarrow RecordBatch, of Arrow files
+    without a copy. Several files are one stream, as in `read_blocks`.
+
+    Parameters
+    ----------
+    paths : str or path, or a list of them
+        CSV, TSV, Parquet, Arrow IPC or JSON lines, as ``open_source``.
+    target : str or None
+        Name of the target column; None if there is none: y are zeros then.
+    like : Blocks or Source, optional
+        What was read before: these files go on with its columns and its kind of targets.
+    reading : Reading, optional
+        What a file's name does not tell: format, separator, decimal sign, header, kinds of columns.
+
+    Returns
+    -------
+    Blocks
+        An iterator of pairs: X, RecordBatch of the columns besides the target; y, ndarray of
+        shape (rows,), float64 or text.
+
+    Raises
+    ------
+    StreamError
+        As `read_blocks`.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from onlinekern import StreamClassifier, TableEncoder, make_stream_pipeline
+    >>> from onlinekern.streams import read_tables
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "rows.csv"
+    >>> _ = file.write_text("town;size;sold\\nUlm;3;yes\\nBonn;;no\\n")
+    >>> model = make_stream_pipeline(TableEncoder(), StreamClassifier())
+    >>> for X, y in read_tables(file, "sold"):
+    ...     model = model.partial_fit(X, y)
+    >>> model[0].kinds_
+    {'town': 'category', 'size': 'number'}
+    """
+    return Blocks(files(paths), target, Columns(), like, target is not None, reading)
+
+
+def files(paths: Any) -> list[Any]:
+    """A list of one or more paths."""
     paths = [paths] if isinstance(paths, str | PathLike) else list(paths)
     if not paths:
         raise StreamError("no files to read")
-    return Blocks(paths, target, Form(n_features, zero_based, dtype), like)
+    return paths

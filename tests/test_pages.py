@@ -17,7 +17,13 @@ PAGES = sorted(
     for path in (ROOT / folder).glob("*.md")
 )
 # Pages whose Python examples run by themselves; test_consumers.py builds those of docs/c_api.md.
-WITH_EXAMPLES = ["README.md", "docs/drift.md", "docs/files.md", "docs/passive_aggressive.md"]
+WITH_EXAMPLES = [
+    "README.md",
+    "docs/drift.md",
+    "docs/files.md",
+    "docs/passive_aggressive.md",
+    "docs/tables.md",
+]
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 FENCED = re.compile(r"^```.*?^```$", re.M | re.S)
 

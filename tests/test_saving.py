@@ -41,7 +41,8 @@ def again(tmp_path):
 
 def test_the_tables_hold_every_class():
     assert TRANSFORMERS == [
-        "FourierFeatures", "FrequentDirections", "NystroemFeatures", "OnlineStandardScaler"
+        "FourierFeatures", "FrequentDirections", "NystroemFeatures", "OnlineStandardScaler",
+        "TableEncoder",
     ]  # fmt: skip
     assert ESTIMATORS.keys() < CLASSES.keys()
 
@@ -133,6 +134,10 @@ def test_what_fit_has_learnt(name, layout, stream, as_layout, same_state, again)
 @every_layout
 @pytest.mark.parametrize("name", TRANSFORMERS)
 def test_transformers(name, layout, dtype, stream, as_layout, again):
+    if name == "TableEncoder":
+        pytest.importorskip("pyarrow")
+        if layout in ("csr", "wide"):
+            pytest.skip("it takes no sparse rows")
     X = as_layout(stream()[0] / 3, layout, dtype)
     if layout == "wide":
         X = X[:, 2990:]

@@ -102,8 +102,8 @@ def test_what_is_learnt_is_what_the_library_learns(folder, capsys):
     run(capsys, "train", "train.csv", "--target", "sold", "-o", "plain.okn", *SMALL,
         "--scale", "none", "--limit", 1200)  # fmt: skip
     plain = onlinekern.load("plain.okn")
-    assert type(plain) is onlinekern.KernelPAClassifier
-    assert plain.n_seen_ == 1200
+    assert [type(step).__name__ for step in plain] == ["TableEncoder", "KernelPAClassifier"]
+    assert plain[-1].n_seen_ == 1200
 
 
 def test_pipes_of_libsvm_text(folder):
@@ -142,7 +142,15 @@ def test_targets_are_numbers(folder, capsys):
     np.testing.assert_allclose(np.array(out.split(), float), 1e6 + 1e3 * X[:5, 1], rtol=1e-4)
     code, _, err = run(capsys, "predict", "m.okn", "new.csv", "--what", "probabilities")
     assert code == 2
-    assert "StreamPipeline has no predict_proba" in err
+    assert "KernelRLSRegressor has no predict_proba" in err
+    code, out, _ = run(capsys, "predict", "m.okn", "new.csv", "--what", "intervals", "--coverage",
+                       "0.5")  # fmt: skip
+    head, *lines = out.splitlines()
+    assert (code, head) == (0, "lower,upper")
+    expected = onlinekern.load("m.okn").predict_interval(X[:5], 0.5)
+    np.testing.assert_array_equal(np.loadtxt(lines, delimiter=","), np.column_stack(expected))
+    code, _, err = run(capsys, "predict", "m.okn", "new.csv", "--coverage", "1.5")
+    assert (code, "--coverage must be between 0 and 1" in err) == (2, True)
 
 
 @pytest.mark.parametrize("method", [["--param", "time_budget=5"], SMALL])
@@ -214,7 +222,11 @@ def test_ctrl_c_saves(folder):
         ),
         (["train.csv", "--target", "sold", "-o", "m.okn", "--task", "guess"], "unknown 'guess'"),
         (["-", "-", "-o", "m.okn"], "only once"),
-        (["train.csv", "--target", "sold", "-o", "m.okn", "--on-error", "skip"], "LIBSVM text"),
+        (["train.csv", "--target", "sold", "-o", "m.okn", "--column", "x=word"], "unknown 'word'"),
+        (["train.csv", "--target", "sold", "-o", "m.okn", "--column", "q=text"], "no column 'q'"),
+        (["train.csv", "--target", "sold", "-o", "m.okn", "--missing", "no"], "unknown 'no'"),
+        (["train.csv", "--target", "sold", "-o", "m.okn", "--format", "xml"], "unknown 'xml'"),
+        (["train.csv", "--target", "sold", "-o", "m.okn", "--separator", ";;"], "one character"),
         (["train.txt", "-o", "m.okn", "--on-error", "go on"], "unknown 'go on'"),
     ],
 )
@@ -276,8 +288,8 @@ def test_info_tells_what_a_model_is(folder, capsys):
     run(capsys, "train", "train.csv", "--target", "sold", "-o", "m.okn", "--param", "time_budget=5")
     code, out, _ = run(capsys, "info", "m.okn")
     assert code == 0
-    for text in ("StreamClassifier(", "features: x, y, z", "classes: no, yes", "learnt: 2,500",
-                 "mistakes before learning: ", "the same plainly"):  # fmt: skip
+    for text in ("StreamClassifier(", "x: number", "features: 3", "classes: no, yes",
+                 "learnt: 2,500", "mistakes before learning: ", "the same plainly"):  # fmt: skip
         assert text in out
     run(capsys, "train", "train.txt", "-o", "k.okn", *SMALL)
     out = run(capsys, "info", "k.okn")[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from ast import literal_eval
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,17 @@ def parse_value(text: str) -> Any:
     except (ValueError, SyntaxError):
         return text
     return value if isinstance(value, int | float) else text
+
+
+def parse_pairs(option: str, texts: Iterable[str]) -> dict[str, str]:
+    """NAME=VALUE as name -> text; ValueError, which names the option, of anything else."""
+    found = {}
+    for text in texts:
+        name, _, value = (part.strip() for part in text.rpartition("="))
+        if not name or not value:
+            raise ValueError(f"{option} {text!r}: expected NAME=VALUE")
+        found[name] = value
+    return found
 
 
 @contextmanager

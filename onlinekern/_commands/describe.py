@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from onlinekern.tables import TableEncoder, encoder_of
+
 # More names or classes than this are counted, not listed.
 MOST_LISTED = 20
 
@@ -16,8 +18,12 @@ def lines_about(model: Any) -> Iterator[str]:
     if not hasattr(model, "n_features_in_"):
         yield "has learnt nothing yet"
         return
-    names = getattr(model, "feature_names_in_", None)
-    yield f"features: {listed(names) if names is not None else f'{model.n_features_in_:,}'}"
+    encoder = encoder_of(model)
+    if encoder is not None:
+        yield from lines_about_columns(encoder)
+    names = None if encoder is not None else getattr(model, "feature_names_in_", None)
+    n_features = learner.n_features_in_
+    yield f"features: {listed(names) if names is not None else f'{n_features:,}'}"
     if hasattr(learner, "classes_"):
         yield f"classes: {listed(learner.classes_)}"
     if hasattr(learner, "n_seen_"):
@@ -28,6 +34,16 @@ def lines_about(model: Any) -> Iterator[str]:
         yield f"support vectors: {learner.n_support_:,}"
     if hasattr(learner, "report"):
         yield from str(learner.report()).splitlines()
+
+
+def lines_about_columns(encoder: TableEncoder) -> Iterator[str]:
+    """Yield the columns of the tables that a model takes, with the kind of each."""
+    kinds = list(encoder.kinds_.items())
+    yield f"columns: {len(kinds):,}"
+    for name, kind in kinds[:MOST_LISTED]:
+        yield f"  {name}: {kind}"
+    if len(kinds) > MOST_LISTED:
+        yield "  ..."
 
 
 def listed(values: Any) -> str:

@@ -13,12 +13,19 @@ from typing import Any
 import numpy as np
 
 from onlinekern._commands.arguments import check_readable, check_writable, one_of, writing
-from onlinekern._commands.rows import Columns, pieces
+from onlinekern._commands.rows import Known, pieces, reading_of, rows_from
 from onlinekern._saving.atomic import replacing
 from onlinekern._validation import names_are_no_matter
-from onlinekern.streams import Blocks, Form, StreamError
+from onlinekern.streams import Blocks, Columns, Form, StreamError
+from onlinekern.tables import encoder_of
 
-ANSWERS = ("labels", "scores", "probabilities")
+# What is asked for -> the method of a model that tells.
+ANSWERS = {
+    "labels": "predict",
+    "scores": "decision_function",
+    "probabilities": "predict_proba",
+    "intervals": "predict_interval",
+}
 
 
 @dataclass(frozen=True)
@@ -31,10 +38,18 @@ class PredictRequest:
     what: str
     target: str | None
     zero_based: bool
+    format: str | None = None
+    separator: str | None = None
+    decimal: str = "."
+    header: bool = True
+    coverage: float = 0.9
 
     def check(self) -> None:
         """Raise ValueError or OSError for whatever can be seen to be wrong without the data."""
         one_of("--what", self.what, ANSWERS)
+        reading_of(self)
+        if not 0 < self.coverage < 1:
+            raise ValueError(f"--coverage must be between 0 and 1, got {self.coverage}")
         check_readable(self.model)
         if self.data != "-":
             check_readable(self.data)
@@ -48,12 +63,9 @@ def predict(request: PredictRequest) -> None:
 
     request.check()
     model = load(request.model)
-    answer = answer_of(model, request.what, request.model)
-    names = getattr(model, "feature_names_in_", None)
-    like = Columns(None if names is None else list(names), None)
-    form = Form(int(model.n_features_in_), request.zero_based, "float64")
+    answer = answer_of(model, request)
     try:
-        blocks = Blocks([request.data], request.target, form, like, labelled=False)
+        blocks = blocks_of(request, model)
     except StreamError as error:
         raise StreamError(f"{error} (the first file: that of {request.model})") from error
     with names_are_no_matter(), open_output(request.output) as stream:
@@ -61,22 +73,44 @@ def predict(request: PredictRequest) -> None:
         header = header_of(model, request.what)
         if header:
             lines.writerow(header)
-        for X, _ in pieces(blocks):
-            lines.writerows(rows_of(answer(X)))
+        n_rows = 0
+        for X, y in pieces(blocks):
+            with rows_from(n_rows + 1):
+                lines.writerows(rows_of(answer(X)))
+            n_rows += len(y)
 
 
-def answer_of(model: Any, what: str, path: str) -> Any:
-    """The method of a model that gives the answers wanted; ValueError if it has none."""
+def blocks_of(request: PredictRequest, model: Any) -> Blocks:
+    """The rows, as the model takes them."""
+    encoder = encoder_of(model)
+    if encoder is not None:
+        kinds = encoder.kinds_
+        known, reading = Known(list(kinds), None), reading_of(request, kinds.items())
+        return Blocks([request.data], request.target, Columns(), known, False, reading)
+    names = getattr(model, "feature_names_in_", None)
+    known = Known(None if names is None else list(names), None)
+    form = Form(int(model.n_features_in_), request.zero_based, "float64")
+    return Blocks([request.data], request.target, form, known, False, reading_of(request))
+
+
+def answer_of(model: Any, request: PredictRequest) -> Any:
+    """A function that gives the answers wanted for rows; ValueError if the model has none."""
     if not hasattr(model, "n_features_in_"):
-        raise ValueError(f"{path}: this {type(model).__name__} has learnt nothing yet")
-    name = {"labels": "predict", "scores": "decision_function", "probabilities": "predict_proba"}
-    if not hasattr(model, name[what]):
-        raise ValueError(f"--what {what}: {type(model).__name__} has no {name[what]}")
-    return getattr(model, name[what])
+        raise ValueError(f"{request.model}: this {type(model).__name__} has learnt nothing yet")
+    name = ANSWERS[request.what]
+    method = getattr(model, name, None)
+    if method is None:
+        learner = model.steps[-1][1] if hasattr(model, "steps") else model
+        raise ValueError(f"--what {request.what}: {type(learner).__name__} has no {name}")
+    if request.what == "intervals":
+        return lambda X: np.column_stack(method(X, request.coverage))
+    return method
 
 
 def header_of(model: Any, what: str) -> list[str]:
     """The names of the columns where there are several; none for a single one."""
+    if what == "intervals":
+        return ["lower", "upper"]
     classes = getattr(model, "classes_", None)
     if classes is None or what == "labels" or (what == "scores" and len(classes) == 2):
         return []

@@ -3,32 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NamedTuple
 
+from onlinekern._commands.arguments import one_of
 from onlinekern._streaming.readers import LibsvmReader, StreamError
-from onlinekern.streams import reader_of
+from onlinekern._streaming.reading import KNOWN, Reading, reader_of
+from onlinekern._tables import TableError
 
 # So many rows are learnt or predicted at a time: Ctrl-C acts between two pieces.
 PIECE = 1000
+# What a shell does not hand on easily.
+SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}
 
 
-class Columns(NamedTuple):
+class Known(NamedTuple):
     """What a file must have, as a reader that was read before would tell."""
 
     feature_names: list[str] | None
     text_labels: bool | None
 
 
-def count_features(paths: Iterable[str], zero_based: bool, skip_faults: bool) -> int | None:
+def reading_of(options: Any, kinds: Any = (), faults: list[str] | None = None) -> Reading:
+    """How the files of a request are read.
+
+    Parameters
+    ----------
+    options : request with the attributes format, separator, decimal and header
+    kinds : iterable of (str, str)
+        Column and kind.
+    faults : list of str or None
+        As in `Reading`.
+
+    Raises
+    ------
+    ValueError
+        If an option cannot be.
+    """
+    if options.format is not None:
+        one_of("--format", options.format, KNOWN)
+    separator = SEPARATORS.get(options.separator, options.separator)
+    for name, mark in (("separator", separator), ("decimal", options.decimal)):
+        if mark is not None and (len(mark.encode()) != 1 or mark in '"\n\r'):
+            raise ValueError(f"--{name} must be one character, got {mark!r}")
+    return Reading(options.format, separator, options.decimal, options.header, tuple(kinds), faults)
+
+
+@contextmanager
+def rows_from(first: int) -> Iterator[None]:
+    """A context in which errors of a value of a table name the row of the stream."""
+    try:
+        yield
+    except TableError as error:
+        raise StreamError(error.at(first)) from error
+
+
+def count_features(paths: Iterable[str], zero_based: bool, reading: Reading) -> int | None:
     """The number of features of LIBSVM files, which do not tell it: they are read for it.
 
-    None for tables. Lines with faults are an error, unless they are to be skipped.
+    None for tables. Lines with faults are an error, unless they are to be left out.
     """
+    if reading.faults is not None:  # noted when the lines are learnt
+        reading = replace(reading, faults=[])
     largest = -1
     for path in paths:
         if path == "-":
             raise StreamError("LIBSVM text from standard input needs --n-features")
-        reader = reader_of(path, faults=[] if skip_faults else None)
+        reader = reader_of(path, reading=reading)
         if not isinstance(reader, LibsvmReader):
             return None
         for X, _ in reader.blocks():

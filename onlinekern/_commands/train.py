@@ -16,18 +16,26 @@ from typing import Any, Self
 import numpy as np
 
 from onlinekern._checkpoint import Checkpoint, Interval
-from onlinekern._commands.arguments import check_readable, check_writable, one_of, parse_value
-from onlinekern._commands.rows import count_features, pieces, skip
+from onlinekern._commands.arguments import (
+    check_readable,
+    check_writable,
+    one_of,
+    parse_pairs,
+    parse_value,
+)
+from onlinekern._commands.rows import count_features, pieces, reading_of, rows_from, skip
 from onlinekern._comparison.methods import METHODS, given_parameters
 from onlinekern._saving import from_bytes, to_bytes
 from onlinekern._streaming.readers import StreamError
 from onlinekern._streaming.statistics import TargetStatistics
 from onlinekern._validation import names_are_no_matter
-from onlinekern.streams import Blocks, Form
+from onlinekern.streams import Blocks, Columns, Form
+from onlinekern.tables import KINDS, TableEncoder, encoder_of
 
 TASKS = ("auto", "classification", "regression")
 SCALES = ("running", "none")
 ON_ERROR = ("stop", "skip")
+MISSING = ("mean", "refuse")
 # Rows that may all be of one class before another one comes, for methods that need two.
 MOST_ALONE = 100_000
 # Of rich's print: text as it is.
@@ -54,6 +62,12 @@ class TrainRequest:
     json: str | None
     checkpoint_every: str
     resume: bool
+    format: str | None = None
+    separator: str | None = None
+    decimal: str = "."
+    header: bool = True
+    columns: tuple[str, ...] = ()
+    missing: str = "mean"
 
     @property
     def checkpoint(self) -> str:
@@ -66,10 +80,7 @@ class TrainRequest:
         one_of("--scale", self.scale, SCALES)
         one_of("--method", self.method, METHODS)
         one_of("--on-error", self.on_error, ON_ERROR)
-        if self.on_error == "skip" and self.target is not None:
-            raise ValueError(
-                "--on-error skip is for LIBSVM text; a table has no lines to leave out"
-            )
+        one_of("--missing", self.missing, MISSING)
         if METHODS[self.method].batch:
             raise ValueError(f"--method {self.method} learns no streams")
         for name, least in (("n_features", 1), ("limit", 1), ("window", 1), ("seed", 0)):
@@ -79,6 +90,7 @@ class TrainRequest:
                 raise ValueError(f"--{option} must be at least {least}, got {value}")
         Interval.of(self.checkpoint_every, "--checkpoint-every")
         self.given()
+        reading_of(self, self.kinds().items())
         if self.data.count("-") > 1:
             raise ValueError("standard input can be read only once")
         for path in self.data:
@@ -95,13 +107,15 @@ class TrainRequest:
 
     def given(self) -> dict[str, Any]:
         """The parameters of the method: name -> value."""
-        found = {}
-        for text in self.parameters:
-            name, equals, value = text.partition("=")
-            if not equals or not name.strip() or not value.strip():
-                raise ValueError(f"--param {text!r}: expected NAME=VALUE")
-            found[name.strip()] = parse_value(value.strip())
-        return found
+        pairs = parse_pairs("--param", self.parameters)
+        return {name: parse_value(value) for name, value in pairs.items()}
+
+    def kinds(self) -> dict[str, str]:
+        """The kinds of columns that are told: name -> kind."""
+        pairs = parse_pairs("--column", self.columns)
+        for kind in pairs.values():
+            one_of("--column", kind, KINDS)
+        return pairs
 
     def options(self) -> dict[str, Any]:
         """What a checkpoint must agree on to be gone on from."""
@@ -211,7 +225,6 @@ class Training:
         self.checkpoint = Checkpoint(request.checkpoint, every, request.options(), request.resume)
         self.model: Any = None
         self.task = request.task
-        self.names: list[str] | None = None
         self.classes: Any = np.empty(0)
         self.score = Score(True, request.window)
         self._alone: list[tuple[Any, Any]] = []
@@ -228,7 +241,7 @@ class Training:
     def learn(self, X: Any, y: Any) -> None:
         """Predict rows, then learn them."""
         if self.model is None:
-            self._begin(y)
+            self._begin(X, y)
         if self.task == "regression":
             if y.dtype.kind == "U":
                 raise StreamError("the targets of a regression cannot be text")
@@ -238,14 +251,14 @@ class Training:
         else:
             self._learn_classes(X, y)
 
-    def _begin(self, y: Any) -> None:
+    def _begin(self, X: Any, y: Any) -> None:
         if self.task == "auto":
             targets = TargetStatistics()
             if y.dtype.kind != "U":
                 targets.update(y)
             self.task = "classification" if y.dtype.kind == "U" else targets.task()
         self.score = Score(self.task == "classification", self.request.window)
-        self.model = new_model(self.request, self.task)
+        self.model = new_model(self.request, self.task, hasattr(X, "schema"))
 
     def _learn_classes(self, X: Any, y: Any) -> None:
         """Learn rows, with the classes that came so far, of which there must be two."""
@@ -263,11 +276,9 @@ class Training:
             )
 
     def _take(self, X: Any, y: Any, **known: Any) -> None:
-        predicted = self.model.partial_fit_predict(X, y, **known)
+        with rows_from(self.score.n_rows + 1):
+            predicted = self.model.partial_fit_predict(X, y, **known)
         self.score.add(predicted, y)
-        if self.names is not None and not hasattr(self.model, "feature_names_in_"):
-            first = self.model.steps[0][1] if hasattr(self.model, "steps") else self.model
-            first.feature_names_in_ = np.array(self.names, dtype=object)
         if self.checkpoint.due(len(y)):
             self.keep()
 
@@ -285,8 +296,9 @@ class Training:
         self.model.save(self.request.output)
 
 
-def new_model(request: TrainRequest, task: str) -> Any:
-    """The learner of a request, behind a running scaler unless it scales by itself."""
+def new_model(request: TrainRequest, task: str, is_table: bool) -> Any:
+    """The learner of a request, behind an encoder of tables, and a running scaler unless it scales
+    by itself."""
     from onlinekern import OnlineStandardScaler, make_stream_pipeline
 
     method = METHODS[request.method]
@@ -301,19 +313,26 @@ def new_model(request: TrainRequest, task: str) -> Any:
         if name in known
     }
     learner = method.build(task, {**defaults, **given})
-    if request.method == "stream" or request.scale == "none":
-        return learner
-    return make_stream_pipeline(OnlineStandardScaler(), learner)
+    steps: list[Any] = []
+    if is_table:
+        steps.append(TableEncoder(kinds=request.kinds() or None, missing=request.missing))
+    if request.method != "stream" and request.scale == "running":
+        steps.append(OnlineStandardScaler())
+    return make_stream_pipeline(*steps, learner) if steps else learner
 
 
-def blocks_of(request: TrainRequest, faults: list[str] | None) -> Blocks:
-    """The data, read once."""
-    is_table = request.target is not None
+def blocks_of(request: TrainRequest, model: Any, faults: list[str] | None) -> Blocks:
+    """The data, read once; after a checkpoint, as its model reads tables."""
+    encoder = encoder_of(model)
+    kinds = request.kinds() if encoder is None else encoder.kinds_
+    reading = reading_of(request, kinds.items(), faults)
+    if request.target is not None:
+        return Blocks(request.data, request.target, Columns(), reading=reading)
     n_features = request.n_features
-    if n_features is None and not is_table:
-        n_features = count_features(request.data, request.zero_based, faults is not None)
+    if n_features is None:
+        n_features = count_features(request.data, request.zero_based, reading)
     form = Form(n_features, request.zero_based, "float64")
-    return Blocks(request.data, request.target, form, faults=faults)
+    return Blocks(request.data, request.target, form, reading=reading)
 
 
 def train(request: TrainRequest, console: Any, errors: Any) -> None:
@@ -334,8 +353,7 @@ def train(request: TrainRequest, console: Any, errors: Any) -> None:
     run = Training(request)
     began = time.perf_counter()
     faults: list[str] | None = [] if request.on_error == "skip" else None
-    blocks = blocks_of(request, faults)
-    run.names = blocks.feature_names
+    blocks = blocks_of(request, run.model, faults)
     rows = skip(pieces(blocks, request.limit), run.n_before)
     with names_are_no_matter(), Stop() as stop, shown(errors) as show:
         for X, y in stop.between(rows):

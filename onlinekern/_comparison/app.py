@@ -13,9 +13,21 @@ from onlinekern._comparison import compare as comparison
 from onlinekern.cli import version_line
 
 app = typer.Typer(
-    add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
+    pretty_exceptions_enable=False, rich_markup_mode=None,
     help="Online kernel learning: learn streams, predict, compare methods.",
 )  # fmt: skip
+
+FormatOption = Annotated[str | None, typer.Option(
+    metavar="NAME", help="libsvm, csv, tsv, jsonl, parquet or arrow. Default: as the file is "
+    "called; standard input as it begins.", show_default=False)]  # fmt: skip
+SeparatorOption = Annotated[str | None, typer.Option(
+    metavar="CHARACTER", help="Of CSV. Default: , ; | or tab, whichever the first line has most "
+    "of.", show_default=False)]  # fmt: skip
+DecimalOption = Annotated[str, typer.Option(
+    metavar="CHARACTER", help="What numbers of CSV have before their decimals.")]  # fmt: skip
+HeaderOption = Annotated[bool, typer.Option(
+    help="Whether the first line of CSV has the names of the columns; else they are f0, "
+    "f1, ...")]  # fmt: skip
 
 # A piped table has no terminal to ask for its width.
 NARROWEST = 80
@@ -26,6 +38,11 @@ def _console(stderr: Any = False) -> Any:
     if not console.is_terminal:
         console.width = max(console.width, NARROWEST)
     return console
+
+
+def _methods_that_begin(incomplete: str) -> list[str]:
+    """Names of methods, for the shell."""
+    return [name for name in comparison.METHODS if name.startswith(incomplete)]
 
 
 def _print_version(wanted: bool) -> None:
@@ -125,15 +142,16 @@ def compare(
 @app.command()
 def train(
     data: Annotated[list[str], typer.Argument(
-        help="LIBSVM text (plain, .gz, .bz2, .xz, or - for standard input), .csv, .tsv, .parquet "
-        "or .arrow; several files are one stream.", show_default=False)],
+        help="LIBSVM text, .csv, .tsv, .jsonl (plain, .gz, .bz2, .xz), .parquet or .arrow, or - "
+        "for standard input; several files are one stream.", show_default=False)],
     output: Annotated[str, typer.Option(
         "--output", "-o", metavar="FILE", help="The model file.", show_default=False)],
     target: Annotated[str | None, typer.Option(
-        metavar="NAME", help="Target column of CSV, Parquet and Arrow files.",
-        show_default=False)] = None,
+        metavar="NAME", help="Target column of a table. From standard input, CSV, JSON lines and "
+        "Arrow streams are tables.", show_default=False)] = None,
     method: Annotated[str, typer.Option(
-        metavar="NAME", help="What learns; `onlinekern methods` lists them. stream has nothing to "
+        metavar="NAME", autocompletion=_methods_that_begin,
+        help="What learns; `onlinekern methods` lists them. stream has nothing to "
         "choose.")] = "stream",
     parameters: Annotated[list[str] | None, typer.Option(
         "--param", metavar="NAME=VALUE", show_default=False,
@@ -151,9 +169,20 @@ def train(
         "--zero-based", help="LIBSVM indices start at 0.")] = False,
     limit: Annotated[int | None, typer.Option(
         metavar="N", help="Learn the first N rows only.", show_default=False)] = None,
+    format: FormatOption = None,
+    separator: SeparatorOption = None,
+    decimal: DecimalOption = ".",
+    header: HeaderOption = True,
+    columns: Annotated[list[str] | None, typer.Option(
+        "--column", metavar="NAME=KIND", show_default=False, help="The kind of a table's column, "
+        "where the guess is wrong: number, boolean, category, hashed, date, text or ignore. May "
+        "be repeated.")] = None,
+    missing: Annotated[str, typer.Option(
+        metavar="mean|refuse", help="Missing values of a table: the mean so far, and a feature "
+        "that says so; or an error.")] = "mean",
     on_error: Annotated[str, typer.Option(
-        metavar="stop|skip", help="What to do with a line of LIBSVM text that is none: skip leaves "
-        "it out, and says at the end which and how many.")] = "stop",
+        metavar="stop|skip", help="What to do with a faulty line of text: skip leaves it out, and "
+        "says at the end which was the first, and how many.")] = "stop",
     window: Annotated[int, typer.Option(
         metavar="N", help="How many samples are the last ones.")] = comparison.WINDOW,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of all randomness.")] = 0,
@@ -179,7 +208,7 @@ def train(
     from onlinekern._commands.train import train as carry_out
 
     options = dict(locals())
-    options["parameters"] = parameters or []
+    options["parameters"], options["columns"] = parameters or [], tuple(columns or ())
     known = {name: options[name] for name in TrainRequest.__dataclass_fields__}
     carry_out(TrainRequest(**known), _console(), _console(stderr=True))
 
@@ -194,13 +223,20 @@ def predict(
         "--output", "-o", metavar="FILE", help="Where the answers go; - is standard "
         "output.")] = "-",
     what: Annotated[str, typer.Option(
-        metavar="labels|scores|probabilities", help="labels: labels, or targets. With more "
-        "columns than one, the first line has the labels.")] = "labels",
+        metavar="labels|scores|probabilities|intervals", help="labels: labels, or targets. With "
+        "more columns than one, the first line has their names. Intervals are those of "
+        "kernel-rls and its like.")] = "labels",
+    coverage: Annotated[float, typer.Option(
+        metavar="SHARE", help="How many targets intervals are to hold.")] = 0.9,
     target: Annotated[str | None, typer.Option(
         metavar="NAME", help="A column of the table that is no feature.",
         show_default=False)] = None,
     zero_based: Annotated[bool, typer.Option(
         "--zero-based", help="LIBSVM indices start at 0.")] = False,
+    format: FormatOption = None,
+    separator: SeparatorOption = None,
+    decimal: DecimalOption = ".",
+    header: HeaderOption = True,
 ) -> None:  # fmt: skip
     """Print what a model says of each row.
 
@@ -213,7 +249,20 @@ def predict(
     from onlinekern._commands.predict import PredictRequest
     from onlinekern._commands.predict import predict as carry_out
 
-    carry_out(PredictRequest(model, data, output, what, target, zero_based))
+    request = PredictRequest(
+        model,
+        data,
+        output,
+        what,
+        target,
+        zero_based,
+        format,
+        separator,
+        decimal,
+        header,
+        coverage,
+    )
+    carry_out(request)
 
 
 @app.command()

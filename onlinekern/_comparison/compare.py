@@ -27,6 +27,7 @@ from onlinekern._comparison.report import print_table, write_csv, write_json
 from onlinekern.evaluate import Comparison, compare
 from onlinekern.plotting import SUFFIXES, plot_comparisons
 from onlinekern.streams import Source, gaussian_mixture, open_source
+from onlinekern.tables import TableEncoder
 
 __all__ = ["KERNELS", "METHODS", "WINDOW", "Request", "parse_gamma", "parse_settings", "run"]
 
@@ -191,13 +192,15 @@ def _sources(request: Any, stack: Any, errors: Any) -> Iterator[Any]:
         return
     options |= {"zero_based": request.zero_based or "auto", "limit": request.limit}
     options |= {"n_features": request.n_features}
-    test = None
+    test, encoder = None, TableEncoder()
     with _progress(errors) as progress:
         progress(0, None, f"reading {request.data}")
-        source = stack.enter_context(open_source(request.data, request.target, **options))
+        opened = open_source(request.data, request.target, encoder=encoder, **options)
+        source = stack.enter_context(opened)
         if request.test:
             progress(0, None, f"reading {request.test}")
-            test = stack.enter_context(open_source(request.test, request.target, like=source))
+            opened = open_source(request.test, request.target, like=source, encoder=encoder)
+            test = stack.enter_context(opened)
     yield source, test
 
 

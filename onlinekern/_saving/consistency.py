@@ -26,6 +26,7 @@ def complete(loaded: Any) -> None:
     from onlinekern.pipeline import StreamPipeline
     from onlinekern.scaling import OnlineStandardScaler
     from onlinekern.sketch import FrequentDirections
+    from onlinekern.tables import TableEncoder
 
     learnt: dict[type, str] = {
         Learner: "_model",
@@ -41,6 +42,7 @@ def complete(loaded: Any) -> None:
         FrequentDirections: check_sketch,
         OnlineStandardScaler: check_scaler,
         StreamPipeline: check_pipeline,
+        TableEncoder: check_table,
     }
     for cls, check in checks.items():
         if isinstance(loaded, cls):
@@ -145,6 +147,23 @@ def check_scaler(scaler: Any) -> None:
     if "_moments" in own:
         require(type(own["_moments"]) is RunningMoments, "its moments are none")
         require(own.get("n_features_in_") == own["_moments"].d, "the number of features is not one")
+
+
+def check_table(encoder: Any) -> None:
+    from onlinekern.scaling import OnlineStandardScaler
+
+    own = vars(encoder)
+    if "_columns" not in own:
+        return
+    from onlinekern._tables.columns import Column
+
+    columns = own["_columns"]
+    require(isinstance(columns, list) and len(columns) > 0, "its columns are none")
+    for column in columns:
+        require(isinstance(column, Column) and column.is_sound(), "one of its columns is none")
+    require(type(own.get("sparse_")) is bool, "its features have no form")
+    require(own.get("n_features_in_") == len(columns), "the number of columns is not one")
+    require(type(own.get("_scaler")) in (type(None), OnlineStandardScaler), "its scaler is none")
 
 
 def check_pipeline(pipeline: Any) -> None:

@@ -12,11 +12,21 @@ from typing import Any
 
 from onlinekern._registry import PUBLIC_CLASSES
 
+TABLE_COLUMNS = (
+    "BooleanColumn",
+    "CategoryColumn",
+    "DateColumn",
+    "HashedColumn",
+    "IgnoredColumn",
+    "NumberColumn",
+    "TextColumn",
+)
 # Classes beside the public ones whose attributes are their state.
 STATEFUL = {
     "RecentQuantile": "_outliers",
     "StreamPipeline": "pipeline",
     "WarmUp": "_warm_up",
+    **dict.fromkeys(TABLE_COLUMNS, "_tables.columns"),
 }
 # What a part was restored from, and the module of the core whose function `restore` does it.
 RESTORERS = {

@@ -1,94 +1,224 @@
-"""The table formats, read batch by batch with pyarrow."""
+"""CSV, Parquet and Arrow IPC, read batch by batch with pyarrow."""
 
 from __future__ import annotations
 
 import io
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from onlinekern._streaming.readers import (
-    CHUNK_BYTES,
-    StreamError,
-    TableReader,
-    line_chunks,
-    open_binary,
-)
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+from onlinekern._streaming.readers import CHUNK_BYTES, StreamError
+from onlinekern._streaming.table_reader import TableReader, is_number
+from onlinekern._streaming.text_input import TextInput
+
+# Of text, what else than pyarrow's list is no value.
+MISSING = [*csv.ConvertOptions().null_values, "?"]
+SEPARATORS = ",;\t|"
+NUMBER = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
+BOOLEAN = r"^(?i:true|false)$"
+NEARLY_ALL = 0.9
+# Types of the columns of text of each kind of `TableEncoder`; the others are text.
+TYPES = {"number": pa.float64(), "boolean": pa.bool_()}
+
+
+def type_of_text(values: Any) -> Any:
+    """The type in which a column of text is read, by how its first values look.
+
+    A column of numbers with a few words among them is one of numbers, with a few faults.
+    """
+    kind = values.type
+    if pa.types.is_boolean(kind):
+        return kind
+    if pa.types.is_string(kind):
+        there = values.drop_null()
+        for pattern, of_these in ((NUMBER, pa.float64()), (BOOLEAN, pa.bool_())):
+            count = pc.sum(pc.match_substring_regex(there, pattern)).as_py() or 0
+            if count > NEARLY_ALL * len(there):
+                return of_these
+        return kind
+    number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    return pa.float64() if number else pa.string()
 
 
 class CsvReader(TableReader):
-    """CSV (or, with ``delimiter="\\t"``, TSV) with a header line, plain or compressed."""
+    """Text with a column separator, plain or compressed, and a header line."""
 
     typed = False
 
-    def __init__(
-        self,
-        path: Any,
-        target: str | None,
-        like: Any = None,
-        labelled: bool = True,
-        delimiter: str = ",",
-    ) -> None:
-        self.delimiter = delimiter
-        super().__init__(path, target, like, labelled)
-
     def _names(self) -> Any:
-        import pyarrow as pa
-        from pyarrow import csv
-
-        with open_binary(self.path) as (handle, name):
-            _, chunk = next(line_chunks(handle, name), (1, b""))
-        header = chunk.partition(b"\n")[0]
+        self._input = TextInput(self.path)
+        self._head = self._input.head()
+        header = self._head.partition(b"\n")[0]
         if not header.strip():
-            raise StreamError(f"{self.path}: empty file, or an empty first line")
+            raise StreamError(f"{self.name}: empty file, or an empty first line")
+        self._separator = self._chosen_separator(header)
         try:
-            options = csv.ParseOptions(delimiter=self.delimiter)
-            return csv.read_csv(io.BytesIO(header + b"\n"), parse_options=options).column_names
+            with io.BytesIO(header + b"\n") as line:
+                return csv.read_csv(
+                    line, read_options=self._reading(CHUNK_BYTES), parse_options=self._parsing()
+                ).column_names
         except (pa.ArrowException, UnicodeDecodeError) as error:
-            raise StreamError(f"{self.path}, line 1: not a header ({error})") from error
+            raise StreamError(f"{self.name}, line 1: not a header ({error})") from error
+
+    def _chosen_separator(self, header: bytes) -> str:
+        reading = self.reading
+        if reading.separator is not None:
+            return reading.separator
+        if reading.format == "tsv" or ".tsv" in Path(str(self.path)).suffixes:
+            return "\t"
+        bare = re.sub(rb'"[^"]*"', b"", header).decode("latin-1")
+        return max(SEPARATORS, key=bare.count)
 
     def _explained(self, message: str) -> Any:
         number = re.search(r"CSV column #(\d+): Row #(\d+): .* invalid value '(.*)'", message)
         if number:
             column, line, value = number.groups()
             name = self.names[int(column)]
-            return f", line {line}: {value[:30]!r} in column {name!r} is no number"
+            what = "true or false" if "to bool" in message else "number"
+            return f", line {line}: {value[:30]!r} in column {name!r} is no {what}"
         parsed = re.search(r"Row #(\d+): (.*)", " ".join(message.split()))
         return f", line {parsed[1]}: {parsed[2]}" if parsed else super()._explained(message)
 
-    def _batches(self) -> Iterator[Any]:
-        import pyarrow as pa
-        from pyarrow import csv
-
+    def _batches(self, as_numbers: bool) -> Iterator[Any]:
         # Types are given, not guessed: a guess from the first rows fails at the first "1.5" after
         # a thousand integers. Columns are float64, the target text (numbers are told later).
-        types = {name: pa.float64() for name in self.feature_names}
+        if as_numbers:
+            types = dict.fromkeys(self.feature_names, pa.float64())
+        else:
+            types = self._types()
         if self.target is not None:
             types[self.target] = pa.string()
-        with open_binary(self.path) as (handle, _):
-            yield from csv.open_csv(
+        read = types if self.faults is None else dict.fromkeys(types, pa.string())
+        convert = self._converting(not as_numbers, types=read, columns=self._columns)
+        row = 1
+        with self._input.open() as handle:
+            for batch in csv.open_csv(
                 handle,
-                read_options=csv.ReadOptions(use_threads=False, block_size=CHUNK_BYTES),
-                parse_options=csv.ParseOptions(delimiter=self.delimiter),
-                convert_options=csv.ConvertOptions(
-                    column_types=types, include_columns=self._columns
-                ),
+                read_options=self._reading(CHUNK_BYTES),
+                parse_options=self._parsing(),
+                convert_options=convert,
+            ):
+                yield batch if self.faults is None else self._good_rows(batch, types, row)
+                row += batch.num_rows
+
+    def _types(self) -> dict[str, Any]:
+        """The types of the columns, as they are told or as the first rows look."""
+        told = {name: TYPES.get(kind, pa.string()) for name, kind in self.reading.kinds}
+        if all(name in told for name in self.feature_names):
+            return {name: told[name] for name in self.feature_names}
+        options = {
+            "read_options": self._reading(len(self._head) + 1),
+            "parse_options": self._parsing(lambda row: "skip"),
+            "convert_options": self._converting(True),
+        }
+        with io.BytesIO(self._head) as head:
+            first = csv.read_csv(head, **options)
+        return {
+            name: told.get(name) or type_of_text(first.column(name).combine_chunks())
+            for name in self.feature_names
+        }
+
+    def _reading(self, block_size: int) -> Any:
+        return csv.ReadOptions(
+            use_threads=False,
+            block_size=block_size,
+            autogenerate_column_names=not self.reading.header,
+        )
+
+    def _parsing(self, on_fault: Any = None) -> Any:
+        if on_fault is None and self.faults is not None:
+            on_fault = self._left_out
+        return csv.ParseOptions(
+            delimiter=self._separator, invalid_row_handler=on_fault, newlines_in_values=True
+        )
+
+    def _converting(self, nulls: bool, types: Any = None, columns: Any = None) -> Any:
+        return csv.ConvertOptions(
+            column_types=types,
+            include_columns=columns,
+            null_values=MISSING,
+            strings_can_be_null=nulls,
+            decimal_point=self.reading.decimal,
+        )
+
+    def _left_out(self, row: Any) -> str:
+        """Note a row with a wrong number of columns."""
+        where = f", line {row.number}" if row.number else ""
+        self._note(f"{where}: {row.actual_columns} columns, not {row.expected_columns}")
+        return "skip"
+
+    def _note(self, fault: str) -> None:
+        assert self.faults is not None
+        self.faults.append(f"{self.name}{fault}")
+
+    def _good_rows(self, batch: Any, types: dict[str, Any], first: int) -> Any:
+        """The rows of a batch of text whose values are of the types, with these types."""
+        faults: dict[int, str] = {}
+        for name, kind in types.items():
+            if not pa.types.is_string(kind):
+                faults.update(self._faults_of(batch.column(name), name, kind))
+        if self.target is not None:
+            missing = batch.column(self.target).is_null().to_numpy(zero_copy_only=False)
+            faults.update(
+                dict.fromkeys(np.flatnonzero(missing).tolist(), f"no value of {self.target!r}")
             )
+        good = np.ones(batch.num_rows, dtype=bool)
+        good[list(faults)] = False
+        for row in sorted(faults):
+            self._note(f", data row {first + row}: {faults[row]}")
+        kept = batch.filter(pa.array(good))
+        columns = [pc.cast(self._pointed(kept.column(n)), types[n]) for n in kept.schema.names]
+        return pa.RecordBatch.from_arrays(columns, names=kept.schema.names)
+
+    def _faults_of(self, values: Any, name: str, kind: Any) -> dict[int, str]:
+        """Row -> what is wrong with it, of the values that are not of a type."""
+        try:
+            pc.cast(self._pointed(values), kind)
+        except pa.ArrowInvalid:
+            known = is_number if kind == pa.float64() else is_boolean
+            return {
+                row: f"{text[:30]!r} in column {name!r} is no {plain(kind)}"
+                for row, text in enumerate(self._pointed(values).to_pylist())
+                if text is not None and not known(text)
+            }
+        return {}
+
+    def _pointed(self, values: Any) -> Any:
+        """Texts of numbers with the point of Arrow."""
+        texts = pc.utf8_trim_whitespace(values)
+        if self.reading.decimal == ".":
+            return texts
+        return pc.replace_substring(texts, self.reading.decimal, ".")
+
+
+def is_boolean(text: str) -> bool:
+    return text.lower() in ("true", "false", "0", "1")
+
+
+def plain(kind: Any) -> str:
+    return "number" if kind == pa.float64() else "true or false"
 
 
 class ParquetReader(TableReader):
     """Parquet, read a batch at a time without mapping the file into memory."""
 
     def _names(self) -> Any:
+        if str(self.path) == "-":
+            raise StreamError("Parquet cannot be read from standard input: it begins at its end")
         try:
             with self._named_errors(), self._open() as table:
                 return list(table.schema_arrow.names)
         except UnicodeDecodeError as error:
-            raise StreamError(f"{self.path}: column names not UTF-8 ({error})") from error
+            raise StreamError(f"{self.name}: column names not UTF-8 ({error})") from error
 
-    def _batches(self) -> Iterator[Any]:
+    def _batches(self, as_numbers: bool) -> Iterator[Any]:
         rows = max(64, CHUNK_BYTES // (8 * (len(self.feature_names) + 1)))
         with self._open() as table:
             yield from table.iter_batches(batch_size=rows, columns=self._columns, use_threads=False)
@@ -105,15 +235,19 @@ class ArrowReader(TableReader):
     """Arrow IPC, as a file (Feather too) or as a stream, read a batch at a time."""
 
     def _names(self) -> Any:
+        if str(self.path) == "-":
+            self._stack = ExitStack()
+            handle = self._stack.enter_context(TextInput(self.path).open())
+            self._standard_input = pa.ipc.open_stream(handle)
         with self._named_errors(), self._open() as batches:
             return list(batches.schema.names)
 
-    def _batches(self) -> Iterator[Any]:
+    def _batches(self, as_numbers: bool) -> Iterator[Any]:
         rows = max(64, CHUNK_BYTES // (8 * (len(self.feature_names) + 1)))
         with self._open() as batches:
             for batch in self._each(batches):
                 for first in range(0, batch.num_rows, rows):
-                    yield batch.slice(first, rows)
+                    yield batch.slice(first, rows).select(self._columns)
 
     @staticmethod
     def _each(batches: Any) -> Iterator[Any]:
@@ -124,8 +258,10 @@ class ArrowReader(TableReader):
 
     @contextmanager
     def _open(self) -> Iterator[Any]:
-        import pyarrow as pa
-
+        if str(self.path) == "-":
+            # Left open: the names come first, then the batches.
+            yield self._standard_input
+            return
         with open(self.path, "rb") as file:
             # A file begins with these letters, a stream with a length.
             is_file = file.read(6) == b"ARROW1"

@@ -99,6 +99,7 @@ CASES = {
     "nystroem": ("NystroemFeatures", {"n_components": 5, "random_state": 11}, None, "csr"),
     "directions": ("FrequentDirections", {"sketch_size": 3}, None, "dense"),
     "scaler": ("OnlineStandardScaler", {"forgetting": 0.9}, None, "float32"),
+    "table": ("TableEncoder", {"max_categories": 4, "hashed_features": 5}, None, "table"),
     "unfitted": ("PAClassifier", {"class_weight": {"a": 2.0, None: np.inf}}, None, "dense"),
 }
 
@@ -112,7 +113,17 @@ def samples(labels, layout):
     if labels is not None:
         levels = np.quantile(hidden, np.linspace(0, 1, len(labels) + 1)[1:-1])
         y = np.asarray(labels)[np.digitize(hidden, levels)]
-    if layout == "float32":
+    if layout == "table":
+        towns, day = ["Ulm", "Bonn", None], "2026-03-{:02}"
+        X = [
+            {
+                "size": None if k % 7 == 3 else size,
+                "town": towns[k % 3],
+                "at": day.format(1 + k % 28),
+            }
+            for k, size in enumerate(X[:, 0].tolist())
+        ]
+    elif layout == "float32":
         X = X.astype(np.float32)
     elif layout == "csr":
         X = sparse.csr_matrix(X)

@@ -1,0 +1,28 @@
+"""Tables as rows of numbers: what `TableEncoder` consists of. All but this module needs pyarrow."""
+
+from __future__ import annotations
+
+
+class TableError(ValueError):
+    """A value of a table that cannot be taken.
+
+    Attributes
+    ----------
+    column : str
+    what : str
+        What is wrong with it, as it follows the column's name.
+    row : int or None
+        In which of the rows given, from 0; None: in no single one.
+    """
+
+    def __init__(self, column: str, what: str, row: int | None = None) -> None:
+        self.column, self.what, self.row = column, what, row
+        super().__init__(self.at(0))
+
+    def at(self, first: int) -> str:
+        """The message, when the first of the rows given has this number."""
+        where = "" if self.row is None else f"data row {first + self.row}: "
+        return f"{where}column {self.column!r} {self.what}"
+
+    def __reduce__(self) -> tuple[type, tuple[str, str, int | None]]:
+        return type(self), (self.column, self.what, self.row)

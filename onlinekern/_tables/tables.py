@@ -1,0 +1,146 @@
+"""Whatever holds a table as an Arrow table: data frames, Arrow itself, dictionaries, arrays."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+
+
+def table_of(X: Any, names: Any = None) -> tuple[pa.Table, bool]:
+    """Rows as an Arrow table, without a copy where the memory is laid out alike.
+
+    Parameters
+    ----------
+    X : pyarrow Table or RecordBatch, data frame, list of dict, or array of shape (rows, columns)
+        Data frames are those with Arrow's stream interface (pandas, polars, DuckDB, ...) or with
+        the data frame protocol. Of dictionaries, a value that one lacks is missing.
+    names : array of str or None
+        Names of the columns of an array.
+
+    Returns
+    -------
+    pyarrow.Table, and whether its columns had names
+
+    Raises
+    ------
+    TypeError
+        If X is none of these, or a matrix of SciPy.
+    ValueError
+        If X has no rows or no columns, or two columns have one name, or a column has values of two
+        kinds.
+    """
+    if sp.issparse(X):
+        raise TypeError(
+            "X is a sparse matrix: a TableEncoder takes tables and dense arrays. Sparse rows are "
+            "numbers already: learn them without it"
+        )
+    table = named_table(X)
+    named = table is not None
+    if table is None:
+        table = table_of_array(X, names)
+    if table.num_columns == 0:
+        raise ValueError(f"0 feature(s) (shape=({table.num_rows}, 0)) while a minimum of 1 is "
+                         "required.")  # fmt: skip
+    if table.num_rows == 0:
+        raise ValueError(f"0 sample(s) (shape=(0, {table.num_columns})) while a minimum of 1 is "
+                         "required.")  # fmt: skip
+    twice = {name for name in table.column_names if table.column_names.count(name) > 1}
+    if twice:
+        raise ValueError(f"X has two columns named {min(twice)!r}")
+    return table, named
+
+
+def named_table(X: Any) -> pa.Table | None:
+    """Rows whose columns have names, as a table; None if they have none."""
+    if isinstance(X, pa.Table):
+        return X
+    if isinstance(X, pa.RecordBatch):
+        return pa.Table.from_batches([X])
+    if isinstance(X, Mapping):
+        return table_of_dictionaries([X])
+    if isinstance(X, list | tuple) and len(X) and all(isinstance(row, Mapping) for row in X):
+        return table_of_dictionaries(X)
+    try:
+        if hasattr(X, "iloc"):
+            return pa.Table.from_pandas(X, preserve_index=False)
+        if hasattr(X, "__arrow_c_stream__"):
+            return pa.table(X)
+        if hasattr(X, "__dataframe__"):
+            from pyarrow.interchange import from_dataframe
+
+            return from_dataframe(X)
+    except pa.ArrowException as error:
+        raise ValueError(f"X: {' '.join(str(error).split())}") from error
+    return None
+
+
+def table_of_dictionaries(rows: Any) -> pa.Table:
+    """A table of dictionaries, with the columns in the order in which they come first."""
+    names: dict[Any, None] = {}
+    for row in rows:
+        names.update(dict.fromkeys(row))
+    columns = {str(name): [row.get(name) for row in rows] for name in names}
+    return pa.table({name: array_of(values, name) for name, values in columns.items()})
+
+
+def table_of_array(X: Any, names: Any) -> pa.Table:
+    """A table of an array of numbers or objects, or of lists."""
+    rows = np.asarray(X)
+    if rows.ndim != 2:
+        raise ValueError(
+            f"X must be a table, or an array of shape (rows, columns), got {describe(X, rows)}. "
+            "Reshape your data either using array.reshape(-1, 1) if it has one column, or "
+            "array.reshape(1, -1) if it is one row"
+        )
+    if np.iscomplexobj(rows):
+        raise ValueError("Complex data not supported: X must hold numbers, text or dates")
+    given = names if names is not None and len(names) == rows.shape[1] else None
+    labels = [f"x{place}" for place in range(rows.shape[1])] if given is None else list(given)
+    columns = (rows[:, place] for place in range(rows.shape[1]))
+    return pa.table(
+        [array_of(column, name) for column, name in zip(columns, labels, strict=True)],
+        names=labels,
+    )
+
+
+def describe(X: Any, rows: Any) -> str:
+    return f"{rows.ndim}D array of shape {rows.shape}" if rows.ndim else repr(X)[:60]
+
+
+def array_of(values: Any, name: str) -> Any:
+    """An Arrow array of a column; ValueError, which names it, if it is of two kinds."""
+    if isinstance(values, np.ndarray) and values.dtype == object:
+        values = values.tolist()
+    try:
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowException, TypeError, OverflowError) as error:
+        kinds = {type(value) for value in values if value is not None}
+        if all(issubclass(kind, numbers.Real) for kind in kinds):
+            return pa.array(np.array([np.nan if v is None else float(v) for v in values]))
+        words = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise TypeError(
+            f"column {name!r} holds {words}: argument must be a string or a number, or a date, and "
+            "of one kind in a column"
+        ) from error
+
+
+def array_in(table: pa.Table, name: str) -> pa.Array:
+    """A column of a table as one array; of text and of coded values, an array of strings."""
+    column = table.column(name).combine_chunks()
+    # Without rows, or too long for one array, it is chunked still.
+    values = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+    if pa.types.is_dictionary(values.type):
+        values = plain_text(values.dictionary).take(values.indices)
+    return plain_text(values)
+
+
+def plain_text(values: pa.Array) -> pa.Array:
+    """Text of any layout as strings; other arrays as they are."""
+    types = pa.types
+    other = types.is_large_string(values.type) or types.is_string_view(values.type)
+    return values.cast(pa.string()) if other else values

@@ -1,0 +1,269 @@
+"""``onlinekern train`` and ``predict`` on tables as they are, from every format and from pipes."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("pyarrow")
+
+import pyarrow as pa
+from pyarrow import feather, ipc, parquet
+
+import onlinekern
+from onlinekern import StreamClassifier, TableEncoder, cli, make_stream_pipeline
+from onlinekern._saving import to_bytes
+from onlinekern.streams import Reading, StreamError, open_source, read_tables
+
+N = 1500
+FORMATS = ["rows.csv", "rows.tsv", "rows.jsonl", "rows.parquet", "rows.arrow", "rows.arrows"]
+FAST = ["--method", "linear-pa1"]
+
+
+def rows(n=N, seed=0):
+    """A table of all kinds in which town and hour decide."""
+    rng = np.random.default_rng(seed)
+    hours = rng.integers(0, 24 * 300, n)
+    towns = rng.choice(["Ulm", "Bonn", "Mainz, am Rhein"], n)
+    sold = (towns == "Ulm") ^ (hours % 24 < 12)
+    at = np.datetime64("2026-01-01") + (60 * hours).astype("timedelta64[m]")
+    return pa.table({
+        "town": [None if rng.random() < 0.05 else str(town) for town in towns],
+        "size": [None if rng.random() < 0.1 else float(v) for v in rng.normal(size=n)],
+        "at": [str(moment).replace("T", " ") for moment in at],
+        "new": (rng.random(n) < 0.5).tolist(),
+        "sold": np.where(sold, "yes", "no").tolist(),
+    })  # fmt: skip
+
+
+def write(path, table, separator=","):
+    """Write a table in the format of the file's name."""
+    kind = path.suffix
+    if kind in (".csv", ".tsv"):
+        separator = "\t" if kind == ".tsv" else separator
+        cells = [table.column_names, *(row.values() for row in table.to_pylist())]
+        path.write_text("".join(separator.join(map(cell, line)) + "\n" for line in cells))
+    elif kind == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+    elif kind == ".parquet":
+        parquet.write_table(table, path)
+    elif kind == ".arrow":
+        feather.write_feather(table, path, compression="uncompressed")
+    else:
+        with ipc.new_stream(path, table.schema) as stream:
+            stream.write_table(table)
+
+
+def cell(value):
+    text = "" if value is None else str(value)
+    return f'"{text}"' if "," in text else text
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(capsys, *arguments):
+    """Run the entry point; return its exit code, standard output and standard error."""
+    with pytest.raises(SystemExit) as ended:
+        cli.main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return ended.value.code or 0, captured.out, captured.err
+
+
+def saved(path):
+    """What is in a model file, without what differs from one saving to the next."""
+    return to_bytes(onlinekern.load(path))
+
+
+def piped(text, *arguments):
+    command = [sys.executable, "-P", "-m", "onlinekern.cli", *map(str, arguments)]
+    return subprocess.run(command, input=text, capture_output=True, check=False)
+
+
+def test_the_first_hour(folder, capsys):
+    """Raw columns, nothing chosen: the model is right, and knows the columns."""
+    write(folder / "rows.csv", rows())
+    code, out, err = run(capsys, "train", "rows.csv", "--target", "sold", "-o", "m.okn")
+    assert (code, err) == (0, "")
+    assert "1,500 samples, 4 features, 2 classes" in out
+    model = onlinekern.load("m.okn")
+    kinds = {"town": "category", "size": "number", "at": "date", "new": "boolean"}
+    assert model[0].kinds_ == kinds
+    new = rows(300, seed=1)
+    write(folder / "new.csv", new.drop_columns("sold").select(["new", "at", "size", "town"]))
+    code, out, err = run(capsys, "predict", "m.okn", "new.csv")
+    assert (code, err) == (0, "")
+    np.testing.assert_array_equal(out.split(), model.predict(new.drop_columns("sold")))
+    assert np.mean(np.array(out.split()) == new.column("sold").to_numpy()) > 0.9
+    code, out, _ = run(capsys, "info", "m.okn")
+    assert all(f"{name}: {kind}" in out for name, kind in kinds.items())
+
+
+def test_all_formats_are_one_stream(folder, capsys):
+    table, new = rows(), rows(50, seed=1).drop_columns("sold")
+    expected = None
+    for name in FORMATS:
+        write(folder / name, table)
+        write(folder / f"new-{name}", new)
+        assert run(capsys, "train", name, "--target", "sold", "-o", "m.okn", *FAST)[0] == 0
+        code, out, err = run(capsys, "predict", "m.okn", f"new-{name}", "--what", "scores")
+        assert (code, err) == (0, "")
+        expected = out if expected is None else expected
+        assert out == expected
+    X = new
+    pairs = list(read_tables("rows.jsonl", "sold"))
+    assert [type(block).__name__ for block, _ in pairs] == ["RecordBatch"]
+    scores = onlinekern.load("m.okn").decision_function(X)
+    np.testing.assert_array_equal(scores, np.array(expected.split(), dtype=float))
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.jsonl", "rows.arrows"])
+def test_pipes_of_tables(folder, capsys, name):
+    write(folder / name, rows())
+    raw = (folder / name).read_bytes()
+    done = piped(raw, "train", "-", "--target", "sold", "-o", "piped.okn", *FAST)
+    assert (done.returncode, done.stderr) == (0, b"")
+    run(capsys, "train", name, "--target", "sold", "-o", "m.okn", *FAST)
+    assert saved("piped.okn") == saved("m.okn")
+    done = piped(raw, "predict", "m.okn", "--target", "sold")
+    code, out, _ = run(capsys, "predict", "m.okn", name, "--target", "sold")
+    assert (done.returncode, done.stdout.decode()) == (code, out)
+
+
+def test_text_of_other_makes(folder, capsys):
+    table = rows(200)
+    write(folder / "rows.csv", table)
+    write(folder / "rows2.csv", table, ";")
+    (folder / "bare.csv").write_text((folder / "rows.csv").read_text().split("\n", 1)[1])
+    for file, target, options in [
+        ("rows2.csv", "sold", []),
+        ("rows2.csv", "sold", ["--separator", ";"]),
+        ("bare.csv", "f4", ["--no-header"]),
+    ]:
+        code, _, err = run(capsys, "train", file, "--target", target, "-o", "m.okn", *FAST,
+                             *options)  # fmt: skip
+        assert (code, err) == (0, "")
+        kinds = onlinekern.load("m.okn")[0].kinds_
+        assert list(kinds.values()) == ["category", "number", "date", "boolean"]
+    (folder / "comma.csv").write_text("a;b;y\n" + "1,5;2;0\n2,5;3;1\n" * 30)
+    run(capsys, "train", "comma.csv", "--target", "y", "-o", "m.okn", *FAST, "--decimal", ",")
+    assert onlinekern.load("m.okn")[0].kinds_ == {"a": "number", "b": "number"}
+
+
+BAD_LINES = {
+    "rows.csv": ["Ulm,big,2026-01-01 00:00,True,yes", "Ulm,1.0", "Ulm,1.0,2026-01-01,maybe,yes"],
+    "rows.jsonl": ['{"town": 7, "size": "big"}', "{", '{"new": 1}', "[1]"],
+}
+
+
+@pytest.mark.parametrize("name", BAD_LINES)
+def test_faulty_lines_of_tables(folder, capsys, name):
+    write(folder / f"good-{name}", rows(300))
+    lines = (folder / f"good-{name}").read_text().splitlines()
+    for bad in BAD_LINES[name]:
+        (folder / name).write_text("\n".join([*lines[:100], bad, *lines[100:]]) + "\n")
+        code, out, err = run(capsys, "train", name, "--target", "sold", "-o", "m.okn", *FAST)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert f"{name}, line 10" in err or f"{name}, data row 101: no value" in err
+    (folder / name).write_text("\n".join([*lines[:100], *BAD_LINES[name], *lines[100:]]) + "\n")
+    code, _, err = run(capsys, "train", name, "--target", "sold", "-o", "m.okn", *FAST,
+                       "--on-error", "skip", "--json", "o.json")  # fmt: skip
+    assert code == 0
+    assert f"left out: {name}, " in err
+    assert f" 10{'1' if name.endswith('l') else '2'}: " in err.split("left out: ")[1]
+    assert json.loads((folder / "o.json").read_text())["lines_left_out"] == len(BAD_LINES[name])
+    run(capsys, "train", f"good-{name}", "--target", "sold", "-o", "good.okn", *FAST)
+    assert saved("m.okn") == saved("good.okn")
+
+
+def test_what_does_not_fit_is_named(folder, capsys):
+    write(folder / "rows.csv", rows(300))
+    run(capsys, "train", "rows.csv", "--target", "sold", "-o", "m.okn", *FAST)
+    (folder / "a.csv").write_text("town,size,new\nUlm,1,True\n")
+    (folder / "b.csv").write_text("town,size,at,new\nUlm,big,2026-01-01,True\n")
+    (folder / "c.csv").write_text("town,size,at,new\nUlm,1,2026-01-01,True\nUlm,1,soon,True\n")
+    (folder / "d.jsonl").write_text('{"town": "Ulm", "size": 1e999, "at": null, "new": true}\n')
+    for file, message in [
+        ("a.csv", "lacks at"),
+        ("b.csv", "line 2: 'big' in column 'size' is no number"),
+        ("c.csv", "data row 2: column 'at' is 'soon', which is no date"),
+        ("d.jsonl", "data row 1: column 'size' is infinite"),
+    ]:
+        code, out, err = run(capsys, "predict", "m.okn", file)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert message in err
+    code, _, err = run(capsys, "train", "rows.csv", "--target", "sold", "-o", "m.okn", *FAST,
+                       "--missing", "refuse")  # fmt: skip
+    assert (code, "is missing" in err) == (2, True)
+    write(folder / "rows.parquet", rows(300))
+    code, _, err = run(capsys, "train", "rows.parquet", "--target", "sold", "-o", "m.okn",
+                       "--on-error", "skip")  # fmt: skip
+    assert (code, "only text has faulty lines" in err) == (2, True)
+
+
+def test_columns_of_another_kind(folder, capsys):
+    (folder / "rows.csv").write_text("zip,x,y\n" + "89073,1,0\n53111,2,1\n" * 50)
+    run(capsys, "train", "rows.csv", "--target", "y", "-o", "m.okn", *FAST, "--column",
+        "zip=category")  # fmt: skip
+    model = onlinekern.load("m.okn")
+    assert model[0].kinds_ == {"zip": "category", "x": "number"}
+    assert "zip=89073" in model[0].get_feature_names_out()
+    (folder / "new.csv").write_text("zip,x\n89073,1\n0815,2\n")
+    assert run(capsys, "predict", "m.okn", "new.csv")[0] == 0
+
+
+def test_a_stopped_run_goes_on_with_its_columns(folder, capsys):
+    """After --resume, categories and kinds are those of the checkpoint."""
+    write(folder / "rows.csv", rows())
+    options = ["--target", "sold", *FAST, "--checkpoint-every", "500"]
+    run(capsys, "train", "rows.csv", *options, "-o", "whole.okn")
+    code = (
+        "import signal, sys\n"
+        "from onlinekern._commands import train\n"
+        "learn = train.Training.learn\n"
+        "def stopped(self, X, y):\n"
+        "    learn(self, X, y)\n"
+        "    signal.raise_signal(signal.SIGINT)\n"
+        "train.Training.learn = stopped\n"
+        "from onlinekern.cli import main\n"
+        "main(sys.argv[1:])\n"
+    )
+    stopped = [sys.executable, "-P", "-c", code, "train", "rows.csv", *options, "-o", "m.okn"]
+    assert subprocess.run(stopped, capture_output=True, check=False).returncode == 130
+    assert run(capsys, "train", "rows.csv", *options, "-o", "m.okn", "--resume")[0] == 0
+    assert saved("m.okn") == saved("whole.okn")
+
+
+def test_compare_takes_them_too(folder, capsys):
+    write(folder / "rows.csv", rows(400))
+    write(folder / "test.csv", rows(200, seed=1))
+    code, out, err = run(capsys, "compare", "rows.csv", "--target", "sold", "--test", "test.csv",
+                         "--methods", "spa", "--repeats", "1", "--gamma", "0.5")  # fmt: skip
+    assert (code, err.count("error")) == (0, 0)
+    assert "SPA" in out
+    with open_source("rows.csv", "sold", encoder=TableEncoder()) as source:
+        assert source.n_features == len(TableEncoder().fit(
+            rows(400).drop_columns("sold")).get_feature_names_out())  # fmt: skip
+    with pytest.raises(StreamError, match="is no number"):
+        list(open_source("rows.csv", "sold").blocks())
+
+
+def test_in_python_the_same(folder):
+    write(folder / "rows.csv", rows(300), ";")
+    model = make_stream_pipeline(TableEncoder(), StreamClassifier(random_state=0))
+    for X, y in read_tables("rows.csv", "sold", reading=Reading(separator=";")):
+        model.partial_fit(X, y)
+    assert model[-1].n_seen_ == 300
+    with pytest.raises(StreamError, match="LIBSVM text is no table"):
+        next(read_tables(write_libsvm(folder), None))
+
+
+def write_libsvm(folder):
+    (folder / "a.txt").write_text("1 1:2\n")
+    return folder / "a.txt"
