@@ -15,7 +15,9 @@ from pyarrow import feather, ipc, parquet
 
 import onlinekern
 from onlinekern import StreamClassifier, TableEncoder, cli, make_stream_pipeline
+from onlinekern._commands.rows import full_pieces
 from onlinekern._saving import to_bytes
+from onlinekern._streaming import readers
 from onlinekern.streams import Reading, StreamError, open_source, read_tables
 
 N = 1500
@@ -136,6 +138,38 @@ def test_pipes_of_tables(folder, capsys, name):
     assert (done.returncode, done.stdout.decode()) == (code, out)
 
 
+@pytest.mark.parametrize("name", ["rows.csv", "rows.jsonl"])
+def test_answers_come_while_the_pipe_goes_on(folder, capsys, name):
+    """A row is answered before the next one is there."""
+    write(folder / name, rows(300))
+    run(capsys, "train", name, "--target", "sold", "-o", "m.okn", *FAST)
+    _, expected, _ = run(capsys, "predict", "m.okn", name, "--target", "sold")
+    head, *lines = (folder / name).read_text().splitlines(keepends=True)
+    with subprocess.Popen(
+        [sys.executable, "-P", "-m", "onlinekern.cli", "predict", "m.okn", "--target", "sold"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        if name.endswith("csv"):
+            process.stdin.write(head)
+        else:
+            lines.insert(0, head)
+        for line, answer in zip(lines[:3], expected.splitlines(), strict=False):
+            process.stdin.write(line)
+            process.stdin.flush()
+            assert process.stdout.readline().strip() == answer
+        process.stdin.close()
+        assert process.stdout.read() == ""
+
+
+def test_a_slow_pipe_is_learnt_a_thousand_at_a_time():
+    table, y = rows(2500), np.arange(2500)
+    blocks = ((table.slice(k, 7).to_batches()[0], y[k : k + 7]) for k in range(0, 2500, 7))
+    found = list(full_pieces(blocks))
+    assert [len(part) for _, part in found] == [1001, 1001, 498]
+    np.testing.assert_array_equal(np.concatenate([part for _, part in found]), y)
+    assert pa.Table.from_batches([X for X, _ in found]).equals(table)
+
+
 def test_text_of_other_makes(folder, capsys):
     table = rows(200)
     write(folder / "rows.csv", table)
@@ -154,6 +188,17 @@ def test_text_of_other_makes(folder, capsys):
     (folder / "comma.csv").write_text("a;b;y\n" + "1,5;2;0\n2,5;3;1\n" * 30)
     run(capsys, "train", "comma.csv", "--target", "y", "-o", "m.okn", *FAST, "--decimal", ",")
     assert onlinekern.load("m.okn")[0].kinds_ == {"a": "number", "b": "number"}
+
+
+def test_text_with_line_breaks_is_one_value(folder, monkeypatch):
+    """Blocks are cut at line ends: one inside quotes must not cut a row."""
+    monkeypatch.setattr(readers, "CHUNK_BYTES", 64)
+    notes = [f"first {k},\nsecond {k}" for k in range(40)]
+    text = "".join(f'{k},"{note}",{k % 2}\n' for k, note in enumerate(notes))
+    (folder / "rows.csv").write_text("k,note,y\n" + text)
+    blocks = [X for X, _ in read_tables("rows.csv", "y")]
+    assert len(blocks) > 5
+    assert pa.Table.from_batches(blocks).column("note").to_pylist() == notes
 
 
 BAD_LINES = {

@@ -77,6 +77,7 @@ def predict(request: PredictRequest) -> None:
         for X, y in pieces(blocks):
             with rows_from(n_rows + 1):
                 lines.writerows(rows_of(answer(X)))
+            stream.flush()  # of a pipe that goes on, the answers are wanted now
             n_rows += len(y)
 
 

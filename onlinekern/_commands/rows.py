@@ -7,6 +7,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
+from scipy import sparse
+
 from onlinekern._commands.arguments import one_of
 from onlinekern._streaming.readers import LibsvmReader, StreamError
 from onlinekern._streaming.reading import KNOWN, Reading, reader_of
@@ -94,6 +97,36 @@ def pieces(blocks: Iterable[tuple[Any, Any]], limit: int | None = None) -> Itera
         left -= min(left, len(y))
         if left == 0:
             return
+
+
+def full_pieces(blocks: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
+    """Join what comes in small blocks, of a slow pipe, to `PIECE` rows, but for the last ones."""
+    waiting: list[Any] = []
+    count = 0
+    for X, y in blocks:
+        waiting.append((X, y))
+        count += len(y)
+        if count >= PIECE:
+            yield joined(waiting)
+            waiting, count = [], 0
+    if waiting:
+        yield joined(waiting)
+
+
+def joined(blocks: list[Any]) -> tuple[Any, Any]:
+    """Blocks as one."""
+    if len(blocks) == 1:
+        return blocks[0]
+    rows, targets = zip(*blocks, strict=True)
+    if sparse.issparse(rows[0]):
+        X = sparse.vstack(rows, format="csr")
+    elif isinstance(rows[0], np.ndarray):
+        X = np.concatenate(rows)
+    else:
+        import pyarrow as pa
+
+        X = pa.Table.from_batches(rows).combine_chunks().to_batches()[0]
+    return X, np.concatenate(targets)
 
 
 def skip(blocks: Iterator[Any], n_rows: int) -> Iterator[Any]:

@@ -23,7 +23,14 @@ from onlinekern._commands.arguments import (
     parse_pairs,
     parse_value,
 )
-from onlinekern._commands.rows import count_features, pieces, reading_of, rows_from, skip
+from onlinekern._commands.rows import (
+    count_features,
+    full_pieces,
+    pieces,
+    reading_of,
+    rows_from,
+    skip,
+)
 from onlinekern._comparison.methods import METHODS, given_parameters
 from onlinekern._saving import from_bytes, to_bytes
 from onlinekern._streaming.readers import StreamError
@@ -354,7 +361,7 @@ def train(request: TrainRequest, console: Any, errors: Any) -> None:
     began = time.perf_counter()
     faults: list[str] | None = [] if request.on_error == "skip" else None
     blocks = blocks_of(request, run.model, faults)
-    rows = skip(pieces(blocks, request.limit), run.n_before)
+    rows = skip(pieces(full_pieces(blocks), request.limit), run.n_before)
     with names_are_no_matter(), Stop() as stop, shown(errors) as show:
         for X, y in stop.between(rows):
             run.learn(X, y)

@@ -12,8 +12,8 @@ from pyarrow import json as arrow_json
 
 from onlinekern._streaming.readers import StreamError, line_chunks
 from onlinekern._streaming.table_reader import TableReader
-from onlinekern._streaming.tables import NEARLY_ALL, TYPES
 from onlinekern._streaming.text_input import TextInput
+from onlinekern._streaming.types_of_text import LOOKED_AT, type_of_values
 
 
 class JsonReader(TableReader):
@@ -26,7 +26,8 @@ class JsonReader(TableReader):
 
     def _names(self) -> list[str]:
         self._input = TextInput(self.path)
-        self._head = self._input.head()
+        known = [name for name in self._known if name in self.types]
+        self._head = self._input.head(1 if known else LOOKED_AT)
         names: dict[str, None] = {}
         for number, line in enumerate(self._head.split(b"\n"), start=1):
             try:
@@ -36,7 +37,7 @@ class JsonReader(TableReader):
                     raise StreamError(f"{self.name}, line {number}: {error}") from error
         if not names:
             raise StreamError(f"{self.name}: no line with a JSON object that has names")
-        return list(names)
+        return list(dict.fromkeys([*names, *known]))
 
     def _batches(self, as_numbers: bool) -> Iterator[Any]:
         types = self._types()
@@ -56,8 +57,9 @@ class JsonReader(TableReader):
                 continue  # the names have been told of it, or it is left out
             for name, column in values.items():
                 column.append(found.get(name))
-        told = {name: TYPES.get(kind, pa.string()) for name, kind in self.reading.kinds}
-        return {name: told.get(name) or guessed_type(column) for name, column in values.items()}
+        for name, column in values.items():
+            self.types.setdefault(name, type_of_values(column))
+        return {name: self.types[name] for name in self.names}
 
     def _parsed(self, chunk: bytes, first: int, types: dict[str, Any]) -> Any:
         """The lines of a chunk as a record batch."""
@@ -104,15 +106,6 @@ class JsonReader(TableReader):
         if not isinstance(found, dict):
             raise ValueError("no JSON object with names and values")
         return found
-
-
-def guessed_type(values: list[Any]) -> Any:
-    """The type of the first values of a column: that of nearly all, or text."""
-    kinds = [type(value) for value in values if value is not None]
-    for types, of_these in (((bool,), pa.bool_()), ((int, float), pa.float64())):
-        if sum(kind in types for kind in kinds) > NEARLY_ALL * len(kinds):
-            return of_these
-    return pa.string()
 
 
 def check_names(found: dict[str, Any], schema: Any) -> None:

@@ -12,6 +12,7 @@ import gzip
 import io
 import lzma
 import re
+import select
 import sys
 import zlib
 from collections.abc import Iterator
@@ -63,7 +64,8 @@ def open_binary(path: Any) -> Iterator[Any]:
         unpack: Any = next(
             (f for magic, f in DECOMPRESSORS.items() if head.startswith(magic)), None
         )
-        yield (unpack(raw, "rb") if unpack else raw), name
+        handle: Any = unpack(raw, "rb") if unpack else raw
+        yield (Live(handle, raw) if str(path) == "-" else handle), name
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
         raise StreamError(f"{name}: damaged compressed file ({error})") from error
     except OSError as error:
@@ -73,6 +75,38 @@ def open_binary(path: Any) -> Iterator[Any]:
     finally:
         if str(path) != "-":
             raw.close()
+
+
+class Live:
+    """A pipe that is read as its bytes come: a reader does not wait for more than there is.
+
+    Parameters
+    ----------
+    handle : binary stream
+        What is read.
+    raw : binary stream
+        What it comes from, which may be compressed.
+    """
+
+    def __init__(self, handle: Any, raw: Any) -> None:
+        self._handle, self._raw = handle, raw
+
+    def read(self, size: int = -1) -> bytes:
+        """At most so many bytes; none at the end only."""
+        if size < 0:
+            return bytes(self._handle.read())
+        pieces = [self._handle.read1(size)]
+        held = len(pieces[0])
+        while held < size and pieces[-1] and self._has_more():
+            pieces.append(self._handle.read1(size - held))
+            held += len(pieces[-1])
+        return b"".join(pieces)
+
+    def _has_more(self) -> bool:
+        try:
+            return bool(select.select([self._raw], [], [], 0)[0])
+        except (OSError, ValueError):  # no file of the system's, or none that can be waited for
+            return True
 
 
 def line_chunks(handle: Any, name: str) -> Iterator[tuple[int, bytes]]:

@@ -56,6 +56,10 @@ class TableReader:
         self.path, self.target = path, target if labelled else None
         self.name, self.reading, self.faults = name_of(path), reading, reading.faults
         self.text_labels: bool | None = None if like is None else like.text_labels
+        # Of text, column -> type; files of one stream are read alike.
+        self.types: dict[str, Any] = self._told_types(like)
+        # Columns that lines of JSON may lack.
+        self._known = [] if like is None else like.feature_names or []
         found = self._names()
         self.names = list(found)
         if labelled and target not in found:
@@ -121,6 +125,13 @@ class TableReader:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             raise StreamError(f"{self.name}{self._explained(str(error))}") from error
+
+    def _told_types(self, like: Any) -> dict[str, Any]:
+        """The types of columns of text that were read before, or are told."""
+        from onlinekern._streaming.types_of_text import type_of_kind
+
+        told = {name: type_of_kind(kind) for name, kind in self.reading.kinds}
+        return {**getattr(like, "types", {}), **told}
 
     @property
     def _columns(self) -> list[str]:

@@ -14,37 +14,27 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from onlinekern._streaming.readers import CHUNK_BYTES, StreamError
+from onlinekern._streaming.readers import CHUNK_BYTES, LONGEST_LINE, StreamError, line_chunks
 from onlinekern._streaming.table_reader import TableReader, is_number
-from onlinekern._streaming.text_input import TextInput
+from onlinekern._streaming.text_input import InFull, TextInput
+from onlinekern._streaming.types_of_text import LOOKED_AT, type_of_text
 
 # Of text, what else than pyarrow's list is no value.
 MISSING = [*csv.ConvertOptions().null_values, "?"]
 SEPARATORS = ",;\t|"
-NUMBER = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
-BOOLEAN = r"^(?i:true|false)$"
-NEARLY_ALL = 0.9
-# Types of the columns of text of each kind of `TableEncoder`; the others are text.
-TYPES = {"number": pa.float64(), "boolean": pa.bool_()}
 
 
-def type_of_text(values: Any) -> Any:
-    """The type in which a column of text is read, by how its first values look.
-
-    A column of numbers with a few words among them is one of numbers, with a few faults.
-    """
-    kind = values.type
-    if pa.types.is_boolean(kind):
-        return kind
-    if pa.types.is_string(kind):
-        there = values.drop_null()
-        for pattern, of_these in ((NUMBER, pa.float64()), (BOOLEAN, pa.bool_())):
-            count = pc.sum(pc.match_substring_regex(there, pattern)).as_py() or 0
-            if count > NEARLY_ALL * len(there):
-                return of_these
-        return kind
-    number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-    return pa.float64() if number else pa.string()
+def whole_rows(chunks: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+    """Join chunks of lines that end inside quotes, as text with line breaks may, to the next."""
+    first, held = 0, b""
+    for line, chunk in chunks:
+        first, held = (first, held + chunk) if held else (line, chunk)
+        # A quote that is no quotation mark, as in 5", would hold up all that follows.
+        if held.count(b'"') % 2 == 0 or len(held) > LONGEST_LINE:
+            yield first, held
+            held = b""
+    if held:
+        yield first, held
 
 
 class CsvReader(TableReader):
@@ -53,9 +43,8 @@ class CsvReader(TableReader):
     typed = False
 
     def _names(self) -> Any:
-        self._input = TextInput(self.path)
-        self._head = self._input.head()
-        header = self._head.partition(b"\n")[0]
+        self._input, self._line = TextInput(self.path), 1
+        header = self._input.head(1).partition(b"\n")[0]
         if not header.strip():
             raise StreamError(f"{self.name}: empty file, or an empty first line")
         self._separator = self._chosen_separator(header)
@@ -79,12 +68,14 @@ class CsvReader(TableReader):
     def _explained(self, message: str) -> Any:
         number = re.search(r"CSV column #(\d+): Row #(\d+): .* invalid value '(.*)'", message)
         if number:
-            column, line, value = number.groups()
-            name = self.names[int(column)]
+            column, row, value = number.groups()
+            name, line = self.names[int(column)], self._line + int(row) - 1
             what = "true or false" if "to bool" in message else "number"
             return f", line {line}: {value[:30]!r} in column {name!r} is no {what}"
         parsed = re.search(r"Row #(\d+): (.*)", " ".join(message.split()))
-        return f", line {parsed[1]}: {parsed[2]}" if parsed else super()._explained(message)
+        if parsed is None:
+            return super()._explained(message)
+        return f", line {self._line + int(parsed[1]) - 1}: {parsed[2]}"
 
     def _batches(self, as_numbers: bool) -> Iterator[Any]:
         # Types are given, not guessed: a guess from the first rows fails at the first "1.5" after
@@ -99,31 +90,42 @@ class CsvReader(TableReader):
         convert = self._converting(not as_numbers, types=read, columns=self._columns)
         row = 1
         with self._input.open() as handle:
-            for batch in csv.open_csv(
-                handle,
-                read_options=self._reading(CHUNK_BYTES),
-                parse_options=self._parsing(),
-                convert_options=convert,
-            ):
-                yield batch if self.faults is None else self._good_rows(batch, types, row)
-                row += batch.num_rows
+            for line, chunk in whole_rows(line_chunks(handle, self.name)):
+                headed = line == 1 and self.reading.header
+                self._line = line + headed
+                chunk = chunk.partition(b"\n")[2] if headed else chunk
+                for batch in self._parsed(chunk, convert):
+                    yield batch if self.faults is None else self._good_rows(batch, types, row)
+                    row += batch.num_rows
+
+    def _parsed(self, chunk: bytes, convert: Any) -> list[Any]:
+        """Lines as record batches. pyarrow's streaming reader would wait for the next block."""
+        if not chunk.strip():
+            return []
+        options = self._reading(len(chunk) + 1)
+        options.column_names, options.autogenerate_column_names = self.names, False
+        with io.BytesIO(chunk) as text:
+            table = csv.read_csv(
+                text, read_options=options, parse_options=self._parsing(), convert_options=convert
+            )
+        return list(table.to_batches())
 
     def _types(self) -> dict[str, Any]:
         """The types of the columns, as they are told or as the first rows look."""
-        told = {name: TYPES.get(kind, pa.string()) for name, kind in self.reading.kinds}
-        if all(name in told for name in self.feature_names):
-            return {name: told[name] for name in self.feature_names}
+        if all(name in self.types for name in self.feature_names):
+            return {name: self.types[name] for name in self.feature_names}
+        head = self._input.head(LOOKED_AT)
         options = {
-            "read_options": self._reading(len(self._head) + 1),
+            "read_options": self._reading(len(head) + 1),
             "parse_options": self._parsing(lambda row: "skip"),
             "convert_options": self._converting(True),
         }
-        with io.BytesIO(self._head) as head:
-            first = csv.read_csv(head, **options)
-        return {
-            name: told.get(name) or type_of_text(first.column(name).combine_chunks())
-            for name in self.feature_names
-        }
+        with io.BytesIO(head) as text:
+            first = csv.read_csv(text, **options)
+        for name in self.feature_names:
+            found = type_of_text(first.column(name).combine_chunks())
+            self.types.setdefault(name, found)
+        return {name: self.types[name] for name in self.feature_names}
 
     def _reading(self, block_size: int) -> Any:
         return csv.ReadOptions(
@@ -150,7 +152,7 @@ class CsvReader(TableReader):
 
     def _left_out(self, row: Any) -> str:
         """Note a row with a wrong number of columns."""
-        where = f", line {row.number}" if row.number else ""
+        where = f", line {self._line + row.number - 1}" if row.number else ""
         self._note(f"{where}: {row.actual_columns} columns, not {row.expected_columns}")
         return "skip"
 
@@ -238,7 +240,7 @@ class ArrowReader(TableReader):
         if str(self.path) == "-":
             self._stack = ExitStack()
             handle = self._stack.enter_context(TextInput(self.path).open())
-            self._standard_input = pa.ipc.open_stream(handle)
+            self._standard_input = pa.ipc.open_stream(InFull(handle))
         with self._named_errors(), self._open() as batches:
             return list(batches.schema.names)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import io
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, ClassVar
@@ -20,6 +20,66 @@ from onlinekern._streaming.readers import (
 ARROW_STREAM = b"\xff\xff\xff\xff"
 
 
+class Begun:
+    """A stream of which the first bytes have been read, and are to be read again."""
+
+    def __init__(self, handle: Any, name: str) -> None:
+        self._handle, self._name = handle, name
+        self.head, self._ended, self._given = b"", False, 0
+
+    def extend(self, lines: int) -> None:
+        """Read until the head has so many lines, or all there are up to `CHUNK_BYTES`."""
+        while not self._ended:
+            enough = self.head.count(b"\n") >= lines
+            if enough or (b"\n" in self.head and len(self.head) >= CHUNK_BYTES):
+                return
+            if len(self.head) > LONGEST_LINE:
+                raise StreamError(f"{self._name}, line 1: longer than {LONGEST_LINE >> 20} MiB")
+            piece = self._handle.read(CHUNK_BYTES)
+            self._ended = not piece
+            self.head = (self.head + piece).removeprefix(BYTE_ORDER_MARK)
+
+    def lines(self) -> bytes:
+        """The whole lines of the head, or all of it where there is no more."""
+        whole = self.head.rfind(b"\n") + 1
+        return self.head[:whole] if whole and not self._ended else self.head
+
+    def read(self, size: int = -1) -> bytes:
+        """At most so many bytes: those of the head, then what comes."""
+        if self._given == len(self.head):
+            return bytes(self._handle.read(size))
+        end = len(self.head) if size < 0 else min(len(self.head), self._given + size)
+        piece = self.head[self._given : end]
+        self._given = end
+        return piece + self._handle.read() if size < 0 else piece
+
+    # What pyarrow asks of a stream.
+    closed = False
+
+    def close(self) -> None:
+        """It is closed where it was opened."""
+
+
+class InFull:
+    """A stream that gives as many bytes as are asked for, which formats with lengths rely on."""
+
+    closed = False
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def read(self, size: int = -1) -> bytes:
+        """So many bytes; fewer at the end only."""
+        pieces, held = [], 0
+        while held < size and (piece := self._stream.read(size - held)):
+            pieces.append(piece)
+            held += len(piece)
+        return b"".join(pieces) if size >= 0 else bytes(self._stream.read())
+
+    def close(self) -> None:
+        """It is closed where it was opened."""
+
+
 class TextInput:
     """A file, or standard input, which is read only once.
 
@@ -29,25 +89,26 @@ class TextInput:
         File name, or "-".
     """
 
-    # Of standard input, what has been read of it, and the rest.
-    _begun: ClassVar[tuple[Any, bytes, Any, ExitStack] | None] = None
+    # Standard input, what has been read of it, and what closes it.
+    _begun: ClassVar[tuple[Any, Begun, ExitStack] | None] = None
 
     def __init__(self, path: Any) -> None:
         self.path, self.name = path, name_of(path)
 
-    def head(self) -> bytes:
-        """The first bytes: whole lines, or all there is."""
+    def head(self, lines: int) -> bytes:
+        """The first whole lines, so many at least if there are."""
         if str(self.path) == "-":
-            head = self._standard_input()[0]
-        else:
-            with open_binary(self.path) as (handle, _):
-                head = self._first(handle)
-        whole = head.rfind(b"\n") + 1
-        return head[:whole] if whole else head
+            begun, _ = self._standard_input()
+            begun.extend(lines)
+            return begun.lines()
+        with open_binary(self.path) as (handle, name):
+            begun = Begun(handle, name)
+            begun.extend(lines)
+            return begun.lines()
 
     def looks_like(self) -> str:
         """The format, by the first bytes: "arrow", "jsonl" or "csv"."""
-        head = self.head()
+        head = self.head(1)
         if head.startswith(ARROW_STREAM):
             return "arrow"
         return "jsonl" if head.lstrip().startswith(b"{") else "csv"
@@ -56,48 +117,17 @@ class TextInput:
     def open(self) -> Iterator[Any]:
         """A binary stream from the beginning. Of standard input only one is ever given."""
         if str(self.path) != "-":
-            with open_binary(self.path) as (handle, _):
-                yield handle
+            with open_binary(self.path) as (handle, name):
+                yield Begun(handle, name)
             return
-        head, handle, stack = self._standard_input()
+        begun, stack = self._standard_input()
         TextInput._begun = None
         with stack:
-            yield io.BufferedReader(Rejoined(head, handle), CHUNK_BYTES)
+            yield begun
 
-    def _standard_input(self) -> tuple[bytes, Any, ExitStack]:
-        import sys
-
+    def _standard_input(self) -> tuple[Begun, ExitStack]:
         if TextInput._begun is None or TextInput._begun[0] is not sys.stdin:
             stack = ExitStack()
-            handle, _ = stack.enter_context(open_binary("-"))
-            TextInput._begun = sys.stdin, self._first(handle), handle, stack
+            handle, name = stack.enter_context(open_binary("-"))
+            TextInput._begun = sys.stdin, Begun(handle, name), stack
         return TextInput._begun[1:]
-
-    def _first(self, handle: Any) -> bytes:
-        pieces, held = [], 0
-        while piece := handle.read(CHUNK_BYTES):
-            pieces.append(piece)
-            held += len(piece)
-            if b"\n" in piece:
-                break
-            if held > LONGEST_LINE:
-                raise StreamError(f"{self.name}, line 1: longer than {LONGEST_LINE >> 20} MiB")
-        return b"".join(pieces).removeprefix(BYTE_ORDER_MARK)
-
-
-class Rejoined(io.RawIOBase):
-    """Bytes that have been read, and the stream they came from."""
-
-    def __init__(self, head: bytes, rest: Any) -> None:
-        self._head, self._rest = memoryview(head), rest
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        if not len(self._head):
-            return int(self._rest.readinto(buffer))
-        count = min(len(buffer), len(self._head))
-        buffer[:count] = self._head[:count]
-        self._head = self._head[count:]
-        return count
