@@ -1,0 +1,89 @@
+"""The samples that a display is given: arrays, or blocks of a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples, check_consistent_length
+
+from onlinekern._streaming.source import check_count
+
+# Rows that a learner is given at a time. What it learns does not depend on it.
+ROWS = 1000
+
+
+def blocks_of(X: Any, y: Any = None) -> Iterable[tuple[Any, Any]]:
+    """Samples as blocks ``(X, y)``.
+
+    Parameters
+    ----------
+    X : array-like or CSR matrix of shape (n_samples, n_features), or iterable of (X, y)
+        The latter, blocks of a stream, without `y`.
+    y : array-like of shape (n_samples,), optional
+
+    Raises
+    ------
+    TypeError
+        If there is no `y` and X is no iterable of pairs.
+    ValueError
+        If X and y are not of the same length.
+    """
+    if y is not None:
+        check_consistent_length(X, y)
+        return [(X, np.asarray(y))]
+    if hasattr(X, "shape") or not isinstance(X, Iterable):
+        raise TypeError(f"y may be None only if X is an iterable of (X, y), got {type(X).__name__}")
+    return _pairs(X)
+
+
+def _pairs(blocks: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    for block in blocks:
+        if not isinstance(block, tuple) or len(block) != 2:
+            raise TypeError(f"X must yield pairs (X, y), got {type(block).__name__}")
+        yield block[0], np.asarray(block[1])
+
+
+def with_classes(
+    estimator: Any, blocks: Iterable[tuple[Any, Any]], classes: Any
+) -> tuple[Iterable[tuple[Any, Any]], Any]:
+    """The blocks, and all classes of the stream; None instead of them for a regression.
+
+    Raises
+    ------
+    ValueError
+        If the classes of an iterator must be given and are not.
+    """
+    if classes is not None:
+        return blocks, np.unique(classes)
+    if not is_classifier(estimator):
+        return blocks, None
+    if hasattr(estimator, "classes_"):
+        return blocks, estimator.classes_
+    if isinstance(blocks, list):
+        return blocks, np.unique(np.concatenate([y for _, y in blocks]))
+    raise ValueError("classes must be given for blocks of a stream: it is read only once")
+
+
+def pieces(blocks: Iterable[tuple[Any, Any]], rows: int) -> Iterator[tuple[Any, Any]]:
+    """Cut blocks into pieces of at most so many rows."""
+    check_count("rows", rows)
+    return chain.from_iterable(_cut(X, y, rows) for X, y in blocks)
+
+
+def _cut(X: Any, y: Any, rows: int) -> Iterator[tuple[Any, Any]]:
+    for first in range(0, _num_samples(X), rows):
+        piece = slice(first, first + rows)
+        yield _safe_indexing(X, piece), y[piece]
+
+
+def name_of(estimator: Any, name: str | None) -> str:
+    """The name that was given, or that of the class; of a pipeline, of its last step."""
+    if name is not None:
+        return name
+    last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    return type(last).__name__

@@ -1,0 +1,158 @@
+"""The error along a stream: of the last samples and of all so far, with the drifts found."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from onlinekern._comparison.prequential import WINDOW, PrequentialResult, prequential
+from onlinekern.plotting.blocks import blocks_of, name_of, with_classes
+from onlinekern.plotting.style import COLOURS, GREY, axes_for, dress, name_error
+
+
+class PrequentialDisplay:
+    """Learning curve along a stream: each sample is predicted before it is learnt.
+
+    Not scikit-learn's ``LearningCurveDisplay``, which fits models to training sets of growing size:
+    here one model learns one stream, and its errors are those on samples that it has not seen.
+
+    Parameters
+    ----------
+    result : PrequentialResult
+        Of `onlinekern.evaluate.prequential`, with a window.
+    window : int, default=1000
+        Samples in that window.
+    estimator_name : str, optional
+        Name in the legend.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    line_ : matplotlib Line2D
+        Error of the last `window` samples.
+    total_line_ : matplotlib Line2D
+        Error of all samples so far.
+    drift_lines_ : matplotlib LineCollection or None
+        A vertical line where the detector found drift; None if it found none.
+
+    Examples
+    --------
+    >>> from onlinekern import KernelPAClassifier
+    >>> from onlinekern.plotting import PrequentialDisplay
+    >>> from onlinekern.streams import gaussian_mixture
+    >>> X, y = gaussian_mixture(3000, random_state=0)
+    >>> display = PrequentialDisplay.from_stream(KernelPAClassifier(gamma=0.4), X, y, window=500)
+    >>> display.line_.get_xdata().tolist()
+    [500, 1000, 1500, 2000, 2500, 3000]
+    """
+
+    def __init__(
+        self,
+        result: PrequentialResult,
+        *,
+        window: int = WINDOW,
+        estimator_name: str | None = None,
+    ) -> None:
+        self.result, self.window, self.estimator_name = result, window, estimator_name
+
+    @classmethod
+    def from_stream(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        classes: Any = None,
+        window: int = WINDOW,
+        detector: Any = None,
+        on_drift: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Run an estimator test-then-train over a stream, and draw its errors.
+
+        Parameters
+        ----------
+        estimator : object
+            As for `onlinekern.evaluate.prequential`: it is not cloned, and goes on learning.
+        X : array-like or CSR matrix of shape (n_samples, n_features), or iterable of (X, y)
+        y : array-like of shape (n_samples,), optional
+            Not with an iterable.
+        classes : array-like, optional
+            All classes of the stream. They must be given for a classifier that has learnt nothing
+            and an iterable, which is read once.
+        window : int, default=1000
+            Samples that are the last ones. There is a point at each multiple of it.
+        detector : object, optional
+            Drift detector, as for `prequential`; each drift that it finds is marked.
+        on_drift : callable, optional
+            As for `prequential`.
+        name : str, optional
+            Name in the legend; by default that of the class.
+        ax : matplotlib Axes, optional
+            By default those of a new figure.
+        **kwargs
+            Of matplotlib's ``plot``, for the error of the last samples.
+
+        Returns
+        -------
+        PrequentialDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        TypeError, ValueError
+            As `prequential`; or if `classes` are needed.
+        """
+        ax = axes_for(f"{cls.__name__}.from_stream", ax)
+        blocks, known = with_classes(estimator, blocks_of(X, y), classes)
+        result = prequential(
+            estimator, blocks, known, window=window, detector=detector, on_drift=on_drift
+        )
+        display = cls(result, window=window, estimator_name=name_of(estimator, name))
+        return display.plot(ax, **kwargs)
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            By default those of a new figure.
+        name : str, optional
+            Name in the legend instead of `estimator_name`.
+        **kwargs
+            Of matplotlib's ``plot``, for the error of the last samples.
+
+        Returns
+        -------
+        PrequentialDisplay
+        """
+        counted = self.result.mistakes is not None
+        points, unit = self.result.curves, 100 if counted else 1
+        if "window_error" not in points:
+            raise ValueError("result must have been found with a window, got window=None")
+        self.ax_ = axes_for(f"{type(self).__name__}.plot", ax)
+        self.figure_ = self.ax_.figure
+        name = self.estimator_name if name is None else name
+        label = f"last {self.window:,} samples"
+        style = {"color": COLOURS[0], "label": f"{name}, {label}" if name else label, **kwargs}
+        x = points["samples"]
+        (self.line_,) = self.ax_.plot(x, unit * points["window_error"], **style)
+        (self.total_line_,) = self.ax_.plot(
+            x, unit * points["error"], color=self.line_.get_color(), linestyle="--", linewidth=1.1,
+            label="all so far",
+        )  # fmt: skip
+        self.drift_lines_ = None
+        if len(self.result.drifts):
+            self.drift_lines_ = self.ax_.vlines(
+                self.result.drifts, 0, 1, transform=self.ax_.get_xaxis_transform(), color=GREY,
+                linestyle=":", linewidth=1.2, label="drift found", zorder=1,
+            )  # fmt: skip
+        self.ax_.set_ylim(bottom=0)
+        name_error(self.ax_, counted)
+        dress(self.ax_)
+        self.ax_.legend(fontsize="small")
+        return self
