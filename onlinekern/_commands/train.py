@@ -32,6 +32,8 @@ from onlinekern._commands.rows import (
     skip,
 )
 from onlinekern._comparison.methods import METHODS, given_parameters
+from onlinekern._reporting.page import check_report
+from onlinekern._reporting.record import Record
 from onlinekern._saving import from_bytes, to_bytes
 from onlinekern._streaming.readers import StreamError
 from onlinekern._streaming.statistics import TargetStatistics
@@ -67,6 +69,7 @@ class TrainRequest:
     window: int
     seed: int
     json: str | None
+    report: str | None
     checkpoint_every: str
     resume: bool
     format: str | None = None
@@ -103,7 +106,8 @@ class TrainRequest:
         for path in self.data:
             if path != "-":
                 check_readable(path)
-        for file in (self.output, self.checkpoint, self.json):
+        check_report(self.report)
+        for file in (self.output, self.checkpoint, self.json, self.report):
             if file is not None:
                 check_writable(file)
         if not self.resume and Path(self.checkpoint).exists():
@@ -126,7 +130,7 @@ class TrainRequest:
 
     def options(self) -> dict[str, Any]:
         """What a checkpoint must agree on to be gone on from."""
-        left_out = {"output", "json", "checkpoint_every", "resume", "limit", "window"}
+        left_out = {"output", "json", "report", "checkpoint_every", "resume", "limit", "window"}
         return {name: value for name, value in asdict(self).items() if name not in left_out}
 
 
@@ -244,6 +248,8 @@ class Training:
             self.model = from_bytes(found.models["model"], request.checkpoint)
             self.classes = getattr(self.model, "classes_", self.classes)
             self.n_before = self.score.n_rows
+        state = None if found is None else found.state
+        self.record = Record.begin(request.report, request.window, self.score, state)
 
     def learn(self, X: Any, y: Any) -> None:
         """Predict rows, then learn them."""
@@ -286,6 +292,8 @@ class Training:
         with rows_from(self.score.n_rows + 1):
             predicted = self.model.partial_fit_predict(X, y, **known)
         self.score.add(predicted, y)
+        if self.record is not None:
+            self.record.add(predicted, y, self.score.counted)
         if self.checkpoint.due(len(y)):
             self.keep()
 
@@ -293,6 +301,8 @@ class Training:
         """Write a checkpoint, if anything has been learnt."""
         if self.score.n_rows > 0:
             state = {"task": self.task, "score": self.score.state()}
+            if self.record is not None:
+                state["record"] = self.record.state()
             self.checkpoint.write(state, {"model": to_bytes(self.model)})
 
     def save(self) -> None:
@@ -377,6 +387,10 @@ def train(request: TrainRequest, console: Any, errors: Any) -> None:
     if request.json:
         figures = {**summary(run, seconds), "lines_left_out": len(faults or ())}
         Path(request.json).write_text(json.dumps(figures, indent=1) + "\n")
+    if request.report:
+        from onlinekern._reporting.training import write_training
+
+        write_training(run, seconds, stop.wanted, faults or [])
     for line in lines_of(run, seconds, stop.wanted):
         console.print(line, **PLAIN)
     if stop.wanted:

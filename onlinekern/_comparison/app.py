@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import platform
-from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 from onlinekern._comparison import compare as comparison
+from onlinekern._reporting.machine import versions
 from onlinekern.cli import version_line
 
 app = typer.Typer(
@@ -28,7 +27,9 @@ DecimalOption = Annotated[str, typer.Option(
 HeaderOption = Annotated[bool, typer.Option(
     help="Whether the first line of CSV has the names of the columns; else they are f0, "
     "f1, ...")]  # fmt: skip
-
+Report = Annotated[str | None, typer.Option(
+    metavar="FILE.html", help="Write a page for a browser: figures, pictures, what was run.",
+    show_default=False)]  # fmt: skip
 # A piped table has no terminal to ask for its width.
 NARROWEST = 80
 
@@ -115,6 +116,7 @@ def compare(
         metavar="FILE", help="Write all figures of all runs as JSON.")] = None,
     csv: Annotated[str | None, typer.Option(
         metavar="FILE", help="Write the table as CSV.")] = None,
+    report: Report = None,
     checkpoint: Annotated[str | None, typer.Option(
         metavar="FILE", help="Keep what is done in this file, for --resume.",
         show_default=False)] = None,
@@ -188,6 +190,7 @@ def train(
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of all randomness.")] = 0,
     json: Annotated[str | None, typer.Option(
         metavar="FILE", help="Write the figures of the run as JSON.")] = None,
+    report: Report = None,
     checkpoint_every: Annotated[str, typer.Option(
         metavar="N|SECONDSs", help="Write OUTPUT.checkpoint after N samples, or after seconds, "
         "such as 30s: a run that is killed loses at most that.")] = "60s",
@@ -297,11 +300,6 @@ def info(
         for line in lines_about(onlinekern.load(model)):
             console.print(line, markup=False, highlight=False, soft_wrap=True)
         return
-    console.print(f"Python {platform.python_version()}", markup=False)
-    for package in ("numpy", "scipy", "scikit-learn", "typer", "rich", "matplotlib", "pyarrow"):
-        try:
-            found = version(package)
-        except PackageNotFoundError:
-            found = "not installed"
-        console.print(f"{package} {found}", markup=False)
+    for name, found in versions():
+        console.print(f"{name} {found}", markup=False)
     onlinekern.show_config()

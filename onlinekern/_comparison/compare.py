@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from onlinekern._commands.arguments import (
 from onlinekern._comparison.methods import KERNELS, METHODS
 from onlinekern._comparison.prequential import WINDOW
 from onlinekern._comparison.report import print_table, write_csv, write_json
+from onlinekern._reporting.page import check_report
 from onlinekern.evaluate import Comparison, compare
 from onlinekern.plotting import SUFFIXES, plot_comparisons
 from onlinekern.streams import Source, gaussian_mixture, open_source
@@ -62,6 +64,7 @@ class Request:
     plot: str | None
     json: str | None
     csv: str | None
+    report: str | None
     checkpoint: str | None
     checkpoint_every: str
     resume: bool
@@ -90,7 +93,8 @@ class Request:
             raise ValueError(f"--plot {self.plot}: the name must end in {', '.join(SUFFIXES)}")
         if self.plot:
             import_module("matplotlib")  # the plot comes last: know now whether it can be drawn
-        for path in (self.plot, self.json, self.csv):
+        check_report(self.report)
+        for path in (self.plot, self.json, self.csv, self.report):
             if path is not None:
                 check_writable(path)
         self._check_checkpoint()
@@ -153,6 +157,7 @@ def run(request: Any, console: Any, errors: Any) -> None:
     request.check()
     gamma, settings = parse_gamma(request.gamma), parse_settings(request.settings)
     comparisons: list[Comparison] = []
+    began = time.perf_counter()
     with ExitStack() as stack:
         for source, test in _sources(request, stack, errors):
             for hint in _hints(request, source, test):
@@ -180,6 +185,10 @@ def run(request: Any, console: Any, errors: Any) -> None:
     if request.plot:
         with writing(request.plot):
             plot_comparisons(comparisons, request.plot)
+    if request.report:
+        from onlinekern._reporting.comparing import write_comparisons
+
+        write_comparisons(comparisons, request, time.perf_counter() - began)
 
 
 def _sources(request: Any, stack: Any, errors: Any) -> Iterator[Any]:

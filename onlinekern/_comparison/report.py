@@ -24,33 +24,42 @@ def print_table(console: Any, comparison: Comparison) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    plain = not console.encoding.lower().startswith("utf")
+    heads, rows, best = cells_of(comparison, not console.encoding.lower().startswith("utf"))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, name in enumerate(heads):
+        options: Any = {"overflow": "fold"} if place == 1 else {"no_wrap": True}
+        table.add_column(name, justify="left" if place < 2 else "right", **options)
+    for cells, is_best in zip(rows, best, strict=True):
+        table.add_row(*(Text(cell) for cell in cells), style="bold" if is_best else "")
+    for line in heading(comparison):
+        console.print(Text(line))
+    console.print(table)
+    for line in footnote(comparison):
+        console.print(Text(line))
+
+
+def cells_of(comparison: Comparison, plain: bool) -> tuple[list[str], list[list[str]], list[bool]]:
+    """The table of a comparison: heads, of which all but two are of numbers, rows, and the best.
+
+    `plain` is for terminals that know ASCII only.
+    """
     shared = _shared_gamma(comparison)
     counted = comparison.task == "classification"
     tested = any(result.test_scores for result in comparison.methods)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("method", no_wrap=True)
-    table.add_column("parameters", overflow="fold")
-    heads = ["mistakes %" if counted else "RMSE"]
+    heads = ["method", "parameters", "mistakes %" if counted else "RMSE"]
     heads += _order_heads(comparison)
     heads += [("test acc. %" if counted else "test RMSE")] if tested else []
     heads += ["SVs", "us/sample" if plain else "µs/sample"]
-    for head in heads:
-        table.add_column(head, justify="right", no_wrap=True)
-    least = min(np.mean(result.errors) for result in comparison.methods)
+    rows = []
     for result in comparison.methods:
-        cells = [_spread(result.errors, counted, plain)]
+        cells = [result.label, _listed(result.parameters, skip=shared) or "-"]
+        cells += [_spread(result.errors, counted, plain)]
         cells += _order_cells(result, comparison)
         cells += [_spread(result.test_scores, counted, plain)] if tested else []
         cells += [_count(result.supports, plain), _figures(np.median(result.microseconds), 3)]
-        style = "bold" if np.mean(result.errors) <= least else ""
-        names = Text(_listed(result.parameters, skip=shared) or "-")
-        table.add_row(Text(result.label), names, *(Text(cell) for cell in cells), style=style)
-    for line in _heading(comparison, shared):
-        console.print(Text(line))
-    console.print(table)
-    for line in _footnote(comparison):
-        console.print(Text(line))
+        rows.append(cells)
+    means = [float(np.mean(result.errors)) for result in comparison.methods]
+    return heads, rows, [mean <= min(means) for mean in means]
 
 
 def _order_heads(comparison: Comparison) -> list[str]:
@@ -69,7 +78,9 @@ def _order_cells(result: Any, comparison: Comparison) -> list[str]:
     return cells + ([f"{figures['kappa_temporal']:.3f}"] if counted else [])
 
 
-def _heading(comparison: Comparison, shared: Any) -> Iterator[Any]:
+def heading(comparison: Comparison) -> Iterator[str]:
+    """Yield what was compared, and how."""
+    shared = _shared_gamma(comparison)
     kind = f"{comparison.n_classes} classes" if comparison.n_classes else "regression"
     yield (
         f"{Path(comparison.data).name}: {comparison.n_samples:,} samples, "
@@ -84,7 +95,8 @@ def _heading(comparison: Comparison, shared: Any) -> Iterator[Any]:
     yield f"{comparison.kernel} kernel{gamma}; one pass, {order}"
 
 
-def _footnote(comparison: Comparison) -> Iterator[Any]:
+def footnote(comparison: Comparison) -> Iterator[str]:
+    """Yield what is below the table."""
     if comparison.majority_share is not None:
         yield f"  always the largest class: {100 * (1 - comparison.majority_share):.2f} % mistakes"
     else:
