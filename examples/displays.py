@@ -44,7 +44,7 @@ class TwoWindows:
 
 def main(picture="displays.png"):
     """Draw the displays, and print a figure of each."""
-    figure, axes = plt.subplots(3, 2, figsize=(12, 13), layout="constrained")
+    figure, axes = plt.subplots(3, 2, figsize=(11, 13), layout="constrained")
     (learning, regions), (budget, support), (calibration, race) = axes
 
     concepts = [Sine(concept=concept, random_state=concept) for concept in (0, 2, 0)]
@@ -81,8 +81,10 @@ def main(picture="displays.png"):
     print(f"largest coefficient: {shown.coefficients[0]:.2f}")
 
     shown = RaceDisplay.from_stream(StreamClassifier(time_budget=30), *drifting.take(6000), ax=race)
+    race.legend(handles=shown.areas_[::-1], loc="upper center", bbox_to_anchor=(0.5, -0.15),
+                ncols=2, fontsize=7, frameon=False)  # fmt: skip
     print(f"leader: {shown.report.leader.name}")
-    figure.savefig(picture, dpi=70)
+    figure.savefig(picture, dpi=64)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ WITH_EXAMPLES = [
     "docs/passive_aggressive.md",
     "docs/tables.md",
 ]
+# Those that draw.
+WITH_PICTURES = ["docs/plotting.md"]
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 FENCED = re.compile(r"^```.*?^```$", re.M | re.S)
 
@@ -152,8 +154,10 @@ def test_readme_lists_every_estimator():
     assert {name for name, _ in onlinekern.all_estimators()} <= quoted
 
 
-@pytest.mark.parametrize("page", WITH_EXAMPLES)
+@pytest.mark.parametrize("page", WITH_EXAMPLES + WITH_PICTURES)
 def test_examples_run(page, tmp_path, monkeypatch):
+    if page in WITH_PICTURES:
+        pytest.importorskip("matplotlib").use("Agg")
     monkeypatch.chdir(tmp_path)
     examples = re.findall(r"^```python\n(.*?)^```$", read(page), re.M | re.S)
     assert examples

@@ -99,6 +99,7 @@ class DecisionRegionsDisplay(DecisionBoundaryDisplay):
             estimator, X, grid_resolution=grid_resolution, eps=1.0 if eps is None else eps, ax=ax,
             **kwargs,
         )  # fmt: skip
+        display.ax_.locator_params(nbins=6)  # numbers with signs and points are wide
         display._draw_samples(np.asarray(X), y)
         display._draw_support(vectors)
         return display
