@@ -24,6 +24,9 @@ from onlinekern.plotting import (
 )
 from onlinekern.streams import ConceptDrift, Sine, gaussian_mixture, two_spirals
 
+CONCEPTS = [Sine(concept=concept, random_state=concept) for concept in (0, 2, 0)]
+DRIFTING = ConceptDrift(CONCEPTS, position=[3000, 6000], width=0, random_state=0)
+
 
 class TwoWindows:
     """A plain drift detector: the last 500 losses against the 500 before them."""
@@ -47,9 +50,7 @@ def main(picture="displays.png"):
     figure, axes = plt.subplots(3, 2, figsize=(11, 13), layout="constrained")
     (learning, regions), (budget, support), (calibration, race) = axes
 
-    concepts = [Sine(concept=concept, random_state=concept) for concept in (0, 2, 0)]
-    drifting = ConceptDrift(concepts, position=[3000, 6000], width=0, random_state=0)
-    X, y = drifting.take(9000)
+    X, y = DRIFTING.take(9000)
     model = KernelPAClassifier(gamma=5.0, max_support=300, when_full="oldest")
     shown = PrequentialDisplay.from_stream(model, X, y, window=500, detector=TwoWindows(),
                                            ax=learning)  # fmt: skip
@@ -80,7 +81,7 @@ def main(picture="displays.png"):
     support.set_title("digits, the largest coefficients of SPA")
     print(f"largest coefficient: {shown.coefficients[0]:.2f}")
 
-    shown = RaceDisplay.from_stream(StreamClassifier(time_budget=30), *drifting.take(6000), ax=race)
+    shown = RaceDisplay.from_stream(StreamClassifier(time_budget=30), *DRIFTING.take(6000), ax=race)
     race.legend(handles=shown.areas_[::-1], loc="upper center", bbox_to_anchor=(0.5, -0.15),
                 ncols=2, fontsize=7, frameon=False)  # fmt: skip
     print(f"leader: {shown.report.leader.name}")

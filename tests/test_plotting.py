@@ -154,6 +154,14 @@ def test_a_regression_and_a_model_that_diverges(tmp_path):
     plotting.plot_comparisons([found], tmp_path / "o.png")
 
 
+def test_a_single_point_is_a_dot():
+    with Source.from_arrays(*gaussian_mixture(200, random_state=0)) as source:
+        found = compare("spa,pa1", source, shuffle=False, gamma=0.4, settings={"C": 1, "eta": 1})
+    axes = drawn(plotting.plot_window, found)
+    assert [line.get_marker() for line in axes.lines] == ["o"] * len(axes.lines)
+    assert all(len(line.get_xdata()) == 1 for line in axes.lines)
+
+
 def test_public_names():
     assert set(plotting.__all__) <= set(dir(plotting))
     for name in plotting.__all__:

@@ -140,7 +140,24 @@ def test_a_page_of_one_method(folder, capsys):
     counts = confusion_matrix(y[:700], predicted)
     for count in counts.ravel():
         assert f" {count:,} " in text
-    assert f"would make {1 - counts.sum(axis=1).max() / 700:.2%} mistakes" in text
+    least = 1 - counts.sum(axis=1).max() / 700
+    assert f"the commonest class: {least:.2%} mistakes" in text
+
+
+def test_a_page_of_many_classes(folder, capsys):
+    X, _ = data(1200)
+    y = np.arange(1200) % 25
+    rows = [
+        ",".join([*map(repr, row), str(label)]) for row, label in zip(X.tolist(), y, strict=True)
+    ]
+    (folder / "n.csv").write_text("x,y,z,t\n" + "\n".join(rows) + "\n")
+    assert run(capsys, "train", "n.csv", "--target", "t", "-o", "n.okn", *SMALL, "--task",
+               "classification", "--report", "o.html")[0] == 0  # fmt: skip
+    page = read(folder / "o.html")
+    text = words(page)
+    heads = text.partition("said beforehand. ")[2]
+    assert heads.startswith(" ".join([*map(str, range(MOST_LABELS)), OTHERS]))
+    assert "the commonest class" not in text  # it is not known which one
 
 
 def test_a_page_of_a_regression(folder, capsys):
@@ -228,6 +245,7 @@ def test_a_page_of_a_comparison(folder, capsys):
         error = float(dict(zip(heads, row, strict=True))["error_mean"])
         assert f"{100 * error:.2f}" in text
     assert "settings C=1" in text
+    assert "in-order yes" in text
 
 
 def test_a_page_of_the_default_data(folder, capsys):

@@ -15,7 +15,7 @@ MOST_POINTS = 512
 FIRST_STRIDE = 50
 # Of more classes than this, the later ones are counted together.
 MOST_LABELS = 20
-OTHERS = "others"
+OTHERS = "other classes"
 
 
 class Record:

@@ -80,7 +80,11 @@ th[aria-sort=descending] button::after {{ content: " \\25BC"; font-size: .7em; }
   background: rgba(var(--shade), calc(var(--part) * .55)); text-align: right;
   padding: .28rem .6rem; border: 1px solid var(--line);
 }}
-.matrix th {{ padding-right: .6rem; max-width: 9rem; overflow-wrap: anywhere; }}
+.matrix th {{ padding-right: .6rem; white-space: nowrap; }}
+.matrix th.long {{
+  white-space: normal; overflow-wrap: anywhere; min-width: 7rem; max-width: 12rem;
+}}
+.matrix td.none {{ color: var(--soft); font-weight: 400; }}
 .matrix thead th {{ text-align: right; }}
 .matrix td.right {{ font-weight: 700; }}
 code, pre {{ font: .88em/1.45 ui-monospace, Consolas, monospace; white-space: pre-wrap; }}

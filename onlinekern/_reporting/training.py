@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from os.path import basename
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from onlinekern._commands.describe import listed
+from onlinekern._commands.predict import text_of
 from onlinekern._comparison.methods import METHODS
 from onlinekern._reporting.drawing import svg
 from onlinekern._reporting.machine import in_bytes, peak_memory
@@ -32,6 +34,9 @@ from onlinekern.plotting.race import RaceDisplay
 from onlinekern.plotting.style import COLOURS, dress, name_error
 
 SIZE = (5.0, 3.1)
+# A matrix of more classes is as wide as the page; a label of more letters is broken into lines.
+MOST_BESIDE = 8
+MOST_LETTERS = 14
 
 
 def write_training(run: Any, seconds: float, stopped: bool, left_out: list[str]) -> None:
@@ -56,13 +61,16 @@ def write_training(run: Any, seconds: float, stopped: bool, left_out: list[str])
     raced = report is not None and len(report.samples) > 0
     if raced:
         boxes.append(card("The race: who led when", weights(report)))
-    others = [card("Classes", confusion(run.record))] if run.record.counts else []
+    others = [card("Model", pairs(model_lines(run)))]
+    if run.record.counts:
+        place = 0 if len(run.record.labels) <= MOST_BESIDE else 1
+        others.insert(place, card("Classes", confusion(run.record)))
     parts = [
         head(f"onlinekern train: {basename(request.output)}", line_about(run)),
         *notes(run, stopped, left_out),
         tiles(facts),
         cards(*boxes),
-        cards(*others, card("Model", pairs(model_lines(run)))),
+        *([cards(*others)] if len(run.record.labels) <= MOST_BESIDE else others),
         *([card("Experts of the race", experts(report))] if raced else []),
         about("train", asdict(request)),
     ]
@@ -185,35 +193,46 @@ def experts(report: Any) -> Html:
 def confusion(record: Any) -> Html:
     """How often which class was taken for which; shades are shares of the row."""
     labels = ordered(record.labels)
-    if any(OTHERS in pair and OTHERS not in record.labels for pair in record.counts):
+    if any(OTHERS in pair for pair in record.counts):
         labels.append(OTHERS)
-    top = [element("th", "")] + [element("th", label, scope="col") for label in labels]
+    top = [element("th", ""), *(named(label, "col") for label in labels)]
     rows = []
     for truth in labels:
         row = [record.counts[truth, guess] for guess in labels]
         cells = [
             element(
                 "td", f"{count:,}", style=f"--part: {count / max(1, sum(row)):.3f}",
-                class_="right" if guess == truth else "wrong",
+                class_=" ".join(["right"] * (guess == truth) + ["none"] * (count == 0)),
             )
             for guess, count in zip(labels, row, strict=True)
         ]  # fmt: skip
-        rows.append(element("tr", element("th", truth, scope="row"), *cells))
-    totals = [sum(record.counts[truth, guess] for guess in labels) for truth in labels]
-    least = 1 - max(totals) / sum(totals)
-    note = f"Always saying the commonest class would make {least:.2%} mistakes."
-    return Html(
-        element(
-            "div",
-            element(
-                "table",
-                element("caption", "Rows: what it was. Columns: what was said beforehand."),
-                element("thead", element("tr", *top)), element("tbody", *rows), class_="matrix",
-            ),
-            class_="scroll",
-        )
-        + element("p", note, class_="soft")
+        rows.append(element("tr", named(truth, "row"), *cells))
+    matrix = element(
+        "table",
+        element("caption", "Rows: what it was. Columns: what was said beforehand."),
+        element("thead", element("tr", *top)), element("tbody", *rows), class_="matrix",
     )  # fmt: skip
+    return Html(element("div", matrix, class_="scroll") + commonest(record))
+
+
+def commonest(record: Any) -> Html:
+    """How good the answers of one class alone would be, if it is known which one."""
+    times: Counter[str] = Counter()
+    for (truth, _), count in record.counts.items():
+        times[truth] += count
+    ((label, most),) = times.most_common(1)
+    if label == OTHERS:
+        return Html("")
+    least = 1 - most / times.total()
+    return element(
+        "p", f"Always saying {label}, the commonest class: {least:.2%} mistakes.", class_="soft"
+    )
+
+
+def named(label: str, scope: str) -> Html:
+    """The head of a row or a column of the matrix."""
+    kind = {"class_": "long"} if len(label) > MOST_LETTERS else {}
+    return element("th", label, scope=scope, **kind)
 
 
 def ordered(labels: list[str]) -> list[str]:
@@ -232,6 +251,6 @@ def model_lines(run: Any) -> Iterator[tuple[str, Any]]:
     names = getattr(model, "feature_names_in_", None)
     yield "features", f"{model.n_features_in_:,}" if names is None else listed(names)
     if hasattr(learner, "classes_"):
-        yield "classes", listed(learner.classes_)
+        yield "classes", listed([text_of(label) for label in learner.classes_])
     if hasattr(learner, "n_support_"):
         yield "support vectors", f"{learner.n_support_:,}"

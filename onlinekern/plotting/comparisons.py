@@ -164,7 +164,8 @@ def _draw_errors(axes: Axes, curves: Any, counted: bool) -> None:
         if result.name in BASELINES and methods and not error.max() <= most:
             above.append(text)
             continue
-        axes.plot(samples, error, **style)
+        dot = {} if len(error) > 1 else {"marker": "o", "markevery": None}  # a line needs two
+        axes.plot(samples, error, **style | dot)
         if np.isfinite(error[-1]):
             ends.append(End(samples[-1], error[-1], text, style, bool(error[-1] <= least)))
     if above:
