@@ -49,7 +49,6 @@ def main(picture="displays.png"):
     """Draw the displays, and print a figure of each."""
     figure, axes = plt.subplots(3, 2, figsize=(11, 13), layout="constrained")
     (learning, regions), (budget, support), (calibration, race) = axes
-
     X, y = DRIFTING.take(9000)
     model = KernelPAClassifier(gamma=5.0, max_support=300, when_full="oldest")
     shown = PrequentialDisplay.from_stream(model, X, y, window=500, detector=TwoWindows(),
@@ -81,7 +80,8 @@ def main(picture="displays.png"):
     support.set_title("digits, the largest coefficients of SPA")
     print(f"largest coefficient: {shown.coefficients[0]:.2f}")
 
-    shown = RaceDisplay.from_stream(StreamClassifier(time_budget=30), *DRIFTING.take(6000), ax=race)
+    model = StreamClassifier(time_budget=30, random_state=0)
+    shown = RaceDisplay.from_stream(model, *DRIFTING.take(6000), ax=race)
     race.legend(handles=shown.areas_[::-1], loc="upper center", bbox_to_anchor=(0.5, -0.15),
                 ncols=2, fontsize=7, frameon=False)  # fmt: skip
     print(f"leader: {shown.report.leader.name}")
