@@ -190,9 +190,8 @@ def test_ctrl_c_saves(folder):
     process = subprocess.Popen(
         command("train", "-", *options), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
-    # The reader waits for 4 MiB, or the end: 2,500 lines many times over, and then silence.
-    many = text * (9 * 2**20 // len(text))
-    process.stdin.write(many)
+    # What comes is learnt as it comes: 5,000 lines, and then silence.
+    process.stdin.write(2 * text)
     process.stdin.flush()
     time.sleep(4)
     process.send_signal(signal.SIGINT)
@@ -202,6 +201,19 @@ def test_ctrl_c_saves(folder):
     model = onlinekern.load("m.okn")
     assert model.n_seen_ > 0
     assert (folder / "m.okn.checkpoint").exists()
+
+
+def test_ctrl_c_before_the_first_row(folder, capsys, monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr(train_module, "blocks_of", interrupted)
+    code, out, err = run(capsys, "train", "train.txt", "-o", "m.okn", "--json", "o.json",
+                         "--report", "o.html")  # fmt: skip
+    assert (code, err) == (130, "")
+    assert "stopped after 0 samples" in out
+    assert not any((folder / name).exists() for name in ("m.okn", "o.json", "o.html"))
 
 
 @pytest.mark.parametrize(

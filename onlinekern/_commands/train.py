@@ -384,7 +384,7 @@ def train(request: TrainRequest, console: Any, errors: Any) -> None:
     if faults:
         more = "" if len(faults) == 1 else f", and {len(faults) - 1:,} more"
         errors.print(f"onlinekern: left out: {faults[0]}{more}", **PLAIN)
-    if request.json:
+    if request.json and run.score.n_rows > 0:
         figures = {**summary(run, seconds), "lines_left_out": len(faults or ())}
         Path(request.json).write_text(json.dumps(figures, indent=1) + "\n")
     if request.report:
