@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, _fit_context
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state, gen_even_slices
 
@@ -26,6 +26,7 @@ from onlinekern._constraints import COUNT
 from onlinekern._memory import check_size
 from onlinekern._saving import Savable
 from onlinekern._scales import LEAST, warn_of_scales
+from onlinekern._scikit_learn import fit_context
 from onlinekern._typing import ArrayLike, Floats, Function, Samples
 from onlinekern._validation import check_results, check_weights, validate_data
 from onlinekern.core.base.random import Generator
@@ -99,7 +100,7 @@ def fit_method(method: Function) -> Function:
     The undo is outermost: a signal may also arrive while the parameter check ends, when the model
     has already learnt.
     """
-    return all_or_nothing(_fit_context(prefer_skip_nested_validation=True)(method))
+    return all_or_nothing(fit_context(prefer_skip_nested_validation=True)(method))
 
 
 def new_generator(draws: np.random.RandomState) -> Generator:

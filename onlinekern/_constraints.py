@@ -2,7 +2,7 @@
 
 from numbers import Integral, Real
 
-from sklearn.utils._param_validation import Interval, StrOptions
+from onlinekern._scikit_learn import Interval, StrOptions
 
 # The core counts with machine words, and multiplies counts with the bytes of a number.
 COUNT = [Interval(Integral, 1, 2**48, closed="both")]

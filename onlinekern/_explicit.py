@@ -8,11 +8,11 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import scipy.sparse as sp
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from onlinekern._base import new_generator
 from onlinekern._fourier import FREQUENCY_BYTES, draw_frequencies
 from onlinekern._kernel import KERNEL_CONSTRAINTS, PANEL, new_kernel
+from onlinekern._scikit_learn import Interval, StrOptions
 from onlinekern._typing import Array, Floats, Sparse
 from onlinekern._warm_up import WarmingUp, width_of
 from onlinekern.core import FEATURE_MAPS, KERNEL_ALIASES

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from onlinekern._base import Learner, new_generator
 from onlinekern._constraints import COUNT, KERNEL_WIDTH
 from onlinekern._memory import check_size
+from onlinekern._scikit_learn import StrOptions
 from onlinekern._typing import Floats
 from onlinekern._warm_up import WarmingUp, width_of
 from onlinekern.core import KERNEL_ALIASES

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from onlinekern._base import Learner
 from onlinekern._constraints import AVERAGE, COUNT, KERNEL_WIDTH
+from onlinekern._scikit_learn import Interval, StrOptions
 from onlinekern._typing import Array, Floats, Sparse
 from onlinekern._warm_up import WarmingUp, width_of
 from onlinekern._warnings import warn

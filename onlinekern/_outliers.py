@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.utils._param_validation import Interval
 
 from onlinekern._base import OnlineEstimator, all_or_nothing, fit_method
+from onlinekern._scikit_learn import Interval
 from onlinekern._typing import Array, ArrayLike, Floats, Samples
 from onlinekern._validation import learn_row, own_weight, validate_data
 from onlinekern.core.learning.heads import HEADS

@@ -12,12 +12,12 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.extmath import safe_sparse_dot
 
 from onlinekern._base import fit_method, new_generator
 from onlinekern._constraints import COUNT
 from onlinekern._linear import LinearModel
+from onlinekern._scikit_learn import Interval
 from onlinekern._typing import ArrayLike, Floats, Samples
 from onlinekern._warnings import warn
 from onlinekern.core.base.random import shuffled

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import StrOptions
 
 from onlinekern._linear import WEIGHT_BYTES, LinearEstimator
 from onlinekern._memory import available_memory
+from onlinekern._scikit_learn import StrOptions
 from onlinekern._typing import Floats
 from onlinekern._warnings import warn
 from onlinekern.core import COVARIANCES

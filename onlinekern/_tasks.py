@@ -6,12 +6,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
 
 from onlinekern._base import Learner, OnlineEstimator, all_or_nothing, fit_method
 from onlinekern._class_weights import balance, factors_of
 from onlinekern._probabilities import Probabilities
+from onlinekern._scikit_learn import StrOptions
 from onlinekern._typing import Array, ArrayLike, Floats, Samples
 from onlinekern._validation import has_more, learn_row, own_weight, same_labels
 from onlinekern.core.learning.heads import HEADS
@@ -258,7 +258,15 @@ class OnlineClassifier(Classifier, OnlineEstimator):
             raise ValueError(f"classes must hold at least two labels, got {classes}")
         if not fitted:
             self.__dict__.pop("classes_", None)
-        _check_partial_fit_first_call(self, classes)
+        if not hasattr(self, "classes_"):
+            if classes is None:
+                raise ValueError("classes must be passed on the first call to partial_fit.")
+            self.classes_ = unique_labels(classes)
+        elif classes is not None and not np.array_equal(self.classes_, unique_labels(classes)):
+            raise ValueError(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit, was: "
+                f"{self.classes_!r}"
+            )
         return self.classes_
 
     def _take_up(self, labels: Array) -> None:

@@ -168,6 +168,11 @@ def one_row(x: Any) -> Any:
     return x if sp.issparse(x) else np.reshape(x, (1, -1))
 
 
+def rows_of(X: Any, piece: slice) -> Any:
+    """Some rows of a matrix, a list or a data frame, which keep the names of their columns."""
+    return X.iloc[piece] if hasattr(X, "iloc") else X[piece]
+
+
 @contextmanager
 def names_are_no_matter() -> Iterator[None]:
     """A context in which rows without names are no reason to warn."""

@@ -9,13 +9,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sklearn.utils._param_validation import StrOptions
-
 from onlinekern._base import OnlineEstimator
 from onlinekern._constraints import COUNT, NOT_NEGATIVE, POSITIVE
 from onlinekern._filters import PolicyFilter
 from onlinekern._kernel import BudgetedEstimator, GrowingEstimator
 from onlinekern._memory import check_size
+from onlinekern._scikit_learn import StrOptions
 from onlinekern._tasks import OnlineRegressor
 from onlinekern._threads import SingleThreadedBlas
 from onlinekern.core import LOSSES, POLICIES, RULES, SCHEDULES

@@ -7,10 +7,10 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from onlinekern._gradient import LabelGradient, TargetGradient
 from onlinekern._kernel import BudgetedEstimator
+from onlinekern._scikit_learn import Interval, StrOptions
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import POLICIES
 

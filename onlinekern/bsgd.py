@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from sklearn.utils._param_validation import Interval, StrOptions
-
 from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
 from onlinekern._kernel import BudgetedEstimator
 from onlinekern._memory import check_size
+from onlinekern._scikit_learn import Interval, StrOptions
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern._threads import SingleThreadedBlas
 from onlinekern.core import KERNEL_ALIASES, LOSSES, POLICIES, RULES

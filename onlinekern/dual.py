@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-from sklearn.utils._param_validation import Interval, StrOptions
-
 from onlinekern._constraints import AVERAGE, COUNT, NOT_NEGATIVE, POSITIVE
 from onlinekern._fourier import FourierEstimator
 from onlinekern._kernel import SupportVectors, new_kernel
 from onlinekern._memory import check_size
+from onlinekern._scikit_learn import Interval, StrOptions
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern._typing import Floats
 from onlinekern.core import FEATURE_MAPS, LOSSES, POLICIES, RULES

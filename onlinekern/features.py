@@ -11,7 +11,6 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern._base import fit_method
@@ -20,6 +19,7 @@ from onlinekern._fourier import FOURIER_CONSTRAINTS, draw_frequencies
 from onlinekern._kernel import KERNEL_CONSTRAINTS, new_kernel
 from onlinekern._kernel_width import kernel_width
 from onlinekern._saving import Savable
+from onlinekern._scikit_learn import StrOptions
 from onlinekern._threads import one_blas_thread
 from onlinekern._typing import Array, ArrayLike, Floats, Samples
 from onlinekern._validation import check_results, validate_data

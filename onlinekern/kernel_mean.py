@@ -8,12 +8,11 @@ from numbers import Real
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from sklearn.utils._param_validation import Interval, StrOptions
-
 from onlinekern._constraints import POSITIVE
 from onlinekern._explicit import ExplicitEstimator, least_squares_bytes
 from onlinekern._fourier import FREQUENCY_BYTES
 from onlinekern._outliers import OnlineOutlierDetector
+from onlinekern._scikit_learn import Interval, StrOptions
 from onlinekern._threads import ONE_THREAD
 from onlinekern._typing import ArrayLike, Floats
 from onlinekern.core import LOSSES, RULES

@@ -8,11 +8,11 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from onlinekern._constraints import POSITIVE
 from onlinekern._explicit import ExplicitEstimator, least_squares_bytes
 from onlinekern._fourier import WeightedFeatures
+from onlinekern._scikit_learn import Interval, StrOptions
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern._threads import SingleThreadedBlas
 from onlinekern._typing import Array, Floats, Samples

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from onlinekern._constraints import AVERAGE, COUNT, POSITIVE
 from onlinekern._explicit import ExplicitEstimator
 from onlinekern._fourier import WeightedFeatures
 from onlinekern._linear import WEIGHT_BYTES
+from onlinekern._scikit_learn import StrOptions
 from onlinekern._second_order import check_memory, warn_of_degeneration
 from onlinekern._tasks import OnlineClassifier
 from onlinekern._threads import SingleThreadedBlas

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import compute_class_weight
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from onlinekern._constraints import NOT_NEGATIVE
 from onlinekern._passes import PassesEstimator
+from onlinekern._scikit_learn import Interval, StrOptions
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import HEADS, LOSSES, RULES
 from onlinekern.core.learning.heads import Weighted

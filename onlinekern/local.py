@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils._param_validation import StrOptions
 
 from onlinekern._constraints import AVERAGE, COUNT, POSITIVE
+from onlinekern._scikit_learn import StrOptions
 from onlinekern._tasks import OnlineClassifier
 from onlinekern._typing import Array, Floats
 from onlinekern.core import LOSSES, RULES

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from sklearn.utils._param_validation import Interval
-
 from onlinekern._constraints import AVERAGE, COUNT
 from onlinekern._fourier import FourierEstimator, WeightedFeatures
 from onlinekern._gradient import LabelGradient, TargetGradient
 from onlinekern._kernel import KernelEstimator
+from onlinekern._scikit_learn import Interval
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern._threads import SingleThreadedBlas
 from onlinekern._typing import Floats

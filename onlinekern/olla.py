@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
 from onlinekern._kernel import KernelEstimator
 from onlinekern._memory import check_size
+from onlinekern._scikit_learn import Interval, StrOptions
 from onlinekern._tasks import Classifier, Regressor
 from onlinekern._typing import Floats
 from onlinekern._warnings import warn

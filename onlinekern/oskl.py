@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sklearn.utils._param_validation import StrOptions
-
 from onlinekern._constraints import POSITIVE
 from onlinekern._gradient import GradientStep
 from onlinekern._kernel import GrowingEstimator
+from onlinekern._scikit_learn import StrOptions
 from onlinekern._tasks import OnlineClassifier
 from onlinekern.core import GATES
 

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sklearn.utils._param_validation import StrOptions
-
 from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
 from onlinekern._kernel import GrowingEstimator
+from onlinekern._scikit_learn import StrOptions
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import LOSSES, RULES
 from onlinekern.core.learning.losses import Loss

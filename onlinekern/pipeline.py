@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import Pipeline, _name_estimators
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -380,5 +380,5 @@ def make_stream_pipeline(
     ['onlinestandardscaler', 'spaclassifier']
     """
     return StreamPipeline(
-        _name_estimators(steps), memory=memory, transform_input=transform_input, verbose=verbose
+        make_pipeline(*steps).steps, memory=memory, transform_input=transform_input, verbose=verbose
     )

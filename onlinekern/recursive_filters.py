@@ -10,12 +10,12 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
 from onlinekern._filters import PolicyFilter
 from onlinekern._kernel import BudgetedEstimator
 from onlinekern._memory import check_size
+from onlinekern._scikit_learn import Interval, StrOptions
 from onlinekern._tasks import OnlineRegressor
 from onlinekern._threads import SingleThreadedBlas
 from onlinekern._typing import Array, Floats, Samples

@@ -7,12 +7,12 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern._base import fit_method
 from onlinekern._memory import check_size
 from onlinekern._saving import Savable
+from onlinekern._scikit_learn import Interval
 from onlinekern._typing import Array, ArrayLike, Floats, Samples
 from onlinekern._validation import (
     check_results,

@@ -7,11 +7,11 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from onlinekern._constraints import AVERAGE, COUNT
 from onlinekern._linear import LinearModel
 from onlinekern._mini_batches import MiniBatchEstimator
+from onlinekern._scikit_learn import Interval, StrOptions
 from onlinekern._tasks import OnlineClassifier
 from onlinekern._threads import SingleThreadedBlas
 from onlinekern._typing import Array, Floats

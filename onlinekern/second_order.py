@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-from sklearn.utils._param_validation import Interval, StrOptions
-
 from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
+from onlinekern._scikit_learn import Interval, StrOptions
 from onlinekern._second_order import SecondOrderEstimator
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import LOSSES, RULES

@@ -11,12 +11,12 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
-from sklearn.utils._param_validation import Interval, RealNotInt
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern._base import fit_method, turn_of
 from onlinekern._memory import check_size
 from onlinekern._saving import Savable
+from onlinekern._scikit_learn import Interval, RealNotInt
 from onlinekern._threads import one_blas_thread
 from onlinekern._typing import Array, ArrayLike, Floats, Samples
 from onlinekern._validation import check_results, validate_data

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.base import is_classifier
-from sklearn.utils import _safe_indexing, column_or_1d
+from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from onlinekern._base import OnlineEstimator
@@ -22,7 +22,14 @@ from onlinekern._racing.report import RaceReport, report_of
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern._threads import SingleThreadedBlas
 from onlinekern._typing import Array, ArrayLike, Samples
-from onlinekern._validation import NUMBERS, check_weights, learn_row, own_weight, validate_data
+from onlinekern._validation import (
+    NUMBERS,
+    check_weights,
+    learn_row,
+    own_weight,
+    rows_of,
+    validate_data,
+)
 from onlinekern._warm_up import joined
 from onlinekern.core.learning.vote import MeanVote, Vote
 from onlinekern.core.linalg.running_moments import RunningMoments
@@ -241,7 +248,7 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     def _learn_piece(self, X: Any, y: Any, sample_weight: Any, piece: slice, labels: Any) -> Any:
         """Learn rows of which the first may be of a new class, the others not."""
         whole = piece == slice(0, len(y))
-        rows = X if whole else _safe_indexing(X, np.arange(piece.start, piece.stop))
+        rows = X if whole else rows_of(X, piece)
         targets = y[piece]
         weight = None if sample_weight is None else np.asarray(sample_weight)[piece]
         fitted = self.__sklearn_is_fitted__()

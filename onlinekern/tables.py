@@ -9,11 +9,11 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern._base import fit_method
 from onlinekern._saving import Savable
+from onlinekern._scikit_learn import Interval, StrOptions
 from onlinekern._tables import TableError
 from onlinekern._typing import Array
 from onlinekern._warnings import warn

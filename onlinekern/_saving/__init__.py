@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from typing import Any, ClassVar
 
+from onlinekern._scikit_learn import Documented
 
-class Savable:
+
+class Savable(Documented):
     """Mixin of the classes whose objects `load` reads back."""
 
     # Values of parameters that older files do not have, where the default is another one.

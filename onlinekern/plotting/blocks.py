@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples, check_consistent_length
+from sklearn.utils.validation import check_consistent_length
 
 from onlinekern._streaming.source import check_count
+from onlinekern._validation import rows_of
 
 # Rows that a learner is given at a time. What it learns does not depend on it.
 ROWS = 1000
@@ -76,9 +76,9 @@ def pieces(blocks: Iterable[tuple[Any, Any]], rows: int) -> Iterator[tuple[Any, 
 
 
 def _cut(X: Any, y: Any, rows: int) -> Iterator[tuple[Any, Any]]:
-    for first in range(0, _num_samples(X), rows):
+    for first in range(0, len(y), rows):
         piece = slice(first, first + rows)
-        yield _safe_indexing(X, piece), y[piece]
+        yield rows_of(X, piece), y[piece]
 
 
 def name_of(estimator: Any, name: str | None) -> str:
