@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import glob
 import hashlib
 import json
 import os
@@ -17,7 +16,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from onlinekern._saving import container
-from onlinekern._saving.atomic import replacing
+from onlinekern._saving.atomic import remove_leftovers, replacing
 
 FORMAT = 1
 STATE = "state"
@@ -160,7 +159,7 @@ class Checkpoint:
             )
         if self.found is not None:
             self._compare(self.found.options)
-        self._remove_leftovers()
+        remove_leftovers(self.path)
 
     def due(self, n_samples: int) -> bool:
         """Count samples; return whether it is time to write."""
@@ -230,13 +229,6 @@ class Checkpoint:
             os.replace(self.path, self.previous)
             return
         os.replace(link, self.previous)
-
-    def _remove_leftovers(self) -> None:
-        """Remove what writers of this file have left that were killed."""
-        folder, name = os.path.split(os.path.realpath(self.path))
-        for leftover in glob.glob(os.path.join(glob.escape(folder), f".{glob.escape(name)}.*.tmp")):
-            with contextlib.suppress(OSError):
-                os.unlink(leftover)
 
 
 def _shown(value: Any) -> str:

@@ -14,7 +14,11 @@ from typing import Any, NoReturn
 BAD_INPUT = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
-OPTIONAL = ("typer", "rich", "matplotlib", "pyarrow")
+# Package -> the extra that brings it.
+OPTIONAL = {
+    **dict.fromkeys(("typer", "rich", "matplotlib", "pyarrow"), "cli"),
+    **dict.fromkeys(("starlette", "uvicorn"), "serve"),
+}
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
@@ -54,7 +58,7 @@ def _run(arguments: list[str] | None) -> int:
         package = (error.name or "").partition(".")[0]
         if package not in OPTIONAL:
             raise
-        return _fail(f"this needs {package}: pip install 'onlinekern[cli]'")
+        return _fail(f"this needs {package}: pip install 'onlinekern[{OPTIONAL[package]}]'")
     except ImportError as error:
         return _fail(str(error))
     except OSError as error:

@@ -269,6 +269,55 @@ def predict(
 
 
 @app.command()
+def serve(
+    model: Annotated[str, typer.Argument(help="A model file.", show_default=False)],
+    host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(metavar="N", help="0: any; it is printed.")] = 8000,
+    uds: Annotated[str | None, typer.Option(
+        metavar="PATH", help="Listen at a Unix socket instead.", show_default=False)] = None,
+    token: Annotated[str | None, typer.Option(
+        metavar="TEXT", help="What clients must send as Authorization: Bearer TEXT. Other users "
+        "see it in the list of processes: better the environment variable ONLINEKERN_TOKEN.",
+        show_default=False)] = None,
+    token_file: Annotated[str | None, typer.Option(
+        metavar="FILE", help="A file that holds the token.", show_default=False)] = None,
+    read_only: Annotated[bool, typer.Option(
+        "--read-only", help="Predict only: /learn is refused, no file is written.")] = False,
+    snapshot: Annotated[str | None, typer.Option(
+        metavar="FILE", help="Where the model goes that has learnt; if the file is there, it is "
+        "served in the place of MODEL. Default: MODEL itself, so that the same command goes on "
+        "where the last one ended.", show_default=False)] = None,
+    snapshot_every: Annotated[str, typer.Option(
+        metavar="N|SECONDSs", help="Write the snapshot after N samples, or after seconds. What "
+        "comes after it is in the journal, FILE.journal: a kill loses nothing.")] = "60s",
+    sync: Annotated[str, typer.Option(
+        metavar="always|interval|off", help="Force the journal to the disk before each answer, "
+        "once in a second, or never: what a loss of power may cost.")] = "always",
+    queue: Annotated[int, typer.Option(
+        metavar="N", help="Requests that may wait; more are refused (503).")] = 1024,
+    max_bytes: Annotated[int, typer.Option(
+        metavar="N", help="Largest body of a request.")] = 1 << 20,
+    max_classes: Annotated[int, typer.Option(
+        metavar="N", help="Classes to which a classifier that takes up new ones may grow.")] = 100,
+    log_level: Annotated[str, typer.Option(
+        metavar="LEVEL", help="error, warning, or info, which logs each request.")] = "warning",
+) -> None:  # fmt: skip
+    """Serve a model over HTTP: it predicts and learns at the same time.
+
+    onlinekern serve model.okn
+
+    curl localhost:8000/predict -d '{"rows": [[1, 2, 3]]}'
+
+    curl localhost:8000/learn -d '{"rows": [[1, 2, 3]], "y": ["yes"]}'
+    """
+    options = dict(locals())
+    from onlinekern._serving.server import ServeRequest
+    from onlinekern._serving.server import serve as carry_out
+
+    carry_out(ServeRequest(**options), _console(), _console(stderr=True))
+
+
+@app.command()
 def methods() -> None:
     """List the methods that can be named."""
     from rich.table import Table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import stat
 import tempfile
@@ -40,6 +41,18 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except OSError as error:
         # A full disk, for one, is reported without the file's name; mkstemp names its own file.
         raise OSError(error.errno, error.strerror or str(error), os.fspath(path)) from error
+
+
+def remove_leftovers(path: str | os.PathLike[str]) -> None:
+    """Remove the temporary files of `replacing` that processes have left which were killed.
+
+    No other process may be writing the file.
+    """
+    folder, name = os.path.split(os.path.realpath(os.fsdecode(path)))
+    pattern = f".{glob.escape(name[:50])}.*.tmp"
+    for leftover in glob.glob(os.path.join(glob.escape(folder), pattern)):
+        with suppress(OSError):
+            os.unlink(leftover)
 
 
 def mode_of(target: str) -> int:

@@ -1,0 +1,1 @@
+"""``onlinekern serve``: a model over HTTP."""

@@ -1,0 +1,66 @@
+"""One server for a model file: a lock that ends with the process."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import Self
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+
+class FileLock:
+    """A file that one process holds; the system frees it when the process ends, however it ends.
+
+    Parameters
+    ----------
+    path : str
+
+    Raises
+    ------
+    ValueError
+        If another process holds it.
+    """
+
+    def __init__(self, path: str) -> None:
+        if fcntl is None:
+            raise ValueError("this system has no file locks (flock): only --read-only works here")
+        self.path = path
+        while not self._take():
+            pass
+
+    def _take(self) -> bool:
+        """Take the lock; False if its file was removed meanwhile by the one who had it."""
+        number = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            owner = os.read(number, 20).decode("ascii", "replace").strip()
+            os.close(number)
+            raise ValueError(
+                f"another server (process {owner or 'unknown'}) has this model: {self.path} is "
+                "locked. --read-only serves it beside that one, and does not learn"
+            ) from None
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(number), os.stat(self.path)):
+                os.ftruncate(number, 0)
+                os.write(number, f"{os.getpid()}\n".encode())
+                self._number = number
+                return True
+        os.close(number)
+        return False
+
+    def release(self) -> None:
+        """Remove the file while it is held, and give it up."""
+        with suppress(FileNotFoundError):
+            os.unlink(self.path)
+        os.close(self._number)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
