@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
 import stat
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -29,9 +29,6 @@ LOCAL = ("127.0.0.1", "::1", "localhost")
 GRACE = 20
 # Connections; each may hold a body.
 MOST_CONNECTIONS = 1000
-# The longest that a thread keeps the interpreter from the others, in seconds. The default, 5 ms, is
-# what an answer would have to wait whenever another thread computes (benchmarks/serving.py).
-SWITCH = 0.0005
 
 
 @dataclass(frozen=True)
@@ -128,7 +125,9 @@ def serve(request: ServeRequest, console: Any, errors: Any) -> None:
                     f"onlinekern: warning: anybody who reaches {request.host} can teach this "
                     f"model: set {TOKEN}", **say
                 )  # fmt: skip
-            sys.setswitchinterval(SWITCH)
+            # What is loaded stays: to look it through takes 80 ms, in which nobody is answered.
+            gc.collect()
+            gc.freeze()
             service.start()
             # The socket listens already: who connects now waits for some milliseconds.
             console.print(f"serving at {address}", **say)
