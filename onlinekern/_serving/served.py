@@ -48,13 +48,20 @@ class ServedModel:
             self.task = "classification"
         elif is_outlier_detector(self.learner):
             self.task = "outliers"
-        self.learns = hasattr(model, "partial_fit_predict")
         # Between two steps of a pipeline, a reader could find them one call apart.
         self._whole: Any = threading.Lock() if hasattr(model, "steps") else nullcontext()
         self.batches_freely = all(
             hasattr(step, "learn_transform") or not hasattr(step, "partial_fit")
             for _, step in getattr(model, "steps", ())[:-1]
         )
+
+    def check_learns(self) -> None:
+        """Raise ValueError if the model does not learn from streams."""
+        if not hasattr(self.model, "partial_fit_predict"):
+            raise ValueError(
+                f"{self.name}: {self.method} does not learn from streams; --read-only serves its "
+                "predictions"
+            )
 
     def learn(self, samples: Samples) -> Any:
         """Learn samples, all or none; the predictions that were made before, ndarray."""

@@ -68,15 +68,11 @@ class Service:
 
     def _open(self) -> None:
         asked, store = self.settings, self.store
-        self.found = Found(asked.model) if store is None else store.found
-        model = onlinekern.load(asked.model) if store is None else store.model
-        self.served = ServedModel(model, self.found.source)
-        if store is not None:
-            if not self.served.learns:
-                raise ValueError(
-                    f"{self.found.source}: {self.served.method} does not learn from streams; "
-                    "--read-only serves its predictions"
-                )
+        if store is None:
+            self.found = Found(asked.model)
+            self.served = ServedModel(onlinekern.load(asked.model), asked.model)
+        else:
+            self.served = store.served
             self._replay(store)
         self.reader = self._new_reader(asked.max_classes)
         self.learning = Learning(self.served)

@@ -21,6 +21,7 @@ from onlinekern._serving import journal as journals
 from onlinekern._serving.journal import Journal
 from onlinekern._serving.lock import FileLock
 from onlinekern._serving.refusal import Refusal
+from onlinekern._serving.served import ServedModel
 
 logger = logging.getLogger("onlinekern.serve")
 
@@ -72,7 +73,7 @@ class Store:
     Raises
     ------
     ValueError
-        If another server has the snapshot, or the journal is damaged or belongs to another model.
+        If the model cannot learn, another server has the snapshot, or the journal is damaged or belongs to another model.
     OSError
         If a file cannot be read or written.
     """
@@ -87,8 +88,9 @@ class Store:
             for path in (self.path, self.journal_path):
                 remove_leftovers(path)
             source = self.path if os.path.exists(self.path) else model
-            self.model = onlinekern.load(source)
             self.found = Found(source)
+            self.served = ServedModel(onlinekern.load(source), source)
+            self.served.check_learns()
             with open(source, "rb") as stream:
                 self.snapshot_sequence = self._open(checksum_of(stream), sync)
         except BaseException:
@@ -185,17 +187,20 @@ class Store:
             return
         with self._noting_failure():
             # Copied here, between two requests: the number is that of this very state.
-            arguments = contents_of(self.model), self.journal.sequence
+            arguments = contents_of(self.served.model), self.journal.sequence
             self._writing = threading.Thread(target=self._write, args=arguments, name="snapshot")
             self._writing.start()
 
     def snapshot(self) -> None:
         """Write a snapshot now, and wait for it."""
-        if self._writing is not None:
-            self._writing.join()
+        self._wait()
         if self.journal.sequence > self.snapshot_sequence or self.journal.failure is not None:
             with self._noting_failure():
-                self._write(contents_of(self.model), self.journal.sequence)
+                self._write(contents_of(self.served.model), self.journal.sequence)
+
+    def _wait(self) -> None:
+        if self._writing is not None:
+            self._writing.join()
 
     def _write(self, contents: Any, sequence: int) -> None:
         with self._noting_failure():
@@ -227,6 +232,7 @@ class Store:
     def close(self, save: bool = True) -> None:
         """Write a last snapshot if wanted, and give the files up."""
         try:
+            self._wait()
             if save:
                 self.snapshot()
         finally:

@@ -1,0 +1,404 @@
+"""`onlinekern serve` over HTTP: its answers, its refusals, and what it tells of itself."""
+
+import json
+import os
+import re
+import threading
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip("uvicorn", reason="needs the extra serve")
+pytest.importorskip("starlette", reason="needs the extra serve")
+pytest.importorskip("typer", reason="needs the extra cli")
+pytest.importorskip("rich", reason="needs the extra cli")
+
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+from serving import Client, running, same_state, samples, spa
+
+import onlinekern
+from onlinekern import (
+    OGDRegressor,
+    OnlineStandardScaler,
+    PAClassifier,
+    PARegressor,
+    SPAClassifier,
+    SPAOneClass,
+    StreamClassifier,
+    make_stream_pipeline,
+)
+from onlinekern._serving.refusal import Refusal
+from onlinekern._serving.rows import BodyReader
+
+NAMES = ["size", "age", "colour"]
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A model file."""
+    spa().save(tmp_path / "model.okn")
+    return str(tmp_path / "model.okn")
+
+
+# ---------------------------------------------------------------- answers
+
+
+def test_answers_are_those_of_the_model(path):
+    X, _ = samples(5, seed=1)
+    model = onlinekern.load(path)
+    with running(path) as (client, _):
+        rows = {"rows": X.tolist()}
+        assert client.post("/predict", rows) == (200, {"predictions": model.predict(X).tolist()})
+        expected = {"predictions": model.decision_function(X).tolist()}
+        assert client.post("/predict", {**rows, "what": "scores"}) == (200, expected)
+        expected = {"predictions": model.predict_proba(X).tolist(), "classes": ["no", "yes"]}
+        assert client.post("/predict?what=probabilities", rows) == (200, expected)
+        one = {"predictions": model.predict(X[:1]).tolist()}
+        assert client.post("/predict", {"row": X[0].tolist()}) == (200, one)
+
+
+def test_learning_is_test_then_train(path):
+    X, y = samples(20, seed=2)
+    model = onlinekern.load(path)
+    expected = model.partial_fit_predict(X[:15], y[:15]).tolist()
+    weighed = model.partial_fit_predict(X[15:], y[15:], sample_weight=[0, 1, 2, 3, 4.5]).tolist()
+    with running(path) as (client, service):
+        status, first = client.learn(X[:15], y[:15])
+        answer = {"learnt": 15, "n_seen": 75, "sequence": 1, "snapshot_sequence": 0}
+        assert (status, first) == (200, {**answer, "predictions": expected})
+        content = {"rows": X[15:].tolist(), "y": y[15:].tolist()}
+        _, second = client.post("/learn", {**content, "sample_weight": [0, 1, 2, 3, 4.5]})
+        assert (second["predictions"], second["sequence"]) == (weighed, 2)
+        assert same_state(service.served.model, model)
+    assert same_state(onlinekern.load(path), model)  # the snapshot at the end
+
+
+def test_model_that_was_trained_on_a_table_takes_names(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, y = samples()
+    learner = make_stream_pipeline(OnlineStandardScaler(), SPAClassifier(random_state=0))
+    learner.partial_fit(pandas.DataFrame(X, columns=NAMES), y, classes=["no", "yes"])
+    learner.save(tmp_path / "table.okn")
+    X, y = samples(9, seed=3)
+    tables = [dict(zip(NAMES[::-1], row[::-1], strict=True)) for row in X.tolist()]
+    with running(str(tmp_path / "table.okn")) as (client, _):
+        assert client.get("/")[1]["feature_names"] == NAMES
+        by_name = client.post("/predict", {"rows": tables, "what": "scores"})
+        assert by_name == client.post("/predict", {"rows": X.tolist(), "what": "scores"})
+        assert client.post("/learn", {"rows": tables, "y": y.tolist()})[0] == 200
+        missing = {"size": 1, "age": 2}
+        status, answer = client.post("/predict", {"rows": [tables[0], missing]})
+        assert (status, answer) == (400, {"error": 'rows[1] has no feature "colour"'})
+        status, answer = client.post("/predict", {"row": {**tables[0], "weight": 1}})
+        assert status == 400
+        assert '"weight"' in answer["error"]
+        status, answer = client.post("/predict", {"row": {**tables[0], "age": None}})
+        assert answer["error"] == 'rows[0][1] (feature "age") must be a number, got null'
+
+
+def test_regression_and_outliers(tmp_path):
+    X, _ = samples()
+    PARegressor().partial_fit(X, X[:, 0]).save(tmp_path / "r.okn")
+    SPAOneClass(random_state=0).partial_fit(X).save(tmp_path / "o.okn")
+    with running(str(tmp_path / "r.okn")) as (client, _):
+        status, answer = client.learn(X[:2], [0.5, 1])
+        assert (status, answer["learnt"]) == (200, 2)
+        assert client.learn(X[:2], [0.5, "a"])[1]["error"] == 'y[1] must be a number, got "a"'
+        assert client.post("/predict", {"rows": X[:2].tolist(), "what": "probabilities"})[0] == 422
+        assert "onlinekern_error " in client.get("/metrics")[1]
+    with running(str(tmp_path / "o.okn")) as (client, _):
+        status, answer = client.post("/learn", {"rows": X[:2].tolist()})
+        assert (status, answer["learnt"]) == (200, 2)
+        assert client.learn(X[:1], [1])[0] == 400
+        assert "onlinekern_error " not in client.get("/metrics")[1]
+
+
+def test_a_stream_classifier_takes_up_classes_up_to_a_limit(tmp_path):
+    X, y = samples()
+    StreamClassifier().partial_fit(X, y).save(tmp_path / "stream.okn")
+    with running(str(tmp_path / "stream.okn"), max_classes=3) as (client, _):
+        assert client.learn(X[:2], ["yes", "perhaps"])[0] == 200
+        assert client.get("/model")[1]["classes"] == ["no", "perhaps", "yes"]
+        status, answer = client.learn(X[:1], ["never"])
+        assert status == 422
+        assert "more than 3" in answer["error"]
+        assert client.learn(X[:1], [3])[0] == 400  # a number among texts
+
+
+def test_a_stream_of_one_class_has_no_probabilities_yet(tmp_path):
+    X, _ = samples()
+    StreamClassifier().partial_fit(X, ["only"] * len(X)).save(tmp_path / "one.okn")
+    with running(str(tmp_path / "one.okn")) as (client, _):
+        row = {"row": X[0].tolist()}
+        assert client.post("/predict", row) == (200, {"predictions": ["only"]})
+        assert client.post("/predict?what=probabilities", row)[0] == 409
+        assert client.post("/learn", {**row, "y": "other"})[0] == 200
+        assert client.post("/predict?what=probabilities", row)[0] == 200
+
+
+# ---------------------------------------------------------------- refusals
+
+BAD_BODIES = {
+    b"": "no JSON",
+    b"{": "no JSON",
+    b"\xff\xfe": "UTF-8",
+    b"[1, 2]": "must be an object",
+    b"[" * 100_000: "nested too deep",
+    b'{"rows": [[1, 2, NaN]]}': "NaN is no number",
+    b'{"rows": [[1, 2, 1e999]]}': "rows[0][2] is too large",
+    b'{"rows": [[1, 2, ' + b"9" * 400 + b"]]}": "rows[0][2] is too large",
+    b'{"rows": [[1, 2, ' + b"9" * 5000 + b"]]}": "no JSON",
+    b'{"rows": [[1, 2, "3"]]}': 'rows[0][2] must be a number, got "3"',
+    b'{"rows": [[1, 2, 3], [1, 2, [3]]]}': "rows[1][2] must be a number, got an array of 1",
+    b'{"rows": [[1, 2]]}': "rows[0] has 2 numbers, the model has 3 features",
+    b'{"rows": [3]}': "rows[0] must be an array or an object",
+    b'{"rows": []}': "rows is empty",
+    b'{"rows": {"a": 1}}': "rows must be an array",
+    b'{"rows": [{"a": 1}]}': "trained without names",
+    b'{"row": [1, 2, 3], "rows": [[1, 2, 3]]}': 'either "rows"',
+    b"{}": 'either "rows"',
+    b'{"rows": [[1, 2, 3]], "row_s": 1}': 'unknown argument "row_s"',
+}
+BAD_TARGETS = {
+    b"": "y is missing",
+    b', "y": "yes"': "y must be an array",
+    b', "y": ["yes", "no"]': "y has 2 values for 1 rows",
+    b', "y": [1]': "y[0] must be text",
+    b', "y": [null]': "y[0] must be text",
+    b', "y": ["a\\u0000"]': "a letter that no label may have",
+    b', "y": ["\\ud800"]': "a letter that no label may have",
+    b', "y": ["' + b"a" * 300 + b'"]': "at most 256",
+    b', "y": ["yes"], "sample_weight": [-1]': "sample_weight[0] is negative",
+    b', "y": ["yes"], "sample_weight": [1, 2]': "sample_weight has 2 values",
+    b', "y": ["yes"], "sample_weight": [1e999]': "sample_weight[0] is too large",
+    b', "y": ["yes"], "sample_weight": ["1"]': "sample_weight[0] must be a number",
+}
+
+
+def test_bad_input_is_named_and_changes_nothing(path):
+    before = onlinekern.load(path)
+    with running(path) as (client, service):
+        for body, message in BAD_BODIES.items():
+            for route in ("/predict", "/learn"):
+                status, answer = client.post(route, body)
+                assert (status, message in answer["error"]) == (400, True), answer
+        for rest, message in BAD_TARGETS.items():
+            status, answer = client.post("/learn", b'{"rows": [[1, 2, 3]]' + rest + b"}")
+            assert (status, message in answer["error"]) == (400, True), answer
+        status, answer = client.learn([[1, 2, 3]], ["maybe"])
+        assert (status, "none of the model's classes" in answer["error"]) == (422, True)
+        for what in ("nothing", ""):
+            assert client.post(f"/predict?what={what}a", {"row": [1, 2, 3]})[0] == 400
+        assert client.post("/predict?what=labels", {"row": [1, 2, 3], "what": "scores"})[0] == 400
+        for method, route, expected in (
+            ("GET", "/learn", 405),
+            ("DELETE", "/predict", 405),
+            ("POST", "/metrics", 405),
+            ("GET", "/nothing", 404),
+        ):
+            status, answer, _ = client.ask(method, route)
+            assert (status, list(answer)) == (expected, ["error"])
+        assert client.get("/health")[1]["sequence"] == 0
+        assert same_state(service.served.model, before)
+    assert same_state(onlinekern.load(path), before)
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=12,
+)
+BODIES = st.fixed_dictionaries(
+    {},
+    optional={
+        "rows": st.lists(st.lists(st.floats(), min_size=3, max_size=3) | JSON_VALUES) | JSON_VALUES,
+        "row": JSON_VALUES,
+        "y": st.lists(st.sampled_from(["yes", "no"]) | JSON_VALUES) | JSON_VALUES,
+        "sample_weight": JSON_VALUES,
+    },
+)
+
+
+@settings(max_examples=100)
+@given(BODIES, st.sampled_from(["text", "number", "truth"]))
+def test_any_json_is_samples_or_refused(content, kind):
+    X, y = samples()
+    labels = {"text": y, "number": (y == "yes").astype(int), "truth": y == "yes"}[kind]
+    model = PAClassifier().partial_fit(X, labels, classes=np.unique(labels))
+    reader = BodyReader(model, "classification", 10)
+    try:
+        found = reader.to_learn(json.dumps(content).encode())
+    except Refusal as error:
+        event(f"refused with {error.status}")
+        return
+    assert found.X.shape == (len(found.y), 3)
+    model.partial_fit(*found[:2], sample_weight=found.sample_weight)
+
+
+@settings(max_examples=200)
+@given(st.binary(max_size=40))
+def test_any_bytes_are_refused(body):
+    X, y = samples()
+    reader = BodyReader(PAClassifier().partial_fit(X, y, classes=["no", "yes"]), "regression", 10)
+    with pytest.raises(Refusal):
+        reader.to_predict(body)
+
+
+def test_a_model_that_diverges_is_left_as_it_was(tmp_path):
+    X, _ = samples()
+    path = str(tmp_path / "model.okn")
+    OGDRegressor().partial_fit(X, X[:, 0]).save(path)
+    before = onlinekern.load(path)
+    with running(path) as (client, service):
+        status, answer = client.learn([[1e300, 1, 1], [1e-300, 1, 1]], [1e308, -1e308])
+        assert (status, list(answer)) == (422, ["error"])
+        assert same_state(service.served.model, before)
+        assert client.learn(X[:1], [1.0])[1]["sequence"] == 1
+
+
+def test_token(path):
+    with running(path, token="secret") as (client, _):
+        row = {"row": [1, 2, 3]}
+        for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic secret"}):
+            status, answer, found = client.ask("POST", "/predict", row, headers)
+            assert (status, found["WWW-Authenticate"]) == (401, "Bearer")
+            assert list(answer) == ["error"]
+        assert client.post("/predict", row, {"Authorization": "Bearer secret"})[0] == 200
+        assert client.get("/metrics")[0] == 401
+        assert client.get("/health")[0] == 200
+
+
+def test_pages_of_other_sites_are_not_answered(path):
+    with running(path) as (client, _):
+        row = {"row": [1, 2, 3]}
+        assert client.post("/predict", row, {"Origin": "http://elsewhere.example"})[0] == 403
+        own = f"http://127.0.0.1:{client.connection.port}"
+        assert client.post("/predict", row, {"Origin": own})[0] == 200
+
+
+def test_largest_body(path):
+    body = json.dumps({"row": [1, 2, 3]}).encode()
+    with running(path, max_bytes=len(body)) as (client, _):
+        assert client.post("/predict", body)[0] == 200
+        for n in (1, 20_000):
+            status, answer = client.post("/predict", body + b" " * n)
+            assert (status, "--max-bytes" in answer["error"]) == (413, True)
+        # Without a length, in chunks.
+        client.connection.request("POST", "/predict", iter([body, b" " * 99]))
+        assert client.connection.getresponse().status == 413
+
+
+def test_a_full_queue_is_said(path):
+    with running(path, queue=2, started=False) as (client, service):
+        others = [threading.Thread(target=Client(client.connection.port).learn,
+                                   args=samples(1, seed)) for seed in range(2)]  # fmt: skip
+        for thread in others:
+            thread.start()
+        while len(service.writer.inbox) < 2:
+            time.sleep(0.001)
+        status, answer, headers = client.ask("POST", "/learn", {"row": [1, 2, 3], "y": "yes"})
+        assert (status, headers["Retry-After"]) == (503, "1")
+        assert "queue is full" in answer["error"]
+        assert 'onlinekern_queue_length{path="/learn"} 2' in client.get("/metrics")[1]
+        service.start()
+        for thread in others:
+            thread.join()
+        assert client.post("/learn", {"row": [1, 2, 3], "y": "yes"})[1]["sequence"] == 3
+
+
+def test_read_only(path):
+    with running(path) as (first, _), running(path, read_only=True) as (second, _):
+        assert first.learn(*samples(3))[0] == 200
+        status, answer = second.learn(*samples(3))
+        assert (status, answer) == (403, {"error": "this server is read-only"})
+        assert second.get("/model")[1]["learns"] is False
+        assert second.get("/health/ready")[0] == 200
+
+
+# ---------------------------------------------------------------- what is told
+
+
+def test_metrics_and_health(path):
+    X, y = samples(40, seed=5)
+    with running(path) as (client, service):
+        client.learn(X[:20], y[:20])
+        client.learn(X[20:], y[20:])
+        client.post("/predict", b"{")
+        text = client.get("/metrics")[1]
+        found = dict(line.rsplit(" ", 1) for line in text.splitlines() if line[0] != "#")
+        prefix = "onlinekern_"
+        assert found[prefix + 'requests_total{path="/learn",status="200"}'] == "2"
+        assert found[prefix + 'requests_total{path="/predict",status="400"}'] == "1"
+        assert found[prefix + 'request_seconds_bucket{path="/learn",le="+Inf"}'] == "2"
+        assert found[prefix + "samples_learnt_total"] == "40"
+        assert found[prefix + "samples_seen"] == "100"
+        model = onlinekern.load(path)
+        mistakes = np.mean(model.partial_fit_predict(X, y) != y)
+        assert float(found[prefix + "error"]) == pytest.approx(mistakes)
+        assert int(found[prefix + "support_vectors"]) == model.n_support_
+        assert found[prefix + "sequence"], found[prefix + "snapshot_sequence"] == ("2", "0")
+        for name in {line.split("{")[0].split(" ")[0] for line in text.splitlines()} - {"#"}:
+            base = re.sub(r"_(bucket|sum|count)$", "", name)
+            assert f"# TYPE {base} " in text
+        status, health = client.get("/health/ready")
+        assert (status, health["status"], health["problems"]) == (200, "ok", [])
+        service.stopping = True
+        assert client.get("/health/ready")[0] == 503
+        assert client.get("/health")[0] == 200
+
+
+def test_a_snapshot_that_fails_is_told_and_learning_goes_on(path, monkeypatch):
+    from onlinekern._serving import store
+
+    def full(path):
+        raise OSError(28, "No space left on device", path)
+
+    with running(path) as (client, service):
+        client.learn(*samples(3))
+        monkeypatch.setattr(store, "replacing", full)
+        service.store.snapshot()
+        health = client.get("/health")[1]
+        assert health["status"] == "degraded"
+        assert "No space left" in health["problems"][0]
+        assert client.get("/health/ready")[0] == 200
+        assert "onlinekern_snapshot_failures_total 1\n" in client.get("/metrics")[1]
+        assert client.learn(*samples(3))[0] == 200
+        monkeypatch.undo()
+        service.store.snapshot()
+        assert client.get("/health")[1]["snapshot_sequence"] == 2
+        assert client.get("/health")[1]["status"] == "ok"
+
+
+@pytest.mark.parametrize("function", ["write", "fdatasync"])
+def test_a_journal_that_fails_refuses_samples(path, monkeypatch, function):
+    from onlinekern._serving import journal
+
+    real = getattr(os, function)
+    broken = True
+
+    def failing(number, *arguments):
+        if broken and number == service.store.journal._number:
+            raise OSError(28, "No space left on device")
+        return real(number, *arguments)
+
+    with running(path, sync="always") as (client, service):
+        X, y = samples(4)
+        assert client.learn(X[:1], y[:1])[0] == 200
+        monkeypatch.setattr(journal.os, function, failing)
+        before = onlinekern._saving.to_bytes(service.served.model)
+        status, answer, headers = client.ask("POST", "/learn", {"row": X[0].tolist(), "y": "yes"})
+        assert (status, "nothing was learnt" in answer["error"]) == (503, True)
+        assert headers["Retry-After"]
+        assert onlinekern._saving.to_bytes(service.served.model) == before
+        assert client.post("/predict", {"row": X[0].tolist()})[0] == 200
+        broken = False
+        assert client.learn(X[1:], y[1:])[1]["sequence"] == 2
+        copy = onlinekern.load(path)
+        journal_path = service.store.journal_path
+        learnt = [r.sequence for r in journal.records(journal_path) if r.kind == journal.LEARNT]
+        # After a failed sync there is a snapshot and a new journal.
+        assert learnt == ([1, 2] if function == "write" else [2])
+        assert same_state(copy, spa() if function == "write" else spa().partial_fit(X[:1], y[:1]))
+    assert onlinekern.load(path).n_seen_ == 64
