@@ -1,7 +1,6 @@
 """`onlinekern serve` over HTTP: its answers, its refusals, and what it tells of itself."""
 
 import json
-import os
 import re
 import threading
 import time
@@ -308,6 +307,61 @@ def test_a_full_queue_is_said(path):
         assert client.post("/learn", {"row": [1, 2, 3], "y": "yes"})[1]["sequence"] == 3
 
 
+def queued(service, client, requests):
+    """Answers to requests that wait together before the service starts."""
+    answers = [None] * len(requests)
+
+    def ask(k):
+        answers[k] = Client(client.connection.port).post(*requests[k])
+
+    threads = []
+    for k, (route, _) in enumerate(requests):
+        inbox = (service.writer if route == "/learn" else service.predictor).inbox
+        before = len(inbox)
+        threads.append(threading.Thread(target=ask, args=(k,)))
+        threads[-1].start()
+        while len(inbox) == before:
+            time.sleep(0.001)
+    service.start()
+    for thread in threads:
+        thread.join()
+    return answers
+
+
+def test_what_is_learnt_together_is_learnt_in_order(tmp_path):
+    """Weighted or not, refused or not: as if each had come alone."""
+    X, _ = samples(8)
+    model = OGDRegressor().partial_fit(X, X[:, 0])
+    path = str(tmp_path / "model.okn")
+    model.save(path)
+    requests, expected = [], []
+    for k, weight in enumerate([None, None, [3.0], [0.5], None, None]):
+        content = {"rows": X[k : k + 1].tolist(), "y": [float(k)], "sample_weight": weight}
+        if k == 1:  # diverges
+            content["rows"], content["y"] = [[1e300, 1, 1]], [1e308]
+        else:
+            found = model.partial_fit_predict(X[k : k + 1], [k], sample_weight=weight)
+            expected.append((found.tolist(), len(expected) + 1, model.n_seen_))
+        requests.append(("/learn", content))
+    with running(path, started=False) as (client, service):
+        answers = queued(service, client, requests)
+        assert [status for status, _ in answers] == [200, 422, 200, 200, 200, 200]
+        learnt = [answer for status, answer in answers if status == 200]
+        assert expected == [(a["predictions"], a["sequence"], a["n_seen"]) for a in learnt]
+        assert same_state(service.served.model, model)
+
+
+def test_what_is_asked_together_gets_its_own_answers(path):
+    X, _ = samples(6, seed=4)
+    asked = ["labels", "labels", "scores", "scores", "probabilities", "labels"]
+    requests = [
+        ("/predict", {"row": x, "what": what}) for x, what in zip(X.tolist(), asked, strict=True)
+    ]
+    with running(path, started=False) as (client, service):
+        together = queued(service, client, requests)
+        assert together == [client.post(*request) for request in requests]
+
+
 def test_read_only(path):
     with running(path) as (first, _), running(path, read_only=True) as (second, _):
         assert first.learn(*samples(3))[0] == 200
@@ -347,58 +401,3 @@ def test_metrics_and_health(path):
         service.stopping = True
         assert client.get("/health/ready")[0] == 503
         assert client.get("/health")[0] == 200
-
-
-def test_a_snapshot_that_fails_is_told_and_learning_goes_on(path, monkeypatch):
-    from onlinekern._serving import store
-
-    def full(path):
-        raise OSError(28, "No space left on device", path)
-
-    with running(path) as (client, service):
-        client.learn(*samples(3))
-        monkeypatch.setattr(store, "replacing", full)
-        service.store.snapshot()
-        health = client.get("/health")[1]
-        assert health["status"] == "degraded"
-        assert "No space left" in health["problems"][0]
-        assert client.get("/health/ready")[0] == 200
-        assert "onlinekern_snapshot_failures_total 1\n" in client.get("/metrics")[1]
-        assert client.learn(*samples(3))[0] == 200
-        monkeypatch.undo()
-        service.store.snapshot()
-        assert client.get("/health")[1]["snapshot_sequence"] == 2
-        assert client.get("/health")[1]["status"] == "ok"
-
-
-@pytest.mark.parametrize("function", ["write", "fdatasync"])
-def test_a_journal_that_fails_refuses_samples(path, monkeypatch, function):
-    from onlinekern._serving import journal
-
-    real = getattr(os, function)
-    broken = True
-
-    def failing(number, *arguments):
-        if broken and number == service.store.journal._number:
-            raise OSError(28, "No space left on device")
-        return real(number, *arguments)
-
-    with running(path, sync="always") as (client, service):
-        X, y = samples(4)
-        assert client.learn(X[:1], y[:1])[0] == 200
-        monkeypatch.setattr(journal.os, function, failing)
-        before = onlinekern._saving.to_bytes(service.served.model)
-        status, answer, headers = client.ask("POST", "/learn", {"row": X[0].tolist(), "y": "yes"})
-        assert (status, "nothing was learnt" in answer["error"]) == (503, True)
-        assert headers["Retry-After"]
-        assert onlinekern._saving.to_bytes(service.served.model) == before
-        assert client.post("/predict", {"row": X[0].tolist()})[0] == 200
-        broken = False
-        assert client.learn(X[1:], y[1:])[1]["sequence"] == 2
-        copy = onlinekern.load(path)
-        journal_path = service.store.journal_path
-        learnt = [r.sequence for r in journal.records(journal_path) if r.kind == journal.LEARNT]
-        # After a failed sync there is a snapshot and a new journal.
-        assert learnt == ([1, 2] if function == "write" else [2])
-        assert same_state(copy, spa() if function == "write" else spa().partial_fit(X[:1], y[:1]))
-    assert onlinekern.load(path).n_seen_ == 64

@@ -203,6 +203,61 @@ def test_models_that_cannot_be_served(tmp_path):
     assert os.listdir(tmp_path) == ["new.okn"]
 
 
+def test_a_snapshot_that_fails_is_told_and_learning_goes_on(path, monkeypatch):
+    def full(path):
+        raise OSError(28, "No space left on device", path)
+
+    with running(path) as (client, service):
+        client.learn(*samples(3))
+        monkeypatch.setattr(store, "replacing", full)
+        service.store.snapshot()
+        health = client.get("/health")[1]
+        assert health["status"] == "degraded"
+        assert "No space left" in health["problems"][0]
+        assert client.get("/health/ready")[0] == 200
+        assert "onlinekern_snapshot_failures_total 1\n" in client.get("/metrics")[1]
+        assert client.learn(*samples(3))[0] == 200
+        monkeypatch.undo()
+        service.store.snapshot()
+        assert client.get("/health")[1]["snapshot_sequence"] == 2
+        assert client.get("/health")[1]["status"] == "ok"
+
+
+@pytest.mark.parametrize("function", ["write", "force"])
+def test_a_journal_that_fails_refuses_samples(path, monkeypatch, function):
+    owner = os if function == "write" else journal
+    real = getattr(owner, function)
+    broken = True
+    parts = iter([b"part"])
+
+    def failing(number, *arguments):
+        if not broken or number != service.store.journal._number:
+            return real(number, *arguments)
+        if function == "write" and (part := next(parts, None)):
+            return real(number, part)  # a disk takes what it has room for
+        raise OSError(28, "No space left on device")
+
+    with running(path, sync="always") as (client, service):
+        X, y = samples(4)
+        assert client.learn(X[:1], y[:1])[0] == 200
+        monkeypatch.setattr(owner, function, failing)
+        before = onlinekern._saving.to_bytes(service.served.model)
+        status, answer, headers = client.ask("POST", "/learn", {"row": X[0].tolist(), "y": "yes"})
+        assert (status, "nothing was learnt" in answer["error"]) == (503, True)
+        assert headers["Retry-After"]
+        assert onlinekern._saving.to_bytes(service.served.model) == before
+        assert client.post("/predict", {"row": X[0].tolist()})[0] == 200
+        broken = False
+        assert client.learn(X[1:], y[1:])[1]["sequence"] == 2
+        copy = onlinekern.load(path)
+        journal_path = service.store.journal_path
+        learnt = [r.sequence for r in journal.records(journal_path) if r.kind == journal.LEARNT]
+        # After a failed sync there is a snapshot and a new journal.
+        assert learnt == ([1, 2] if function == "write" else [2])
+        assert same_state(copy, spa() if function == "write" else spa().partial_fit(X[:1], y[:1]))
+    assert onlinekern.load(path).n_seen_ == 64
+
+
 # ---------------------------------------------------------------- processes
 
 
@@ -306,6 +361,7 @@ def test_a_unix_socket(path, tmp_path, capsys):
     address = str(tmp_path / "socket")
     stale = server_module.listening_at_path(address)
     assert "in use" in refused_command(capsys, path, "--uds", address)
+    assert os.path.exists(address)
     stale.close()
     # Nobody listens there any more.
     server_module.listening_at_path(address).close()

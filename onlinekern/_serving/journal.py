@@ -33,6 +33,8 @@ SYNCS = ("always", "interval", "off")
 # Seconds between two syncs of "interval".
 SYNC_SECONDS = 1.0
 CHUNK = 1 << 20
+# Without the times of the file, where the system can (macOS cannot).
+force = getattr(os, "fdatasync", os.fsync)
 
 
 class Record(NamedTuple):
@@ -211,7 +213,7 @@ class Journal:
                 return left
             self._dirty = None
             try:
-                os.fdatasync(self._number)
+                force(self._number)
             except OSError as error:
                 self._fail(error)
             return None
@@ -250,7 +252,7 @@ class Journal:
 
     def _sync(self) -> None:
         if self.sync == "always":
-            os.fdatasync(self._number)
+            force(self._number)
         elif self.sync == "interval" and self._dirty is None:
             self._dirty = time.monotonic()
 

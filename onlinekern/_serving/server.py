@@ -17,6 +17,7 @@ import uvicorn
 
 from onlinekern._checkpoint import Interval
 from onlinekern._commands.arguments import check_readable, one_of
+from onlinekern._commands.train import PLAIN
 from onlinekern._serving.app import application
 from onlinekern._serving.journal import SYNCS
 from onlinekern._serving.service import Service, Settings
@@ -26,9 +27,11 @@ TOKEN = "ONLINEKERN_TOKEN"
 LEVELS = ("critical", "error", "warning", "info", "debug")
 LOCAL = ("127.0.0.1", "::1", "localhost")
 # Seconds that requests under way have when the server is told to end.
-GRACE = 20
+GRACE = 5
 # Connections; each may hold a body.
 MOST_CONNECTIONS = 1000
+# Connections that wait to be accepted.
+BACKLOG = 2048
 
 
 @dataclass(frozen=True)
@@ -113,36 +116,32 @@ def serve(request: ServeRequest, console: Any, errors: Any) -> None:
     """
     request.check()
     token = request.known_token()
-    say: dict[str, Any] = {"markup": False, "highlight": False, "soft_wrap": True}
+    if token is None and request.uds is None and request.host not in LOCAL:
+        text = f"anybody who reaches {request.host} can use this model: set {TOKEN}"
+        errors.print(f"onlinekern: warning: {text}", **PLAIN)
     with names_are_no_matter():
         service = Service(request.settings())
         try:
-            listener, address = listening(request)
-            for line in lines_about(service, request):
-                console.print(line, **say)
-            if token is None and request.uds is None and request.host not in LOCAL:
-                errors.print(
-                    f"onlinekern: warning: anybody who reaches {request.host} can teach this "
-                    f"model: set {TOKEN}", **say
-                )  # fmt: skip
-            # What is loaded stays: to look it through takes 80 ms, in which nobody is answered.
-            gc.collect()
-            gc.freeze()
-            service.start()
-            # The socket listens already: who connects now waits for some milliseconds.
-            console.print(f"serving at {address}", **say)
-            console.file.flush()
-            Server(configuration(request, service, token)).run(sockets=[listener])
+            with listening(request) as (listener, address):
+                for line in lines_about(service, request):
+                    console.print(line, **PLAIN)
+                # What is loaded stays: to look it through takes 80 ms, in which nobody is answered.
+                gc.collect()
+                gc.freeze()
+                service.start()
+                # The socket listens already: who connects now waits for some milliseconds.
+                console.print(f"serving at {address}", **PLAIN)
+                console.file.flush()
+                Server(configuration(request, service, token)).run(sockets=[listener])
         finally:
             service.close()
-            if request.uds is not None:
-                with suppress(FileNotFoundError):
-                    os.unlink(request.uds)
     store = service.store
     if store is not None:
         if store.failure is not None:
-            errors.print(f"onlinekern: warning: {store.failure}; the journal has the rest", **say)
-        console.print(f"stopped; {store.path} holds all up to {store.snapshot_sequence:,}", **say)
+            text = f"{store.failure}; the journal has the rest"
+            errors.print(f"onlinekern: warning: {text}", **PLAIN)
+        last = f"request {store.snapshot_sequence:,}"
+        console.print(f"stopped; {store.path} holds all up to {last}", **PLAIN)
 
 
 def configuration(request: ServeRequest, service: Service, token: str | None) -> uvicorn.Config:
@@ -179,32 +178,40 @@ def lines_about(service: Service, request: ServeRequest) -> Iterator[str]:
     )
 
 
-def listening(request: ServeRequest) -> tuple[socket.socket, str]:
+@contextmanager
+def listening(request: ServeRequest) -> Iterator[tuple[socket.socket, str]]:
     """The socket, which listens, and its address; OSError that names it if it cannot be had."""
-    if request.uds is not None:
-        return listening_at_path(request.uds), f"unix:{request.uds}"
-    name = f"{request.host}:{request.port}"
+    if request.uds is None:
+        listener, name = listening_at_port(request.host, request.port)
+        with listener:
+            yield listener, name
+        return
+    with listening_at_path(request.uds) as listener:
+        yield listener, f"unix:{request.uds}"
+    with suppress(FileNotFoundError):
+        os.unlink(request.uds)
+
+
+def listening_at_port(host: str, port: int) -> tuple[socket.socket, str]:
+    """A socket of the network, and its address as a link."""
     try:
-        found = socket.getaddrinfo(request.host, request.port, type=socket.SOCK_STREAM)
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError as error:
-        raise OSError(error.errno, f"--host: {error.strerror}", request.host) from error
+        raise OSError(error.errno, f"--host: {error.strerror}", host) from error
     family, kind, protocol, _, address = found[0]
     listener = socket.socket(family, kind, protocol)
-    try:
+    with closed_on_error(listener, f"{host}:{port}"):
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-        listener.listen(2048)
-    except OSError as error:
-        listener.close()
-        raise OSError(error.errno, error.strerror, name) from error
-    host, port = listener.getsockname()[:2]
-    return listener, f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        listener.listen(BACKLOG)
+    name, port = listener.getsockname()[:2]
+    return listener, f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
 def listening_at_path(path: str) -> socket.socket:
     """A Unix socket, which takes the place of one that nobody listens at any more."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
+    with closed_on_error(listener, path):
         if os.path.lexists(path) and stat.S_ISSOCK(os.lstat(path).st_mode):
             try:
                 with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
@@ -212,8 +219,15 @@ def listening_at_path(path: str) -> socket.socket:
             except ConnectionRefusedError:
                 os.unlink(path)
         listener.bind(path)
-        listener.listen(2048)
+        listener.listen(BACKLOG)
+    return listener
+
+
+@contextmanager
+def closed_on_error(listener: socket.socket, name: str) -> Iterator[None]:
+    """Close a socket that cannot listen, and name its address in the error."""
+    try:
+        yield
     except OSError as error:
         listener.close()
-        raise OSError(error.errno, error.strerror or str(error), path) from error
-    return listener
+        raise OSError(error.errno, error.strerror or str(error), name) from error

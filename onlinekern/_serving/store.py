@@ -73,7 +73,8 @@ class Store:
     Raises
     ------
     ValueError
-        If the model cannot learn, another server has the snapshot, or the journal is damaged or belongs to another model.
+        If the model cannot learn, another server has the snapshot, or the journal is damaged or
+        belongs to another model.
     OSError
         If a file cannot be read or written.
     """
