@@ -168,7 +168,8 @@ class LabelReader:
 
     def __init__(self, learner: Any, like: Any, most: int) -> None:
         self.learner, self.like, self.most = learner, like, most
-        self.kind = "U" if like.dtype.kind in "UO" else like.dtype.kind
+        # Labels of a table may be an array of objects.
+        self.kind = np.asarray(like.tolist()).dtype.kind
         self.grows = bool(getattr(learner, "_takes_labels_up", False))
 
     def read(self, values: list[Any]) -> Any:
