@@ -247,8 +247,11 @@ def test_a_journal_that_fails_refuses_samples(path, monkeypatch, function):
         assert headers["Retry-After"]
         assert onlinekern._saving.to_bytes(service.served.model) == before
         assert client.post("/predict", {"row": X[0].tolist()})[0] == 200
+        assert "journal" in client.get("/health")[1]["problems"][-1]
+        assert "onlinekern_journal_failed 1\n" in client.get("/metrics")[1]
         broken = False
         assert client.learn(X[1:], y[1:])[1]["sequence"] == 2
+        assert client.get("/health")[1]["problems"] == []
         copy = onlinekern.load(path)
         journal_path = service.store.journal_path
         learnt = [r.sequence for r in journal.records(journal_path) if r.kind == journal.LEARNT]

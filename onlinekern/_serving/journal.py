@@ -153,12 +153,15 @@ class Journal:
         The number of the last request.
     failure : str or None
         Why nothing can be appended any more, until `rotate` has made a new file.
+    trouble : str or None
+        Why the last `append` failed; the next one may succeed.
     """
 
     def __init__(self, path: str, sync: str, last: int) -> None:
         self.path, self.sync, self.sequence = path, sync, last
         self.lock = threading.RLock()
         self.failure: str | None = None
+        self.trouble: str | None = None
         self._number = -1
         self._dirty: float | None = None
         self._open()
@@ -178,7 +181,13 @@ class Journal:
                 raise OSError(5, self.failure, self.path)
             self._before = self.size, self.sequence
             numbers = range(self.sequence + 1, self.sequence + 1 + len(bodies))
-            self._write(b"".join(map(encoded, numbers, [LEARNT] * len(bodies), bodies)))
+            data = b"".join(map(encoded, numbers, [LEARNT] * len(bodies), bodies))
+            try:
+                self._write(data)
+            except OSError as error:
+                self.trouble = f"the journal could not be written: {error.strerror or error}"
+                raise
+            self.trouble = None
             self.sequence += len(bodies)
 
     def take_back(self) -> None:

@@ -143,7 +143,8 @@ class Service:
         if self.writer is not None and not self.writer.is_alive:
             found.append("the thread that learns has ended")
         if self.store is not None:
-            found += filter(None, [self.store.failure, self.store.journal.failure])
+            journal = self.store.journal
+            found += filter(None, [self.store.failure, journal.failure or journal.trouble])
         return found
 
     def can_learn(self) -> bool:
@@ -200,5 +201,5 @@ class Service:
         text = "Snapshots that could not be written."
         yield "snapshot_failures_total", "counter", text, store.failures
         yield "journal_bytes", "gauge", "Length of the journal.", journal.size
-        failed = int(journal.failure is not None)
-        yield "journal_failed", "gauge", "1 if the journal cannot be written.", failed
+        failed = int((journal.failure or journal.trouble) is not None)
+        yield "journal_failed", "gauge", "1 if the last request could not be written.", failed
