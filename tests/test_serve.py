@@ -26,6 +26,7 @@ from onlinekern import (
     SPAClassifier,
     SPAOneClass,
     StreamClassifier,
+    TableEncoder,
     make_stream_pipeline,
 )
 from onlinekern._serving.refusal import Refusal
@@ -401,3 +402,47 @@ def test_metrics_and_health(path):
         service.stopping = True
         assert client.get("/health/ready")[0] == 503
         assert client.get("/health")[0] == 200
+
+
+def test_tables_with_categories_and_dates(tmp_path):
+    """A model that begins with a TableEncoder takes values of all kinds, by name or in order."""
+    pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    rows = [
+        {"town": town, "size": None if k % 9 == 0 else float(k % 7), "new": bool(k % 2),
+         "at": f"2026-03-{1 + k % 28:02}", "zip": 89073 + k % 3}
+        for k, town in enumerate(rng.choice(["Ulm", "Bonn"], 200))
+    ]  # fmt: skip
+    y = np.array(["yes" if row["town"] == "Ulm" else "no" for row in rows])
+    kinds = {"zip": "category"}
+    model = make_stream_pipeline(TableEncoder(kinds=kinds), OnlineStandardScaler(), PAClassifier())
+    model.partial_fit(rows[:100], y[:100], classes=["no", "yes"])
+    model.save(tmp_path / "m.okn")
+    bad = [
+        ({**rows[0], "size": "big"}, 'feature "size") must be a number, got "big"'),
+        ({**rows[0], "new": 1}, 'feature "new") must be true or false'),
+        ({**rows[0], "at": 7}, "must be a date as text"),
+        ({**rows[0], "at": "soon"}, "is 'soon', which is no date"),
+        ({**rows[0], "more": 1}, 'has the feature "more"'),
+        ({"town": "Ulm"}, "has no feature"),
+        ([1, 2], "has 2 values, the model has 5"),
+        ({**rows[0], "size": 10**400}, "too large"),
+    ]
+    with running(str(tmp_path / "m.okn")) as (client, service):
+        assert client.get("/model")[1]["columns"]["zip"] == "category"
+        status, content = client.post("/predict", {"rows": rows[100:]})
+        assert (status, content["predictions"]) == (200, model.predict(rows[100:]).tolist())
+        in_order = [list(row.values()) for row in rows[100:]]
+        assert client.post("/predict", {"rows": in_order})[1] == content
+        for row, message in bad:
+            status, content = client.post("/learn", {"rows": [rows[0], row], "y": ["no", "yes"]})
+            assert status in (400, 422), content
+            assert message in content["error"]
+        assert same_state(service.served.model, model)
+        status, content = client.post("/learn", {"rows": rows[100:], "y": y[100:].tolist()})
+        assert (status, content["learnt"]) == (200, 100)
+        model.partial_fit(rows[100:], y[100:])
+        # Categories that are numbers come as text.
+        np.testing.assert_array_equal(
+            service.served.model.decision_function(rows), model.decision_function(rows)
+        )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any, NoReturn
+
 
 class Refusal(Exception):
     """A request that cannot be answered.
@@ -19,3 +22,20 @@ class Refusal(Exception):
     def __init__(self, status: int, message: str, retry_after: int | None = None) -> None:
         super().__init__(message)
         self.status, self.message, self.retry_after = status, message, retry_after
+
+
+def bad(message: str) -> NoReturn:
+    raise Refusal(400, message)
+
+
+def shown(value: Any) -> str:
+    """A value as JSON, shortened."""
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def kind_of(value: Any) -> str:
+    """A value for a message: text and numbers as they are, of the others what they are."""
+    if isinstance(value, dict | list):
+        return f"an {'object' if isinstance(value, dict) else 'array'} of {len(value)}"
+    return shown(value)

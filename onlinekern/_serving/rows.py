@@ -1,7 +1,8 @@
 """The body of a request as samples: JSON rows, labels or targets, and weights.
 
 All of a body is checked before any of it is used. Messages name the argument, the row and the
-feature. `RowReader.rows_to_X` alone knows what a model takes: lists or dictionaries of numbers.
+feature. `rows_to_X` alone knows what a model takes: lists or dictionaries of numbers, or of values
+of all kinds (`TableRowReader`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from onlinekern._serving.refusal import Refusal
+from onlinekern._serving.refusal import Refusal, bad, kind_of, shown
+from onlinekern._serving.table_rows import TableRowReader
+from onlinekern.tables import encoder_of
 
 # A column of text takes four bytes for each letter of its longest label, in every row.
 LONGEST_LABEL = 256
@@ -27,7 +30,7 @@ class Samples(NamedTuple):
 
     Attributes
     ----------
-    X : ndarray of shape (n_samples, n_features)
+    X : ndarray of shape (n_samples, n_features), or list of dict
     y : ndarray of shape (n_samples,) or None
     sample_weight : ndarray of shape (n_samples,) or None
     """
@@ -35,10 +38,6 @@ class Samples(NamedTuple):
     X: Any
     y: Any = None
     sample_weight: Any = None
-
-
-def bad(message: str) -> NoReturn:
-    raise Refusal(400, message)
 
 
 def parsed(body: bytes, known: tuple[str, ...]) -> dict[str, Any]:
@@ -52,7 +51,7 @@ def parsed(body: bytes, known: tuple[str, ...]) -> dict[str, Any]:
     except ValueError as error:
         bad(f"the body is no JSON: {error}")
     if not isinstance(found, dict):
-        bad(f'the body must be an object such as {{"rows": [[...]]}}, got {_kind(found)}')
+        bad(f'the body must be an object such as {{"rows": [[...]]}}, got {kind_of(found)}')
     for name in found:
         if name not in known:
             bad(f"unknown argument {shown(name)}; known are {', '.join(known)}")
@@ -61,19 +60,6 @@ def parsed(body: bytes, known: tuple[str, ...]) -> dict[str, Any]:
 
 def _no_number(text: str) -> None:
     raise ValueError(f"{text} is no number of JSON")
-
-
-def shown(value: Any) -> str:
-    """A value as JSON, shortened."""
-    text = json.dumps(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _kind(value: Any) -> str:
-    """A value for a message: text and numbers as they are, of the others what they are."""
-    if isinstance(value, dict | list):
-        return f"an {'object' if isinstance(value, dict) else 'array'} of {len(value)}"
-    return shown(value)
 
 
 class RowReader:
@@ -117,7 +103,7 @@ class RowReader:
         if isinstance(row, dict):
             return self._in_order(row, number)
         if not isinstance(row, list):
-            bad(f"rows[{number}] must be an array or an object, got {_kind(row)}")
+            bad(f"rows[{number}] must be an array or an object, got {kind_of(row)}")
         if len(row) != self.n_features:
             bad(f"rows[{number}] has {len(row)} numbers, the model has {self.n_features} features")
         return row
@@ -143,7 +129,7 @@ class RowReader:
                 try:
                     array("d", [value])
                 except TypeError:
-                    bad(f"{self._place(number, column)} must be a number, got {_kind(value)}")
+                    bad(f"{self._place(number, column)} must be a number, got {kind_of(value)}")
                 except OverflowError:
                     bad(f"{self._place(number, column)} is too large for a number")
         raise AssertionError("every value is a number")
@@ -210,7 +196,7 @@ def _listed(labels: set[Any]) -> str:
 
 def _check_text(value: Any, number: int) -> None:
     if not isinstance(value, str):
-        bad(f"y[{number}] must be text, as the model's classes are, got {_kind(value)}")
+        bad(f"y[{number}] must be text, as the model's classes are, got {kind_of(value)}")
     if len(value) > LONGEST_LABEL:
         bad(f"y[{number}] has {len(value)} letters; a label has at most {LONGEST_LABEL}")
     # NumPy drops zeros at the end, and no file holds half of a pair.
@@ -220,12 +206,12 @@ def _check_text(value: Any, number: int) -> None:
 
 def _check_truth(value: Any, number: int) -> None:
     if not isinstance(value, bool):
-        bad(f"y[{number}] must be true or false, as the model's classes are, got {_kind(value)}")
+        bad(f"y[{number}] must be true or false, as the model's classes are, got {kind_of(value)}")
 
 
 def _check_number(value: Any, number: int) -> None:
     if type(value) not in NUMBERS:
-        bad(f"y[{number}] must be a number, got {_kind(value)}")
+        bad(f"y[{number}] must be a number, got {kind_of(value)}")
     if not -(2**63) <= value < 2**63:
         bad(f"y[{number}] is too large for a label")
 
@@ -234,7 +220,7 @@ def read_numbers(values: list[Any], name: str) -> Any:
     """Finite numbers, ndarray of float64; 400 names the argument and the place."""
     for number, value in enumerate(values):
         if type(value) not in NUMBERS:
-            bad(f"{name}[{number}] must be a number, got {_kind(value)}")
+            bad(f"{name}[{number}] must be a number, got {kind_of(value)}")
     try:
         found = np.array(array("d", values), dtype=np.float64)
     except OverflowError:
@@ -257,17 +243,20 @@ class BodyReader:
     """
 
     def __init__(self, model: Any, task: str, most_classes: int) -> None:
-        self.rows, self.task = RowReader(model), task
+        encoder, learner = encoder_of(model), _last_of(model)
+        self.rows: RowReader | TableRowReader
+        self.rows = RowReader(model) if encoder is None else TableRowReader(encoder)
+        self.task = task
         if task == "classification":
-            like = model.predict(np.zeros((1, self.rows.n_features), self.rows.dtype))
-            self.labels = LabelReader(_last_of(model), like, most_classes)
+            like = learner.predict(np.zeros((1, learner.n_features_in_)))
+            self.labels = LabelReader(learner, like, most_classes)
 
     def to_predict(self, body: bytes) -> tuple[Samples, str | None]:
         """The rows of a request to /predict, and which answers it wants if it says so."""
         content = parsed(body, ("rows", "row", "what"))
         what = content.get("what")
         if what is not None and not isinstance(what, str):
-            bad(f"what must be text, got {_kind(what)}")
+            bad(f"what must be text, got {kind_of(what)}")
         return Samples(self._rows(content)), what
 
     def to_learn(self, body: bytes) -> Samples:
@@ -286,7 +275,7 @@ class BodyReader:
             bad('give either "rows", an array of rows, or "row", a single one')
         rows = [content["row"]] if "row" in content else content["rows"]
         if not isinstance(rows, list):
-            bad(f"rows must be an array of rows, got {_kind(rows)}")
+            bad(f"rows must be an array of rows, got {kind_of(rows)}")
         return self.rows.rows_to_X(rows)
 
     def _targets(self, content: dict[str, Any], n_samples: int) -> Any:
@@ -308,7 +297,7 @@ def _column(content: dict[str, Any], name: str, n_samples: int) -> list[Any]:
     if "row" in content and not isinstance(values, list):
         return [values]
     if not isinstance(values, list):
-        bad(f"{name} must be an array of one value for each row, got {_kind(values)}")
+        bad(f"{name} must be an array of one value for each row, got {kind_of(values)}")
     if len(values) != n_samples:
         bad(f"{name} has {len(values)} values for {n_samples} rows")
     return values

@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from onlinekern._serving.refusal import Refusal
 from onlinekern._serving.rows import Samples
+from onlinekern.tables import encoder_of
 
 # What a request may ask for, and the method that knows.
 ANSWERS = {"labels": "predict", "scores": "decision_function", "probabilities": "predict_proba"}
@@ -115,7 +116,7 @@ class ServedModel:
 
     def description(self) -> dict[str, Any]:
         """What the model is, as JSON has it."""
-        names = getattr(self.model, "feature_names_in_", None)
+        names, encoder = getattr(self.model, "feature_names_in_", None), encoder_of(self.model)
         classes = getattr(self.learner, "classes_", None)
         return {
             "model": " ".join(str(self.model).split()),
@@ -123,6 +124,7 @@ class ServedModel:
             "task": self.task,
             "n_features": int(self.model.n_features_in_),
             "feature_names": None if names is None else [str(name) for name in names],
+            "columns": None if encoder is None else encoder.kinds_,
             "classes": None if classes is None else np.asarray(classes).tolist(),
             "n_seen": self.count("n_seen_"),
             "n_support": self.count("n_support_"),

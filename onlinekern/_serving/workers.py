@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,14 @@ def joined(jobs: list[Job]) -> Samples:
     if len(jobs) == 1:
         return jobs[0].samples
     columns = zip(*(job.samples for job in jobs), strict=True)
-    return Samples(*(None if parts[0] is None else np.concatenate(parts) for parts in columns))
+    return Samples(*map(in_one, columns))
+
+
+def in_one(parts: tuple[Any, ...]) -> Any:
+    """Arrays, or lists of dictionaries, behind one another; None for Nones."""
+    if isinstance(parts[0], list):
+        return list(chain.from_iterable(parts))
+    return None if parts[0] is None else np.concatenate(parts)
 
 
 def divided(answers: Any, jobs: list[Job]) -> list[Any]:
