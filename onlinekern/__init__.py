@@ -24,6 +24,7 @@ from onlinekern._saving import load as load
 
 # A class is imported when it is first needed. Type checkers read the names here.
 if TYPE_CHECKING:
+    from onlinekern._saving.foreign import register as register
     from onlinekern.adaptive_filters import KAPARegressor as KAPARegressor
     from onlinekern.adaptive_filters import KLMSRegressor as KLMSRegressor
     from onlinekern.adaptive_filters import QKLMSRegressor as QKLMSRegressor
@@ -97,12 +98,13 @@ _MODULES = {
     "compat",
     "core",
     "evaluate",
+    "extending",
     "pipeline",
     "plotting",
     "streams",
 }
 _MODULE_OF = {name: module for module, names in _PUBLIC_CLASSES.items() for name in names}
-_MODULE_OF |= dict.fromkeys(_PIPELINE, "pipeline")
+_MODULE_OF |= dict.fromkeys(_PIPELINE, "pipeline") | {"register": "_saving.foreign"}
 
 __all__ = sorted([*_MODULE_OF, "all_estimators", "get_include", "load", "show_config"])
 

@@ -30,7 +30,8 @@ class Savable(Documented):
         ------
         TypeError
             If a parameter or an attribute cannot be saved, a function for example, or if the class
-            is not one of the library. Nothing is written.
+            is neither one of the library nor registered (`onlinekern.register`). Nothing is
+            written.
         ValueError
             If a parameter or an attribute refers to itself or is nested too deep.
         OSError

@@ -1,6 +1,7 @@
 """The classes whose objects a file may hold. A file names them; nothing else can be made.
 
-Classes of the library are looked up in constant tables. A name in a file is never imported.
+Classes of the library are looked up in constant tables, those of other packages among the ones
+that were registered (foreign.py). A name in a file is never imported.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from onlinekern._registry import PUBLIC_CLASSES
+from onlinekern._saving import foreign
 
 TABLE_COLUMNS = (
     "BooleanColumn",
@@ -106,16 +108,21 @@ def public_module(name: str) -> str | None:
 
 def stateful_class(name: Any) -> type:
     """The estimator, transformer or helper of that name."""
+    if (registered := foreign.named(foreign.ESTIMATORS, name)) is not None:
+        return registered
     module = public_module(name) if isinstance(name, str) else None
     if module is None:
-        raise ValueError(f"it holds a {name!r}, a class that this onlinekern does not know")
+        raise ValueError(f"it holds a {name!r}, {foreign.advice(name)}")
     found: type = getattr(import_module(f"onlinekern.{module}"), name)
     return found
 
 
-def is_stateful(cls: type) -> bool:
-    """Whether `stateful_class` finds this class."""
-    return public_module(cls.__name__) is not None and stateful_class(cls.__name__) is cls
+def stateful_name(cls: type) -> str | None:
+    """The name by which `stateful_class` finds this class, or None."""
+    if public_module(cls.__name__) is not None and stateful_class(cls.__name__) is cls:
+        return cls.__name__
+    name = foreign.name_of(cls)
+    return name if foreign.ESTIMATORS.get(name) is cls else None
 
 
 @cache
@@ -149,10 +156,21 @@ def restored_names() -> dict[Any, str]:
 
 
 def part_class(name: Any) -> type:
-    """The class of the core of that name."""
+    """The class of a part of that name."""
+    if (registered := foreign.named(foreign.PARTS, name)) is not None:
+        return registered
     if not isinstance(name, str) or name not in parts():
-        raise ValueError(f"it holds a part {name!r}, which this onlinekern does not know")
+        raise ValueError(f"it holds a part {name!r}, {foreign.advice(name)}")
     return parts()[name]
+
+
+def part_name(cls: Any) -> str | None:
+    """The name by which `part_class` finds this class, or None."""
+    own: str = cls.__name__
+    if parts().get(own) is cls:
+        return own
+    name = foreign.name_of(cls)
+    return name if foreign.PARTS.get(name) is cls else None
 
 
 def restorer(name: Any) -> Callable[..., Any]:

@@ -22,6 +22,10 @@ from onlinekern._saving.generators import state_of_generator
 from onlinekern._typing import Array
 
 MOST_DEPTH = 100
+CANNOT = (
+    "it cannot be saved. Classes of other packages can once they are registered "
+    "(onlinekern.register); pickle saves what it knows"
+)
 # Integers that every reader of JSON takes exactly.
 MOST_PLAIN = 2**53
 
@@ -45,10 +49,10 @@ class Writer:
         # id -> the object, so that it lives and its id stays its own, and its place: None as long
         # as its node is not complete.
         self.known: dict[int, tuple[Any, list[int] | None]] = {}
-        if not registered.is_stateful(type(model)):
+        if registered.stateful_name(type(model)) is None:
             raise TypeError(
-                f"{describe(type(model))} is no class that onlinekern.load finds: save such a "
-                "model with pickle"
+                f"{describe(type(model))} is no class that onlinekern.load finds: register it "
+                "(onlinekern.register), or save such a model with pickle"
             )
         self.reference(model)
 
@@ -85,17 +89,17 @@ class Writer:
                 return {"kind": "dtype", "dtype": arrays.name_of(value)}
         if kind is type:
             return self.class_node(value)
-        if registered.is_stateful(kind):
+        if registered.stateful_name(kind) is not None:
             return self.object_node(value)
         return self.part_node(value)
 
     def class_node(self, value: type) -> dict[str, Any]:
-        if registered.parts().get(value.__name__) is value:
-            return {"kind": "class", "class": value.__name__}
+        if (name := registered.part_name(value)) is not None:
+            return {"kind": "class", "class": name}
         if issubclass(value, np.generic):
             with self.named_errors():
                 return {"kind": "dtype class", "dtype": arrays.name_of(np.dtype(value))}
-        raise TypeError(f"{self.where()} is the class {describe(value)}: it cannot be saved")
+        raise TypeError(f"{self.where()} is the class {describe(value)}: {CANNOT}")
 
     def object_node(self, value: Any) -> dict[str, Any]:
         """An object whose attributes are its state."""
@@ -105,7 +109,7 @@ class Writer:
         others = {name: own[name] for name in own if name not in {*parameters, *DERIVED}}
         return {
             "kind": "object",
-            "class": type(value).__name__,
+            "class": registered.stateful_name(type(value)),
             "parameters": self.named(parameters),
             "attributes": self.named(others),
         }
@@ -116,18 +120,18 @@ class Writer:
     def part_node(self, value: Any) -> dict[str, Any]:
         """A part of the core: what it is made by, and the arguments of that."""
         kind = type(value)
-        if not kind.__module__.startswith("onlinekern.core."):
-            raise TypeError(f"{self.where()} is an object {describe(kind)}: it cannot be saved")
+        of_core = kind.__module__.startswith("onlinekern.core.")
+        if not of_core and registered.part_name(kind) is None:
+            raise TypeError(f"{self.where()} is an object {describe(kind)}: {CANNOT}")
         reduced: Any = value.__reduce__()
         maker, arguments = reduced
-        name = maker.__name__
-        if registered.parts().get(name) is maker:
+        if (name := registered.part_name(maker)) is not None:
             made = {"kind": "part", "class": name}
         elif maker in registered.restored_names():
             made = {"kind": "restored", "object": registered.restored_names()[maker]}
         else:
             made_by = maker if isinstance(maker, type) else kind
-            raise TypeError(f"{self.where()} is an object {describe(made_by)}: it cannot be saved")
+            raise TypeError(f"{self.where()} is an object {describe(made_by)}: {CANNOT}")
         return {**made, "arguments": self.items(arguments)}
 
     def items(self, values: Any) -> list[Any]:
