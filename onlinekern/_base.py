@@ -20,9 +20,11 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state, gen_even_slices
+from sklearn.utils._param_validation import InvalidParameterError
 
 from onlinekern import _docs
 from onlinekern._constraints import COUNT
+from onlinekern._extending import check_declared, check_subclass, explained
 from onlinekern._memory import check_size
 from onlinekern._saving import Savable
 from onlinekern._scales import LEAST, warn_of_scales
@@ -128,6 +130,7 @@ class Learner(Savable, BaseEstimator):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        check_subclass(cls)
         constraints: dict[str, Any] = {}
         for base in reversed(cls.__mro__):
             constraints |= vars(base).get("_constraints", {})
@@ -135,6 +138,15 @@ class Learner(Savable, BaseEstimator):
         cls._parameter_constraints = {n: c for n, c in constraints.items() if c is not None}
         if cls.__doc__:
             cls.__doc__ = _docs.fill(cls.__doc__)
+
+    def _validate_params(self) -> None:
+        """Check the parameters, and that a subclass has declared its own as fields."""
+        kind: Any = type(self)
+        check_declared(kind)
+        try:
+            super()._validate_params()
+        except InvalidParameterError as error:
+            raise explained(error, self.get_params(deep=False)) from None
 
     def _gate(self) -> Any:
         """The gate in front of the rule: by default, every sample passes."""

@@ -7,6 +7,7 @@ from onlinekern._base import OnlineEstimator
 from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
 from onlinekern._scikit_learn import StrOptions
 from onlinekern.core import LOSSES, RULES, SCHEDULES
+from onlinekern.core.learning.losses import Loss
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -31,7 +32,9 @@ class GradientStep(OnlineEstimator):
 
     def _rule(self) -> Any:
         own = {"smooth_hinge": self.delta, "huber": self.delta, "epsilon_insensitive": self.epsilon}
-        loss = LOSSES[self.loss](*[own[self.loss]] if self.loss in own else [])
+        loss = self.loss
+        if not isinstance(loss, Loss):
+            loss = LOSSES[loss](*[own[loss]] if loss in own else [])
         step = [self.eta, self.power] if self.schedule == "power" else [self.eta]
         return RULES["gradient"](loss, SCHEDULES[self.schedule](*step), self.reg)
 
@@ -40,13 +43,14 @@ class GradientStep(OnlineEstimator):
 class LabelGradient(GradientStep):
     """Mixin: the losses of classification."""
 
-    loss: str = "hinge"
+    loss: str | Loss = "hinge"
 
     _constraints = {
         "loss": [
             StrOptions(
                 {"hinge", "squared_hinge", "smooth_hinge", "logistic", "exponential", "squared"}
-            )
+            ),
+            Loss,
         ]
     }
 
@@ -55,8 +59,8 @@ class LabelGradient(GradientStep):
 class TargetGradient(GradientStep):
     """Mixin: the losses of regression."""
 
-    loss: str = "squared"
+    loss: str | Loss = "squared"
 
     _constraints = {
-        "loss": [StrOptions({"squared", "absolute", "epsilon_insensitive", "huber"})],
+        "loss": [StrOptions({"squared", "absolute", "epsilon_insensitive", "huber"}), Loss],
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -11,11 +12,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from onlinekern._base import Learner
 from onlinekern._constraints import AVERAGE, COUNT, KERNEL_WIDTH
+from onlinekern._extending import PAGE
 from onlinekern._scikit_learn import Interval, StrOptions
 from onlinekern._typing import Array, Floats, Sparse
 from onlinekern._warm_up import WarmingUp, width_of
 from onlinekern._warnings import warn
 from onlinekern.core import KERNEL_ALIASES, KERNELS, POLICIES
+from onlinekern.core.kernels.kernels import Kernel
+from onlinekern.core.kernels.python_kernel import PythonKernel
 from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.models.space import KernelSpace
 
@@ -29,6 +33,12 @@ KERNEL_CONSTRAINTS = {
     "coef0": [Interval(Real, None, None, closed="neither")],
 }
 
+# Of learners that need nothing of a kernel but its values.
+ANY_KERNEL = {"kernel": [*KERNEL_CONSTRAINTS["kernel"], Kernel, callable]}
+# Of those that read numbers of a compiled kernel: a function has not got them.
+COMPILED_KERNEL = {"kernel": [*KERNEL_CONSTRAINTS["kernel"], Kernel]}
+KernelFunction = Callable[[Array, Array], Array]
+
 # The policy of a set of `max_support` support vectors.
 WHEN_FULL = {"stop": "refuse", "oldest": "oldest"}
 
@@ -36,8 +46,15 @@ WHEN_FULL = {"stop": "refuse", "oldest": "oldest"}
 PANEL = 64
 
 
-def new_kernel(name: str, gamma: Any, degree: int | None = None, coef0: float | None = None) -> Any:
-    """The kernel of the core with this name or alias."""
+def new_kernel(
+    kernel: Any, gamma: Any, degree: int | None = None, coef0: float | None = None
+) -> Any:
+    """The kernel of the core with this name or alias, or of this function, or the kernel itself."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    if callable(kernel):
+        return PythonKernel(kernel)
+    name: str = kernel
     return KERNELS[KERNEL_ALIASES.get(name, name)](gamma, degree, coef0)
 
 
@@ -87,19 +104,40 @@ class KernelEstimator(SupportVectors):
     makes a space of its own in `_space`.
     """
 
-    kernel: str = "gaussian"
+    kernel: str | Kernel | KernelFunction = "gaussian"
     gamma: float | str = "median"
     degree: int = 3
     coef0: float = 0.0
 
     _space_type = KernelSpace
-    _constraints = KERNEL_CONSTRAINTS
+    _constraints = {**KERNEL_CONSTRAINTS, **ANY_KERNEL}
 
     def _kernel_support(self, X: Any, n_outputs: int) -> Any:
         """An empty support set under the kernel of the parameters."""
+        self._check_kernel(X)
         self.gamma_ = width_of(self, X)
-        kernel = new_kernel(self.kernel, self.gamma_, self.degree, self.coef0)
-        return self._new_support(kernel, X, n_outputs)
+        return self._new_support(self._new_kernel(), X, n_outputs)
+
+    def _new_kernel(self) -> Any:
+        """The kernel of the parameters and of the width `gamma_`."""
+        return new_kernel(self.kernel, self.gamma_, self.degree, self.coef0)
+
+    def _check_kernel(self, X: Any) -> None:
+        """Raise an error if parameters or samples do not go with a kernel that has no name."""
+        if isinstance(self.kernel, str):
+            return
+        for name in ("gamma", "degree", "coef0"):
+            default = type(self).__dataclass_fields__[name].default
+            if (value := getattr(self, name)) != default:
+                raise ValueError(
+                    f"{name}={value!r} has no effect on kernel={self.kernel!r}, which has its own "
+                    f"parameters: leave {name} at its default, {default!r}"
+                )
+        if callable(self.kernel) and sp.issparse(X):
+            raise TypeError(
+                f"kernel={self.kernel!r} is a function, which takes dense samples: got a sparse "
+                f"matrix. Take X.toarray(), or a compiled kernel ({PAGE})"
+            )
 
     def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
         return self._space_type(self._kernel_support(X, n_outputs), self._budget(rng))

@@ -21,12 +21,12 @@ MOST_MEASURED = 200
 MEDIAN_EXPONENT = 2.0
 
 
-def has_width(kernel: str) -> bool:
-    """Whether a kernel of this name has a gamma."""
-    return kernel not in WITHOUT_WIDTH
+def has_width(kernel: Any) -> bool:
+    """Whether a kernel is one of the library that has a gamma."""
+    return isinstance(kernel, str) and kernel not in WITHOUT_WIDTH
 
 
-def kernel_width(gamma: Any, X: Any, kernel: str) -> float:
+def kernel_width(gamma: Any, X: Any, kernel: Any) -> float:
     """The kernel width as a number; 'median', 'scale' and 'auto' are computed from the samples X.
 
     Of many samples, the median is that of `spread_rows`.
@@ -54,7 +54,7 @@ def spread_rows(n_samples: int) -> Array:
     return np.arange(count) * n_samples // count
 
 
-def median_width(X: Any, kernel: str) -> float:
+def median_width(X: Any, kernel: Any) -> float:
     """``2 / median of ||x - z||^2`` over all pairs of the rows of X.
 
     The Laplacian kernel takes ``||x - z||_1``. If the median is 0, the mean of the distances that
@@ -63,8 +63,8 @@ def median_width(X: Any, kernel: str) -> float:
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n, n_features), validated
-    kernel : str
-        Name or alias.
+    kernel : str, Kernel or function
+        Name or alias; the width of a kernel that has no name is its own.
     """
     if not has_width(kernel):
         return 1.0

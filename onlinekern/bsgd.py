@@ -12,7 +12,7 @@ from onlinekern._memory import check_size
 from onlinekern._scikit_learn import Interval, StrOptions
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern._threads import SingleThreadedBlas
-from onlinekern.core import KERNEL_ALIASES, LOSSES, POLICIES, RULES
+from onlinekern.core import LOSSES, POLICIES, RULES
 from onlinekern.core.models.space import InverseTimeSpace
 
 if TYPE_CHECKING:
@@ -30,10 +30,8 @@ class BSGD(SingleThreadedBlas, BudgetedEstimator):
     _constraints = {"reg": POSITIVE, "maintenance": [StrOptions({"remove", "project", "merge"})]}
 
     def _budget(self, rng: Generator) -> Any:
-        if (
-            self.maintenance == "merge"
-            and KERNEL_ALIASES.get(self.kernel, self.kernel) != "gaussian"
-        ):
+        gaussian = isinstance(self.kernel, str) and self.kernel in ("gaussian", "rbf")
+        if self.maintenance == "merge" and not gaussian:
             raise ValueError(
                 "maintenance='merge' needs kernel='gaussian', the only one with a formula for "
                 f"merging, got kernel={self.kernel!r}; use maintenance='project' or 'remove'"

@@ -64,7 +64,7 @@ class KernelMeanDetector(OnlineOutlierDetector, ExplicitEstimator):
         falls like ``1 / sqrt(D)``. Or landmarks. 200 is what the figures of docs/accuracy.md were
         measured with.
     {frequencies}
-    {kernel_parameters}
+    {explicit_kernel}
     {stream_parameters}
 
     Attributes

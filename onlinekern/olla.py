@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
-from onlinekern._kernel import KernelEstimator
+from onlinekern._kernel import COMPILED_KERNEL, KernelEstimator
 from onlinekern._memory import check_size
 from onlinekern._scikit_learn import Interval, StrOptions
 from onlinekern._tasks import Classifier, Regressor
@@ -62,6 +62,7 @@ class OLLA(KernelEstimator):
     cache_size: float = 200.0
 
     _constraints = {
+        **COMPILED_KERNEL,
         "C": POSITIVE,
         "penalty": [StrOptions({"l2", "l1", "none"}), None],
         "prox": ["boolean"],
@@ -222,7 +223,7 @@ default='hinge'
     {olla_parameters}
     {class_weight}
     {multi_class}
-    {kernel_parameters}
+    {compiled_kernel_parameters}
     {batch_parameters}
 
     Attributes
@@ -314,7 +315,7 @@ class OLLARegressor(OLLA, Regressor):
     delta : float > 0, default=1.0
         Deviations beyond it count linearly in 'huber'; in standard deviations of y.
     {olla_parameters}
-    {kernel_parameters}
+    {compiled_kernel_parameters}
     {standardize_target}
     {batch_parameters}
 

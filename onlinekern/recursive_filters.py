@@ -13,7 +13,7 @@ import numpy as np
 
 from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
 from onlinekern._filters import PolicyFilter
-from onlinekern._kernel import BudgetedEstimator
+from onlinekern._kernel import COMPILED_KERNEL, BudgetedEstimator
 from onlinekern._memory import check_size
 from onlinekern._scikit_learn import Interval, StrOptions
 from onlinekern._tasks import OnlineRegressor
@@ -226,7 +226,7 @@ class KRLSTRegressor(RecursiveFilter, SingleThreadedBlas, OnlineRegressor, Budge
     noise : float > 0, default=0.01
         Variance of the noise relative to that of the signal, for ``kappa(x, x) = 1``.
     {filter_budget}
-    {kernel_parameters}
+    {compiled_kernel_parameters}
     {standardize_target}
     {filter_parameters}
 
@@ -271,6 +271,7 @@ class KRLSTRegressor(RecursiveFilter, SingleThreadedBlas, OnlineRegressor, Budge
     budget: int = 100
 
     _constraints = {
+        **COMPILED_KERNEL,
         "forgetting": [Interval(Real, 0, 1, closed="right")],
         "mode": [StrOptions({"b2p", "ui"})],
         "noise": POSITIVE,

@@ -44,13 +44,25 @@ class Closed(Gate):
 
 
 class Documented(Hinge):
-    """The hinge with a constructor of its own, and other words when it is evaluated."""
+    """The hinge with a constructor of its own, and another name when it is printed."""
 
     def __init__(self, unused=None):
         super().__init__()
 
+    def __repr__(self):
+        return "the hinge"
+
+
+class Evaluated(Hinge):
+    """`evaluate` shows what the loop computes; the loop does not call it."""
+
     def evaluate(self, f, y):
-        return f"{super().evaluate(f, y)}"
+        return 0.0, 0.0
+
+
+class Callable(Hinge):
+    def __call__(self, f, y):
+        return 0.0
 
 
 @pytest.mark.parametrize(
@@ -68,8 +80,10 @@ def test_components_written_in_python():
     for replaced, name in (
         ({"rule": gradient(Steeper())}, "Steeper.value"),
         ({"gate": Closed()}, "Closed.importance"),
+        ({"rule": gradient(Evaluated())}, "Evaluated.evaluate"),
+        ({"rule": gradient(Callable())}, "Callable.__call__"),
     ):
-        with pytest.raises(TypeError, match=rf"{name} would never be called.*c_api\.md"):
+        with pytest.raises(TypeError, match=rf"{name} would never be called.*extending\.md"):
             compose(**replaced)
 
 

@@ -59,6 +59,7 @@ UNNAMED = {
         "LeverageSpace",
     ),
     "LocalSpace",
+    "PythonKernel",  # a file holds no functions
     *("Nystroem", "NystroemSpace", "OLLASpace", "PanelStore", "Part", "SparseStore", "Store"),
     *("MappedSecondOrderSpace", "MappedSpace", "MeanSpace", "NestedNystroem", "Residuals"),
     *("Sketched", "SupportOutputs"),

@@ -44,8 +44,8 @@ PASSAGES = {
             set of support vectors.
     """,
     "label_losses": """
-        loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'}, \
-default='hinge'
+        loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'} or \
+compiled loss, default='hinge'
     """,
     "standardize_target": """
         standardize_target : bool, default=True
@@ -59,7 +59,8 @@ default='hinge'
             Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     """,
     "target_losses": """
-        loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'}, default='squared'
+        loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'} or compiled loss, \
+default='squared'
     """,
     "gradient_parameters": """
         eta : float > 0, default=0.5

@@ -3,8 +3,24 @@
 PASSAGES = {
     "kernel_parameters": """
         kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, \
-default='gaussian'
-            The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'.
+compiled kernel or function, default='gaussian'
+            The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
+            kernel may come from another package. A function of two matrices of rows returns their
+            matrix of kernel values, some five times slower than a compiled one. See
+            docs/extending.md. Both have their own parameters: the next three then stay at their
+            defaults.
+        {kernel_shape}
+    """,
+    "compiled_kernel_parameters": """
+        kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'} or \
+compiled kernel, default='gaussian'
+            The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
+            kernel may come from another package (docs/extending.md) and has its own parameters: the
+            next three then stay at their defaults.
+        {kernel_shape}
+    """,
+    # After the passages that hold it.
+    "kernel_shape": """
         {gamma}
         degree : int >= 1, default=3
             Of the polynomial kernel.

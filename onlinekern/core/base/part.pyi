@@ -1,5 +1,7 @@
 from typing import Any, NoReturn, Self
 
+CALLED: tuple[str, ...]
+
 class Component:
     def components(self) -> tuple[Component, ...]: ...
 

@@ -278,7 +278,7 @@ cdef class Model(Composed):
         try:
             for component in self.watched or ():
                 component.check_defined()
-        except NotImplementedError:
+        except BaseException:
             self.rollback()
             raise
         if status == OK:

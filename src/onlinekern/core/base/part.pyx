@@ -6,6 +6,10 @@ raises NotImplementedError with this name when the call ends.
 """
 
 
+# The methods of Python that the library calls.
+CALLED = ("components", "get_learnt", "get_state", "set_learnt", "nbytes")
+
+
 cdef class Component:
     """Base of everything that a model is composed of.
 
@@ -54,12 +58,11 @@ def check_class(cls):
     compiled = next(base for base in cls.__mro__ if "__pyx_vtable__" in vars(base))
     for base in cls.__mro__[:cls.__mro__.index(compiled)]:
         for name, value in vars(base).items():
-            special = name.startswith("__") and name.endswith("__")
-            if callable(value) and not special and not hasattr(compiled, name):
+            known = name in CALLED or (name.startswith("__") and name != "__call__")
+            if callable(value) and not known:
                 raise TypeError(
                     f"{base.__name__}.{name} would never be called: the core calls compiled "
-                    f"methods only. Write {base.__name__} in Cython, as \"Your own parts\" in "
-                    "docs/c_api.md shows"
+                    f"methods only. Write {base.__name__} in Cython, as docs/extending.md shows"
                 )
 
 

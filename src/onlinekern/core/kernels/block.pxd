@@ -45,15 +45,17 @@ cdef class Block:
 
 cdef class KernelBlock(Block):
     cdef Kernel kernel
-    cdef double *squares              # ||x_i||^2
+    cdef double *squares              # ||x_i||^2; of a Python function kappa(x_i, x_i)
     cdef char *norm_terms             # of the kernel, element type of the rows
     cdef bint any_exact               # whether is_exact(i) for any row
     cdef bint all_pairs               # whether the first column makes `pair_products`
     cdef Py_ssize_t columns_made      # since the block was opened
-    cdef char *pair_products          # of the dense rows with one another
+    cdef char *pair_products          # of the dense rows with one another; or their kernel values
     cdef Py_ssize_t pair_products_bytes
 
     cdef void measure_rows(self) noexcept nogil
+    cdef object dense_rows(self)
+    cdef Status take_pairs(self, const double[:, ::1] values, Py_ssize_t first) noexcept
     cdef bint is_exact(self, Py_ssize_t i) noexcept nogil
     cdef Status multiply_pairs(self) noexcept nogil
     cdef void multiply_row(self, Py_ssize_t i, char *out) noexcept nogil

@@ -12,9 +12,12 @@ on the length of a block.
 The panels of sparse rows hold only the columns that occur in the block, which `local_column`
 numbers. Their size follows the stored elements, not the number of features.
 """
+from libc.math cimport NAN
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
+
+import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.state cimport size_of
@@ -238,7 +241,7 @@ cdef class KernelBlock(Block):
         if self.point_at_rows(rows, order, first, n) < 0:
             return NO_MEMORY
         self.measure_rows()
-        if self.sparse or self.any_exact or self.kernel.accumulate != OK_DOT:
+        if self.sparse or self.any_exact or self.kernel.accumulate != OK_DOT or self.kernel.of_rows:
             return OK
         return self.compress_rows()
 
@@ -259,6 +262,37 @@ cdef class KernelBlock(Block):
             else:
                 (<double *> self.norm_terms)[i] = term
             self.any_exact |= self.is_exact(i)
+            if self.kernel.of_rows:
+                # Unknown: who needs it where `take_pairs` was not called gets an error.
+                self.squares[i] = NAN
+
+    cdef object dense_rows(self):
+        """A copy of the rows, as an ndarray of shape (n, d)."""
+        cdef Py_ssize_t i, row_bytes = self.d * self.itemsize
+        cdef Py_ssize_t address
+        out = np.empty((self.n, self.d), np.float32 if self.itemsize == 4 else np.float64)
+        address = out.ctypes.data
+        for i in range(self.n):
+            memcpy(<char *> address + i * row_bytes, self.as_dense(i), row_bytes)
+        return out
+
+    cdef Status take_pairs(self, const double[:, ::1] values, Py_ssize_t first) noexcept:
+        """Take over values[j, first + i] = kappa(x_j, x_i), which a Python function made.
+
+        Returns a status.
+        """
+        cdef Py_ssize_t i, j, ld = whole_panels(self.n)
+        if grow(<void **> &self.pair_products, &self.pair_products_bytes,
+                self.n * ld * self.itemsize) < 0:
+            return NO_MEMORY
+        for i in range(self.n):
+            self.squares[i] = values[i, first + i]
+            for j in range(self.n):
+                if self.itemsize == 4:
+                    (<float *> self.pair_products)[i * ld + j] = <float> values[j, first + i]
+                else:
+                    (<double *> self.pair_products)[i * ld + j] = values[j, first + i]
+        return OK
 
     cdef bint is_exact(self, Py_ssize_t i) noexcept nogil:
         """Whether row i is too long for the expanded distance in float32 (see kernels)."""
@@ -272,6 +306,10 @@ cdef class KernelBlock(Block):
         """
         cdef Py_ssize_t j = i + 1, size = self.itemsize
         self.columns_made += 1
+        if self.kernel.of_rows:
+            memcpy(out + j * size, self.pair_products + (i * whole_panels(self.n) + j) * size,
+                   (self.n - j) * size)
+            return OK
         if self.all_pairs and not self.sparse:
             if self.columns_made == 1 and self.multiply_pairs() < 0:
                 return NO_MEMORY

@@ -5,6 +5,7 @@ from onlinekern.core.base.vector cimport ok_vector_ops
 
 cdef class Kernel(Part):
     cdef int accumulate
+    cdef bint of_rows            # whether a Python function makes the values, see python_kernel
     cdef double exact_above
     cdef double norm_term(self, double square, double absolute) noexcept nogil
     cdef double diagonal(self, double square) noexcept nogil

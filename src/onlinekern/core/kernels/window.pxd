@@ -15,6 +15,7 @@ cdef class Window:
 
     cdef const char *row(self, Py_ssize_t i) noexcept nogil
     cdef Status fill(self, Py_ssize_t n, const char *norm_terms, Py_ssize_t spare) noexcept nogil
+    cdef Status ask_function(self, Py_ssize_t n, bint pairs) noexcept
     cdef void fill_panel(self, Py_ssize_t panel, const char *norm_terms) noexcept nogil
     cdef void fill_exact(self, Py_ssize_t panel) noexcept nogil
     cdef Status refill_column(self, Py_ssize_t i, Py_ssize_t slot,

@@ -9,12 +9,16 @@ Invariants (what makes look-ahead exact):
    the sample's turn comes. So a change of coefficients never touches the window.
 """
 from libc.stdlib cimport free
+from libc.string cimport memset
+
+import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, resize_array, whole_panels
 from onlinekern.core.kernels.block cimport KernelBlock
 from onlinekern.core.kernels.kernels cimport Kernel
 from onlinekern.core.kernels.panel_store cimport Store
+from onlinekern.core.kernels.python_kernel cimport PythonKernel
 
 
 cdef class Window:
@@ -54,11 +58,38 @@ cdef class Window:
         cdef Py_ssize_t p
         if self.reserve_columns(whole_panels(n + spare)) < 0:
             return NO_MEMORY
+        if self.kernel.of_rows:
+            with gil:
+                return self.ask_function(n, spare > 0)
         if n > 0 and self.store.needs_panels() and self.block.make_panels() < 0:
             return NO_MEMORY
         for p in range(whole_panels(n) // OK_PANEL):
             self.fill_panel(p, norm_terms)
         return OK
+
+    cdef Status ask_function(self, Py_ssize_t n, bint pairs) noexcept:
+        """The same for a kernel that is a Python function: one call for the block.
+
+        With `pairs` also for the values of the rows with one another, of which `repair_column`
+        makes columns later. Returns a status; the kernel keeps what the function raised.
+        """
+        cdef PythonKernel kernel = <PythonKernel> self.kernel
+        cdef const double[:, ::1] values
+        cdef Py_ssize_t i, r, rows = self.block.n
+        try:
+            X = self.block.dense_rows()
+            Z = self.store.get_rows(n)
+            values = kernel.values_of(X, np.concatenate([Z, X]) if pairs else Z)
+        except BaseException as error:
+            return kernel.fail(error)
+        memset(self.values, 0, rows * self.ld * self.itemsize)
+        for i in range(rows):
+            for r in range(n):
+                if self.itemsize == 4:
+                    (<float *> self.values)[i * self.ld + r] = <float> values[i, r]
+                else:
+                    (<double *> self.values)[i * self.ld + r] = values[i, r]
+        return self.block.take_pairs(values, n) if pairs else OK
 
     cdef void fill_panel(self, Py_ssize_t panel, const char *norm_terms) noexcept nogil:
         """Compute the columns of one panel of support vectors."""

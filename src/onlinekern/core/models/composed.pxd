@@ -28,7 +28,7 @@ cdef class Composed:
     cdef readonly Turn turn       # of the writers; several models may share one
     cdef Access access            # of the readers
     cdef int one_is_scored        # whether `window_of_one` is in use
-    cdef tuple watched            # components of other packages; None if there are none
+    cdef tuple watched            # components that may fail; None if there are none
 
     cdef int check_space(self) except -1
     cdef int watch(self) except -1

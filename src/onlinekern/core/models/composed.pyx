@@ -74,10 +74,11 @@ cdef class Composed:
         return 0
 
     cdef int watch(self) except -1:
-        """Check the components, and find those that may lack a method: all but the library's."""
+        """Check the components, and find those that may fail: none but a few are the library's."""
         components = components_of(self.space, self.head, self.present_rule, self.present_gate)
         watched = [component for component in components if isinstance(component, Component)
-                   and not type(component).__module__.startswith("onlinekern.core.")]
+                   and (not type(component).__module__.startswith("onlinekern.core.")
+                        or getattr(type(component), "calls_python", False))]
         self.watched = tuple(watched) or None
         return 0
 
