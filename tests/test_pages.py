@@ -20,6 +20,7 @@ PAGES = sorted(
 WITH_EXAMPLES = [
     "README.md",
     "docs/drift.md",
+    "docs/extending.md",
     "docs/files.md",
     "docs/passive_aggressive.md",
     "docs/tables.md",
