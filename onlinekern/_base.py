@@ -20,7 +20,6 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state, gen_even_slices
-from sklearn.utils._param_validation import InvalidParameterError
 
 from onlinekern import _docs
 from onlinekern._constraints import COUNT
@@ -28,7 +27,7 @@ from onlinekern._extending import check_declared, check_subclass, explained
 from onlinekern._memory import check_size
 from onlinekern._saving import Savable
 from onlinekern._scales import LEAST, warn_of_scales
-from onlinekern._scikit_learn import fit_context
+from onlinekern._scikit_learn import InvalidParameterError, fit_context
 from onlinekern._typing import ArrayLike, Floats, Function, Samples
 from onlinekern._validation import check_results, check_weights, validate_data
 from onlinekern.core.base.random import Generator

@@ -10,8 +10,7 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
 
-from sklearn.utils._param_validation import InvalidParameterError
-
+from onlinekern._scikit_learn import InvalidParameterError
 from onlinekern.core.base.part import Component
 
 PAGE = "docs/extending.md"

@@ -117,9 +117,10 @@ def constraint_of(given: Any) -> Any:
     if given is callable:
         return Named("a callable", callable)
     if isinstance(given, type):
-        name = NUMBERS.get(given, given.__qualname__)
+        name = NUMBERS.get(given) or f"{given.__module__}.{given.__qualname__}"
+        name = name.removeprefix("builtins.")
         return Named(f"an instance of {name!r}", lambda value: isinstance(value, given))
-    return NAMED[given] if given is None or isinstance(given, str) else given
+    return NAMED.get(given) if given is None or isinstance(given, str) else given
 
 
 def check_parameters(estimator: Any) -> None:
@@ -128,6 +129,8 @@ def check_parameters(estimator: Any) -> None:
     for name, given in estimator._parameter_constraints.items():
         constraints = [constraint_of(one) for one in given]
         value = values[name]
+        if not all(hasattr(constraint, "takes") for constraint in constraints):
+            continue  # a parameter of scikit-learn's own, as of Pipeline
         if not any(constraint.takes(value) for constraint in constraints):
             *others, last = map(str, constraints)
             allowed = f"{', '.join(others)} or {last}" if others else last
@@ -151,7 +154,7 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Any:
         def checked(estimator: Any, *args: Any, **kwargs: Any) -> Any:
             goes_on = method.__name__ == "partial_fit" and estimator.__sklearn_is_fitted__()
             if not goes_on:
-                check_parameters(estimator)
+                estimator._validate_params()
             return method(estimator, *args, **kwargs)
 
         return checked
