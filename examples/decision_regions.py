@@ -1,8 +1,13 @@
-"""Decision regions of linear PA, LOL and SPA on two spirals and on a chess board.
+"""Decision regions of linear PA, LOL and SPA
+==========================================
+
+Decision regions of linear PA, LOL and SPA on two spirals and on a chess board.
 
 One pass over 5,000 samples of each. Linear PA separates neither. LOL with 60 local hyperplanes
 separates the spirals. Its better form also separates the chess board: 100 hyperplanes, eight of
 them for each score, with the step of AROW. The picture marks the support vectors of SPA.
+
+.. code-block:: sh
 
     python examples/decision_regions.py [picture.png]
 """
@@ -44,7 +49,7 @@ def draw(panel, model, X, y):
     panel.set(xticks=[], yticks=[])
 
 
-def main(picture="decision_regions.png"):
+def main(picture=None):
     """Draw a row for each stream and a column for each learner."""
     figure, panels = plt.subplots(2, 4, figsize=(14, 7.2), layout="constrained")
     for row, (stream, (X, y)) in zip(panels, STREAMS.items(), strict=True):
@@ -56,8 +61,14 @@ def main(picture="decision_regions.png"):
             kept = f", {model.n_support_} support vectors" if hasattr(model, "n_support_") else ""
             panel.set_title(f"{name}: {error:.1f} % error{kept}", fontsize="medium")
             print(f"{stream:12s} {name:16s} error {error:5.2f} %{kept}")
-    figure.savefig(picture, dpi=120)
+    if picture is None:
+        plt.show()
+    else:
+        figure.savefig(picture, dpi=120)
 
+
+# %%
+# What it prints and draws:
 
 if __name__ == "__main__":
     main(*sys.argv[1:])

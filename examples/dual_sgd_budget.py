@@ -1,8 +1,13 @@
-"""DualSGD's mistakes and time against the budget B and the random frequencies D.
+"""DualSGD: mistakes and time against the budget
+=============================================
+
+DualSGD's mistakes and time against the budget B and the random frequencies D.
 
 After figures 1 and 2 of Le, Nguyen, Nguyen and Phung (2016): one pass, test-then-train. FILE is
 LIBSVM text (also .xz); features are scaled to [-1, 1], and the first ROWS samples of a random order
 are learnt. The paper uses all rows of cod-rna. Without FILE the samples are those of a chess board.
+
+.. code-block:: sh
 
     python examples/dual_sgd_budget.py [--picture P] [--data FILE] [--rows N] [--gamma G]
 """
@@ -40,7 +45,7 @@ def run(X, y, gamma, **parameters):
 def main():
     """Draw mistakes and time, against B on the left and against D on the right."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--picture", default="dual_sgd_budget.png")
+    parser.add_argument("--picture", help="a file; default: a window")
     parser.add_argument("--data", help="a LIBSVM file of two classes")
     parser.add_argument("--rows", type=int, default=50_000)
     parser.add_argument("--gamma", type=float, default=None, help="default: 1, chess board 50")
@@ -73,8 +78,14 @@ def main():
         clock.set_ylim(bottom=0)
     panels[0].set_ylabel("mistakes, %")
     panels[0].legend(fontsize="small")
-    figure.savefig(options.picture, dpi=120)
+    if options.picture is None:
+        plt.show()
+    else:
+        figure.savefig(options.picture, dpi=120)
 
+
+# %%
+# What it prints and draws:
 
 if __name__ == "__main__":
     main()

@@ -1,7 +1,12 @@
-"""OLLA and scikit-learn's SVC: errors and support vectors on spirals, a chess board, two normals.
+"""OLLA and SVC: errors and support vectors
+========================================
+
+OLLA and scikit-learn's SVC: errors and support vectors on spirals, a chess board, two normals.
 
 After figures 4 to 10 of Kecman (2016). Draws the decision regions and support vectors of three
 learners on each set. Each learns 5,000 samples and is tested on 5,000 others.
+
+.. code-block:: sh
 
     python examples/olla_sparsity.py [picture.png]
 """
@@ -47,7 +52,7 @@ def draw(panel, model, X, y):
     panel.set(xticks=[], yticks=[])
 
 
-def main(picture="olla_sparsity.png"):
+def main(picture=None):
     """Draw a row of panels for each set."""
     figure, rows = plt.subplots(
         len(SETS), len(MACHINES), figsize=(10.5, 10.5), layout="constrained"
@@ -64,8 +69,14 @@ def main(picture="olla_sparsity.png"):
             panel.set_title(f"{machine}: {error:.2f} % wrong, {support} SVs", fontsize="medium")
             print(f"{name:18s} {machine:21s} {error:5.2f} % {support:5d} SVs {seconds:6.2f} s")
         panels[0].set_ylabel(name)
-    figure.savefig(picture, dpi=110)
+    if picture is None:
+        plt.show()
+    else:
+        figure.savefig(picture, dpi=110)
 
+
+# %%
+# What it prints and draws:
 
 if __name__ == "__main__":
     main(*sys.argv[1:])

@@ -1,8 +1,13 @@
-"""SDROGD on the digits: accuracy against the sketch, the within-class weight and lambda.
+"""SDROGD on the digits
+====================
+
+SDROGD on the digits: accuracy against the sketch, the within-class weight and lambda.
 
 After figure 4 of Xue and Ren (2020), with the published objective beside the convex one. Each
 learner makes one pass over 80 % of scikit-learn's digits, standardised, and is tested on the rest;
 accuracies are means over ten random splits.
+
+.. code-block:: sh
 
     python examples/sdrogd_parameters.py [picture.png]
 """
@@ -46,7 +51,7 @@ def accuracy(parameters, repeats=10):
     return 100 * np.mean(scores)
 
 
-def main(picture="sdrogd_parameters.png"):
+def main(picture=None):
     """Draw a panel for each parameter."""
     # The published form diverges on these data, as the picture shows.
     warnings.simplefilter("ignore", ConvergenceWarning)
@@ -60,8 +65,14 @@ def main(picture="sdrogd_parameters.png"):
         panel.grid(alpha=0.3)
     panels[0].set_ylabel("accuracy, %")
     panels[2].legend(fontsize="small", loc="center left")
-    figure.savefig(picture, dpi=120)
+    if picture is None:
+        plt.show()
+    else:
+        figure.savefig(picture, dpi=120)
 
+
+# %%
+# What it prints and draws:
 
 if __name__ == "__main__":
     main(*sys.argv[1:])

@@ -1,8 +1,13 @@
-"""SPA's accuracy and support vectors against alpha and beta.
+"""SPA: accuracy and support vectors against alpha and beta
+========================================================
+
+SPA's accuracy and support vectors against alpha and beta.
 
 After figure 1 of Lu, Zhao and Hoi (2016), on 50,000 samples of two Gaussians. beta sets how many
 samples become support vectors. alpha is the loss above which all samples are kept with the same
 probability. Each figure is the mean of three orders.
+
+.. code-block:: sh
 
     python examples/spa_sparsity.py [picture.png]
 """
@@ -30,7 +35,7 @@ def run(build):
     return np.mean(found, axis=0)
 
 
-def main(picture="spa_sparsity.png"):
+def main(picture=None):
     """Draw accuracy and support vectors against beta, a line for each alpha."""
     everything = run(lambda seed: KernelPAClassifier(gamma=0.4, C=0.25, random_state=seed))
     print(f"PA-I, all that suffer loss: {everything[0]:.2f} %, {everything[1]:,.0f} SVs")
@@ -55,8 +60,14 @@ def main(picture="spa_sparsity.png"):
         panel.grid(alpha=0.3)
         panel.legend(fontsize="small")
     right.set_yscale("log")
-    figure.savefig(picture, dpi=120)
+    if picture is None:
+        plt.show()
+    else:
+        figure.savefig(picture, dpi=120)
 
+
+# %%
+# What it prints and draws:
 
 if __name__ == "__main__":
     main(*sys.argv[1:])

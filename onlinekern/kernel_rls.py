@@ -278,7 +278,8 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
 
         The half width is a quantile of the last 512 residuals times ``sqrt(1 + leverage(X))``.
         Which quantile is corrected along the stream, by what the intervals have covered (adaptive
-        conformal inference [2]_): in the long run the share is kept, whatever the stream does.
+        conformal inference, Gibbs and Candes 2021): in the long run the share is kept, whatever
+        the stream does.
 
         Parameters
         ----------

@@ -70,7 +70,7 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
         Rows learnt, those of weight 0 not counted.
     n_features_in_ : int
         Features of a sample.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where the first samples had names.
 
     Notes

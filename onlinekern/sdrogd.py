@@ -35,7 +35,7 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
     """Sketch discriminatively regularised online gradient descent (SDROGD).
 
     A linear classifier f(x) = w'x + b that follows the class means and, by a frequent-directions
-    sketch, the within-class scatter of the stream, and steps once per batch of n samples along
+    sketch, the within-class scatter of the stream, and steps once per batch of n samples along::
 
         (reg / 2) ||w||^2 + gamma_d (eta / 2 w'S_w w - (1 - eta) m'w) + mean hinge of the batch,
 

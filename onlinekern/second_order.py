@@ -23,7 +23,7 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
     The weights are a Gaussian N(mu, S), at first N(0, I). A sample that is classified correctly
     with a probability of less than `confidence` moves it to the nearest Gaussian that reaches this
     probability. With ``m = y mu.x``, ``v = x'S x``, phi the quantile of the confidence, ``psi = 1 +
-    phi^2 / 2`` and ``zeta = 1 + phi^2`` [1]_,
+    phi^2 / 2`` and ``zeta = 1 + phi^2`` [1]_::
 
         alpha = max(0, (-m psi + sqrt(m^2 phi^4 / 4 + v phi^2 zeta)) / (v zeta))
         beta = alpha phi / (sqrt(u) + v alpha phi),
@@ -89,7 +89,7 @@ class SCWClassifier(OnlineClassifier, SecondOrderEstimator):
     `CWClassifier` with a soft constraint: a violation costs C times ``phi sqrt(v) - m`` (SCW-I) or
     its square (SCW-II). The steps are those of CW, with alpha at most C (SCW-I, proposition 1 of
     [1]_), or, with ``n = v + 1 / (2 C)`` and ``g = phi sqrt(phi^2 m^2 v^2 + 4 n v (n + v phi^2))``
-    (SCW-II, proposition 2),
+    (SCW-II, proposition 2)::
 
         alpha = max(0, (-(2 m n + phi^2 m v) + g) / (2 (n^2 + n v phi^2))).
 
@@ -155,7 +155,7 @@ class AROWClassifier(OnlineClassifier, SecondOrderEstimator):
     """Adaptive regularisation of weights (AROW).
 
     The weights are a Gaussian N(mu, S), at first N(0, I). With ``v = x'S x``, a sample of hinge
-    loss ``l = max(0, 1 - y mu.x) > 0`` gives ``beta = 1 / (v + r)`` and [1]_
+    loss ``l = max(0, 1 - y mu.x) > 0`` gives ``beta = 1 / (v + r)`` and [1]_::
 
         mu <- mu + l beta y S x,  S <- S - beta (S x)(S x)'  (eqs. 8, 9).
 

@@ -58,7 +58,7 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
     """Frequent directions: a matrix sketch C with ``C'C`` close to ``X'X``, in one pass.
 
     2 l rows are kept. When they are full, the (l + 1)-th squared singular value is subtracted from
-    all, which empties at least l + 1 rows (the fast form of [1]_). At every moment
+    all, which empties at least l + 1 rows (the fast form of [1]_). At every moment::
 
         0 <= X'X - C'C <= error_bound_ I,   error_bound_ <= ||X||_F^2 / (l + 1).
 

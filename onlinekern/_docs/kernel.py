@@ -86,7 +86,7 @@ compiled kernel, default='gaussian'
     "bogd_notes": """
         A step does this in order: all coefficients shrink, a support vector is evicted, the other
         coefficients are divided, then clipped, and the sample is added. With several classes, the
-        Euclidean norm of the K coefficients replaces |a_j|, and `cap` applies to each coefficient.
+        Euclidean norm of the K coefficients replaces ``|a_j|``, and `cap` applies to each of them.
         A `sample_weight` multiplies the step of its sample, not the shrinking. The cap is set when
         learning starts: a later change of `eta` does not move it.
     """,

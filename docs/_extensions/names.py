@@ -1,0 +1,69 @@
+"""Names in quotes lead to the reference: `SPAClassifier` in a page, as in a docstring."""
+
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
+from sphinx.util.typing import ExtensionMetadata
+
+import onlinekern
+
+# What rewrites a link to a file that is outside of the folder of the pages, but is a page there.
+MOVED = {"](../CONTRIBUTING.md": "](contributing.md", "](../CHANGELOG.md": "](changelog.md"}
+
+
+class LinkNames(SphinxTransform):
+    """Makes a link of each literal that is a public name of the library."""
+
+    default_priority = 400
+
+    def apply(self, **kwargs: Any) -> None:
+        """Replace the literals."""
+        for literal in list(self.document.findall(nodes.literal)):
+            name = literal.astext().removesuffix("()")
+            inside_link = isinstance(literal.parent, nodes.reference | addnodes.pending_xref)
+            if name not in onlinekern.__all__ or inside_link:
+                continue
+            target = f"onlinekern.{name}"
+            link = addnodes.pending_xref(
+                "", refdomain="py", reftype="obj", reftarget=target, refdoc=self.env.docname
+            )
+            literal.replace_self(link)
+            link += literal
+
+
+def resolve(app: Sphinx, env: Any, link: addnodes.pending_xref, content: Any) -> Any:
+    """A public name in the docstring of another module: `StreamPipeline`, `SPAClassifier.fit`."""
+    name = link.get("reftarget", "")
+    if link.get("refdomain") != "py" or name.partition(".")[0] not in onlinekern.__all__:
+        return None
+    python = env.get_domain("py")
+    return python.resolve_xref(
+        env, link["refdoc"], app.builder, "obj", f"onlinekern.{name}", link, content
+    )
+
+
+def own_members(
+    app: Sphinx, what: str, name: str, member: Any, skip: bool, options: Any
+) -> bool | None:
+    """Skip what a class has from scikit-learn, and properties: the docstring lists attributes."""
+    function = getattr(member, "__func__", member)
+    foreign = not str(getattr(function, "__module__", "")).startswith("onlinekern")
+    return True if what == "class" and (foreign or isinstance(member, property)) else None
+
+
+def links_to_root(app: Sphinx, page: str, source: list[str]) -> None:
+    """Links to files of the root that are pages of the site."""
+    for there, here in MOVED.items():
+        source[0] = source[0].replace(there, here)
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    """Connect the above."""
+    app.add_transform(LinkNames)
+    app.connect("autodoc-skip-member", own_members)
+    app.connect("missing-reference", resolve)
+    app.connect("source-read", links_to_root)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
