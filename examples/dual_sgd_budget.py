@@ -44,7 +44,7 @@ def run(X, y, gamma, **parameters):
 
 def main():
     """Draw mistakes and time, against B on the left and against D on the right."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="DualSGD against its budget.")
     parser.add_argument("--picture", help="a file; default: a window")
     parser.add_argument("--data", help="a LIBSVM file of two classes")
     parser.add_argument("--rows", type=int, default=50_000)
