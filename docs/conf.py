@@ -36,6 +36,7 @@ nitpick_ignore = [("py:obj", "ConvergenceWarning")]
 
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"
 autosummary_generate = True
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False

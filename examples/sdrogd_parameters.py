@@ -1,7 +1,7 @@
 """SDROGD on the digits
 ====================
 
-SDROGD on the digits: accuracy against the sketch, the within-class weight and lambda.
+Accuracy against the size of the sketch, the within-class weight and lambda.
 
 After figure 4 of Xue and Ren (2020), with the published objective beside the convex one. Each
 learner makes one pass over 80 % of scikit-learn's digits, standardised, and is tested on the rest;

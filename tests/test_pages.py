@@ -1,6 +1,7 @@
 """The pages are true: links lead somewhere, examples run, and what is named exists."""
 
 import ast
+import importlib
 import re
 from pathlib import Path
 
@@ -13,16 +14,25 @@ CORE = ROOT / "src" / "onlinekern" / "core"
 MOST_LINES = {"README.md": 120, "docs/architecture.md": 120}
 PAGES = sorted(
     str(path.relative_to(ROOT))
-    for folder in (".", ".github", "docs")
+    for folder in (".", ".github", "docs", "docs/families")
     for path in (ROOT / folder).glob("*.md")
 )
 # Pages whose Python examples run by themselves; test_consumers.py builds those of docs/c_api.md.
 WITH_EXAMPLES = [
     "README.md",
+    "docs/choosing.md",
+    "docs/coming_from.md",
     "docs/drift.md",
     "docs/extending.md",
+    "docs/families/expansions.md",
+    "docs/families/filters.md",
+    "docs/families/least_squares.md",
+    "docs/families/one_class.md",
+    "docs/families/sdrogd.md",
     "docs/files.md",
+    "docs/index.md",
     "docs/passive_aggressive.md",
+    "docs/start.md",
     "docs/tables.md",
 ]
 # Those that draw.
@@ -162,8 +172,20 @@ def test_examples_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     examples = re.findall(r"^```python\n(.*?)^```$", read(page), re.M | re.S)
     assert examples
+    names = {}  # the blocks of a page are one program
     for example in examples:
-        exec(compile(example, page, "exec"), {})
+        exec(compile(example, page, "exec"), names)
+
+
+def test_the_reference_lists_what_is_public():
+    sections = re.split(r"^\.\. currentmodule:: (\S+)$", read("docs/api.rst"), flags=re.M)[1:]
+    listed = {}
+    for module, text in zip(sections[::2], sections[1::2], strict=True):
+        listed.setdefault(module, set()).update(re.findall(r"^   (\w+)$", text, re.M))
+    assert listed["onlinekern"] == set(onlinekern.__all__)
+    for module in ("streams", "evaluate"):
+        public = importlib.import_module(f"onlinekern.{module}").__all__
+        assert listed[f"onlinekern.{module}"] == set(public)
 
 
 def test_readme_tells_what_its_example_prints(capsys):
