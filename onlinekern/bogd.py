@@ -105,8 +105,9 @@ class BOGDRegressor(OnlineRegressor, TargetGradient, BOGD):
 
     Notes
     -----
-    {bogd_notes} `cap` presumes targets of a range of about 1: without
-    `standardize_target`, scale them, and centre them, as there is no intercept then.
+    {bogd_notes}
+    `cap` presumes targets of a range of about 1: without `standardize_target`, scale them, and
+    centre them, as there is no intercept then.
 
     References
     ----------

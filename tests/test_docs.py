@@ -1,9 +1,12 @@
 """The docstrings are true: examples run, and the documented parameters exist."""
 
+import ast
 import doctest
 import importlib
 import inspect
 import re
+import runpy
+from pathlib import Path
 
 import pytest
 
@@ -86,6 +89,19 @@ def test_method_docstring(name, cls, method):
         return
     documented = names_in(section(function.__doc__, "Parameters"))
     assert documented == list(inspect.signature(function).parameters)[1:]
+
+
+@pytest.mark.parametrize("module", _registry.PUBLIC_CLASSES)
+def test_docstrings_in_installed_files_are_those_at_run_time(module):
+    root = Path(__file__).parents[1]
+    script = runpy.run_path(str(root / "src" / "fill_docstrings.py"))
+    source = (root / "onlinekern" / f"{module}.py").read_text("utf-8")
+    text = script["filled"](source, script["passages_of"](root / "onlinekern"))
+    classes = [node for node in ast.parse(text).body if isinstance(node, ast.ClassDef)]
+    for node in classes:
+        cls = getattr(importlib.import_module(f"onlinekern.{module}"), node.name)
+        assert ast.get_docstring(node) == inspect.cleandoc(cls.__doc__)
+    assert {node.name for node in classes} >= set(_registry.PUBLIC_CLASSES[module])
 
 
 def test_public_functions_are_documented():

@@ -1,7 +1,8 @@
 """Passages that the docstrings of several estimators share, written once.
 
 A class docstring names a passage in braces, alone on a line; `OnlineEstimator.__init_subclass__`
-puts the passage there.
+puts the passage there. In the files of an installed library it is there already: the build writes
+them with `src/fill_docstrings.py`, for editors, which do not import what they show.
 """
 
 import inspect
