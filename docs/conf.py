@@ -34,6 +34,8 @@ nitpick_ignore_regex = [("py:obj", r"[a-z_].*|[A-Z]")]
 # Of scikit-learn, whose names need the network to be looked up.
 nitpick_ignore = [("py:obj", "ConvergenceWarning")]
 
+# The docstrings of onlinekern.compat.river need no river, which not every Python has.
+autodoc_mock_imports = ["river"]
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 toc_object_entries_show_parents = "hide"
