@@ -64,6 +64,8 @@ html_theme = "pydata_sphinx_theme"
 html_title = "onlinekern"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+# Pages without pages below them have no list of these.
+html_sidebars = {"start": [], "choosing": []}
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "onlinekern"},

@@ -3,9 +3,10 @@
 
 Decision regions of linear PA, LOL and SPA on two spirals and on a chess board.
 
-One pass over 5,000 samples of each. Linear PA separates neither. LOL with 60 local hyperplanes
-separates the spirals. Its better form also separates the chess board: 100 hyperplanes, eight of
-them for each score, with the step of AROW. The picture marks the support vectors of SPA.
+One pass over 5,000 samples of each. Linear PA separates neither. LOL as in its paper, with 60 local
+hyperplanes, separates the spirals, and not the chess board. By default it has 100 hyperplanes,
+eight of them for each score, and the step of AROW: it separates both. The picture marks the support
+vectors of SPA.
 
 .. code-block:: sh
 
@@ -24,13 +25,14 @@ STREAMS = {
     "two spirals": two_spirals(10_000, noise=0.02, random_state=0),
     "chess board": chess_board(10_000, random_state=0),
 }
-BETTER = {
-    "step": "arow", "center": True, "fit_intercept": True, "n_prototypes": 100, "n_assign": 8,
+PAPER = {
+    "step": "pa", "n_prototypes": 60, "n_assign": 1, "center": True, "fit_intercept": True,
+    "average": False,
 }  # fmt: skip
 LEARNERS = {
     "PA (linear)": lambda width: PAClassifier(max_iter=1, tol=None, random_state=0),
-    "LOL": lambda width: LOLClassifier(fit_intercept=True, center=True, random_state=0),
-    "LOL, better form": lambda width: LOLClassifier(**BETTER, random_state=0),
+    "LOL, paper": lambda width: LOLClassifier(**PAPER, random_state=0),
+    "LOL": lambda width: LOLClassifier(random_state=0),
     "SPA": lambda width: SPAClassifier(gamma=width, beta=2.0, random_state=0),
 }
 WIDTHS = {"two spirals": 20.0, "chess board": 4.0}
