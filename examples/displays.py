@@ -1,8 +1,13 @@
-"""Displays of learners on streams, six in one picture, in a few seconds.
+"""Displays of learners on streams
+===============================
+
+Six in one picture, in a few seconds.
 
 The error along a stream that changes, with the drifts that a detector found; decision regions with
 support vectors; what a budget costs in errors; whether probabilities come true; support vectors as
 images; and who led when in a race of experts.
+
+.. code-block:: sh
 
     python examples/displays.py [picture.png]
 """
@@ -45,7 +50,7 @@ class TwoWindows:
             self.losses = []
 
 
-def main(picture="displays.png"):
+def main(picture=None):
     """Draw the displays, and print a figure of each."""
     figure, axes = plt.subplots(3, 2, figsize=(11, 13), layout="constrained")
     (learning, regions), (budget, support), (calibration, race) = axes
@@ -85,8 +90,11 @@ def main(picture="displays.png"):
     race.legend(handles=shown.areas_[::-1], loc="upper center", bbox_to_anchor=(0.5, -0.15),
                 ncols=2, fontsize=7, frameon=False)  # fmt: skip
     print(f"leader: {shown.report.leader.name}")
-    figure.savefig(picture, dpi=64)
+    plt.show() if picture is None else figure.savefig(picture, dpi=64)
 
+
+# %%
+# What it prints and draws:
 
 if __name__ == "__main__":
     main(*sys.argv[1:])

@@ -76,7 +76,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         Column -> kind.
     n_features_in_ : int
         Columns of a table.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, unless the first rows were an array.
     sparse_ : bool
         Whether the features are a CSR matrix.

@@ -186,6 +186,8 @@ def test_the_reference_lists_what_is_public():
     for module in ("streams", "evaluate"):
         public = importlib.import_module(f"onlinekern.{module}").__all__
         assert listed[f"onlinekern.{module}"] == set(public)
+    plotting = {name for name in onlinekern.plotting.__all__ if not name.isupper()}
+    assert listed["onlinekern.plotting"] == plotting - {"check_suffix"}
 
 
 def test_readme_tells_what_its_example_prints(capsys):

@@ -31,7 +31,8 @@ class Reading:
     Attributes
     ----------
     format : str or None
-        One of `KNOWN`; None: by the file's name, of standard input by its first bytes.
+        'libsvm', 'csv', 'tsv', 'jsonl', 'parquet' or 'arrow'; None: by the file's name, of
+        standard input by its first bytes.
     separator : str or None
         Of CSV; None: comma, semicolon, tab or bar, whichever the first line has most of.
     decimal : str
