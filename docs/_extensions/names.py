@@ -1,4 +1,4 @@
-"""Names in quotes lead to the reference: `SPAClassifier` in a page, as in a docstring."""
+"""What pages and docstrings name leads somewhere, and what is no part of the site is left out."""
 
 from typing import Any
 
@@ -10,8 +10,13 @@ from sphinx.util.typing import ExtensionMetadata
 
 import onlinekern
 
-# What rewrites a link to a file that is outside of the folder of the pages, but is a page there.
-MOVED = {"](../CONTRIBUTING.md": "](contributing.md", "](../CHANGELOG.md": "](changelog.md"}
+# Files outside of the folder of the pages that are pages of the site all the same.
+MOVED = {
+    "](../CONTRIBUTING.md": "](contributing.md",
+    "](../CHANGELOG.md": "](changelog.md",
+    "](../SECURITY.md": "](security.md",
+}
+SOURCE = "https://github.com/onlinekern/onlinekern/blob/main/"
 
 
 class LinkNames(SphinxTransform):
@@ -55,9 +60,16 @@ def own_members(
 
 
 def links_to_root(app: Sphinx, page: str, source: list[str]) -> None:
-    """Links to files of the root that are pages of the site."""
+    """Links to files of the root that are pages of the site, and to those that are none."""
     for there, here in MOVED.items():
         source[0] = source[0].replace(there, here)
+    if "/" not in page:
+        source[0] = source[0].replace("](../", "](" + SOURCE)
+
+
+def no_markdown_in_the_gallery(app: Sphinx) -> None:
+    """A folder of `examples` with a README.md is a package, and no part of the gallery."""
+    app.config.sphinx_gallery_conf["source_suffix"] = {".rst": "restructuredtext"}
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
@@ -66,4 +78,6 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("autodoc-skip-member", own_members)
     app.connect("missing-reference", resolve)
     app.connect("source-read", links_to_root)
+    # Before the gallery, which begins at 500.
+    app.connect("builder-inited", no_markdown_in_the_gallery, priority=100)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
