@@ -33,6 +33,7 @@ WITH_EXAMPLES = [
     "docs/index.md",
     "docs/passive_aggressive.md",
     "docs/start.md",
+    "docs/streams.md",
     "docs/tables.md",
 ]
 # Those that draw.
