@@ -14,23 +14,40 @@ import time
 import warnings
 
 import numpy as np
-from river import datasets, linear_model, preprocessing
+from river import datasets, feature_extraction, linear_model, preprocessing
 
-from onlinekern import KernelPAClassifier, PAClassifier, StreamClassifier
+from onlinekern import (
+    ForgetronClassifier,
+    KernelPAClassifier,
+    NOGDClassifier,
+    PAClassifier,
+    ProjectronClassifier,
+    StreamClassifier,
+)
 from onlinekern.compat.river import Learner
 
 STREAMS = [datasets.Phishing, datasets.Bananas, datasets.ImageSegments]
 OURS = {
     "PAClassifier": lambda: PAClassifier(random_state=0),
     "KernelPAClassifier": lambda: KernelPAClassifier(random_state=0),
+    "ForgetronClassifier": lambda: ForgetronClassifier(random_state=0),
+    "ProjectronClassifier": lambda: ProjectronClassifier(random_state=0),
+    "NOGDClassifier": lambda: NOGDClassifier(random_state=0),
     "StreamClassifier": lambda: StreamClassifier(random_state=0),
 }
 RIVERS = {
     "river LogisticRegression": linear_model.LogisticRegression,
     "river ALMAClassifier": linear_model.ALMAClassifier,
     "river SoftmaxRegression": linear_model.SoftmaxRegression,
+    # river's way to a kernel: random Fourier features before a linear model.
+    "river RBFSampler, LogisticRegression": lambda: (
+        feature_extraction.RBFSampler(seed=0) | linear_model.LogisticRegression()
+    ),
+    "river RBFSampler, SoftmaxRegression": lambda: (
+        feature_extraction.RBFSampler(seed=0) | linear_model.SoftmaxRegression()
+    ),
 }
-TWO_CLASSES = {"river LogisticRegression", "river ALMAClassifier"}
+TWO_CLASSES = {name for name in RIVERS if name.endswith(("LogisticRegression", "ALMAClassifier"))}
 
 
 def samples_of(stream, scaled):

@@ -30,19 +30,6 @@ except (ImportError, AttributeError):
     )
 
 __all__ = [
-    "Documented", "Interval", "InvalidParameterError", "RealNotInt", "StrOptions", "fit_context",
+    "Interval", "InvalidParameterError", "RealNotInt", "StrOptions", "check_parameters",
+    "fit_context",
 ]  # fmt: skip
-
-SITE = "https://onlinekern.github.io/onlinekern"
-
-
-class Documented:
-    """Mixin of estimators whose parameters are checked as `fit` begins, and whose HTML picture
-    links to their page of this library's site."""
-
-    _doc_link_module = "onlinekern"
-    _doc_link_template = SITE + "/generated/onlinekern.{estimator_name}.html"
-
-    def _validate_params(self) -> None:
-        """Raise InvalidParameterError of the first parameter that cannot be."""
-        check_parameters(self)

@@ -164,7 +164,10 @@ def check_weights(sample_weight: Any, X: Any, whole: bool = False) -> Any:
 
 
 def one_row(x: Any) -> Any:
-    """One sample, an array of shape (n_features,) or a CSR matrix, as a matrix of one row."""
+    """One sample, an array of shape (n_features,) or a CSR matrix, as a matrix of one row; a
+    dictionary as a list."""
+    if isinstance(x, dict):
+        return [x]
     return x if sp.issparse(x) else np.reshape(x, (1, -1))
 
 

@@ -21,6 +21,7 @@ from onlinekern._saving import Savable
 from onlinekern._typing import Array, ArrayLike, Floats, Samples
 from onlinekern._validation import one_row, own_weight
 from onlinekern.features import FeatureTransformer
+from onlinekern.tables import TableEncoder
 
 
 def final_has(method: str) -> Callable[[Any], bool]:
@@ -286,7 +287,7 @@ class Before:
         self.learnt = learnt_by(step)
         self.calls = self.learnt.calls if self.learnt is not None else 0
         # What the library's own steps have learnt undoes itself, or never changes.
-        own = self.learnt is not None or isinstance(step, FeatureTransformer)
+        own = self.learnt is not None or isinstance(step, FeatureTransformer | TableEncoder)
         self.attributes = dict(vars(step)) if own else copy.deepcopy(vars(step))
 
     def restore(self) -> None:

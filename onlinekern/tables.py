@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Self
@@ -338,6 +339,8 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         widths = [blocks[k].shape[1] for k in places]
         if sum(widths) == 0:
             return blocks
+        # Replaced, not changed: a pipeline whose learner fails goes back to the old one.
+        self._scaler = copy.deepcopy(self._scaler) if scale == "learn_transform" else self._scaler
         scaled = getattr(self._scaler, scale)(np.hstack([blocks[k] for k in places]))
         blocks = list(blocks)
         for place, part in zip(places, np.split(scaled, np.cumsum(widths)[:-1], axis=1),

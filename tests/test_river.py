@@ -31,6 +31,7 @@ from onlinekern import (
     SPAClassifier,
     SPAOneClass,
     StreamClassifier,
+    TableEncoder,
     all_estimators,
     make_stream_pipeline,
 )
@@ -444,3 +445,46 @@ def test_without_river_the_message_says_what_to_install(tmp_path):
     )
     assert process.returncode == 1
     assert "ImportError: onlinekern.compat.river needs river: pip install" in process.stderr
+
+
+def mixed(n=300):
+    """Dictionaries of text, dates, numbers and holes, and which of them are sold."""
+    rng = np.random.default_rng(0)
+    for k in range(n):
+        town = str(rng.choice(["Ulm", "Bonn", "Mainz"]))
+        x = {"town": town, "at": f"2026-03-{1 + k % 28:02}", "size": float(rng.normal())}
+        if k % 7 == 3:
+            del x["size"]
+        yield x, "yes" if town == "Ulm" else "no"
+
+
+def test_columns_of_all_kinds():
+    """Behind a TableEncoder, dictionaries are learnt as they are."""
+    pytest.importorskip("pyarrow")
+    pipeline = make_stream_pipeline(TableEncoder(), OnlineStandardScaler(), PAClassifier())
+    model, right = Learner(pipeline), 0
+    for x, y in mixed():
+        right += model.predict_one(x) == y
+        model.learn_one(x, y)
+    assert right > 280
+    assert model.feature_names == ["town", "at", "size"]
+    assert model.estimator_[0].kinds_ == {"town": "category", "at": "date", "size": "number"}
+    # What came later is ignored, with one warning; what cannot be is refused and leaves no trace.
+    with pytest.warns(UserWarning, match="'more' is ignored"):
+        model.learn_one({"town": "Ulm", "more": 1}, "yes")
+    before = model.estimator_.score_one({"town": "Ulm", "at": None, "size": 1.0})
+    with pytest.raises(ValueError, match="column 'size' holds string"):
+        model.learn_one({"town": "Ulm", "at": None, "size": "big"}, "yes")
+    assert model.estimator_.score_one({"town": "Ulm", "at": None, "size": 1.0}) == before
+    with pytest.raises(ValueError, match="max_features and sparse are for"):
+        Learner(pipeline, max_features=9)
+
+
+def test_frames_of_columns_of_all_kinds():
+    pytest.importorskip("pyarrow")
+    pandas = pytest.importorskip("pandas")
+    rows, labels = zip(*mixed(200), strict=True)
+    frame, y = pandas.DataFrame(list(rows)), pandas.Series(labels)
+    model = Learner(make_stream_pipeline(TableEncoder(), OnlineStandardScaler(), PAClassifier()))
+    model.learn_many(frame[:150], y[:150])
+    assert (model.predict_many(frame[150:]).to_numpy() == y[150:].to_numpy()).mean() > 0.9

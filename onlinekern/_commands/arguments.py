@@ -48,11 +48,15 @@ def parse_value(text: str) -> Any:
     return value if isinstance(value, int | float) else text
 
 
-def parse_pairs(option: str, texts: Iterable[str]) -> dict[str, str]:
-    """NAME=VALUE as name -> text; ValueError, which names the option, of anything else."""
+def parse_pairs(option: str, texts: Iterable[str], last: bool = False) -> dict[str, str]:
+    """NAME=VALUE as name -> text; ValueError, which names the option, of anything else.
+
+    The first equals sign divides them, or the last one.
+    """
     found = {}
     for text in texts:
-        name, _, value = (part.strip() for part in text.rpartition("="))
+        parts = text.rpartition("=") if last else text.partition("=")
+        name, _, value = (part.strip() for part in parts)
         if not name or not value:
             raise ValueError(f"{option} {text!r}: expected NAME=VALUE")
         found[name] = value

@@ -123,7 +123,7 @@ class TrainRequest:
 
     def kinds(self) -> dict[str, str]:
         """The kinds of columns that are told: name -> kind."""
-        pairs = parse_pairs("--column", self.columns)
+        pairs = parse_pairs("--column", self.columns, last=True)
         for kind in pairs.values():
             one_of("--column", kind, KINDS)
         return pairs

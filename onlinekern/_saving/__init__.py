@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, ClassVar
 
-from onlinekern._scikit_learn import Documented
+from onlinekern._documented import Documented
 
 
 class Savable(Documented):

@@ -71,8 +71,9 @@ class ClassesAsTheyCome(OnDictionaries):
     def _wait(self, rows: Any, y: list[Any], weights: Floats) -> None:
         """Keep samples of the only class that has come."""
         check_classification_targets(y)
-        rows = check_array(rows, accept_sparse="csr")
-        weights = check_weights(weights, rows)
+        if not isinstance(rows, list):
+            rows = check_array(rows, accept_sparse="csr")
+            weights = check_weights(weights, rows)
         self._waiting.extend((rows[k : k + 1], weights[k]) for k in range(len(y)))
 
     def _with_waiting(self, rows: Any, y: list[Any], weights: Floats) -> tuple[Any, Any, Array]:
@@ -80,7 +81,12 @@ class ClassesAsTheyCome(OnDictionaries):
         if not self._waiting:
             return rows, y, weights
         kept = [row for row, _ in self._waiting]
-        joined = sp.vstack([*kept, rows], format="csr") if self.sparse else np.vstack([*kept, rows])
+        if isinstance(rows, list):
+            joined: Any = [row for part in (*kept, rows) for row in part]
+        elif self.sparse:
+            joined = sp.vstack([*kept, rows], format="csr")
+        else:
+            joined = np.vstack([*kept, rows])
         before = [weight for _, weight in self._waiting]
         return joined, [self._labels[0]] * len(kept) + y, np.concatenate([before, weights])
 

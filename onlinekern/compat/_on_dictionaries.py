@@ -10,7 +10,9 @@ from river.utils.dataframe import into_frame, into_series, to_numpy
 from sklearn.base import clone
 
 from onlinekern._typing import Floats
+from onlinekern.compat._records import Records
 from onlinekern.compat._vocabulary import Vocabulary
+from onlinekern.tables import encoder_of
 
 Features: TypeAlias = dict[Hashable, Any]
 METHODS = ("partial_fit", "learn_one", "score_one")
@@ -37,7 +39,14 @@ class OnDictionaries:
         self.max_features = max_features
         self.sparse = sparse
         self.estimator_ = clone(estimator)
-        self._vocabulary = Vocabulary(max_features, sparse)
+        self._vocabulary: Vocabulary | Records
+        if encoder_of(estimator) is None:
+            self._vocabulary = Vocabulary(max_features, sparse)
+        elif max_features is None and not sparse:
+            self._vocabulary = Records()
+        else:
+            raise ValueError("max_features and sparse are for features that are numbers: the "
+                             "TableEncoder has parameters of its own")  # fmt: skip
 
     @property
     def feature_names(self) -> list[Hashable]:
@@ -82,4 +91,6 @@ class OnDictionaries:
             raise
 
     def _rows(self, frame: Any) -> Any:
+        if isinstance(self._vocabulary, Records):
+            return [self._vocabulary.row(row) for row in frame.rows(named=True)]
         return self._vocabulary.rows(frame.columns, to_numpy(frame))
