@@ -16,8 +16,10 @@ pytest.importorskip("rich")
 pytest.importorskip("pyarrow")
 pytest.importorskip("matplotlib")
 
+from commands import run  # noqa: E402
+
 import onlinekern  # noqa: E402
-from onlinekern import _memory, cli  # noqa: E402
+from onlinekern import _memory  # noqa: E402
 from onlinekern._comparison import compare as comparison_module  # noqa: E402
 from onlinekern._comparison.app import app  # noqa: E402
 from onlinekern._comparison.compare import parse_settings  # noqa: E402
@@ -36,14 +38,6 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "train.txt").write_text(libsvm(300))
     (tmp_path / "test.txt").write_text(libsvm(100, seed=1))
     return tmp_path
-
-
-def run(capsys, *arguments):
-    """Run the entry point; return its exit code, standard output and standard error."""
-    with pytest.raises(SystemExit) as ended:
-        cli.main([str(argument) for argument in arguments])
-    captured = capsys.readouterr()
-    return ended.value.code or 0, captured.out, captured.err
 
 
 def test_version(capsys):

@@ -16,9 +16,10 @@ pytest.importorskip("rich")
 pytest.importorskip("pyarrow")
 pytest.importorskip("matplotlib")
 
+from commands import run
 from sklearn.metrics import confusion_matrix
 
-from onlinekern import KernelPAClassifier, OnlineStandardScaler, cli, make_stream_pipeline
+from onlinekern import KernelPAClassifier, OnlineStandardScaler, make_stream_pipeline
 from onlinekern._commands import train as train_module
 from onlinekern._reporting.machine import in_bytes, peak_memory
 from onlinekern._reporting.page import Html, element, html, table
@@ -92,14 +93,6 @@ def folder(tmp_path, monkeypatch):
     lines += [",".join([*map(repr, row), label]) for row, label in zip(X.tolist(), y, strict=True)]
     (tmp_path / "a$b<i>.csv").write_text("\n".join(lines) + "\n")
     return tmp_path
-
-
-def run(capsys, *arguments):
-    """Run the entry point; return its exit code, standard output and standard error."""
-    with pytest.raises(SystemExit) as ended:
-        cli.main([str(argument) for argument in arguments])
-    captured = capsys.readouterr()
-    return ended.value.code or 0, captured.out, captured.err
 
 
 TRAIN = ["train", "a$b<i>.csv", "--target", "sold", "-o", "m.okn"]

@@ -13,8 +13,9 @@ pytest.importorskip("typer")
 pytest.importorskip("rich")
 pytest.importorskip("pyarrow")
 
+from commands import run
+
 import onlinekern
-from onlinekern import cli
 from onlinekern._commands import train as train_module
 
 NAMES = ["x", "y", "z"]
@@ -46,14 +47,6 @@ def folder(tmp_path, monkeypatch):
     write_table(tmp_path / "train.csv", X, y)
     (tmp_path / "train.txt").write_text(libsvm(X, (y == "yes").astype(int)))
     return tmp_path
-
-
-def run(capsys, *arguments):
-    """Run the entry point; return its exit code, standard output and standard error."""
-    with pytest.raises(SystemExit) as ended:
-        cli.main([str(argument) for argument in arguments])
-    captured = capsys.readouterr()
-    return ended.value.code or 0, captured.out, captured.err
 
 
 def command(*arguments, **options):

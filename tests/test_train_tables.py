@@ -11,10 +11,11 @@ pytest.importorskip("typer")
 pytest.importorskip("pyarrow")
 
 import pyarrow as pa
+from commands import run
 from pyarrow import feather, ipc, parquet
 
 import onlinekern
-from onlinekern import StreamClassifier, TableEncoder, cli, make_stream_pipeline
+from onlinekern import StreamClassifier, TableEncoder, make_stream_pipeline
 from onlinekern._commands.rows import full_pieces
 from onlinekern._saving import to_bytes
 from onlinekern._streaming import readers
@@ -68,14 +69,6 @@ def cell(value):
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def run(capsys, *arguments):
-    """Run the entry point; return its exit code, standard output and standard error."""
-    with pytest.raises(SystemExit) as ended:
-        cli.main([str(argument) for argument in arguments])
-    captured = capsys.readouterr()
-    return ended.value.code or 0, captured.out, captured.err
 
 
 def saved(path):
