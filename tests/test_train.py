@@ -1,6 +1,7 @@
 """``onlinekern train`` and ``predict``: files and pipes in, a model and its answers out."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from commands import run
 
 import onlinekern
 from onlinekern._commands import train as train_module
+from onlinekern._comparison.methods import METHODS
 
 NAMES = ["x", "y", "z"]
 SMALL = ["--method", "pa1", "--param", "C=0.5", "--param", "max_support=50"]
@@ -266,8 +268,25 @@ def test_predict_names_what_does_not_fit(folder, capsys):
 def test_methods_are_listed(capsys):
     code, out, _ = run(capsys, "methods")
     assert code == 0
-    assert "StreamClassifier, StreamRegressor" in out
+    for name in METHODS:
+        assert re.search(rf"^{re.escape(name)} ", out, re.M)
+    assert "K. Crammer et al. (2006)" in " ".join(out.split())
     assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_is_described(capsys, name):
+    code, out, err = run(capsys, "methods", name)
+    assert (code, err) == (0, "")
+    assert out.startswith(f"{name} (")
+    for cls in filter(None, (METHODS[name].classifier, METHODS[name].regressor)):
+        assert cls in out
+    assert re.search(r"^\.\. \[1\] .*\(\d{4}\)", out, re.M)
+
+
+def test_an_unknown_method_is_named(capsys):
+    code, _, err = run(capsys, "methods", "spam")
+    assert (code, "unknown 'spam'" in err) == (2, True)
 
 
 def test_faulty_lines_are_left_out_if_asked(folder, capsys):

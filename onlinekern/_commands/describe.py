@@ -1,10 +1,14 @@
-"""What ``onlinekern info MODEL`` says of a model."""
+"""What ``onlinekern info MODEL`` says of a model, and ``onlinekern methods`` of a method."""
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Iterator
 from typing import Any
 
+from onlinekern._commands.arguments import one_of
+from onlinekern._comparison.methods import METHODS, Method
 from onlinekern.tables import TableEncoder, encoder_of
 
 # More names or classes than this are counted, not listed.
@@ -50,3 +54,49 @@ def listed(values: Any) -> str:
     """The values, if they are few, and how many they are."""
     shown = ", ".join(map(str, values[:MOST_LISTED]))
     return f"{shown}, ... ({len(values):,} in all)" if len(values) > MOST_LISTED else shown
+
+
+def summary_of_method(method: Method) -> tuple[str, str]:
+    """What a method is, in the words of its class, and who wrote its paper when."""
+    text = documentation(method)
+    found = re.search(r"\.\. \[1\] (.*?) \((\d{4})\)", text, re.S)
+    if found is None:
+        return first_paragraph(text).rstrip("."), ""
+    authors = " ".join(found[1].split()).split(", ")
+    named = authors[0] + " et al." if len(authors) > 2 else ", ".join(authors)
+    return first_paragraph(text).rstrip("."), f"{named} ({found[2]})"
+
+
+def about_method(name: str) -> Iterator[str]:
+    """Yield lines of text: what a method is, its parameters with their defaults, its papers."""
+    one_of("NAME", name, METHODS)
+    method = METHODS[name]
+    text = documentation(method)
+    yield f"{name} ({method.label}): {first_paragraph(text)}"
+    yield ""
+    for paragraph in text.partition("Parameters\n---")[0].split("\n\n")[1:]:
+        if not paragraph.startswith("    ") and paragraph.strip():
+            yield " ".join(paragraph.split())
+            yield ""
+    for task, cls in (("classification", method.classifier), ("regression", method.regressor)):
+        if cls is not None:
+            values = method.build(task, {}).get_params(deep=False)
+            if "standardize_target" in values:
+                values["standardize_target"] = True  # as `train` has it
+            known = method.parameter_names(task)
+            yield f"{task}: {cls}, --param " + ", ".join(f"{n}={values[n]!r}" for n in known)
+    references = text.partition("References\n----------\n")[2].partition("\n\nExamples")[0]
+    if references:
+        yield ""
+        yield from (" ".join(one.split()) for one in re.split(r"\n(?=\.\. \[)", references))
+
+
+def documentation(method: Method) -> str:
+    """The docstring of a method's class."""
+    import onlinekern
+
+    return inspect.getdoc(getattr(onlinekern, str(method.classifier or method.regressor))) or ""
+
+
+def first_paragraph(text: str) -> str:
+    return " ".join(text.partition("\n\n")[0].replace("`", "").split())

@@ -318,17 +318,30 @@ def serve(
 
 
 @app.command()
-def methods() -> None:
-    """List the methods that can be named."""
+def methods(
+    name: Annotated[str | None, typer.Argument(
+        help="A method: what it is, its parameters, its paper.",
+        autocompletion=_methods_that_begin, show_default=False)] = None,
+) -> None:  # fmt: skip
+    """List the methods that can be named: what each is, and its paper.
+
+    onlinekern methods kernel-rls
+    """
     from rich.table import Table
 
+    from onlinekern._commands.describe import about_method, summary_of_method
+
+    console = _console()
+    if name is not None:
+        for line in about_method(name):
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+        return
     table = Table(box=None, pad_edge=False)
-    for head in ("name", "label in tables", "classes"):
-        table.add_column(head, no_wrap=head != "classes")
-    for name, method in comparison.METHODS.items():
-        classes = filter(None, (method.classifier, method.regressor))
-        table.add_row(name, method.label, ", ".join(classes))
-    _console().print(table)
+    for head in ("name", "what", "paper"):
+        table.add_column(head, no_wrap=head == "name")
+    for method in comparison.METHODS.values():
+        table.add_row(method.name, *summary_of_method(method))
+    console.print(table)
 
 
 @app.command()
