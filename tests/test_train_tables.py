@@ -274,6 +274,9 @@ def test_a_stopped_run_goes_on_with_its_columns(folder, capsys):
     )
     stopped = [sys.executable, "-P", "-c", code, "train", "rows.csv", *options, "-o", "m.okn"]
     assert subprocess.run(stopped, capture_output=True, check=False).returncode == 130
+    code, _, err = run(capsys, "train", "rows.csv", *options, "-o", "m.okn", "--resume", "--limit",
+                       "10")  # fmt: skip
+    assert (code, "--limit 10: 1000 rows have been learnt already" in err) == (2, True)
     assert run(capsys, "train", "rows.csv", *options, "-o", "m.okn", "--resume")[0] == 0
     assert saved("m.okn") == saved("whole.okn")
 

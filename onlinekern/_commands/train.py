@@ -248,6 +248,10 @@ class Training:
             self.model = from_bytes(found.models["model"], request.checkpoint)
             self.classes = getattr(self.model, "classes_", self.classes)
             self.n_before = self.score.n_rows
+            if request.limit is not None and self.n_before > request.limit:
+                raise ValueError(
+                    f"--limit {request.limit}: {self.n_before} rows have been learnt already"
+                )
         state = None if found is None else found.state
         self.record = Record.begin(request.report, request.window, self.score, state)
 
