@@ -21,6 +21,8 @@ from onlinekern._warnings import warn
 from onlinekern.scaling import OnlineStandardScaler
 
 KINDS = ("number", "boolean", "category", "hashed", "date", "text", "ignore")
+# Those that an index of a CSR matrix can count.
+MOST_FEATURES = 2**31 - 1
 # Features from which a table without text is sparse, if few of a row are stored.
 MANY_FEATURES = 256
 DENSE_SHARE = 0.25
@@ -117,9 +119,9 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     _parameter_constraints = {
         "kinds": [dict, None],
         "missing": [StrOptions({"mean", "refuse"})],
-        "max_categories": [Interval(Integral, 1, None, closed="left"), None],
-        "hashed_features": [Interval(Integral, 2, None, closed="left")],
-        "text_features": [Interval(Integral, 2, None, closed="left")],
+        "max_categories": [Interval(Integral, 1, MOST_FEATURES, closed="both"), None],
+        "hashed_features": [Interval(Integral, 2, MOST_FEATURES, closed="both")],
+        "text_features": [Interval(Integral, 2, MOST_FEATURES, closed="both")],
         "sparse": ["boolean", None],
     }
 
@@ -295,7 +297,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         if found == "missing":
             values = values.cast("string" if "text" in column.accepts else "float64")
         elif found not in column.accepts:
-            what = f"holds {values.type} now, but it is of the kind {column.kind!r}"
+            what = f"holds {values.type}, but it is of the kind {column.kind!r}"
             raise TableError(column.name, what)
         if self.missing == "refuse" and column.kind != "ignore":
             self._refuse_missing(column.name, values)
@@ -312,7 +314,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     def _choose_form(self) -> None:
         """Decide whether the features are sparse."""
         kinds = [column.kind for column in self._columns]
-        widths = [len(column.feature_names()) for column in self._columns]
+        widths = [column.n_features for column in self._columns]
         if sum(widths) == 0:
             raise ValueError("no column of X becomes a feature: all are ignored")
         # Of a category one feature is stored, of the other kinds all.

@@ -58,6 +58,8 @@ def test_kinds_and_features_of_each():
     names = encoder.get_feature_names_out().tolist()
     assert Z.shape == (400, len(names))
     assert len(set(names)) == len(names)
+    for column in encoder._columns:
+        assert column.n_features == len(column.feature_names())
     rows = table().to_pylist()
     columns = {name: Z[:, j] for j, name in enumerate(names)}
     missing = [row["size"] is None for row in rows]
@@ -194,6 +196,7 @@ def test_kinds_can_be_told():
         ({"kinds": {"a": "date"}}, [{"a": "soon"}], ValueError, "'a' is 'soon', which is no date"),
         ({"missing": "refuse"}, [{"a": 1.0}, {"a": None}], ValueError, "row 1: column 'a' is miss"),
         ({"missing": "guess"}, [{"a": 1.0}], ValueError, "missing"),
+        ({"text_features": 2**31}, [{"a": 1.0}], ValueError, "text_features"),
         ({}, [{"a": 1.0}, {"a": float("inf")}], ValueError, "data row 1: column 'a' is infinite"),
         ({}, [{"a": 1.0}, {"a": "x"}], TypeError, "column 'a' holds float, str"),
         ({}, [{"a": {"b": 1}}], TypeError, "column 'a' holds struct"),
@@ -219,7 +222,7 @@ def test_a_table_that_does_not_match_changes_nothing():
     bad = [
         (rows.drop_columns("town"), "lacks 'town'"),
         (rows.append_column("more", [[1] * 9]), "has also 'more'"),
-        (rows.set_column(0, "size", [["x"] * 9]), "column 'size' holds string now"),
+        (rows.set_column(0, "size", [["x"] * 9]), "column 'size' holds string, but"),
         (rows.set_column(2, "at", [["never"] * 9]), "row 0: column 'at' is 'never'"),
         (np.zeros((2, 3)), "X has 3 features, but TableEncoder is expecting 6"),
     ]
@@ -229,6 +232,13 @@ def test_a_table_that_does_not_match_changes_nothing():
                 method(X)
     assert pickle.dumps(encoder) == before
     np.testing.assert_array_equal(encoder.transform(rows), known)
+
+
+def test_a_billion_features_of_text_cost_what_is_stored():
+    encoder = TableEncoder(kinds={"note": "text"}, text_features=2**30)
+    Z = encoder.fit_transform([{"note": "one two"}, {"note": "three"}])
+    assert Z.shape == (2, 2**30)
+    assert Z.nnz == 4
 
 
 def test_columns_without_values_are_ignored():

@@ -1,6 +1,7 @@
 """``onlinekern train`` and ``predict``: files and pipes in, a model and its answers out."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -206,7 +207,7 @@ def test_ctrl_c_before_the_first_row(folder, capsys, monkeypatch):
     monkeypatch.setattr(train_module, "blocks_of", interrupted)
     code, out, err = run(capsys, "train", "train.txt", "-o", "m.okn", "--json", "o.json",
                          "--report", "o.html")  # fmt: skip
-    assert (code, err) == (130, "")
+    assert (code, err.strip()) == (130, "")
     assert "stopped after 0 samples" in out
     assert not any((folder / name).exists() for name in ("m.okn", "o.json", "o.html"))
 
@@ -272,6 +273,15 @@ def test_methods_are_listed(capsys):
         assert re.search(rf"^{re.escape(name)} ", out, re.M)
     assert "K. Crammer et al. (2006)" in " ".join(out.split())
     assert max(map(len, out.splitlines())) <= 80
+
+
+def test_the_shell_completes_methods():
+    variables = {"_ONLINEKERN_COMPLETE": "complete_bash", "COMP_CWORD": "3",
+                 "COMP_WORDS": "onlinekern train --method kernel-r"}  # fmt: skip
+    code = "import sys; sys.argv = ['onlinekern']; from onlinekern.cli import main; main()"
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True,
+                          env={**os.environ, **variables})  # fmt: skip
+    assert done.stdout.split() == ["kernel-rls", "kernel-rls-lot"]
 
 
 @pytest.mark.parametrize("name", METHODS)

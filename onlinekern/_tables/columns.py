@@ -63,6 +63,11 @@ class Column:
         sound = {own.name for own in fields(self)} == vars(self).keys()
         return sound and type(self.name) is str
 
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        raise NotImplementedError(f"{type(self).__name__}.n_features")
+
     def feature_names(self) -> list[str]:
         """The names of the features, in order."""
         raise NotImplementedError(f"{type(self).__name__}.feature_names")
@@ -109,11 +114,15 @@ class NumberColumn(Column):
     def features(self, values: Any) -> Floats:
         return self._rows(*self._numbers(values), self.total / max(self.count, 1))
 
+    @property
+    def n_features(self) -> int:
+        return 2 if self.indicator else 1
+
     def feature_names(self) -> list[str]:
         return [self.name, f"{self.name} {MISSING}"] if self.indicator else [self.name]
 
     def _rows(self, numbers: Floats, missing: Array, means: Any) -> Floats:
-        rows = np.empty((len(numbers), 2 if self.indicator else 1))
+        rows = np.empty((len(numbers), self.n_features))
         rows[:, 0] = np.where(missing, means, numbers)
         if self.indicator:
             rows[:, 1] = missing
@@ -195,7 +204,11 @@ class CategoryColumn(TextualColumn):
         places = {text: place for place, text in enumerate(self.known)}
         unknown = self.room if len(self.known) == self.room else -1
         found = np.array([places.get(text, unknown) for text in texts], dtype=np.int64)
-        return one_of_each(found[codes], self.room + 1)
+        return one_of_each(found[codes], self.n_features)
+
+    @property
+    def n_features(self) -> int:
+        return self.room + 1
 
     def feature_names(self) -> list[str]:
         free = range(len(self.known), self.room)
@@ -231,6 +244,10 @@ class HashedColumn(TextualColumn):
         hashes = [murmurhash3_32(text, positive=True) % self.width for text in texts]
         return one_of_each(np.array(hashes, dtype=np.int64)[codes], self.width)
 
+    @property
+    def n_features(self) -> int:
+        return self.width
+
     def feature_names(self) -> list[str]:
         return [f"{self.name} (hash {place})" for place in range(self.width)]
 
@@ -257,6 +274,10 @@ class TextColumn(TextualColumn):
     def features(self, values: Any) -> Any:
         hashing = HashingVectorizer(n_features=self.width, ngram_range=(1, 2))
         return hashing.transform(self.texts(values).to_pylist())
+
+    @property
+    def n_features(self) -> int:
+        return self.width
 
     def feature_names(self) -> list[str]:
         return [f"{self.name} (words {place})" for place in range(self.width)]
@@ -287,12 +308,16 @@ class DateColumn(Column):
 
     def features(self, values: Any) -> Floats:
         seconds, missing = seconds_of(values, self.name)
-        rows = np.empty((len(seconds), 2 * len(self.circles)))
+        rows = np.empty((len(seconds), self.n_features))
         for place, circle in enumerate(self.circles):
             angle = 2 * np.pi * turns(seconds, circle)
             rows[:, 2 * place], rows[:, 2 * place + 1] = np.sin(angle), np.cos(angle)
         rows[missing] = 0.0
         return rows
+
+    @property
+    def n_features(self) -> int:
+        return 2 * len(self.circles)
 
     def feature_names(self) -> list[str]:
         return [f"{self.name} ({wave} of the {c})" for c in self.circles for wave in ("sin", "cos")]
@@ -307,6 +332,10 @@ class IgnoredColumn(Column):
 
     def features(self, values: Any) -> Floats:
         return np.empty((len(values), 0))
+
+    @property
+    def n_features(self) -> int:
+        return 0
 
     def feature_names(self) -> list[str]:
         return []
