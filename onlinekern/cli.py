@@ -44,6 +44,8 @@ def _run(arguments: list[str] | None) -> int:
         with warnings.catch_warnings():
             # A hint says so once, of the whole file, and names the option.
             warnings.filterwarnings("ignore", SCALES_DIFFER)
+            # Of typer's own option, by the click that older versions of it bring.
+            warnings.filterwarnings("ignore", "'autocompletion' is renamed", DeprecationWarning)
             warnings.showwarning = _warning_printer()
             code = app(arguments, standalone_mode=False, prog_name="onlinekern") or 0
         sys.stdout.flush()

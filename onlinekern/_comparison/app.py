@@ -41,7 +41,7 @@ def _console(stderr: Any = False) -> Any:
     return console
 
 
-def _methods_that_begin(context: Any, parameter: Any, incomplete: str) -> list[str]:
+def _methods_that_begin(incomplete: str) -> list[str]:
     """Names of methods, for the shell."""
     return [name for name in comparison.METHODS if name.startswith(incomplete)]
 
@@ -152,7 +152,7 @@ def train(
         metavar="NAME", help="Target column of a table. From standard input, CSV, JSON lines and "
         "Arrow streams are tables.", show_default=False)] = None,
     method: Annotated[str, typer.Option(
-        metavar="NAME", shell_complete=_methods_that_begin,
+        metavar="NAME", autocompletion=_methods_that_begin,
         help="What learns; `onlinekern methods` lists them. stream has nothing to "
         "choose.")] = "stream",
     parameters: Annotated[list[str] | None, typer.Option(
@@ -321,7 +321,7 @@ def serve(
 def methods(
     name: Annotated[str | None, typer.Argument(
         help="A method: what it is, its parameters, its paper.",
-        shell_complete=_methods_that_begin, show_default=False)] = None,
+        autocompletion=_methods_that_begin, show_default=False)] = None,
 ) -> None:  # fmt: skip
     """List the methods that can be named: what each is, and its paper.
 
