@@ -191,9 +191,12 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         ndarray or CSR matrix of shape (n_samples, number of features), float64
         """
         check_is_fitted(self)
-        table = self._matched(X)
-        blocks = [self._about(column, table, column.features) for column in self._columns]
-        return self._joined(blocks, "transform")
+        # As it is now: another thread may be teaching it.
+        now = object.__new__(type(self))
+        now.__dict__.update(self.__dict__)
+        table = now._matched(X)
+        blocks = [now._about(column, table, column.features) for column in now._columns]
+        return now._joined(blocks, "transform")
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the features: 'size', 'size (missing)', 'town=Ulm', 'at (sin of the week)', ...

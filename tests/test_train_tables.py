@@ -220,6 +220,18 @@ def test_faulty_lines_of_tables(folder, capsys, name):
     assert saved("m.okn") == saved("good.okn")
 
 
+def test_lines_left_out_leave_text_as_it_is(folder):
+    """Decimal commas and blanks are those of numbers, not of text."""
+    lines = [f'" a, b {k % 3}";1,5;{k % 2}\n' for k in range(30)]
+    (folder / "rows.csv").write_text("note;size;y\n" + "".join(lines) + "x;big;1\n")
+    faults = []
+    reading = Reading(decimal=",", faults=faults)
+    (X, _), = read_tables("rows.csv", "y", reading=reading)  # fmt: skip
+    assert X.column("note").to_pylist() == [f" a, b {k % 3}" for k in range(30)]
+    assert X.column("size").to_pylist() == [1.5] * 30
+    assert faults == ["rows.csv, data row 31: 'big' in column 'size' is no number"]
+
+
 def test_what_does_not_fit_is_named(folder, capsys):
     write(folder / "rows.csv", rows(300))
     run(capsys, "train", "rows.csv", "--target", "sold", "-o", "m.okn", *FAST)

@@ -258,7 +258,7 @@ class Training:
     def learn(self, X: Any, y: Any) -> None:
         """Predict rows, then learn them."""
         if self.model is None:
-            self._begin(X, y)
+            self._begin(y)
         if self.task == "regression":
             if y.dtype.kind == "U":
                 raise StreamError("the targets of a regression cannot be text")
@@ -268,14 +268,14 @@ class Training:
         else:
             self._learn_classes(X, y)
 
-    def _begin(self, X: Any, y: Any) -> None:
+    def _begin(self, y: Any) -> None:
         if self.task == "auto":
             targets = TargetStatistics()
             if y.dtype.kind != "U":
                 targets.update(y)
             self.task = "classification" if y.dtype.kind == "U" else targets.task()
         self.score = Score(self.task == "classification", self.request.window)
-        self.model = new_model(self.request, self.task, hasattr(X, "schema"))
+        self.model = new_model(self.request, self.task)
 
     def _learn_classes(self, X: Any, y: Any) -> None:
         """Learn rows, with the classes that came so far, of which there must be two."""
@@ -317,7 +317,7 @@ class Training:
         self.model.save(self.request.output)
 
 
-def new_model(request: TrainRequest, task: str, is_table: bool) -> Any:
+def new_model(request: TrainRequest, task: str) -> Any:
     """The learner of a request, behind an encoder of tables, and a running scaler unless it scales
     by itself."""
     from onlinekern import OnlineStandardScaler, make_stream_pipeline
@@ -335,7 +335,7 @@ def new_model(request: TrainRequest, task: str, is_table: bool) -> Any:
     }
     learner = method.build(task, {**defaults, **given})
     steps: list[Any] = []
-    if is_table:
+    if request.target is not None:
         steps.append(TableEncoder(kinds=request.kinds() or None, missing=request.missing))
     if request.method != "stream" and request.scale == "running":
         steps.append(OnlineStandardScaler())

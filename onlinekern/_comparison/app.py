@@ -184,7 +184,7 @@ def train(
         "that says so; or an error.")] = "mean",
     on_error: Annotated[str, typer.Option(
         metavar="stop|skip", help="What to do with a faulty line of text: skip leaves it out, and "
-        "says at the end which was the first, and how many.")] = "stop",
+        "names one at the end, and says how many there were.")] = "stop",
     window: Annotated[int, typer.Option(
         metavar="N", help="How many samples are the last ones.")] = comparison.WINDOW,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of all randomness.")] = 0,

@@ -26,15 +26,18 @@ SEPARATORS = ",;\t|"
 
 def whole_rows(chunks: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
     """Join chunks of lines that end inside quotes, as text with line breaks may, to the next."""
-    first, held = 0, b""
+    held: list[bytes] = []
+    first = quotes = length = 0
     for line, chunk in chunks:
-        first, held = (first, held + chunk) if held else (line, chunk)
+        first = first if held else line
+        held.append(chunk)
+        quotes, length = quotes + chunk.count(b'"'), length + len(chunk)
         # A quote that is no quotation mark, as in 5", would hold up all that follows.
-        if held.count(b'"') % 2 == 0 or len(held) > LONGEST_LINE:
-            yield first, held
-            held = b""
+        if quotes % 2 == 0 or length > LONGEST_LINE:
+            yield first, b"".join(held)
+            held, quotes, length = [], 0, 0
     if held:
-        yield first, held
+        yield first, b"".join(held)
 
 
 class CsvReader(TableReader):
@@ -60,7 +63,7 @@ class CsvReader(TableReader):
         reading = self.reading
         if reading.separator is not None:
             return reading.separator
-        if reading.format == "tsv" or ".tsv" in Path(str(self.path)).suffixes:
+        if reading.format == "tsv" or ".tsv" in str(self.path).lower():
             return "\t"
         bare = re.sub(rb'"[^"]*"', b"", header).decode("latin-1")
         return max(SEPARATORS, key=bare.count)
@@ -123,7 +126,7 @@ class CsvReader(TableReader):
         with io.BytesIO(head) as text:
             first = csv.read_csv(text, **options)
         for name in self.feature_names:
-            found = type_of_text(first.column(name).combine_chunks())
+            found = type_of_text(first.column(name).combine_chunks(), self.reading.decimal)
             self.types.setdefault(name, found)
         return {name: self.types[name] for name in self.feature_names}
 
@@ -176,8 +179,12 @@ class CsvReader(TableReader):
         for row in sorted(faults):
             self._note(f", data row {first + row}: {faults[row]}")
         kept = batch.filter(pa.array(good))
-        columns = [pc.cast(self._pointed(kept.column(n)), types[n]) for n in kept.schema.names]
+        columns = [self._typed(kept.column(name), types[name]) for name in kept.schema.names]
         return pa.RecordBatch.from_arrays(columns, names=kept.schema.names)
+
+    def _typed(self, values: Any, kind: Any) -> Any:
+        """Texts of which each is of a type, in that type."""
+        return values if pa.types.is_string(kind) else pc.cast(self._pointed(values), kind)
 
     def _faults_of(self, values: Any, name: str, kind: Any) -> dict[int, str]:
         """Row -> what is wrong with it, of the values that are not of a type."""

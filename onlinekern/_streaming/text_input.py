@@ -27,9 +27,12 @@ class Begun:
         self._handle, self._name = handle, name
         self.head, self._ended, self._given = b"", False, 0
 
-    def extend(self, lines: int) -> None:
-        """Read until the head has so many lines, or all there are up to `CHUNK_BYTES`."""
+    def extend(self, lines: int, least_bytes: int | None = None) -> None:
+        """Read until the head has so many lines, or all there are up to `CHUNK_BYTES`; or until it
+        has so many bytes that are no blanks."""
         while not self._ended:
+            if least_bytes is not None and len(self.head.lstrip()) >= least_bytes:
+                return
             enough = self.head.count(b"\n") >= lines
             if enough or (b"\n" in self.head and len(self.head) >= CHUNK_BYTES):
                 return
@@ -107,11 +110,13 @@ class TextInput:
             return begun.lines()
 
     def looks_like(self) -> str:
-        """The format, by the first bytes: "arrow", "jsonl" or "csv"."""
-        head = self.head(1)
-        if head.startswith(ARROW_STREAM):
+        """The format of standard input, by its first bytes: "arrow", "jsonl" or "csv"."""
+        begun, _ = self._standard_input()
+        # Of binary data a line may be without end.
+        begun.extend(1, least_bytes=len(ARROW_STREAM))
+        if begun.head.startswith(ARROW_STREAM):
             return "arrow"
-        return "jsonl" if head.lstrip().startswith(b"{") else "csv"
+        return "jsonl" if begun.head.lstrip().startswith(b"{") else "csv"
 
     @contextmanager
     def open(self) -> Iterator[Any]:

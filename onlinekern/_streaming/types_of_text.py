@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pyarrow as pa
@@ -21,23 +22,25 @@ def type_of_kind(kind: str) -> Any:
     return TYPES.get(kind, pa.string())
 
 
-def type_of_text(values: Any) -> Any:
+def type_of_text(values: Any, decimal: str) -> Any:
     """The type in which a column of text is read, by how its first values look.
 
     A column of numbers with a few words among them is one of numbers, with a few faults.
+    `decimal` stands before their decimals.
     """
     kind = values.type
     if pa.types.is_boolean(kind):
         return kind
     if pa.types.is_string(kind):
         there = values.drop_null()
-        for pattern, of_these in ((NUMBER, pa.float64()), (BOOLEAN, pa.bool_())):
+        number = NUMBER.replace(r"\.", re.escape(decimal))
+        for pattern, of_these in ((number, pa.float64()), (BOOLEAN, pa.bool_())):
             count = pc.sum(pc.match_substring_regex(there, pattern)).as_py() or 0
             if count > NEARLY_ALL * len(there):
                 return of_these
         return kind
-    number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-    return pa.float64() if number else pa.string()
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    return pa.float64() if is_number else pa.string()
 
 
 def type_of_values(values: list[Any]) -> Any:
