@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from onlinekern.mapped import FOGDRegressor as FOGDRegressor
     from onlinekern.mapped import NOGDClassifier as NOGDClassifier
     from onlinekern.mapped import NOGDRegressor as NOGDRegressor
+    from onlinekern.merging import merge as merge
     from onlinekern.olla import OLLAClassifier as OLLAClassifier
     from onlinekern.olla import OLLARegressor as OLLARegressor
     from onlinekern.oskl import OSKLClassifier as OSKLClassifier
@@ -99,12 +100,14 @@ _MODULES = {
     "core",
     "evaluate",
     "extending",
+    "merging",
     "pipeline",
     "plotting",
     "streams",
 }
 _MODULE_OF = {name: module for module, names in _PUBLIC_CLASSES.items() for name in names}
-_MODULE_OF |= dict.fromkeys(_PIPELINE, "pipeline") | {"register": "_saving.foreign"}
+_MODULE_OF |= dict.fromkeys(_PIPELINE, "pipeline")
+_MODULE_OF |= {"merge": "merging", "register": "_saving.foreign"}
 
 __all__ = sorted([*_MODULE_OF, "all_estimators", "get_include", "load", "show_config"])
 

@@ -80,7 +80,7 @@ def test_type_checkers_see_the_same_names():
     }
     classes = onlinekern._registry.PUBLIC_CLASSES
     others = {("onlinekern.pipeline", name) for name in ("StreamPipeline", "make_stream_pipeline")}
-    others.add(("onlinekern._saving.foreign", "register"))
+    others |= {("onlinekern._saving.foreign", "register"), ("onlinekern.merging", "merge")}
     names = {(f"onlinekern.{key}", name) for key in classes for name in classes[key]}
     assert seen == names | others
 
