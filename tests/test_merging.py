@@ -18,8 +18,8 @@ N = 360
 CUTS = [120, 200, 290]
 # Whose merged model is a linear function of the models: nothing has to leave.
 LINEAR = [
-    "FOGDClassifier", "FOGDRegressor", "KLMSRegressor", "KernelMeanDetector", "KernelOGDClassifier",
-    "KernelOGDRegressor", "KernelPAClassifier", "KernelPARegressor", "KernelPegasosClassifier",
+    "FOGDClassifier", "FOGDRegressor", "KLMSRegressor", "KernelOGDClassifier", "KernelOGDRegressor",
+    "KernelPAClassifier", "KernelPARegressor", "KernelPegasosClassifier",
     "KernelPerceptronClassifier", "OGDClassifier", "OGDRegressor", "OSKLClassifier",
     "PAClassifier", "PARegressor", "PegasosClassifier", "PerceptronClassifier", "SDROGDClassifier",
     "SPAClassifier", "SPARegressor",
@@ -89,13 +89,8 @@ def test_models_that_learnt_alone_merge(name):
 
 @pytest.mark.parametrize("name", LINEAR)
 def test_functions_are_averaged_by_their_samples(name):
-    if name == "KernelMeanDetector":
-        pytest.skip("has no targets; see test_means_are_exact")
-    _, models, (X, _) = (
-        taught(name, first=False, budget=None)
-        if hasattr(CLASSES[name], "budget")
-        else taught(name, first=False)
-    )
+    unbounded = {"budget": None} if hasattr(CLASSES[name], "budget") else {}
+    _, models, (X, _) = taught(name, first=False, **unbounded)
     counts = np.array([model.n_seen_ for model in models])
     values = [values_in_units(model, X) for model in models]
     expected = sum(n / counts.sum() * v for n, v in zip(counts, values, strict=True))
@@ -112,8 +107,6 @@ def values_in_units(model, X):
 
 @pytest.mark.parametrize("name", [*LINEAR, *ADDED])
 def test_merging_is_associative(name):
-    if name == "KernelMeanDetector":
-        pytest.skip("has no targets; see test_means_are_exact")
     unbounded = {"budget": None} if hasattr(CLASSES[name], "budget") else {}
     base, models, (X, _) = taught(name, **unbounded)
     whole = scores_of(merge(models, base=base), X)
@@ -302,7 +295,7 @@ def test_what_does_not_fit_is_refused():
         ([one, StandardScaler()], {}, TypeError, "estimators of onlinekern"),
         ([one, two[0]], {}, ValueError, "one class"),
         (two, {}, ValueError, "C=1.0 and C=0.3"),
-        ([one, ok.SPAClassifier(gamma=0.4)], {}, NotFittedError, ""),
+        ([one, ok.SPAClassifier(gamma=0.4)], {}, NotFittedError, "not fitted"),
         ([one, one], {"weights": [1.0]}, ValueError, "weights must be 2"),
         ([one, one], {"weights": [1.0, 0.0]}, ValueError, "weights must be 2"),
         ([one, deepcopy(one).fit(X, y == "yes")], {}, ValueError, "classes_"),
