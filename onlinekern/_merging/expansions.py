@@ -6,7 +6,7 @@ Where they are more than the budget, the learner's own policy decides who stays:
 of the union, those from the beginning of the streams first, are given to it one by one, as if a
 rule had found their coefficients. `RefuseWhenFull` keeps the largest. A policy that would drop the
 others says only who stays: f is then projected onto their span, which no choice of coefficients
-betters.
+betters. So it is up to 4,096 support vectors; of larger budgets the rest is dropped.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from onlinekern.core.budgets.eviction import OldestEviction, RandomEviction
 from onlinekern.core.budgets.forgetron import ShrinkingEviction
 from onlinekern.core.budgets.policy import Budget, RefuseWhenFull
 from onlinekern.core.budgets.projectron import Projectron
+from onlinekern.core.budgets.quantisation import Quantise
 from onlinekern.core.budgets.removal_projection import Removal
 from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.models.dual_sgd import DualSpace, FeatureMerging
@@ -37,11 +38,19 @@ from onlinekern.core.models.union import kernel_values, take_in
 
 # On the diagonal of kernel matrices that are inverted, relative to it; as in `tracker`.
 JITTER = {8: 1e-6, 4: 1e-5}
+# Support vectors up to which functions are projected: a matrix of 128 MiB, in about a second.
+MOST_PROJECTED = 4096
+# Of the projection, relative to kappa(x, x): without it coefficients become large and cancel out,
+# and the policy then evicts one of a pair. Chosen by benchmarks/merging.py.
+RIDGE = 0.01
+# Rows whose kernel values are held at the same time.
+CHUNK = 4096
 # Policies of which only who stays counts; whoever leaves is projected onto those who stay.
 DROPPING = (
     CheapestReplacement,
     OldestEviction,
     Projectron,
+    Quantise,
     RandomEviction,
     RefuseWhenFull,
     Removal,
@@ -191,11 +200,13 @@ def project(whole: Expansion, support: SupportSet, fresh: Opened) -> Floats:
         places = {key: place for place, key in enumerate(whole.names())}
         own = replace(whole, rows=rows)
         found[:, slots] = whole.coefficients[:, [places[key] for key in own.names()]]
+    elif len(slots) > MOST_PROJECTED:
+        return np.asarray(state["scale"] * state["values"])
     else:
         gram = kernel_values(support, rows)[:, slots]
         gram = (gram + gram.T) / 2
-        wanted = whole.coefficients @ kernel_values(support, whole.rows)[:, slots]
-        gram[np.diag_indices(len(gram))] += JITTER[support.itemsize] * np.diagonal(gram).mean()
+        wanted = values_of(whole, support)[:, slots]
+        gram[np.diag_indices(len(gram))] += RIDGE * np.diagonal(gram).mean()
         found[:, slots] = scipy.linalg.solve(gram, wanted.T, assume_a="pos").T
         if "damage" in (learnt := fresh.arguments[3].arguments[2]["learnt"]):
             # The Forgetron's margins: terms that came in with a support vector or later.
@@ -203,6 +214,15 @@ def project(whole: Expansion, support: SupportSet, fresh: Opened) -> Floats:
             learnt.update(values=margins, companions=0 * margins, scale=1.0)
     state["values"] = found / state["scale"]
     return found
+
+
+def values_of(whole: Expansion, support: SupportSet) -> Floats:
+    """The values of an expansion at support vectors, by slot, ndarray of shape (n_outputs, n)."""
+    values = np.zeros((len(whole.coefficients), support.n))
+    for first in range(0, len(whole), CHUNK):
+        part = slice(first, first + CHUNK)
+        values += whole.coefficients[:, part] @ kernel_values(support, whole.rows[part])
+    return values
 
 
 def finished(mix: Mix, parts: list[Opened], base: Opened | None, fresh: Opened) -> Opened:
