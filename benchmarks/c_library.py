@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 
-def compiled(source, *include):
+def compiled(source, *include, load=ctypes.PyDLL):
     """Compile a C file with the system's C compiler (variable CC) at -O2, and load it.
 
     Parameters
@@ -17,11 +17,12 @@ def compiled(source, *include):
     source : path
     *include : path
         Folders of headers.
+    load : ctypes.PyDLL or ctypes.CDLL
+        Functions are called with the GIL, or without it.
 
     Returns
     -------
-    ctypes.PyDLL
-        Its functions are called with the GIL.
+    ctypes.CDLL
 
     Raises
     ------
@@ -36,4 +37,4 @@ def compiled(source, *include):
         library = Path(folder) / f"{Path(source).stem}.so"
         command = [*compiler, "-O2", "-shared", "-fPIC", *folders, "-o", library, source, "-lm"]
         subprocess.run(command, check=True)
-        return ctypes.PyDLL(str(library))
+        return load(str(library))

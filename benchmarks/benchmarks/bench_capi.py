@@ -44,10 +44,10 @@ class Capi(common.Warm):
         self.through_c.learn(self.X, self.y)
 
     def time_learn_one(self, *_):
-        self.through_c.learn_each(self.X, self.y)
+        self.through_c.each(self.X, self.y)
 
     def time_score_one(self, *_):
-        self.through_c.score_each(self.X, self.out)
+        self.through_c.each(self.X, self.y, self.out)
 
     def time_scores(self, *_):
         self.through_c.score(self.X, self.out)
@@ -76,7 +76,7 @@ class Capi(common.Warm):
 
     def track_ratio_learn_one(self, *_):
         return self.ratio(
-            lambda model: model.learn_each(self.X, self.y),
+            lambda model: model.each(self.X, self.y),
             lambda estimator: bench_one.learn_each(estimator, self.samples),
         )
 
@@ -89,7 +89,7 @@ class Capi(common.Warm):
         def score_each(estimator):
             scores[:] = [estimator.score_one(x) for x, _ in self.samples]
 
-        ratio = self.ratio(lambda model: model.score_each(self.X, self.out), score_each)
+        ratio = self.ratio(lambda model: model.each(self.X, self.y, self.out), score_each)
         np.testing.assert_array_equal(self.out, scores)
         return ratio
 

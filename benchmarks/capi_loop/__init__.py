@@ -2,6 +2,7 @@
 
 import ctypes
 import functools
+import sysconfig
 import weakref
 from pathlib import Path
 
@@ -35,6 +36,21 @@ class Matrix(ctypes.Structure):
     ]
 
 
+class Work(ctypes.Structure):
+    """`work` of capi_loop.c."""
+
+    _fields_ = [
+        ("learn_one", ctypes.c_void_p),
+        ("scores", ctypes.c_void_p),
+        ("model", ctypes.c_void_p),
+        ("X", ctypes.POINTER(Matrix)),
+        ("y", ctypes.c_void_p),
+        ("out", ctypes.c_void_p),
+        ("attached", ctypes.c_int),
+        ("status", ctypes.c_int),
+    ]
+
+
 def matrix_of(X):
     """Return the `ok_matrix` of an array or a CSR matrix, which must outlive it."""
     dense = not sparse.issparse(X)
@@ -63,8 +79,9 @@ def function(verb, result, *arguments):
 
 @functools.cache
 def loops():
-    """The compiled loops."""
-    return compiled(SOURCE, onlinekern.get_include())
+    """The compiled loops, called without the GIL, as a C program calls."""
+    include = onlinekern.get_include(), sysconfig.get_path("include")
+    return compiled(SOURCE, *include, load=ctypes.CDLL)
 
 
 class Model:
@@ -89,22 +106,30 @@ class Model:
         matrix = matrix_of(X)
         check(self.all_at_once(self.address, ctypes.byref(matrix), y.ctypes.data, None, None))
 
-    def learn_each(self, X, y):
-        """ok_learn_one for every row."""
-        verb, matrix = ctypes.c_void_p(address_of("ok_learn_one")), matrix_of(X)
-        learn_each = loops().learn_each
-        check(learn_each(verb, self.address, ctypes.byref(matrix), ctypes.c_void_p(y.ctypes.data)))
-
     def score(self, X, out):
         """ok_scores."""
         matrix = matrix_of(X)
         check(self.all_scores(self.address, ctypes.byref(matrix), out.ctypes.data, len(out)))
 
-    def score_each(self, X, out):
-        """ok_scores for every row, of a model with one output."""
-        verb, matrix = ctypes.c_void_p(address_of("ok_scores")), matrix_of(X)
-        place = ctypes.c_void_p(out.ctypes.data)
-        check(loops().score_each(verb, self.address, ctypes.byref(matrix), place))
+    def each(self, X, y, out=None):
+        """ok_learn_one for every row, or ok_scores into `out`, of a model with one output."""
+        check(loops().each(ctypes.byref(self.work(X, y, out))))
+
+    def each_in_thread(self, X, y, out=None, attached=False):
+        """The same in a thread that Python does not know, or that is `attached` all the time."""
+        check(loops().each_in_thread(ctypes.byref(self.work(X, y, out, attached))))
+
+    def work(self, X, y, out, attached=False):
+        """Return what the loops need; the arrays must outlive it."""
+        return Work(
+            address_of("ok_learn_one"),
+            address_of("ok_scores"),
+            self.address,
+            ctypes.pointer(matrix_of(X)),
+            None if y is None else y.ctypes.data,
+            None if out is None else out.ctypes.data,
+            attached,
+        )
 
 
 def check(status):
