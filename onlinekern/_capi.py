@@ -16,7 +16,8 @@ from onlinekern._outliers import OnlineOutlierDetector
 from onlinekern._registry import all_estimators
 from onlinekern._saving import from_bytes, to_bytes
 from onlinekern._saving import load as saved_estimator
-from onlinekern._tasks import Classifier, Regressor
+from onlinekern._tasks import Classifier, OnlineClassifier, OnlineRegressor, Regressor
+from onlinekern._threads import SingleThreadedBlas
 from onlinekern._typing import Array
 from onlinekern._validation import NUMBERS, same_labels
 from onlinekern._warm_up import is_warming_up
@@ -161,6 +162,27 @@ def learn(estimator: Any, X: Any, y: Any, weight: Any, predictions: Any) -> None
         estimator.partial_fit(X, y, sample_weight=weight, **first)
     else:
         predictions[:] = estimator.partial_fit_predict(X, y, sample_weight=weight, **first)
+
+
+def way_of(cls: type) -> tuple[bool, ...]:
+    """What the models of a class of estimators do with single rows by themselves: `one_row.Way`.
+
+    Each method that Python would call must be the one whose work `one_row` does.
+    """
+
+    def has(name: str, *owners: Any) -> bool:
+        return any(getattr(cls, name, None) is getattr(owner, name) for owner in owners)
+
+    learns = has("learn_one", OnlineClassifier, OnlineRegressor)
+    scores = has("score_one", Learner) and has("_scores", Learner)
+    classifies = has("predict", Classifier) and has("_winners", Classifier)
+    return (
+        learns and has("_learn_one", OnlineEstimator, SingleThreadedBlas),
+        issubclass(cls, Classifier),
+        issubclass(cls, SingleThreadedBlas),
+        scores,
+        scores and (classifies or has("predict", Regressor)),
+    )
 
 
 def learns_singly(estimator: Any) -> bool:

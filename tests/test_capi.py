@@ -12,7 +12,7 @@ from learners import CLASSES, data, width
 from scipy import sparse
 from sklearn.base import is_classifier, is_outlier_detector, is_regressor
 
-from onlinekern import KernelPAClassifier, SPAClassifier, all_estimators, load
+from onlinekern import KernelPAClassifier, SPAClassifier, _capi, all_estimators, load
 from onlinekern._saving import from_bytes, to_bytes
 
 ESTIMATORS = dict(all_estimators())
@@ -50,6 +50,9 @@ def assert_same_answers(model, twin, X, as_matrix, equal, n_classes=3):
     first = np.full(expected[0].size, np.nan)
     model.scores(as_matrix(X[:1]), address(first), len(first))
     equal(first, np.ravel(decide(X[:1])))
+    for i in range(0, n, 9):
+        model.predict(as_matrix(X[i : i + 1]), address(predictions))
+        equal(predictions[:1], twin.predict(X[i : i + 1]).astype(float))
     mistakes = twin.n_mistakes_ if is_classifier(twin) else -1
     numbers = twin.n_seen_, mistakes, getattr(twin, "n_support_", 0), X.shape[1], len(first)
     assert model.counts() == (*numbers, n_classes if is_classifier(twin) else 0)
@@ -148,6 +151,63 @@ def test_files(verbs, as_matrix, equal, same_state, tmp_path):
     same_state(loaded, twin)
     assert model.save() == (tmp_path / "model ä.okn").read_bytes()
     assert [path.name for path in tmp_path.iterdir()] == ["model ä.okn"]
+
+
+def stored(rows, i):
+    """The arguments of the calls that take the stored elements of a row of a CSR matrix."""
+    part = slice(rows.indptr[i], rows.indptr[i + 1])
+    values, columns = rows.data[part].copy(), rows.indices[part].copy()
+    return address(values), address(columns), len(values), rows.shape[1], values.itemsize
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "name", ["SPAClassifier", "PARegressor", "SPAOneClass", "StreamClassifier"]
+)
+def test_stored_elements_are_a_row(verbs, name, dtype, stream, as_matrix, equal):
+    """The model learns float64 rows first: float32 ones are converted."""
+    X, y = stream_of(name, stream, "csr")
+    rows = X.astype(dtype)
+    model, other = (pair(verbs, name)[0] for _ in range(2))
+    for each in (model, other):
+        announce(each, ESTIMATORS[name]())
+        each.learn(as_matrix(X[:30]), address(y))
+    scores = np.full((2, 3), np.nan)
+    for i in range(30, 60):
+        model.score_one_sparse(*stored(rows, i), address(scores), 3)
+        other.scores(as_matrix(rows[i : i + 1]), address(scores[1]), 3)
+        equal(scores[0], scores[1])
+        model.learn_one_sparse(*stored(rows, i), y[i])
+        other.learn_one(as_matrix(rows[i : i + 1]), y[i])
+    assert np.isfinite(scores[0, 0])
+    assert model.counts() == other.counts()
+
+
+def test_single_rows_need_no_python(verbs, stream, as_matrix, monkeypatch):
+    """Those of the model's dtype, dense or sparse, after the first ones."""
+    X, y = stream("ovr")
+    cases = [("SPAClassifier", "csr"), ("AROWClassifier", "dense"), ("FOGDClassifier", "float32")]
+    models = []
+    for name, layout in cases:
+        model, twin = pair(verbs, name)
+        announce(model, twin)
+        rows = LAYOUTS[layout](X)
+        model.learn(as_matrix(rows), address(y.astype(float)))
+        models.append((model, as_matrix(rows[5:6])))
+
+    def fail(*arguments):
+        raise AssertionError("Python was called")
+
+    for name in ("learn", "learn_one", "scores", "score_one", "predict"):
+        monkeypatch.setattr(_capi, name, fail)
+    out = np.empty(3)
+    for model, row in models:
+        model.learn_one(row, y[5])
+        model.scores(row, address(out), 3)
+        model.predict(row, address(out))
+        assert out[0] in LABELS
+    with pytest.raises(verbs.Failure, match="Python was called"):
+        model.scores(as_matrix(X[5:6]), address(out), 3)  # of another dtype
 
 
 def test_rows_of_a_larger_sparse_matrix(verbs, as_matrix, equal):
@@ -261,6 +321,25 @@ def test_models_and_calls_leave_nothing_behind(verbs, as_matrix):
     saved = work()
     verbs.Model.load(address(saved), len(saved))
     assert alive() == models
+
+
+def test_attached_threads(verbs, as_matrix, equal):
+    """A thread that is attached, or that Python knows, computes as before; detaching may repeat."""
+    X, y = samples(60)
+    model = verbs.Model.new(b"SPAClassifier", b"gamma=0.4 random_state=7")
+    model.fit(as_matrix(X), address(y))
+
+    def scores():
+        out = np.empty(60)
+        model.scores(as_matrix(X), address(out), 60)
+        return out
+
+    expected = scores()
+    with ThreadPoolExecutor(1) as pool:
+        answers = [*verbs.attached(scores), *pool.submit(verbs.attached, scores).result()]
+    assert len(answers) == 6
+    for answer in answers:
+        equal(answer, expected)
 
 
 def test_threads_have_models_and_errors_of_their_own(verbs, as_matrix, equal):

@@ -137,6 +137,7 @@ def test_misaligned_memory(verbs, learnt, as_matrix, same_state, field):
     assert_refused(verbs, learnt, bad, "multiple of its elements' size", same_state)
 
 
+COLUMN = address(np.array([4], np.int32))
 BAD_CALLS = {
     "columns": (lambda m, X, y: m.learn(X(n_columns=2), y), "X has 2 features"),
     "columns of one": (lambda m, X, y: m.learn_one(X(n_rows=1, n_columns=2), 1), "2 features"),
@@ -159,6 +160,17 @@ BAD_CALLS = {
     "no classes": (lambda m, X, y: m.set_classes(0, 2), "classes is NULL"),
     "minus a class": (lambda m, X, y: m.set_classes(y, -2), "the size of classes is negative"),
     "no room for classes": (lambda m, X, y: m.classes(y, 1), "has room for 1 numbers, 2 are"),
+    "stored elements": (lambda m, X, y: m.learn_one_sparse(0, y, 1, 3, 8, 1), "columns is NULL"),
+    "columns of them": (lambda m, X, y: m.learn_one_sparse(y, 0, 1, 3, 8, 1), "columns is NULL"),
+    "minus one": (lambda m, X, y: m.score_one_sparse(y, y, -1, 3, 8, y, 1), "n_stored must be"),
+    "too many": (lambda m, X, y: m.learn_one_sparse(y, y, 2**31, 3, 8, 1), "n_stored must be"),
+    "far column": (lambda m, X, y: m.learn_one_sparse(y, COLUMN, 1, 3, 8, 1), "row 0 of X"),
+    "wide row": (lambda m, X, y: m.score_one_sparse(y, COLUMN, 1, 9, 8, y, 1), "x has 9 features"),
+    "dtype of one": (lambda m, X, y: m.learn_one_sparse(y, COLUMN, 1, 9, 2, 1), "dtype of X"),
+    "no room for one": (lambda m, X, y: m.scores(X(n_rows=1), y, 0), "has room for 0 numbers"),
+    "no score": (lambda m, X, y: m.scores(X(n_rows=1), 0, 1), "scores is NULL"),
+    "misaligned score": (lambda m, X, y: m.scores(X(n_rows=1), y + 1, 1), "elements' size"),
+    "no prediction": (lambda m, X, y: m.predict(X(n_rows=1), 0), "predictions is NULL"),
     "nowhere to save": (lambda m, X, y: m.save_nowhere(), "data or size is NULL"),
 }
 

@@ -8,14 +8,17 @@ from libc.stdint cimport int32_t, uintptr_t
 from onlinekern.core.capi cimport (
     ONLINEKERN_ABI,
     ok_abi,
+    ok_attach_thread,
     ok_check,
     ok_classes,
+    ok_detach_thread,
     ok_fit,
     ok_free,
     ok_free_bytes,
     ok_last_error,
     ok_learn,
     ok_learn_one,
+    ok_learn_one_sparse,
     ok_load,
     ok_load_file,
     ok_matrix,
@@ -30,6 +33,7 @@ from onlinekern.core.capi cimport (
     ok_predict,
     ok_save,
     ok_save_file,
+    ok_score_one_sparse,
     ok_scores,
     ok_set_classes,
 )
@@ -52,6 +56,18 @@ def last_error():
 def check(name, parameters):
     message = ok_check(name, parameters)
     return None if message == NULL else message.decode()
+
+
+def attached(work):
+    """Call a function while this thread is attached twice, once before and once after."""
+    ok_detach_thread()
+    results = [work()]
+    for _ in range(2):
+        succeed(ok_attach_thread())
+    results.append(work())
+    for _ in range(3):
+        ok_detach_thread()
+    return [*results, work()]
 
 
 cdef int succeed(int code) except -1:
@@ -170,6 +186,22 @@ cdef class Model:
         cdef int code
         with nogil:
             code = ok_learn_one(self.model, sample, y)
+        succeed(code)
+
+    def learn_one_sparse(self, uintptr_t values, uintptr_t columns, ptrdiff_t n_stored,
+                         ptrdiff_t n_columns, int dtype, double y):
+        cdef int code
+        with nogil:
+            code = ok_learn_one_sparse(self.model, <const void *> values, <const int32_t *> columns,
+                                       n_stored, n_columns, dtype, y)
+        succeed(code)
+
+    def score_one_sparse(self, uintptr_t values, uintptr_t columns, ptrdiff_t n_stored,
+                         ptrdiff_t n_columns, int dtype, uintptr_t scores, ptrdiff_t size):
+        cdef int code
+        with nogil:
+            code = ok_score_one_sparse(self.model, <const void *> values, <const int32_t *> columns,
+                                       n_stored, n_columns, dtype, <double *> scores, size)
         succeed(code)
 
     def scores(self, Matrix X, uintptr_t scores, ptrdiff_t size):

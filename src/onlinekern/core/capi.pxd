@@ -3,23 +3,13 @@
 from libc.stddef cimport ptrdiff_t
 from libc.stdint cimport int32_t, int64_t
 
+from onlinekern.core.samples.c_rows cimport OK_FLOAT32, OK_FLOAT64, ok_dtype, ok_matrix
+
 cdef extern from "onlinekern/onlinekern.h" nogil:
     const int ONLINEKERN_ABI
 
     ctypedef struct ok_model:
         pass
-
-    enum ok_dtype:
-        OK_FLOAT32
-        OK_FLOAT64
-
-    ctypedef struct ok_matrix:
-        const void *values
-        const int32_t *indices
-        const int32_t *indptr
-        ptrdiff_t n_rows
-        ptrdiff_t n_columns
-        int dtype
 
     enum ok_status:
         OK_SUCCESS
@@ -31,6 +21,8 @@ cdef extern from "onlinekern/onlinekern.h" nogil:
 
 cdef int ok_abi() noexcept nogil
 cdef const char *ok_last_error() noexcept nogil
+cdef int ok_attach_thread() noexcept nogil
+cdef void ok_detach_thread() noexcept nogil
 
 cdef const char *ok_check(const char *estimator, const char *parameters) noexcept nogil
 cdef ok_model *ok_new(const char *estimator, const char *parameters) noexcept nogil
@@ -48,9 +40,15 @@ cdef int ok_fit(ok_model *model, const ok_matrix *X, const double *y,
 cdef int ok_learn(ok_model *model, const ok_matrix *X, const double *y, const double *weight,
                   double *predictions) noexcept nogil
 cdef int ok_learn_one(ok_model *model, const ok_matrix *x, double y) noexcept nogil
+cdef int ok_learn_one_sparse(ok_model *model, const void *values, const int32_t *columns,
+                             ptrdiff_t n_stored, ptrdiff_t n_columns, int dtype,
+                             double y) noexcept nogil
 
 cdef int ok_scores(const ok_model *model, const ok_matrix *X, double *scores,
                    ptrdiff_t size) noexcept nogil
+cdef int ok_score_one_sparse(const ok_model *model, const void *values, const int32_t *columns,
+                             ptrdiff_t n_stored, ptrdiff_t n_columns, int dtype, double *scores,
+                             ptrdiff_t size) noexcept nogil
 cdef int ok_predict(const ok_model *model, const ok_matrix *X, double *predictions) noexcept nogil
 
 cdef int64_t ok_n_seen(const ok_model *model) noexcept nogil

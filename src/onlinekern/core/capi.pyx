@@ -1,49 +1,28 @@
 """The public C interface: free functions over opaque models, for C and Cython programs.
 
 An `ok_model` is a reference to a Python estimator, so this module alone imports the Python package.
-A function here takes the GIL, wraps the caller's memory in arrays, calls its counterpart in
-`onlinekern/_capi.py`, and turns an exception into an error code. The caller need not hold the GIL,
-and no exception leaves a function.
-
-The arrays are views: nothing is copied, they are read-only unless `written`, and they are dropped
-when the call ends. Wrong pointers and sizes are reported as errors before they are used.
+A function here takes the GIL, wraps the caller's memory in arrays (`samples.c_rows`), calls its
+counterpart in `onlinekern/_capi.py`, and turns an exception into an error code. The caller need not
+hold the GIL, and no exception leaves a function. A single row goes to the model itself, without
+arrays, where `one_row` can take it there.
 """
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.ref cimport PyObject, Py_DECREF, Py_INCREF
 from libc.stddef cimport ptrdiff_t
-from libc.stdint cimport int32_t, int64_t, uintptr_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
-import numpy as np
-import scipy.sparse as sp
-
-from onlinekern.core.samples.rows cimport Samples
+from onlinekern.core.one_row cimport Way, learn_row, predict_row, score_row
+from onlinekern.core.samples.c_rows cimport check_aligned, matrix_of, sample_of, view_of
 
 from onlinekern import _capi
 
 cnp.import_array()
 
-cdef ptrdiff_t MOST_BYTES = np.iinfo(np.intp).max
-
-
-cdef int check_aligned(const void *data, size_t size) except -1:
-    """Raise ValueError unless the address is a multiple of the element size."""
-    if <uintptr_t> data % size != 0:
-        raise ValueError("an array does not begin at a multiple of its elements' size")
-    return 0
-
-
-cdef object view_of(const void *data, ptrdiff_t n, int kind, bint written=False):
-    """A one-dimensional array over n elements in the memory of the caller."""
-    cdef cnp.npy_intp length = n
-    if n == 0:
-        return np.empty(0, cnp.PyArray_DescrFromType(kind))
-    array = cnp.PyArray_SimpleNewFromData(1, &length, kind, <void *> data)
-    if not written:
-        cnp.PyArray_CLEARFLAGS(array, cnp.NPY_ARRAY_WRITEABLE)
-    return array
+# Class of estimators -> its `Way` with single rows.
+cdef dict WAYS = {}
 
 
 cdef object numbers(const double *data, ptrdiff_t n, str name, bint written=False):
@@ -61,103 +40,6 @@ cdef object optional(const double *data, ptrdiff_t n, bint written=False):
     return None if data == NULL else numbers(data, n, "an array", written)
 
 
-cdef ptrdiff_t bad_row(const ok_matrix *X) noexcept nogil:
-    """The first row of a CSR matrix that is not within its arrays; -1 if all are."""
-    cdef ptrdiff_t i
-    cdef int32_t k
-    for i in range(X.n_rows):
-        if X.indptr[i] < 0 or X.indptr[i + 1] < X.indptr[i]:
-            return i
-        if X.indptr[i + 1] > X.indptr[i] and (X.indices == NULL or X.values == NULL):
-            return i
-        for k in range(X.indptr[i], X.indptr[i + 1]):
-            if X.indices[k] < 0 or X.indices[k] >= X.n_columns:
-                return i
-    return -1
-
-
-cdef object sparse_of(const ok_matrix *X):
-    """A CSR matrix over the arrays of the caller, which have been checked."""
-    cdef ptrdiff_t first = X.indptr[0], count = X.indptr[X.n_rows] - first
-    values = view_of(<const char *> X.values + first * X.dtype, count, kind_of(X))
-    indices = view_of(X.indices + first, count, cnp.NPY_INT32)
-    indptr = view_of(X.indptr, X.n_rows + 1, cnp.NPY_INT32)
-    if first > 0:
-        indptr = indptr - np.int32(first)
-    return sp.csr_matrix((values, indices, indptr), shape=(X.n_rows, X.n_columns), copy=False)
-
-
-cdef Samples pointers_to_row(const ok_matrix *x):
-    """The only row of a CSR matrix, which has been checked; None if its columns do not ascend."""
-    cdef Samples samples = Samples()
-    cdef ptrdiff_t first = x.indptr[0], count = x.indptr[1] - first, k
-    cdef int32_t *starts
-    for k in range(1, count):
-        if x.indices[first + k] <= x.indices[first + k - 1]:
-            return None
-    samples.packed = malloc(2 * sizeof(int32_t))
-    if samples.packed == NULL:
-        raise MemoryError("no memory for one sample")
-    starts = <int32_t *> samples.packed
-    starts[0], starts[1] = 0, <int32_t> count
-    samples.rows.values = <const char *> x.values + first * x.dtype
-    samples.rows.columns = x.indices + first
-    samples.rows.starts = starts
-    samples.rows.n, samples.rows.d, samples.rows.itemsize = 1, x.n_columns, x.dtype
-    return samples
-
-
-cdef int kind_of(const ok_matrix *X) noexcept:
-    return cnp.NPY_FLOAT32 if X.dtype == OK_FLOAT32 else cnp.NPY_FLOAT64
-
-
-cdef int check_matrix(const ok_matrix *X) except -1:
-    """Raise ValueError for a matrix that cannot be read."""
-    cdef ptrdiff_t row
-    if X == NULL:
-        raise ValueError("X is NULL")
-    if X.n_rows < 0 or X.n_columns < 0:
-        raise ValueError(f"X is of {X.n_rows} x {X.n_columns} elements")
-    if X.dtype != OK_FLOAT32 and X.dtype != OK_FLOAT64:
-        raise ValueError(f"the dtype of X must be OK_FLOAT32 or OK_FLOAT64, got {X.dtype}")
-    check_aligned(X.values, X.dtype)
-    check_aligned(X.indices, sizeof(int32_t))
-    check_aligned(X.indptr, sizeof(int32_t))
-    if X.indptr != NULL:
-        with nogil:
-            row = bad_row(X)
-        if row >= 0:
-            raise ValueError(f"row {row} of X: indptr must be >= 0 and not descend, indices must "
-                             f"be within 0 ... n_columns - 1 = {X.n_columns - 1}")
-        return 0
-    if X.indices != NULL:
-        raise ValueError("X has indices but no indptr")
-    if X.n_columns > 0 and X.n_rows > MOST_BYTES // X.dtype // X.n_columns:
-        raise ValueError(f"X is of {X.n_rows} x {X.n_columns} elements, more than there is memory")
-    if X.values == NULL and X.n_rows * X.n_columns > 0:
-        raise ValueError("the values of X are NULL")
-    return 0
-
-
-cdef object matrix_of(const ok_matrix *X):
-    """A matrix over the arrays of the caller, dense or CSR."""
-    check_matrix(X)
-    if X.indptr != NULL:
-        return sparse_of(X)
-    return view_of(X.values, X.n_rows * X.n_columns, kind_of(X)).reshape(X.n_rows, X.n_columns)
-
-
-cdef object sample_of(const ok_matrix *x):
-    """The only row of a matrix, as `learn_one` and `score_one` of a model take it soonest."""
-    check_matrix(x)
-    if x.n_rows != 1:
-        raise ValueError(f"x must be one row, got {x.n_rows}")
-    if x.indptr == NULL:
-        return view_of(x.values, x.n_columns, kind_of(x))
-    row = pointers_to_row(x)
-    return sparse_of(x) if row is None else row
-
-
 cdef extern from *:
     """
     #ifdef _MSC_VER
@@ -170,6 +52,34 @@ cdef extern from *:
     """
     const int OK_MOST_MESSAGE
     char *ok_message
+
+
+cdef extern from *:
+    """
+    /* The state that Python keeps of a thread while it is attached. */
+    static OK_THREAD_LOCAL int ok_attachments = 0;
+    static OK_THREAD_LOCAL PyThreadState *ok_attached = NULL;
+    static void ok_attach(void)
+    {
+        if (ok_attachments++ > 0)
+            return;
+        PyGILState_STATE before = PyGILState_Ensure();
+        if (before == PyGILState_UNLOCKED)
+            ok_attached = PyEval_SaveThread();
+        else /* Python knows this thread, which goes on to hold the GIL. */
+            PyGILState_Release(before);
+    }
+    static void ok_detach(void)
+    {
+        if (ok_attachments == 0 || --ok_attachments > 0 || ok_attached == NULL)
+            return;
+        PyEval_RestoreThread(ok_attached);
+        ok_attached = NULL;
+        PyGILState_Release(PyGILState_UNLOCKED);
+    }
+    """
+    void attach "ok_attach"() nogil
+    void detach "ok_detach"() nogil
 
 
 # Errors and messages
@@ -200,7 +110,28 @@ cdef api const char *ok_last_error() noexcept nogil:
     return ok_message
 
 
+# Threads
+
+cdef api int ok_attach_thread() noexcept nogil:
+    """Let Python keep its state of this thread between calls, which else is made for each call."""
+    attach()
+    return OK_SUCCESS
+
+
+cdef api void ok_detach_thread() noexcept nogil:
+    """End the last ok_attach_thread of this thread; nothing if there was none."""
+    detach()
+
+
 # Arguments
+
+cdef Way way_of(object estimator):
+    """What the model of an estimator does with single rows by itself."""
+    way = WAYS.get(type(estimator))
+    if way is None:
+        way = WAYS[type(estimator)] = Way(*_capi.way_of(type(estimator)))
+    return <Way> way
+
 
 cdef object estimator_of(const ok_model *model):
     if model == NULL:
@@ -343,32 +274,93 @@ cdef api int ok_learn(ok_model *model, const ok_matrix *X, const double *y, cons
     return OK_SUCCESS
 
 
+cdef int learn_one(ok_model *model, const ok_matrix *x, double y) except -1:
+    """Go on learning with one sample."""
+    estimator = estimator_of(model)
+    if learn_row(estimator, way_of(estimator), x, y):
+        return 0
+    sample = sample_of(x)
+    if _capi.learns_singly(estimator):
+        _capi.learn_one(estimator, sample, y)
+    else:
+        _capi.learn(estimator, matrix_of(x), numbers(&y, 1, "y"), None, None)
+    return 0
+
+
 cdef api int ok_learn_one(ok_model *model, const ok_matrix *x, double y) noexcept with gil:
     """Go on learning with one sample, a matrix of one row, with the least of checks."""
     try:
-        estimator = estimator_of(model)
-        sample = sample_of(x)
-        if _capi.learns_singly(estimator):
-            _capi.learn_one(estimator, sample, y)
-        else:
-            _capi.learn(estimator, matrix_of(x), numbers(&y, 1, "y"), None, None)
+        learn_one(model, x, y)
     except BaseException as error:
         return failed(error)
     return OK_SUCCESS
 
 
+cdef api int ok_learn_one_sparse(ok_model *model, const void *values, const int32_t *columns,
+                                 ptrdiff_t n_stored, ptrdiff_t n_columns, int dtype,
+                                 double y) noexcept with gil:
+    """ok_learn_one of a sample of which `n_stored` elements are given, the others being 0."""
+    cdef int32_t[2] starts
+    cdef ok_matrix x
+    try:
+        point_at_stored(&x, starts, values, columns, n_stored, n_columns, dtype)
+        learn_one(model, &x, y)
+    except BaseException as error:
+        return failed(error)
+    return OK_SUCCESS
+
+
+cdef int point_at_stored(ok_matrix *x, int32_t *starts, const void *values, const int32_t *columns,
+                         ptrdiff_t n_stored, ptrdiff_t n_columns, int dtype) except -1:
+    """Make x the CSR matrix of one row with these elements; the two `starts` belong to it."""
+    if not 0 <= n_stored <= INT32_MAX:
+        raise ValueError(f"n_stored must be within 0 ... {INT32_MAX}, got {n_stored}")
+    if n_stored > 0 and (values == NULL or columns == NULL):
+        raise ValueError("values or columns is NULL")
+    starts[0], starts[1] = 0, <int32_t> n_stored
+    x.values, x.indices, x.indptr = values, columns, starts
+    x.n_rows, x.n_columns, x.dtype = 1, n_columns, dtype
+    return 0
+
+
 # Answers
+
+cdef int score(const ok_model *model, const ok_matrix *X, double *scores,
+               ptrdiff_t size) except -1:
+    """Write decision values."""
+    estimator = estimator_of(model)
+    single = X != NULL and X.n_rows == 1
+    if single and scores != NULL:
+        check_aligned(scores, sizeof(double))
+        if score_row(estimator, way_of(estimator), X, scores, size):
+            return 0
+    out = numbers(scores, size, "scores", written=True)
+    if single and _capi.has_learnt(estimator):
+        _capi.score_one(estimator, sample_of(X), out)
+    else:
+        _capi.scores(estimator, matrix_of(X), out)
+    return 0
+
 
 cdef api int ok_scores(const ok_model *model, const ok_matrix *X, double *scores,
                        ptrdiff_t size) noexcept with gil:
     """Write n_rows * n_outputs decision values to `scores`, which has room for `size`."""
     try:
-        estimator = estimator_of(model)
-        out = numbers(scores, size, "scores", written=True)
-        if X != NULL and X.n_rows == 1 and _capi.has_learnt(estimator):
-            _capi.score_one(estimator, sample_of(X), out)
-        else:
-            _capi.scores(estimator, matrix_of(X), out)
+        score(model, X, scores, size)
+    except BaseException as error:
+        return failed(error)
+    return OK_SUCCESS
+
+
+cdef api int ok_score_one_sparse(const ok_model *model, const void *values, const int32_t *columns,
+                                 ptrdiff_t n_stored, ptrdiff_t n_columns, int dtype,
+                                 double *scores, ptrdiff_t size) noexcept with gil:
+    """ok_scores of a sample of which `n_stored` elements are given, the others being 0."""
+    cdef int32_t[2] starts
+    cdef ok_matrix x
+    try:
+        point_at_stored(&x, starts, values, columns, n_stored, n_columns, dtype)
+        score(model, &x, scores, size)
     except BaseException as error:
         return failed(error)
     return OK_SUCCESS
@@ -379,6 +371,10 @@ cdef api int ok_predict(const ok_model *model, const ok_matrix *X,
     """Write a label, target, or 1 or -1 of an outlier detector for each of the n_rows samples."""
     try:
         estimator = estimator_of(model)
+        if X != NULL and X.n_rows == 1 and predictions != NULL:
+            check_aligned(predictions, sizeof(double))
+            if predict_row(estimator, way_of(estimator), X, predictions):
+                return OK_SUCCESS
         samples = matrix_of(X)
         _capi.predict(estimator, samples,
                       numbers(predictions, X.n_rows, "predictions", written=True))

@@ -31,6 +31,7 @@ cdef class Model(Composed):
     cdef Status run(self, const Rows *rows, Order order, const double *y,
                     const double *weight, Py_ssize_t n, Py_ssize_t look_ahead,
                     double *predictions, double *scores, Py_ssize_t *reached) noexcept nogil
+    cdef double learn_row(self, const Rows *rows, double y, double weight) except? -1
     cdef int reserve(self, Py_ssize_t n_outputs) except -1
     cdef int take_recent(self, object recent) except -1
     cdef bint interrupted(self) noexcept nogil

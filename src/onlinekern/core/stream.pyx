@@ -228,17 +228,21 @@ cdef class Model(Composed):
             What was predicted for x before it was learnt.
         """
         cdef Rows rows
+        _alive = row_of(x, self.d, self.itemsize, self.space.stored_sparse(), &rows)
+        return self.learn_row(&rows, y, weight)
+
+    cdef double learn_row(self, const Rows *rows, double y, double weight) except? -1:
+        """`learn_one` of the only row, which has been checked."""
         cdef double prediction
         cdef Py_ssize_t reached
         self.head.check_label(y)
         if not 0 <= weight < INFINITY:
             raise ValueError(f"sample_weight must be finite and at least 0, got {weight}")
-        _alive = row_of(x, self.d, self.itemsize, self.space.stored_sparse(), &rows)
         begin_writing(self.turn, self.access)
         try:
             self.checkpoint()
             self.next_noted = self.next_number()
-            status = self.run(&rows, AS_THEY_STAND, &y, &weight, 1, 1, &prediction, NULL, &reached)
+            status = self.run(rows, AS_THEY_STAND, &y, &weight, 1, 1, &prediction, NULL, &reached)
             if status != OK or self.watched is not None:
                 self.conclude(status, 0)
         finally:

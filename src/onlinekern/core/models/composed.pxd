@@ -8,6 +8,7 @@ from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.learning.sampling cimport Gate
 from onlinekern.core.learning.targets cimport Targets
 from onlinekern.core.models.space cimport Space
+from onlinekern.core.samples.rows cimport Rows
 
 # A space does not ask for more rows at a time, unless the user does.
 cdef enum:
@@ -32,4 +33,5 @@ cdef class Composed:
 
     cdef int check_space(self) except -1
     cdef int watch(self) except -1
+    cdef int score_row(self, const Rows *rows, double *out) except -1
     cdef int check_scored(self, Status status, Py_ssize_t n) except -1

@@ -145,24 +145,29 @@ cdef class Composed:
         cdef Rows rows
         cdef double score
         cdef double[::1] scores
-        cdef double *out = &score
         _alive = row_of(x, self.d, self.itemsize, self.space.stored_sparse(), &rows)
-        if self.head.n_outputs > 1:
-            scores = np.empty(self.head.n_outputs)
-            out = &scores[0]
+        if self.head.n_outputs == 1:
+            self.score_row(&rows, &score)
+            return score
+        scores = np.empty(self.head.n_outputs)
+        self.score_row(&rows, &scores[0])
+        return np.asarray(scores)
+
+    cdef int score_row(self, const Rows *rows, double *out) except -1:
+        """Write the n_outputs predicting scores of the only row, which has been checked."""
         self.access.begin_reading()
         # Another thread may be scoring one sample too, where there is no GIL.
         own = not claim(&self.one_is_scored)
         try:
             window = self.space.new_window(1) if own else self.window_of_one
-            self.check_scored(self.space.score(window, &rows, 0, 1, out), 1)
+            self.check_scored(self.space.score(window, rows, 0, 1, out), 1)
             if self.targets.standardized:
-                score = in_units(&self.targets, score)
+                out[0] = in_units(&self.targets, out[0])
         finally:
             if not own:
                 self.one_is_scored = False
             self.access.end_reading()
-        return score if self.head.n_outputs == 1 else np.asarray(scores)
+        return 0
 
     def scores(self, X, double[:, ::1] out):
         """Predicting scores of samples; several threads may call this at once.

@@ -37,3 +37,5 @@ cdef class Samples:
 
 cdef Samples samples_of(object X, object dtype)
 cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, bint sparse, Rows *rows)
+cdef int check_finite(const Rows *rows, Py_ssize_t count) except -1
+cdef Samples packed_row(Rows *rows)

@@ -1,0 +1,14 @@
+# One row of a C caller, learnt and scored without Python. May change at minor versions.
+from libc.stddef cimport ptrdiff_t
+
+from onlinekern.core.samples.c_rows cimport ok_matrix
+
+
+cdef class Way:
+    cdef bint learns, labels, asks, scores, predicts
+
+
+cdef bint learn_row(object estimator, Way way, const ok_matrix *x, double y) except -1
+cdef bint score_row(object estimator, Way way, const ok_matrix *x, double *out,
+                    ptrdiff_t size) except -1
+cdef bint predict_row(object estimator, Way way, const ok_matrix *x, double *out) except -1
