@@ -46,6 +46,17 @@ def test_plain_c_program(tmp_path, equal):
         )
 
 
+def test_threads_of_a_c_program(tmp_path):
+    """The program itself compares the answers of its threads with those of one thread alone."""
+    program = consumers.build_program(consumers.HERE / "threads.c", tmp_path)
+    *read, seen = consumers.run([str(program)], tmp_path).splitlines()
+    states = [int(re.fullmatch(r"reader \d: (\d+) states", line)[1]) for line in read]
+    assert len(states) == 3
+    # The thread that learns lets the others read after every 20th row.
+    assert all(10 < count <= 281 for count in states)
+    assert seen == "seen: 900"
+
+
 def test_foreign_loss_in_our_loop(foreign, stream, same_state):
     """The loss of a compiled package replaces a loss of the library."""
 
