@@ -1,14 +1,18 @@
 """Programs and packages built on the installed library, and the examples of docs/c_api.md."""
 
+import json
 import pickle
 import re
+import shutil
 from pathlib import Path
 
 import consumers
 import numpy as np
 import pytest
+from scipy import sparse
 
-from onlinekern import KernelOGDClassifier, SPAClassifier
+import onlinekern
+from onlinekern import KernelOGDClassifier, PARegressor, SPAClassifier
 from onlinekern.core import GATES, HEADS, LOSSES, RULES, SCHEDULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.linear import LinearSpace
@@ -25,7 +29,7 @@ def foreign(tmp_path_factory):
 
 
 def test_plain_c_program(tmp_path, equal):
-    program = consumers.build_program(consumers.HERE / "embedding.c", tmp_path)
+    program = consumers.build_program(tmp_path, consumers.HERE / "embedding.c")
     lines = [line.split(" ", 1) for line in consumers.run([str(program)], tmp_path).splitlines()]
     assert [key for key, _ in lines] == ["counts", "error", "scores"] * 2
     i, j = np.arange(400)[:, None], np.arange(3)
@@ -48,13 +52,86 @@ def test_plain_c_program(tmp_path, equal):
 
 def test_threads_of_a_c_program(tmp_path):
     """The program itself compares the answers of its threads with those of one thread alone."""
-    program = consumers.build_program(consumers.HERE / "threads.c", tmp_path)
+    program = consumers.build_program(tmp_path, consumers.HERE / "threads.c")
     *read, seen = consumers.run([str(program)], tmp_path).splitlines()
     states = [int(re.fullmatch(r"reader \d: (\d+) states", line)[1]) for line in read]
     assert len(states) == 3
-    # The thread that learns lets the others read after every 20th row.
-    assert all(10 < count <= 281 for count in states)
-    assert seen == "seen: 900"
+    # The thread that learns lets the others read after every 10th row.
+    assert all(5 < count <= 101 for count in states)
+    assert seen == "seen: 360"
+
+
+def members_of(header):
+    """Return the public functions of the classes in a header."""
+    text = re.sub(r"^  private:.*?^\};", "", header.read_text("utf-8"), flags=re.M | re.S)
+    text = text[text.index("/// Python in a program of its own") :]
+    return set(re.findall(r"^    (?:[\w:<>,]+ )+[*&]*([a-z]\w+)\(", text, re.M))
+
+
+def test_the_cpp_program_uses_every_member():
+    consumers.check_installed()
+    known = members_of(consumers.INCLUDE / "onlinekern" / "onlinekern.hpp")
+    assert {"fit", "learn_predict", "adopt", "csr", "n_support", "release", "get"} <= known
+    used = (consumers.HERE / "members.cpp").read_text("utf-8")
+    assert {name for name in known if f"{name}(" not in used} == set()
+
+
+@pytest.mark.parametrize("standard", ["c++20", "c++17"])
+def test_cpp_program(standard, tmp_path, equal):
+    sources = consumers.HERE / "members.cpp", consumers.HERE / "elsewhere.cpp"
+    program = consumers.build_program(tmp_path, *sources, flags=[f"-std={standard}"])
+    printed = consumers.run([str(program), str(tmp_path / "model.okn")], tmp_path).splitlines()
+    lines = {line.split()[0]: line.split()[1:] for line in reversed(printed)}
+    numbers = {key: np.array([float.fromhex(word) for word in words])
+               for key, words in lines.items()}  # fmt: skip
+    i, j = np.arange(120)[:, None], np.arange(3)
+    X = (i * (7 + 6 * j) * 31 + j * 5) % 17 / 8 - 1
+    y = np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0)
+    twin = SPAClassifier(gamma=2, beta=5, random_state=3)
+    twin.partial_fit(X[:30], y[:30], classes=[-1, 1])
+    predicted = twin.partial_fit_predict(X[:60], y[:60], sample_weight=np.full(60, 0.5))
+    twin.partial_fit(X[60:], y[60:])
+    equal(numbers["predicted"], predicted.astype(float))
+    equal(numbers["scores"], twin.decision_function(X))
+    equal(numbers["predictions"], twin.predict(X).astype(float))
+    equal(numbers["classes"], np.array([-1.0, 1.0]))
+    counts = [twin.n_seen_, twin.n_mistakes_, twin.n_support_, 3, 1]
+    assert list(map(int, lines["counts"])) == counts
+    narrow = X.astype(np.float32)
+    regressor = PARegressor(random_state=3).fit(narrow, y)
+    stored = sparse.csr_matrix(narrow)
+    regressor.learn_one(narrow[0], 0.5).learn_one(stored[0], 0.5)
+    equal(numbers["floats"], regressor.predict(stored[:20]))
+
+
+def test_another_compiler_takes_the_cpp_header(tmp_path):
+    consumers.check_installed()
+    others = [name for name in ("clang++", "g++") if shutil.which(name)]
+    if not others or others[0] in consumers.compiler("CXX"):
+        pytest.skip("there is no other C++ compiler")
+    includes = consumers.run(["python3-config", "--includes"], tmp_path).split()
+    consumers.run(
+        [others[0], "-std=c++20", "-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only",
+         f"-I{consumers.INCLUDE}", *includes, str(consumers.HERE / "members.cpp")],
+        tmp_path,
+    )  # fmt: skip
+
+
+def test_the_cpp_header_knows_the_interface():
+    """The names and signatures by which it finds the functions."""
+    consumers.check_installed()
+    text = (consumers.INCLUDE / "onlinekern" / "functions.hpp").read_text("utf-8")
+    table = re.search(r"#define ONLINEKERN_FUNCTIONS\(F\)(.*?)\n\n", text, re.S)[1]
+    found = re.findall(r"F\((\w+),.*?((?:\s*\"[^\"]*\"[\s\\]*)+)\)", table, re.S)
+    signatures = {f"ok_{name}": "".join(re.findall(r'"(.*?)"', text)) for name, text in found}
+    recorded = Path(__file__).with_name("abi_signatures.json").read_text("utf-8")
+    assert signatures == json.loads(recorded)["functions"]
+
+
+def test_pkg_config(tmp_path):
+    flags = consumers.pkg_config(tmp_path, "--cflags")
+    assert Path(flags.removeprefix("-I")).samefile(consumers.INCLUDE)
+    assert consumers.pkg_config(tmp_path, "--modversion") == onlinekern.__version__
 
 
 def test_foreign_loss_in_our_loop(foreign, stream, same_state):

@@ -163,7 +163,7 @@ FILES = sorted(
     path
     for folder in (ROOT / "src", PACKAGE)
     for path in folder.rglob("*")
-    if path.suffix in (".py", ".pyx", ".pxd", ".pyi", ".c", ".h", ".build")
+    if path.suffix in (".py", ".pyx", ".pxd", ".pyi", ".c", ".h", ".hpp", ".build")
 )
 
 

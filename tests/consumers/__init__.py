@@ -39,12 +39,13 @@ def run(command, folder, **environment):
 
 
 def compiler(kind="CC"):
-    """Return the command that compiles, or with "LDSHARED" links; skip without a compiler."""
-    for command in (os.environ.get(kind), sysconfig.get_config_var(kind), "cc", "gcc", "clang"):
+    """Return the command that compiles C or (CXX) C++, or (LDSHARED) links; skip without one."""
+    usual = ("c++", "g++", "clang++") if kind == "CXX" else ("cc", "gcc", "clang")
+    for command in (os.environ.get(kind), sysconfig.get_config_var(kind), *usual):
         if command and shutil.which(shlex.split(command)[0]):
             shared = ["-shared"] if kind == "LDSHARED" and len(shlex.split(command)) == 1 else []
             return shlex.split(command) + shared
-    pytest.skip("there is no C compiler")
+    pytest.skip(f"there is no {'C++' if kind == 'CXX' else 'C'} compiler")
 
 
 def check_installed():
@@ -82,11 +83,27 @@ def check_embeddable():
         pytest.skip("there is no python3-config: Python cannot be embedded")
 
 
-def build_program(source, folder):
-    """Compile a C program with the command of docs/c_api.md; return its path."""
+def build_program(folder, *sources, flags=(), command=None):
+    """Compile C or C++ files with the command of docs/c_api.md; return the program's path."""
     check_embeddable()
-    flags = run(["python3-config", "--includes", "--ldflags", "--embed"], folder).split()
-    command = [*compiler(), "-O0", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]
-    command += [str(source), f"-I{INCLUDE}", *flags, "-lpthread", "-o", source.stem]
-    run(command, folder)
-    return folder / source.stem
+    python = run(["python3-config", "--includes", "--ldflags", "--embed"], folder).split()
+    cpp = sources[0].suffix == ".cpp"
+    command = command or compiler("CXX" if cpp else "CC")
+    warnings = ["-Wall", "-Wextra", "-Werror", "-pedantic" if cpp else "-Wno-unused-function"]
+    files = [str(source) for source in sources]
+    program = folder / sources[0].stem
+    run(
+        [*command, "-O0", *warnings, *flags, *files, f"-I{INCLUDE}", *python, "-lpthread", "-o",
+         str(program)],
+        folder,
+    )  # fmt: skip
+    return program
+
+
+def pkg_config(folder, *options):
+    """Return what pkg-config says of the installed library; skip without pkg-config."""
+    check_installed()
+    if not shutil.which("pkg-config"):
+        pytest.skip("there is no pkg-config")
+    place = str(INCLUDE / "pkgconfig")
+    return run(["pkg-config", *options, "onlinekern"], folder, PKG_CONFIG_PATH=place).strip()

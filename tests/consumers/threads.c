@@ -4,16 +4,16 @@
 #include <Python.h>
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <onlinekern/onlinekern.h>
 #include <onlinekern/capi_api.h>
 
-enum { ROWS = 300, FIRST = 20, COLUMNS = 3, PROBES = 4, READERS = 3, BETWEEN = 20, PART = 10 };
+enum { ROWS = 120, FIRST = 20, COLUMNS = 3, PROBES = 4, READERS = 3, BETWEEN = 10, PART = 10 };
 
 typedef struct {
     int number;
@@ -110,6 +110,7 @@ static void *read_answers(void *argument)
 
 static void *learn_rows(void *unused)
 {
+    const struct timespec pause = {0, 100000};
     long before[READERS];
     (void)unused;
     for (int i = FIRST; i < ROWS; ++i) {
@@ -121,7 +122,7 @@ static void *learn_rows(void *unused)
             before[r] = readers[r].done;
         for (int r = 0; r < READERS; ++r)
             while (readers[r].done < before[r] + 2)
-                sched_yield();
+                nanosleep(&pause, NULL);
     }
     learning = 0;
     return NULL;
