@@ -21,6 +21,7 @@ from onlinekern._threads import SingleThreadedBlas
 from onlinekern._typing import Array
 from onlinekern._validation import NUMBERS, same_labels
 from onlinekern._warm_up import is_warming_up
+from onlinekern.pipeline import StreamPipeline
 
 # A value ends where the next "key=" begins, so that it may hold spaces.
 ASSIGNMENT = re.compile(r"\s*(\w+)=(.*?)(?=\s+\w+=|\s*\Z)", re.S)
@@ -91,12 +92,21 @@ def load_file(path: bytes) -> Any:
 
 def numeric(estimator: Any) -> Any:
     """The estimator itself, which must be one that the C interface can use."""
-    if not isinstance(estimator, Learner):
+    if not isinstance(learner_of(estimator), Learner):
         raise ValueError(f"there is no estimator saved, but a {type(estimator).__name__}")
     labels = classes(estimator)
     if not isinstance(labels, np.ndarray) or labels.dtype.kind not in NUMBERS:
         raise ValueError(f"the labels of this model are no numbers: {labels}")
     return estimator
+
+
+def is_pipeline(estimator: Any) -> bool:
+    return isinstance(estimator, StreamPipeline)
+
+
+def learner_of(estimator: Any) -> Any:
+    """The last step of a pipeline, and of any other estimator itself."""
+    return estimator.steps[-1][1] if is_pipeline(estimator) else estimator
 
 
 def save(estimator: Any) -> bytes:
@@ -118,8 +128,9 @@ def classes(estimator: Any) -> Any:
 
 def announce(estimator: Any, labels: Any) -> None:
     """Set the classes before the first sample."""
-    if not isinstance(estimator, Classifier):
-        raise ValueError(f"{type(estimator).__name__} knows no classes")
+    learner = learner_of(estimator)
+    if not isinstance(learner, Classifier):
+        raise ValueError(f"{type(learner).__name__} knows no classes")
     labels = np.unique(labels)
     if not np.isfinite(labels).all() or len(labels) < 2:
         raise ValueError(f"classes must be two finite numbers at least, got {labels}")
@@ -131,18 +142,19 @@ def announce(estimator: Any, labels: Any) -> None:
 
 def has_learnt(estimator: Any) -> bool:
     """Whether the estimator has learnt a sample."""
-    return estimator.__sklearn_is_fitted__()
+    return learner_of(estimator).__sklearn_is_fitted__()
 
 
 def check_streams(estimator: Any) -> None:
     """Raise ValueError unless the estimator can learn batch by batch."""
-    if not isinstance(estimator, OnlineEstimator):
-        raise ValueError(f"{type(estimator).__name__} learns no streams: use ok_fit")
+    learner = learner_of(estimator)
+    if not isinstance(learner, OnlineEstimator):
+        raise ValueError(f"{type(learner).__name__} learns no streams: use ok_fit")
 
 
 def first_classes(estimator: Any) -> Any:
     """Keyword arguments of the first call of a classifier: its classes; later, none."""
-    if has_learnt(estimator) or not isinstance(estimator, Classifier):
+    if has_learnt(estimator) or not isinstance(learner_of(estimator), Classifier):
         return {}
     if ANNOUNCED not in vars(estimator):
         raise ValueError("the classes are not known: call ok_set_classes before the first sample")
@@ -187,7 +199,7 @@ def way_of(cls: type) -> tuple[bool, ...]:
 
 def learns_singly(estimator: Any) -> bool:
     """Whether `learn_one` takes what `sample_of` makes: a model past its first samples does."""
-    return has_learnt(estimator) and not is_warming_up(estimator)
+    return has_learnt(estimator) and not is_warming_up(learner_of(estimator))
 
 
 def learn_one(estimator: Any, x: Any, y: Any) -> None:
@@ -198,7 +210,7 @@ def learn_one(estimator: Any, x: Any, y: Any) -> None:
 
 def targets(estimator: Any, y: Any) -> Any:
     """y; only an outlier detector needs none."""
-    if y is None and not isinstance(estimator, OnlineOutlierDetector):
+    if y is None and not isinstance(learner_of(estimator), OnlineOutlierDetector):
         raise ValueError("y is NULL")
     return y
 
@@ -207,7 +219,7 @@ def scores(estimator: Any, X: Any, out: Array) -> None:
     """Write decision values of samples, or a regressor's predictions, to the array `out`."""
     # Check before computing.
     check_room(out, X.shape[0] * count(estimator, "n_outputs_"), "scores")
-    regressor = isinstance(estimator, Regressor)
+    regressor = isinstance(learner_of(estimator), Regressor)
     write((estimator.predict if regressor else estimator.decision_function)(X), out, "scores")
 
 
@@ -239,10 +251,11 @@ def predict(estimator: Any, X: Any, out: Array) -> None:
 
 def count(estimator: Any, name: str) -> Any:
     """A counter or size of the estimator, by attribute name; 0 before the first sample."""
-    if not hasattr(type(estimator), name) and name == "n_mistakes_":
-        raise ValueError(f"{type(estimator).__name__} counts no mistakes")
+    learner = learner_of(estimator)
+    if not hasattr(type(learner), name) and name == "n_mistakes_":
+        raise ValueError(f"{type(learner).__name__} counts no mistakes")
     if not has_learnt(estimator):
         return 0
     if name == "n_outputs_":
-        return estimator._model.head.n_outputs
-    return getattr(estimator, name, 0)
+        return learner._model.head.n_outputs
+    return getattr(estimator if name == "n_features_in_" else learner, name, 0)

@@ -12,7 +12,19 @@ from learners import CLASSES, data, width
 from scipy import sparse
 from sklearn.base import is_classifier, is_outlier_detector, is_regressor
 
-from onlinekern import KernelPAClassifier, SPAClassifier, _capi, all_estimators, load
+from onlinekern import (
+    KernelPAClassifier,
+    KernelPARegressor,
+    OnlineStandardScaler,
+    PAClassifier,
+    SPAClassifier,
+    StreamClassifier,
+    TableEncoder,
+    _capi,
+    all_estimators,
+    load,
+    make_stream_pipeline,
+)
 from onlinekern._saving import from_bytes, to_bytes
 
 ESTIMATORS = dict(all_estimators())
@@ -130,6 +142,52 @@ def test_saved_goes_on(verbs, name, stream, as_matrix, equal):
         other.learn(as_matrix(X[50:]), address(y[50:].copy()))
         expected = pickle.loads(pickle.dumps(twin)).partial_fit(X[50:], y[50:])
         assert_same_answers(other, expected, X, as_matrix, equal)
+
+
+def pipelines():
+    """Return pipelines of the library's steps, those of `onlinekern train` among them."""
+    scaled = make_stream_pipeline(OnlineStandardScaler(), SPAClassifier(random_state=7))
+    rows, regressor = OnlineStandardScaler(with_mean=False), KernelPARegressor(random_state=7)
+    return {
+        "scaled": (scaled, "dense"),
+        "sparse": (make_stream_pipeline(rows, PAClassifier(random_state=7)), "csr"),
+        "table": (make_stream_pipeline(TableEncoder(), StreamClassifier(random_state=7)), "dense"),
+        "regressor": (make_stream_pipeline(OnlineStandardScaler(), regressor), "dense"),
+    }
+
+
+@pytest.mark.parametrize("case", pipelines())
+def test_pipelines_are_loaded(case, verbs, stream, as_matrix, equal):
+    """One that has learnt nothing yet, and one in mid-stream: all calls act on all steps."""
+    twin, layout = pipelines()[case]
+    X, y = stream_of("SPARegressor" if case == "regressor" else "SPAClassifier", stream, layout)
+    data_of = to_bytes(twin)
+    model = verbs.Model.load(address(bytes_of(data_of)), len(data_of))
+    arguments = {} if case == "regressor" else announce(model, twin)
+    model.learn(as_matrix(X[:40]), address(y))
+    twin.partial_fit(X[:40], y[:40], **arguments)
+    saved = model.save()
+    model = verbs.Model.load(address(bytes_of(saved)), len(saved))
+    for i in range(40, 60):
+        model.learn_one(as_matrix(X[i : i + 1]), y[i])
+        twin.learn_one(X[i : i + 1] if layout == "csr" else X[i], y[i])
+    weight, predictions = np.linspace(0.5, 2, 30), np.empty(30)
+    model.learn(as_matrix(X[60:]), address(y[60:].copy()), address(weight), address(predictions))
+    equal(predictions, twin.partial_fit_predict(X[60:], y[60:], sample_weight=weight).astype(float))
+    decide = twin.predict if case == "regressor" else twin.decision_function
+    scores = np.empty(decide(X).size)
+    model.scores(as_matrix(X), address(scores), scores.size)
+    equal(scores, decide(X).ravel())
+    model.scores(as_matrix(X[:1]), address(scores), 3)
+    x = X[:1] if layout == "csr" else X[0]
+    equal(scores[: decide(X[:1]).size], np.ravel(twin.score_one(x)))
+    learner = twin.steps[-1][1]
+    assert model.counts()[:2] == (learner.n_seen_, getattr(learner, "n_mistakes_", -1))
+    assert model.counts()[3:5] == (X.shape[1], 1 if case == "regressor" else 3)
+    model.fit(as_matrix(X), address(y))
+    twin.fit(X, y)
+    model.predict(as_matrix(X), address(predictions := np.empty(90)))
+    equal(predictions, twin.predict(X).astype(float))
 
 
 def test_files(verbs, as_matrix, equal, same_state, tmp_path):

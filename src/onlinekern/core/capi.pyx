@@ -274,12 +274,18 @@ cdef api int ok_learn(ok_model *model, const ok_matrix *X, const double *y, cons
     return OK_SUCCESS
 
 
+cdef object row_for(object estimator, const ok_matrix *x):
+    """The only row as the estimator's methods take it: steps of a pipeline know no pointers."""
+    sample = sample_of(x)
+    return matrix_of(x) if x.indptr != NULL and _capi.is_pipeline(estimator) else sample
+
+
 cdef int learn_one(ok_model *model, const ok_matrix *x, double y) except -1:
     """Go on learning with one sample."""
     estimator = estimator_of(model)
     if learn_row(estimator, way_of(estimator), x, y):
         return 0
-    sample = sample_of(x)
+    sample = row_for(estimator, x)
     if _capi.learns_singly(estimator):
         _capi.learn_one(estimator, sample, y)
     else:
@@ -336,7 +342,7 @@ cdef int score(const ok_model *model, const ok_matrix *X, double *scores,
             return 0
     out = numbers(scores, size, "scores", written=True)
     if single and _capi.has_learnt(estimator):
-        _capi.score_one(estimator, sample_of(X), out)
+        _capi.score_one(estimator, row_for(estimator, X), out)
     else:
         _capi.scores(estimator, matrix_of(X), out)
     return 0
