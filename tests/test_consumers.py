@@ -20,7 +20,7 @@ from onlinekern.core.models.mapped import MappedSpace
 from onlinekern.core.stream import Model
 
 PAGE = Path(__file__).parents[1] / "docs" / "c_api.md"
-SOURCE = {"c": r"`(\w+\.c)`", "cython": r"`(\w+\.pyx)`"}
+SOURCE = {"c": r"`(\w+\.c)`", "cpp": r"`(\w+\.cpp)`", "cython": r"`(\w+\.pyx)`"}
 
 
 @pytest.fixture(scope="module")
@@ -245,16 +245,34 @@ def run_page(section, folder):
     return printed
 
 
-def test_the_pages_c_program(tmp_path):
-    consumers.check_embeddable()
-    (printed,) = run_page("A C program", tmp_path)
-    lines = printed.splitlines()
+def check_learnt(lines):
+    """Check what the programs of the page print."""
     mistakes, support = map(int, re.findall(r"\d+", lines[0]))
     assert 0 < mistakes < 150
     assert 0 < support < 200
     answers = [re.fullmatch(r"([+-])1 is scored ([+-])\d\.\d\d", line) for line in lines[1:]]
     assert len(answers) == 4
     assert all(answer[1] == answer[2] for answer in answers)
+
+
+def test_the_pages_c_program(tmp_path):
+    """With the flags of the page, and with those of pkg-config."""
+    consumers.check_embeddable()
+    (printed,) = run_page("A C program", tmp_path)
+    check_learnt(printed.splitlines())
+    (tmp_path / "exclusive_or").unlink()
+    if shutil.which("pkg-config"):
+        *same, version = run_page("pkg-config", tmp_path)[0].splitlines()
+        assert same == printed.splitlines()
+        assert version == onlinekern.__version__
+
+
+def test_the_pages_cpp_program(tmp_path):
+    consumers.check_embeddable()
+    consumers.compiler("CXX")
+    (printed,) = run_page(r"A C\+\+ program", tmp_path)
+    check_learnt(printed.splitlines())
+    assert (tmp_path / "exclusive_or.okn").exists()
 
 
 def test_the_pages_cython_module(tmp_path):
