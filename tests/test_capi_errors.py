@@ -170,6 +170,7 @@ BAD_CALLS = {
     "no room for one": (lambda m, X, y: m.scores(X(n_rows=1), y, 0), "has room for 0 numbers"),
     "no score": (lambda m, X, y: m.scores(X(n_rows=1), 0, 1), "scores is NULL"),
     "misaligned score": (lambda m, X, y: m.scores(X(n_rows=1), y + 1, 1), "elements' size"),
+    "row of another width": (lambda m, X, y: m.predict(X(n_rows=1, n_columns=2), y), "expecting 3"),
     "no prediction": (lambda m, X, y: m.predict(X(n_rows=1), 0), "predictions is NULL"),
     "nowhere to save": (lambda m, X, y: m.save_nowhere(), "data or size is NULL"),
 }

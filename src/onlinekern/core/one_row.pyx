@@ -109,8 +109,11 @@ cdef bint score_row(object estimator, Way way, const ok_matrix *x, double *out,
 cdef bint predict_row(object estimator, Way way, const ok_matrix *x, double *out) except -1:
     """Write the label or target of the only row of a matrix to `out`."""
     cdef double[MOST_OUTPUTS] scores
-    cdef Py_ssize_t n = scores_of(estimator, x, scores) if way.predicts else 0
-    cdef Py_ssize_t k, winner = 0
+    cdef Py_ssize_t n, k, winner = 0
+    try:
+        n = scores_of(estimator, x, scores) if way.predicts else 0
+    except ValueError:
+        n = 0  # `predict` takes rows that `score_one` refuses, and has messages of its own
     if n == 0:
         return False
     if not way.labels:
