@@ -1,5 +1,7 @@
 """Programs and packages built on the installed library, and the examples of docs/c_api.md."""
 
+import importlib.metadata
+import importlib.resources
 import json
 import pickle
 import re
@@ -132,6 +134,13 @@ def test_pkg_config(tmp_path):
     flags = consumers.pkg_config(tmp_path, "--cflags")
     assert Path(flags.removeprefix("-I")).samefile(consumers.INCLUDE)
     assert consumers.pkg_config(tmp_path, "--modversion") == onlinekern.__version__
+
+
+def test_the_pc_file_is_announced():
+    """PyPI's pkgconf looks in the folders of these packages."""
+    consumers.check_installed()
+    (entry,) = importlib.metadata.entry_points(group="pkg_config", name="onlinekern")
+    assert importlib.resources.files(entry.value).joinpath("onlinekern.pc").is_file()
 
 
 def test_foreign_loss_in_our_loop(foreign, stream, same_state):
