@@ -14,7 +14,7 @@ from libc.stdint cimport INT32_MAX, int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
-from onlinekern.core.one_row cimport Way, learn_row, predict_row, score_row
+from onlinekern.core.one_row cimport Way, learn_row, predict_row, score_row, takes_rows
 from onlinekern.core.samples.c_rows cimport check_aligned, matrix_of, sample_of, view_of
 
 from onlinekern import _capi
@@ -283,12 +283,13 @@ cdef object row_for(object estimator, const ok_matrix *x):
 cdef int learn_one(ok_model *model, const ok_matrix *x, double y) except -1:
     """Go on learning with one sample."""
     estimator = estimator_of(model)
-    if learn_row(estimator, way_of(estimator), x, y):
+    way = way_of(estimator)
+    if learn_row(estimator, way, x, y):
         return 0
     sample = row_for(estimator, x)
-    if _capi.learns_singly(estimator):
-        _capi.learn_one(estimator, sample, y)
-    else:
+    if takes_rows(estimator, way):
+        estimator.learn_one(sample, y)
+    elif not _capi.learn_one(estimator, sample, y):
         _capi.learn(estimator, matrix_of(x), numbers(&y, 1, "y"), None, None)
     return 0
 

@@ -31,11 +31,13 @@ cdef class Way:
         Whether `_next_calls_blas` says of each sample if `learn_one` must be called.
     scores, predicts : bool
         Whether `score_one` gives the scores of the model, and `predict` follows from them.
+    streams : bool
+        Whether there is a `learn_one`.
     """
 
-    def __init__(self, learns, labels, asks, scores, predicts):
+    def __init__(self, learns, labels, asks, scores, predicts, streams):
         self.learns, self.labels, self.asks = learns, labels, asks
-        self.scores, self.predicts = scores, predicts
+        self.scores, self.predicts, self.streams = scores, predicts, streams
 
 
 cdef Model model_in(dict attributes):
@@ -74,6 +76,12 @@ cdef bint learn_row(object estimator, Way way, const ok_matrix *x, double y) exc
         return False
     model.learn_row(&rows, y, 1)
     return True
+
+
+cdef bint takes_rows(object estimator, Way way) except -1:
+    """Whether `learn_one` takes what `sample_of` makes: that of a model past its first samples."""
+    cdef dict attributes = estimator.__dict__
+    return way.streams and "_model" in attributes and "_warm_up" not in attributes
 
 
 cdef Py_ssize_t scores_of(object estimator, const ok_matrix *x, double *scores) except -1:
