@@ -1,0 +1,86 @@
+"""Fitted models of every learner, in every form that changes what they compute."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from budgeted import weights_of
+from learners import SIZES
+from registry import ESTIMATORS, POLICIES
+from sklearn.base import is_classifier, is_regressor
+
+from onlinekern import all_estimators
+
+CLASSES = dict(all_estimators())
+KERNELS = ["laplacian", "polynomial", "linear", "sigmoid", "cosine"]
+DETECTORS = [
+    {"statistic": statistic, "features": features, "forgetting": forgetting, "n_components": 12}
+    for statistic in ("mean", "leverage")
+    for features in ("fourier", "nystroem")
+    for forgetting in (1.0, 0.9)
+]
+# Parameters that choose another form of model, for each learner that has them.
+FORMS: list[dict[str, Any]] = [{"average": True}, {"average": "decay"}, {"linear": True}]
+
+
+class Case(NamedTuple):
+    """A learner, its parameters, and the kind of its targets."""
+
+    name: str
+    parameters: dict
+    task: str
+
+
+def tasks_of(name):
+    return ["binary", "ovr"] if is_classifier(CLASSES[name]()) else ["regression"]
+
+
+def known(name, parameters):
+    """Return the parameters that a learner has."""
+    own = CLASSES[name]().get_params()
+    return {key: value for key, value in parameters.items() if key in own}
+
+
+def settings():
+    """Return (name, parameters) of every learner in every form."""
+    found = [(name, {}) for name in CLASSES]
+    found += [(name, form) for form in FORMS for name in CLASSES if known(name, form)]
+    found += list(POLICIES.values())
+    found += [(name, case) for name, entry in ESTIMATORS.items() for case in entry.cases]
+    found += [(name, {"kernel": kernel}) for kernel in KERNELS for name in KERNELS_OF]
+    found += [("KernelMeanDetector", parameters) for parameters in DETECTORS]
+    return [*found, *OTHERS]
+
+
+KERNELS_OF = ["KernelPAClassifier", "KernelRLSClassifier"]
+OTHERS: list[tuple[str, dict[str, Any]]] = [
+    ("LOLClassifier", {"n_prototypes": 8, "n_assign": 3}),
+    ("NOGDClassifier", {"budget": 200}),
+    ("KernelPARegressor", {"standardize_target": False}),
+    ("KernelRLSRegressor", {"forgetting": 0.95, "n_components": 20}),
+]
+
+
+def cases():
+    return [
+        Case(name, parameters, task) for name, parameters in settings() for task in tasks_of(name)
+    ]
+
+
+def fitted(case, X, y, **more):
+    """Return the learner of a case that has learnt these samples."""
+    given = {"gamma": 0.4, "budget": 20, **SIZES.get(case.name, {}), **case.parameters, **more}
+    model = CLASSES[case.name](**known(case.name, given))
+    model.set_params(**known(case.name, {"random_state": 7}))
+    return model.fit(X, y, sample_weight=1 + weights_of(len(y)))
+
+
+def scores_of(model, X):
+    """Return what an exported model must compute, ndarray (n, n_outputs)."""
+    scores = model.predict(X) if is_regressor(model) else model.decision_function(X)
+    return np.reshape(scores, (X.shape[0], -1))
+
+
+def numbers_of(model, X):
+    """Return the class numbers of the predictions; those of a detector are 0 for -1, and 1."""
+    labels = getattr(model, "classes_", np.array([-1, 1]))
+    return np.searchsorted(labels, model.predict(X))
