@@ -23,6 +23,7 @@ from sklearn.utils import check_random_state, gen_even_slices
 
 from onlinekern import _docs
 from onlinekern._constraints import COUNT
+from onlinekern._exporting import Exportable
 from onlinekern._extending import check_declared, check_subclass, explained
 from onlinekern._memory import check_size
 from onlinekern._saving import Savable
@@ -110,7 +111,7 @@ def new_generator(draws: np.random.RandomState) -> Generator:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Learner(Savable, BaseEstimator):
+class Learner(Savable, Exportable, BaseEstimator):
     """Base of the estimators: a task (classifier, regressor) and a space complete it."""
 
     n_epochs: int = 1

@@ -17,6 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern._base import learnt_by, turn_of
+from onlinekern._exporting import Exportable
 from onlinekern._saving import Savable
 from onlinekern._typing import Array, ArrayLike, Floats, Samples
 from onlinekern._validation import one_row, own_weight
@@ -29,7 +30,7 @@ def final_has(method: str) -> Callable[[Any], bool]:
     return lambda pipeline: hasattr(pipeline.steps[-1][1], method)
 
 
-class StreamPipeline(Savable, Pipeline):
+class StreamPipeline(Savable, Exportable, Pipeline):
     """A scikit-learn Pipeline whose steps all learn from a stream.
 
     In `partial_fit`, `partial_fit_predict` and `learn_one` each transformer learns the samples and

@@ -318,6 +318,29 @@ def serve(
 
 
 @app.command()
+def export(
+    model: Annotated[str, typer.Argument(help="A model file.", show_default=False)],
+    output: Annotated[str, typer.Option(
+        "--output", "-o", metavar="FILE.c", help="The C file; the header comes beside it.",
+        show_default=False)],
+    to: Annotated[str, typer.Option(metavar="c", help="The language.")] = "c",
+    dtype: Annotated[str, typer.Option(
+        metavar="float32|float64", help="Of the numbers in C.")] = "float64",
+    prefix: Annotated[str | None, typer.Option(
+        metavar="NAME", help="What the names begin with. Default: the name of the file.",
+        show_default=False)] = None,
+) -> None:  # fmt: skip
+    """Write a model as one C file and its header, which need no library.
+
+    onlinekern export model.okn --to c -o model.c --dtype float32
+    """
+    from onlinekern._commands.export import export as carry_out
+
+    line = carry_out(model, to, output, dtype=dtype, prefix=prefix)
+    _console().print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+@app.command()
 def methods(
     name: Annotated[str | None, typer.Argument(
         help="A method: what it is, its parameters, its paper.",

@@ -1,1 +1,99 @@
 """What fitted models compute, as plain arrays, and the code that is generated from it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+
+class ExportedC(NamedTuple):
+    """The files that `export_c` has written.
+
+    Attributes
+    ----------
+    code, header : Path
+    flash : int
+        Bytes of the constant tables.
+    ram : int
+        Bytes of static memory.
+    learns : bool
+        Whether there is a function ``learn_one``.
+    """
+
+    code: Path
+    header: Path
+    flash: int
+    ram: int
+    learns: bool
+
+
+class Exportable:
+    """Mixin of what can be exported as code of other languages."""
+
+    def export_c(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        dtype: DTypeLike = "float64",
+        prefix: str | None = None,
+    ) -> ExportedC:
+        """Export what this fitted model computes as one C99 file and its header.
+
+        The code needs nothing but the standard library of C: it compiles for a microcontroller, as
+        WebAssembly, or into a program. It has no ``malloc``: memory is static, and constants are
+        ``const``, so that they stay in flash. docs/export.md has the commands.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The C file, ``model.c``; the header ``model.h`` comes beside it. Files there are
+            replaced.
+        dtype : {'float64', 'float32'}, default='float64'
+            Of the numbers in C. float32 halves the memory, and is what small processors compute in
+            hardware; scores then agree to about 1e-4.
+        prefix : str, default=None
+            What the names in the header begin with, a C identifier. None: the name of the file.
+
+        Returns
+        -------
+        ExportedC
+            The two paths, the bytes of constants (`flash`) and of static memory (`ram`), and
+            whether the C can learn (`learns`).
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        TypeError
+            If a part has no C: a Python function as kernel, a part or a step of another package.
+        ValueError
+            If an argument is invalid, or a number of the model does not fit `dtype`.
+        OSError
+            If a file cannot be written.
+
+        Notes
+        -----
+        The header declares, for the prefix ``model``, ``model_score(x, scores)``, which gives what
+        `decision_function` does (`predict` of a regressor), and ``model_predict``, which gives the
+        number of the class, an index into the table ``model_labels``; both also for sparse rows
+        (``_sparse``: ascending columns, their values, and their number). A row with NaN or infinity
+        gives the code ``MODEL_NOT_FINITE``.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from onlinekern import SPAClassifier
+        >>> X, y = [[0.0, 1.0], [1.0, 0.0]], ["no", "yes"]
+        >>> model = SPAClassifier(gamma=0.5, random_state=0).fit(X, y)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     made = model.export_c(os.path.join(folder, "model.c"), dtype="float32")
+        ...     made.header.name, made.code.read_text().count("malloc")
+        ('model.h', 0)
+        """
+        from onlinekern._exporting.c import write
+
+        return ExportedC(*write(self, path, dtype, prefix))

@@ -1,0 +1,114 @@
+/* The functions that a header declares. See scoring.c. */
+
+/*** checked_columns ***/
+static int check(const int32_t *columns, const real *values, int32_t n)
+{
+    if (n < 0 || n > ${PREFIX}_N_FEATURES)
+        return ${PREFIX}_BAD_COLUMN;
+    for (int32_t j = 0; j < n; j++)
+        if (columns[j] < 0 || columns[j] >= ${PREFIX}_N_FEATURES
+            || (j > 0 && columns[j] <= columns[j - 1]))
+            return ${PREFIX}_BAD_COLUMN;
+    return all_finite(values, n) ? ${PREFIX}_OK : ${PREFIX}_NOT_FINITE;
+}
+
+/*** direct: all_finite checked_columns ***/
+static int read_dense(const real *x, row *out)
+{
+    out->values = x;
+    out->columns = 0;
+    out->n = $features;
+    return all_finite(x, $features) ? ${PREFIX}_OK : ${PREFIX}_NOT_FINITE;
+}
+
+static int read_sparse(const int32_t *columns, const real *values, int32_t n, row *out)
+{
+    out->values = values;
+    out->columns = columns;
+    out->n = n;
+    return check(columns, values, n);
+}
+
+/*** prepared: all_finite checked_columns ***/
+/* Read `dense_row` as it is to be scored. */
+static void prepare(row *out)
+{
+    real *x = dense_row;
+$steps
+    out->values = x;
+    out->columns = 0;
+    out->n = $scored;
+}
+
+static int read_dense(const real *x, row *out)
+{
+    if (!all_finite(x, $features))
+        return ${PREFIX}_NOT_FINITE;
+    memcpy(dense_row, x, $features * sizeof(real));
+    prepare(out);
+    return ${PREFIX}_OK;
+}
+
+static int read_sparse(const int32_t *columns, const real *values, int32_t n, row *out)
+{
+    const int status = check(columns, values, n);
+    if (status != ${PREFIX}_OK)
+        return status;
+    memset(dense_row, 0, $features * sizeof(real));
+    for (int32_t j = 0; j < n; j++)
+        dense_row[columns[j]] = values[j];
+    prepare(out);
+    return ${PREFIX}_OK;
+}
+
+/*** score ***/
+static int finish(const row *x, real *scores)
+{
+    body(x, scores);
+    return all_finite(scores, $outputs) ? ${PREFIX}_OK : ${PREFIX}_NOT_FINITE;
+}
+
+int ${prefix}_score(const real *x, real *scores)
+{
+    row prepared;
+    const int status = read_dense(x, &prepared);
+    return status == ${PREFIX}_OK ? finish(&prepared, scores) : status;
+}
+
+int ${prefix}_score_sparse(const int32_t *columns, const real *values, int32_t n, real *scores)
+{
+    row prepared;
+    const int status = read_sparse(columns, values, n, &prepared);
+    return status == ${PREFIX}_OK ? finish(&prepared, scores) : status;
+}
+
+/*** predict_class ***/
+static int32_t winner(const real *scores)
+{
+$winner
+}
+
+int32_t ${prefix}_predict(const real *x)
+{
+    real scores[$outputs];
+    const int status = ${prefix}_score(x, scores);
+    return status == ${PREFIX}_OK ? winner(scores) : status;
+}
+
+int32_t ${prefix}_predict_sparse(const int32_t *columns, const real *values, int32_t n)
+{
+    real scores[$outputs];
+    const int status = ${prefix}_score_sparse(columns, values, n, scores);
+    return status == ${PREFIX}_OK ? winner(scores) : status;
+}
+
+/*** predict_target ***/
+int ${prefix}_predict(const real *x, real *target)
+{
+    return ${prefix}_score(x, target);
+}
+
+int ${prefix}_predict_sparse(const int32_t *columns, const real *values, int32_t n, real *target)
+{
+    return ${prefix}_score_sparse(columns, values, n, target);
+}

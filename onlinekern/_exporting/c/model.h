@@ -1,0 +1,38 @@
+/* $title
+   Constants: $flash bytes of flash; state: $ram bytes of RAM. Numbers are $type.
+
+   The functions return ${PREFIX}_OK, a class number, or a negative code, which changes nothing. They
+   share static memory: one thread at a time. Columns of sparse rows ascend. Compile without
+   -ffast-math, which would hide numbers that are not finite. */
+#ifndef ${PREFIX}_H
+#define ${PREFIX}_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef $type ${prefix}_real;
+
+enum {
+    ${PREFIX}_OK = 0,
+    ${PREFIX}_NOT_FINITE = -1, /* a number of the row is NaN or infinite, or a score would be */
+    ${PREFIX}_BAD_COLUMN = -2, /* columns of a sparse row do not ascend within the features */
+    ${PREFIX}_BAD_LABEL = -3,  /* no class has the number */
+    ${PREFIX}_FULL = -4,       /* there is no room for another support vector */
+    ${PREFIX}_N_FEATURES = $features,
+    ${PREFIX}_N_OUTPUTS = $outputs,
+    ${PREFIX}_N_CLASSES = $classes
+};
+$labels
+/* $meaning */
+int ${prefix}_score(const ${prefix}_real *x, ${prefix}_real *scores);
+int ${prefix}_score_sparse(const int32_t *columns, const ${prefix}_real *values, int32_t n,
+                           ${prefix}_real *scores);
+$predict$learn
+#ifdef __cplusplus
+}
+#endif
+
+#endif

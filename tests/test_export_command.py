@@ -1,0 +1,84 @@
+"""``onlinekern export``: a model file in, C out."""
+
+import numpy as np
+import pytest
+from commands import run
+
+pytest.importorskip("typer")
+
+from onlinekern import (
+    NystroemFeatures,
+    OnlineStandardScaler,
+    PAClassifier,
+    load,
+    make_stream_pipeline,
+)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, stream):
+    """The current folder, with three model files."""
+    monkeypatch.chdir(tmp_path)
+    X, y = stream("binary", n=40)
+    make_stream_pipeline(OnlineStandardScaler(), PAClassifier()).fit(X, y).save("model.okn")
+    NystroemFeatures(gamma=0.5).fit(X).save("map.okn")
+    PAClassifier().save("empty.okn")
+    return tmp_path
+
+
+def test_files_are_those_of_the_method(folder, capsys):
+    code, out, err = run(capsys, "export", "model.okn", "--to", "c", "-o", "m.c")
+    assert (code, err) == (0, "")
+    made = load("model.okn").export_c("other.c", prefix="m")
+    assert out == f"m.c, m.h: {made.flash:,} bytes of flash, {made.ram:,} of RAM\n"
+    assert (folder / "m.h").read_text() == made.header.read_text()
+    assert (folder / "m.c").read_text() == made.code.read_text().replace("other.h", "m.h")
+
+
+def test_options(folder, capsys):
+    options = ["--dtype", "float32", "--prefix", "alarm"]
+    assert run(capsys, "export", "model.okn", "-o", "m.c", *options)[0] == 0
+    header = (folder / "m.h").read_text()
+    assert "typedef float alarm_real" in header
+    assert "alarm_predict" in header
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["model.okn", "-o", "m.txt"], "path must end in .c, got 'm.txt'"),
+        (["model.okn", "-o", "m.c", "--to", "pascal"], "--to: unknown 'pascal'; known are c"),
+        (["model.okn", "-o", "m.c", "--dtype", "int8"], "dtype must be"),
+        (["model.okn", "-o", "m.c", "--prefix", "a b"], "prefix must be a C identifier"),
+        (["missing.okn", "-o", "m.c"], "missing.okn: No such file"),
+        (["model.okn", "-o", "nowhere/m.c"], "nowhere/m.h: No such file"),
+        (["map.okn", "-o", "m.c"], "map.okn holds a NystroemFeatures, which is no learner"),
+        (["empty.okn", "-o", "m.c"], "is not fitted yet"),
+    ],
+)
+def test_bad_input(folder, capsys, arguments, message):
+    code, out, err = run(capsys, "export", *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+    assert not list(folder.glob("m.*"))
+
+
+def test_what_cannot_be_exported(folder, capsys, stream):
+    from sklearn.preprocessing import StandardScaler
+
+    X, y = stream("binary", n=40)
+    pipeline = make_stream_pipeline(StandardScaler(), PAClassifier()).fit(X, y)
+    with pytest.raises(TypeError, match="the step 'standardscaler'"):
+        pipeline.export_c("m.c")
+    table = make_stream_pipeline(_encoder(X), PAClassifier()).fit(np.c_[X], y)
+    table.save("table.okn")
+    code, _, err = run(capsys, "export", "table.okn", "-o", "m.c")
+    assert code == 2
+    assert "table.okn cannot be exported: the step 'tableencoder' (TableEncoder)" in err
+
+
+def _encoder(X):
+    from onlinekern import TableEncoder
+
+    return TableEncoder().fit(X)
