@@ -21,6 +21,7 @@ def folder(tmp_path, monkeypatch, stream):
     monkeypatch.chdir(tmp_path)
     X, y = stream("binary", n=40)
     make_stream_pipeline(OnlineStandardScaler(), PAClassifier()).fit(X, y).save("model.okn")
+    PAClassifier().fit(X, y).save("plain.okn")
     NystroemFeatures(gamma=0.5).fit(X).save("map.okn")
     PAClassifier().save("empty.okn")
     return tmp_path
@@ -30,17 +31,21 @@ def test_files_are_those_of_the_method(folder, capsys):
     code, out, err = run(capsys, "export", "model.okn", "--to", "c", "-o", "m.c")
     assert (code, err) == (0, "")
     made = load("model.okn").export_c("other.c", prefix="m")
-    assert out == f"m.c, m.h: {made.flash:,} bytes of flash, {made.ram:,} of RAM\n"
+    assert out == f"m.c, m.h: scores, {made.flash:,} bytes of flash, {made.ram:,} of RAM\n"
     assert (folder / "m.h").read_text() == made.header.read_text()
     assert (folder / "m.c").read_text() == made.code.read_text().replace("other.h", "m.h")
 
 
 def test_options(folder, capsys):
     options = ["--dtype", "float32", "--prefix", "alarm"]
-    assert run(capsys, "export", "model.okn", "-o", "m.c", *options)[0] == 0
+    assert run(capsys, "export", "plain.okn", "-o", "m.c", *options)[1].startswith(
+        "m.c, m.h: scores and learns, "
+    )
     header = (folder / "m.h").read_text()
     assert "typedef float alarm_real" in header
-    assert "alarm_predict" in header
+    assert "alarm_learn_one" in header
+    assert run(capsys, "export", "plain.okn", "-o", "m.c", "--no-learn")[0] == 0
+    assert "learn_one" not in (folder / "m.h").read_text()
 
 
 @pytest.mark.parametrize(
@@ -54,6 +59,9 @@ def test_options(folder, capsys):
         (["model.okn", "-o", "nowhere/m.c"], "nowhere/m.h: No such file"),
         (["map.okn", "-o", "m.c"], "map.okn holds a NystroemFeatures, which is no learner"),
         (["empty.okn", "-o", "m.c"], "is not fitted yet"),
+        (["model.okn", "-o", "m.c", "--learn"], "cannot be exported to learn: the step"),
+        (["plain.okn", "-o", "m.c", "--capacity", "0"], "capacity must be an integer >= 1"),
+        (["plain.okn", "-o", "m.c", "--capacity", "9"], "capacity=9 has no effect on PAClass"),
     ],
 )
 def test_bad_input(folder, capsys, arguments, message):

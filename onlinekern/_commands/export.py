@@ -32,4 +32,6 @@ def export(model: str, language: str, output: str, **options: Any) -> str:
         made = method(output, **options)
     except TypeError as error:
         raise ValueError(f"{model} cannot be exported: {error}") from error
-    return f"{made.code}, {made.header}: {made.flash:,} bytes of flash, {made.ram:,} of RAM"
+    does = "scores and learns" if made.learns else "scores"
+    sizes = f"{made.flash:,} bytes of flash, {made.ram:,} of RAM"
+    return f"{made.code}, {made.header}: {does}, {sizes}"

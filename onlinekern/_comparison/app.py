@@ -329,6 +329,11 @@ def export(
     prefix: Annotated[str | None, typer.Option(
         metavar="NAME", help="What the names begin with. Default: the name of the file.",
         show_default=False)] = None,
+    learn: Annotated[bool | None, typer.Option(
+        help="Whether the C goes on learning. Default: if it can.", show_default=False)] = None,
+    capacity: Annotated[int | None, typer.Option(
+        metavar="N", help="Room for support vectors of a model without a budget that learns.",
+        show_default=False)] = None,
 ) -> None:  # fmt: skip
     """Write a model as one C file and its header, which need no library.
 
@@ -336,7 +341,8 @@ def export(
     """
     from onlinekern._commands.export import export as carry_out
 
-    line = carry_out(model, to, output, dtype=dtype, prefix=prefix)
+    options = {"dtype": dtype, "prefix": prefix, "learn": learn, "capacity": capacity}
+    line = carry_out(model, to, output, **options)
     _console().print(line, markup=False, highlight=False, soft_wrap=True)
 
 

@@ -40,6 +40,8 @@ class Exportable:
         *,
         dtype: DTypeLike = "float64",
         prefix: str | None = None,
+        learn: bool | None = None,
+        capacity: int | None = None,
     ) -> ExportedC:
         """Export what this fitted model computes as one C99 file and its header.
 
@@ -57,6 +59,14 @@ class Exportable:
             hardware; scores then agree to about 1e-4.
         prefix : str, default=None
             What the names in the header begin with, a C identifier. None: the name of the file.
+        learn : bool, default=None
+            Whether the C goes on learning, by ``model_learn_one(x, y)``. None: if it can;
+            docs/export.md says which learners can. Support vectors without a budget need a
+            `capacity` for that.
+        capacity : int >= 1, default=None
+            For how many support vectors there is room in a model that learns without a budget. A
+            sample that would need more is refused with the code ``MODEL_FULL``. None, with
+            learn=True: the parameter `max_support`, if there is one.
 
         Returns
         -------
@@ -69,7 +79,9 @@ class Exportable:
         NotFittedError
             If nothing has been learnt.
         TypeError
-            If a part has no C: a Python function as kernel, a part or a step of another package.
+            If a part has no C: a Python function as kernel, a part or a step of another package;
+            or with learn=True, if the learner is none of those that learn in C. The message says
+            which part it is.
         ValueError
             If an argument is invalid, or a number of the model does not fit `dtype`.
         OSError
@@ -96,4 +108,4 @@ class Exportable:
         """
         from onlinekern._exporting.c import write
 
-        return ExportedC(*write(self, path, dtype, prefix))
+        return ExportedC(*write(self, path, dtype, prefix, learn, capacity))

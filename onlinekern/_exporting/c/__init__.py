@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from onlinekern._exporting.describe import describe
+from onlinekern._exporting.learning import GROWING, KernelState, Learning, describe_learning
 from onlinekern._saving.atomic import replacing
 
 # Words of C, and names of the generated files.
@@ -21,17 +23,59 @@ volatile while row real column
 
 
 def write(
-    estimator: Any, path: str | os.PathLike[str], dtype: Any, prefix: str | None
+    estimator: Any,
+    path: str | os.PathLike[str],
+    dtype: Any,
+    prefix: str | None,
+    learn: bool | None,
+    capacity: int | None,
 ) -> tuple[Path, Path, int, int, bool]:
     """Write the two files; see `Exportable.export_c`."""
     from onlinekern._exporting.c.generate import generate
 
     code, header = paths_of(path)
-    made = generate(describe(estimator), dtype_of(dtype), prefix_of(prefix, code), header.name)
+    kind, names = dtype_of(dtype), prefix_of(prefix, code)
+    check_learning(learn, capacity)
+    scoring = describe(estimator)
+    learning = learning_of(estimator, scoring.name, learn, capacity)
+    made = generate(scoring, kind, names, header.name, learning, capacity)
     for target, text in ((header, made.header), (code, made.code)):
         with replacing(target) as stream:
             stream.write(text.encode("ascii"))
     return code, header, made.flash, made.ram, made.learns
+
+
+def check_learning(learn: Any, capacity: Any) -> None:
+    """Raise ValueError unless the two can be meant."""
+    if learn is not None and not isinstance(learn, bool):
+        raise ValueError(f"learn must be True, False or None, got {learn!r}")
+    whole = isinstance(capacity, Integral) and not isinstance(capacity, bool)
+    if capacity is not None and (not whole or capacity < 1):
+        raise ValueError(f"capacity must be an integer >= 1 or None, got {capacity!r}")
+    if capacity is not None and learn is False:
+        raise ValueError("capacity has no effect with learn=False")
+
+
+def learning_of(
+    estimator: Any, name: str, learn: bool | None, capacity: int | None
+) -> Learning | None:
+    """What the model needs to go on learning; None if it is not to learn, or cannot.
+
+    Without a capacity, support vectors without a budget are exported to be scored only, unless
+    learning is asked for.
+    """
+    if learn is False:
+        return None
+    try:
+        learning = describe_learning(estimator)
+    except TypeError as error:
+        if learn is None and capacity is None:
+            return None
+        raise TypeError(f"{name} cannot be exported to learn: {error}") from error
+    grows = isinstance(learning.state, KernelState) and learning.state.policy.name in GROWING
+    if capacity is not None and not grows:
+        raise ValueError(f"capacity={capacity} has no effect on {name}, whose memory does not grow")
+    return None if learn is None and grows and capacity is None else learning
 
 
 def paths_of(path: str | os.PathLike[str]) -> tuple[Path, Path]:

@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onlinekern._exporting.c.labels import label_table
+from onlinekern._exporting.c.learn import Learner
 from onlinekern._exporting.c.source import Source
 from onlinekern._exporting.c.terms import needs_dense, write_features, write_term
+from onlinekern._exporting.learning import KernelState, Learning
 from onlinekern._exporting.scoring import (
     LEAST_SHARE,
     Body,
@@ -72,7 +74,22 @@ class Exported(NamedTuple):
     learns: bool
 
 
-def generate(scoring: Scoring, dtype: Any, prefix: str, header: str) -> Exported:
+LEARN = """
+/* Learn one sample: $target. Other codes than 0 change nothing. */
+int ${prefix}_learn_one(const ${prefix}_real *x, $type y);
+int ${prefix}_learn_one_sparse(const int32_t *columns, const ${prefix}_real *values, int32_t n,
+                               $type y);
+"""
+
+
+def generate(
+    scoring: Scoring,
+    dtype: Any,
+    prefix: str,
+    header: str,
+    learning: Learning | None = None,
+    capacity: int | None = None,
+) -> Exported:
     """The C of a description.
 
     Parameters
@@ -83,13 +100,37 @@ def generate(scoring: Scoring, dtype: Any, prefix: str, header: str) -> Exported
         Of the names in the header.
     header : str
         Name of the header, which the code includes.
+    learning : Learning, optional
+        What the model needs to go on learning.
+    capacity : int, optional
+        Room for support vectors of a model that learns.
     """
     source = Source(dtype, prefix)
     labels = label_table(source, scoring.labels)
-    write_reading(source, scoring)
-    write_body(source, scoring.body)
+    keeps_rows = learning is not None and isinstance(learning.state, KernelState)
+    n_scored = write_reading(source, scoring, keeps_rows)
+    if learning is None:
+        write_body(source, scoring.body)
+    else:
+        Learner(source, learning, n_scored, capacity).write()
     write_entries(source, scoring)
-    return finished(source, scoring, header, labels, "")
+    learn = "" if learning is None else write_learning(source, scoring, learning)
+    return finished(source, scoring, header, labels, learn)
+
+
+def write_learning(source: Source, scoring: Scoring, learning: Learning) -> str:
+    """The functions that learn; returns their declaration."""
+    type_name, target = "int32_t", "y is its class number"
+    if scoring.head == "regression":
+        source.fill("learn_target")
+        type_name, target = f"{source.names['prefix']}_real", "y is its target"
+    else:
+        weight = "1"
+        if learning.factors is not None:
+            source.constants("sample_factors", learning.factors)
+            weight = "sample_factors[y]"
+        source.fill("learn_class", weight=weight)
+    return Template(LEARN).substitute(source.names, type=type_name, target=target)
 
 
 def finished(source: Source, scoring: Scoring, header: str, labels: str, learn: str) -> Exported:
@@ -113,24 +154,30 @@ def finished(source: Source, scoring: Scoring, header: str, labels: str, learn: 
     return Exported(source.text(header), declared, source.flash, source.ram, bool(learn))
 
 
-def write_reading(source: Source, scoring: Scoring) -> None:
-    """The functions `read_dense` and `read_sparse`."""
+def write_reading(source: Source, scoring: Scoring, keeps_rows: bool) -> int:
+    """The functions `read_dense` and `read_sparse`; returns how many features are scored.
+
+    All elements of a row are read by their number where `keeps_rows`, as some terms do.
+    """
     steps = [
         step
         for step in scoring.steps
         if not (isinstance(step, Single) and source.dtype == np.float32)
     ]
-    dense = any(needs_dense(term, source.dtype.itemsize) for term in terms_in(scoring.body))
+    dense = keeps_rows or any(
+        needs_dense(term, source.dtype.itemsize) for term in terms_in(scoring.body)
+    )
     d = scoring.n_features
     if not steps and not dense:
         source.fill("direct", features=d)
-        return
+        return d
     source.memory("dense_row", d)
     lines, width = [], d
     for step in steps:
         text, width = step_lines(source, step, width)
         lines.append(text)
     source.fill("prepared", features=d, steps="\n".join(lines), scored=width)
+    return width
 
 
 def terms_in(body: Body) -> list[Any]:

@@ -19,8 +19,10 @@ import numpy as np
 from onlinekern._typing import Array
 
 HEADING = re.compile(r"^/\*\*\* (\w+)(?:: ([\w ]+))? \*\*\*/\n", re.M)
-FILES = ("scoring.c", "entries.c")
-FUNCTIONS = ("exp", "tanh", "sqrt", "fabs", "cos", "sin")
+FILES = ("scoring.c", "entries.c", "learning.c", "steps.c")
+UNIT_END = re.compile(r"(?<=\n}\n)")
+STATIC = re.compile(r"^static [\w ]+ \*?(\w+)\(", re.M)
+FUNCTIONS = ("exp", "tanh", "sqrt", "fabs", "cos", "sin", "pow", "expm1", "log1p")
 PER_LINE = 4
 
 
@@ -122,6 +124,21 @@ class Source:
         texts = (str(int(value)) for value in values)
         self.table(f"static const {type_name} {name}", texts, values.size)
 
+    def state(self, name: str, values: Any, capacity: int = 0) -> None:
+        """A table of numbers that change, with room for `capacity`; its beginning is in flash."""
+        values = self.checked(np.ravel(values))
+        room = max(capacity, values.size)
+        self.flash += room * self.dtype.itemsize
+        self.ram += room * self.dtype.itemsize
+        self.table(f"static real {name}", map(self.number, values.tolist()), room)
+
+    def scalars(self, type_name: str, itemsize: int, **values: Any) -> None:
+        """Single numbers that change."""
+        for name, value in values.items():
+            self.flash += itemsize
+            self.ram += itemsize
+            self.tables.append(f"static {type_name} {name} = {value};\n")
+
     def memory(self, name: str, count: int, type_name: str = "real") -> None:
         """Static memory that a call overwrites."""
         self.ram += count * (self.dtype.itemsize if type_name == "real" else 4)
@@ -131,11 +148,12 @@ class Source:
         """A table with its contents."""
         items = list(texts)
         rows = [items[i : i + PER_LINE] for i in range(0, len(items), PER_LINE)]
-        lines = ",\n    ".join(", ".join(row) for row in rows)
+        lines = ",\n    ".join(", ".join(row) for row in rows) or "0"
         self.tables.append(f"{declaration}[{count}] = {{\n    {lines}\n}};\n")
 
     def text(self, header: str) -> str:
         """The file, which includes this header."""
+        self.code = called(self.code)
         suffix = "f" if self.type == "float" else ""
         macros = "".join(
             f"#define {name.upper()} {name}{suffix}\n"
@@ -151,6 +169,25 @@ class Source:
         parts = [*self.tables, *self.code]
         top = f'#include "{header}"\n\n{includes}\n{macros}\n{types}{columns}\n'
         return top.replace("\n\n\n", "\n\n") + "\n".join(parts)
+
+
+def called(blocks: list[str]) -> list[str]:
+    """The functions of these texts, without the static ones that no other names."""
+    units = [unit for block in blocks for unit in UNIT_END.split(block) if unit.strip()]
+    while True:
+        kept = [unit for unit in units if is_called(unit, units)]
+        if len(kept) == len(units):
+            return kept
+        units = kept
+
+
+def is_called(unit: str, units: list[str]) -> bool:
+    """Whether a function is not static, or one of the others names it."""
+    found = STATIC.search(unit)
+    if found is None:
+        return True
+    name = re.compile(rf"\b{found[1]}\b")
+    return any(name.search(other) for other in units if other is not unit)
 
 
 TYPES = """typedef ${prefix}_real real;

@@ -63,8 +63,13 @@ def kernel_and_vectors(term: Term) -> tuple[KernelFunction | None, Any]:
     return None, None
 
 
-def write_kernel(source: Source, id_: str, kernel: KernelFunction, vectors: Any) -> str:
-    """The function `<id>_kernel` with its vectors; returns what its `norm` is."""
+def write_kernel(
+    source: Source, id_: str, kernel: KernelFunction, vectors: Any, capacity: int | None = None
+) -> str:
+    """The function `<id>_kernel` with its vectors; returns what its `norm` is.
+
+    With a `capacity`, vectors change, and there is room for so many.
+    """
     n_features = vectors.shape[1]
     sparse = is_sparse(vectors, source.dtype.itemsize)
     value, product = VALUES[kernel.name]
@@ -72,14 +77,22 @@ def write_kernel(source: Source, id_: str, kernel: KernelFunction, vectors: Any)
     if kernel.name == "cosine":
         source.use("inverse_norm")
         norms = np.sqrt(np.square(dense(vectors)).sum(axis=1))
-        source.constants(f"{id_}_norms", 1 / np.where(norms > 0, norms, np.inf))
+        numbers = 1 / np.where(norms > 0, norms, np.inf)
+        if capacity is None:
+            source.constants(f"{id_}_norms", numbers)
+        else:
+            source.state(f"{id_}_norms", numbers, capacity)
         norm = "inverse_norm(x)"
     elif sparse and product in NORMS:
         source.use(NORMS[product])
         norm = f"{NORMS[product]}(x)"
     if kernel.name == "polynomial":
         source.use("power")
-    expression = write_vectors(source, id_, vectors, product, sparse, n_features)
+    if capacity is not None:
+        source.state(f"{id_}_vectors", vectors, capacity * n_features)
+        expression = product_with(source, id_, product, n_features)
+    else:
+        expression = write_vectors(source, id_, vectors, product, sparse)
     parameters = {
         "$gamma": source.number(kernel.gamma),
         "$coef0": source.number(kernel.coef0),
@@ -92,15 +105,19 @@ def write_kernel(source: Source, id_: str, kernel: KernelFunction, vectors: Any)
     return norm
 
 
-def write_vectors(
-    source: Source, id_: str, vectors: Any, product: str, sparse: bool, n_features: int
-) -> str:
+def product_with(source: Source, id_: str, product: str, n_features: int) -> str:
+    """The product of a row with dense vector i."""
+    source.use(product)
+    vector = f"{id_}_vectors + i * {n_features}"
+    return f"dot({vector}, x)" if product == "dot" else f"{product}({vector}, x->values, x->n)"
+
+
+def write_vectors(source: Source, id_: str, vectors: Any, product: str, sparse: bool) -> str:
     """The tables of vectors; returns the product of a row with vector i."""
+    n_features = vectors.shape[1]
     if not sparse:
-        source.use(product)
         source.constants(f"{id_}_vectors", dense(vectors))
-        vector = f"{id_}_vectors + i * {n_features}"
-        return f"dot({vector}, x)" if product == "dot" else f"{product}({vector}, x->values, x->n)"
+        return product_with(source, id_, product, n_features)
     rows = sp.csr_matrix(vectors)
     source.use(f"sparse_{product}")
     source.wide_columns |= n_features > 1 << 16

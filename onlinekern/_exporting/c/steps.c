@@ -1,0 +1,251 @@
+/* Losses, schedules, rules and gates: scalar problems, by the names of the classes of the core. See
+   scoring.c. */
+
+/*** loss_PerceptronLoss ***/
+static real loss_value(real f, real y)
+{
+    return -y * f > 0 ? -y * f : 0;
+}
+
+static real loss_slope(real f, real y)
+{
+    return y * f <= 0 ? y : 0;
+}
+
+/*** loss_Hinge ***/
+static real loss_value(real f, real y)
+{
+    return 1 - y * f > 0 ? 1 - y * f : 0;
+}
+
+static real loss_slope(real f, real y)
+{
+    return y * f < 1 ? y : 0;
+}
+
+/*** demand_Hinge ***/
+static real loss_demand(real f, real y, real weight)
+{
+    const real gap = SQRT(weight) - y * f;
+    return gap > 0 ? y * gap : 0;
+}
+
+/*** loss_SquaredHinge ***/
+static real loss_value(real f, real y)
+{
+    const real gap = 1 - y * f > 0 ? 1 - y * f : 0;
+    return gap * gap / 2;
+}
+
+static real loss_slope(real f, real y)
+{
+    return 1 - y * f > 0 ? y * (1 - y * f) : 0;
+}
+
+/*** loss_SmoothHinge ***/
+static real loss_value(real f, real y)
+{
+    const real gap = 1 - y * f;
+    if (gap <= 0)
+        return 0;
+    return gap <= $delta ? gap * gap / (2 * $delta) : gap - $delta / 2;
+}
+
+static real loss_slope(real f, real y)
+{
+    const real gap = 1 - y * f;
+    if (gap <= 0)
+        return 0;
+    return gap <= $delta ? y * gap / $delta : y;
+}
+
+/*** loss_Logistic ***/
+static real loss_value(real f, real y)
+{
+    const real margin = y * f;
+    return LOG1P(EXP(-FABS(margin))) + (margin < 0 ? -margin : 0);
+}
+
+static real loss_slope(real f, real y)
+{
+    const real margin = y * f, small = EXP(-FABS(margin));
+    return y * (margin > 0 ? small : 1) / (1 + small);
+}
+
+/*** loss_Exponential ***/
+static real loss_value(real f, real y)
+{
+    return EXP(-y * f < $most ? -y * f : $most);
+}
+
+static real loss_slope(real f, real y)
+{
+    return y * loss_value(f, y);
+}
+
+/*** loss_Squared ***/
+static real loss_value(real f, real y)
+{
+    return (y - f) * (y - f) / 2;
+}
+
+static real loss_slope(real f, real y)
+{
+    return y - f;
+}
+
+/*** loss_EpsilonInsensitive ***/
+static real loss_value(real f, real y)
+{
+    const real gap = FABS(y - f) - $epsilon;
+    return gap > 0 ? gap : 0;
+}
+
+static real loss_slope(real f, real y)
+{
+    return FABS(y - f) <= $epsilon ? 0 : y > f ? 1 : -1;
+}
+
+/*** demand_EpsilonInsensitive ***/
+static real loss_demand(real f, real y, real weight)
+{
+    const real gap = FABS(y - f) - $epsilon / SQRT(weight);
+    return gap <= 0 ? 0 : y > f ? gap : -gap;
+}
+
+/*** loss_Huber ***/
+static real loss_value(real f, real y)
+{
+    const real gap = FABS(y - f);
+    return gap <= $delta ? gap * gap / 2 : $delta * (gap - $delta / 2);
+}
+
+static real loss_slope(real f, real y)
+{
+    const real gap = y - f;
+    return gap > $delta ? $delta : gap < -$delta ? -$delta : gap;
+}
+
+/*** schedule_Schedule ***/
+static real step_size(int64_t t)
+{
+    (void)t;
+    return $eta;
+}
+
+/*** schedule_InverseSquareRoot ***/
+static real step_size(int64_t t)
+{
+    return $eta / SQRT((real)t);
+}
+
+/*** schedule_Inverse ***/
+static real step_size(int64_t t)
+{
+    return $eta / (real)t;
+}
+
+/*** schedule_Power ***/
+static real step_size(int64_t t)
+{
+    return $eta * POW((real)t, -$power);
+}
+
+/*** rule_Perceptron ***/
+static real rule_coefficient(real f, real y, real q, int64_t t, real importance)
+{
+    (void)q;
+    (void)t;
+    return importance * loss_slope(f, y);
+}
+
+/*** rule_Gradient ***/
+static real rule_coefficient(real f, real y, real q, int64_t t, real importance)
+{
+    const real slope = loss_slope(f, y);
+    (void)q;
+    return slope > 0 || slope < 0 ? importance * step_size(t) * slope : 0;
+}
+
+/*** rule_BatchPegasos ***/
+static real rule_coefficient(real f, real y, real q, int64_t t, real importance)
+{
+    (void)q;
+    return importance * loss_slope(f, y) / ($regularisation * (real)t);
+}
+
+/*** rule_PassiveAggressive ***/
+static real rule_coefficient(real f, real y, real q, int64_t t, real importance)
+{
+    (void)t;
+    return q <= 0 ? 0 : loss_demand(f, y, importance) / q;
+}
+
+/*** rule_PassiveAggressive1 ***/
+static real rule_coefficient(real f, real y, real q, int64_t t, real importance)
+{
+    const real most = $C * importance, step = q > 0 ? loss_value(f, y) / q : 0;
+    (void)t;
+    return loss_slope(f, y) * (step < most ? step : most);
+}
+
+/*** rule_PassiveAggressive2 ***/
+static real rule_coefficient(real f, real y, real q, int64_t t, real importance)
+{
+    (void)t;
+    return q <= 0 ? 0 : loss_slope(f, y) * (loss_value(f, y) / (q + 1 / (2 * $C * importance)));
+}
+
+/*** rule_ScaledPassiveAggressive1 ***/
+static real rule_coefficient(real f, real y, real q, int64_t t, real importance)
+{
+    const real step = q > 0 ? loss_value(f, y) / q : 0;
+    (void)t;
+    return importance * loss_slope(f, y) * $least;
+}
+
+/*** rule_ScaledPassiveAggressive2 ***/
+static real rule_coefficient(real f, real y, real q, int64_t t, real importance)
+{
+    (void)t;
+    return importance * loss_slope(f, y) * (loss_value(f, y) / (q + 1 / (2 * $C)));
+}
+
+/*** gate_Gate ***/
+static real gate(real f, real y, real weight, double *drawn)
+{
+    (void)f;
+    (void)y;
+    (void)weight;
+    (void)drawn;
+    return 1;
+}
+
+/*** gate_WithinMargin ***/
+static real gate(real f, real y, real weight, double *drawn)
+{
+    (void)weight;
+    (void)drawn;
+    return y * f < $margin;
+}
+
+/*** gate_LossProportional: generator ***/
+static real gate(real f, real y, real weight, double *drawn)
+{
+    const real suffered = $suffered;
+    const real probability = (suffered < $alpha ? suffered : $alpha) / $beta;
+    (void)weight;
+    if (*drawn < 0)
+        *drawn = uniform();
+    return *drawn < (double)probability ? $importance : 0;
+}
+
+/*** gate_SlopeProportional: generator ***/
+static real gate(real f, real y, real weight, double *drawn)
+{
+    const real slope = weight * FABS(loss_slope(f, y)) / $G;
+    const real probability = slope < 1 ? slope : 1;
+    if (*drawn < 0)
+        *drawn = uniform();
+    return *drawn < (double)probability ? 1 / probability : 0;
+}

@@ -1,0 +1,300 @@
+"""What a fitted model needs to go on learning: its state, and the parts of its step.
+
+Only what is known in full is described; `describe_learning` says of anything else what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from onlinekern._exporting.spaces import kernel_of, map_of
+from onlinekern._exporting.terms import KernelFunction, Map, dense
+from onlinekern._saving.registered import restorer
+from onlinekern._typing import Floats
+from onlinekern.core.base.part import Part
+from onlinekern.core.learning.heads import Weighted
+from onlinekern.core.models.linear import LinearSpace
+from onlinekern.core.models.linear_batches import BatchSpace
+from onlinekern.core.models.mapped import MappedSpace
+from onlinekern.core.models.nogd import NystroemSpace
+from onlinekern.core.models.space import KernelSpace
+
+
+class CannotLearn(TypeError):
+    """The step of a model cannot be exported; the message goes on after 'cannot learn: '."""
+
+
+# Class of a part -> the names of its arguments. Others have no description.
+PARTS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("PerceptronLoss", "Hinge", "SquaredHinge", "Logistic", "Exponential"), ()),
+    **dict.fromkeys(("Squared", "Absolute", "Perceptron", "Gate"), ()),
+    **dict.fromkeys(("SmoothHinge", "Huber"), ("delta",)),
+    "EpsilonInsensitive": ("epsilon",),
+    **dict.fromkeys(("Schedule", "InverseSquareRoot", "Inverse"), ("eta",)),
+    "Power": ("eta", "power"),
+    **dict.fromkeys(("Gradient", "Pegasos"), ("loss", "schedule", "regularisation")),
+    "BatchPegasos": ("loss", "regularisation", "batch_size"),
+    "PassiveAggressive": ("loss",),
+    **dict.fromkeys(("PassiveAggressive1", "PassiveAggressive2"), ("loss", "C")),
+    **dict.fromkeys(("ScaledPassiveAggressive1", "ScaledPassiveAggressive2"), ("loss", "C")),
+    "WithinMargin": ("margin",),
+    "LossProportional": ("alpha", "beta", "weighted"),
+    "SlopeProportional": ("G",),
+    **dict.fromkeys(("Head", "Binary"), ()),
+    "Standardized": ("forgetting",),
+    **dict.fromkeys(("OneVsRest", "Margin"), ("n_classes",)),
+}
+POLICIES: dict[str, tuple[str, ...]] = {
+    "Budget": (),
+    **dict.fromkeys(("RefuseWhenFull", "OldestEviction", "CheapestReplacement"), ("bound",)),
+    "RandomEviction": ("bound", "generator"),
+    "UniformEviction": ("bound", "generator", "max_coefficient"),
+}
+# Policies whose support vectors grow with the stream, or to a bound that may be far away.
+GROWING = ("Budget", "RefuseWhenFull")
+
+
+class Described(NamedTuple):
+    """A part by the name of its class, with its arguments."""
+
+    name: str
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class LinearState:
+    """Weights of the features of a row, and an intercept that a coefficient a moves by a times
+    `intercept`; `in_length` is added to the squared length of a row."""
+
+    intercept: float
+    in_length: float
+
+
+@dataclass(frozen=True, eq=False)
+class MappedState:
+    """Weights of the features of a map, and of a constant feature 1 if there is one."""
+
+    map: Map
+    constant: bool
+
+
+@dataclass(frozen=True, eq=False)
+class KernelState:
+    """Coefficients of support vectors, slot by slot, under a policy.
+
+    `added` counts the support vectors that ever came, `lengths` are their kernel values with
+    themselves.
+    """
+
+    kernel: KernelFunction
+    vectors: Floats
+    policy: Described
+    added: int
+    lengths: Floats
+
+
+State: TypeAlias = LinearState | MappedState | KernelState
+
+
+@dataclass(frozen=True, eq=False)
+class Learning:
+    """A model that goes on learning.
+
+    Attributes
+    ----------
+    state : LinearState, MappedState or KernelState
+    values, companions : ndarray of shape (n_outputs, length)
+        The model of output k is `scale` times values[k]; see `base.scaled_average` for the others.
+    averaging : False, True, 'decay' or float
+    scale, total : float
+    steps, skipped : int
+    rule, gate, head : Described
+    factors : ndarray of shape (n_classes,), or None
+        Of the weights of samples.
+    steps_factors : ndarray of shape (n_classes,), or None
+        Of the coefficients; `positive_only`: one against the rest, of the sample's own class only.
+    targets : tuple, or None
+        Whether mean and scale stay, weight, mean, squares and scale of the targets so far.
+    seen : int
+    generator : tuple of int
+    """
+
+    state: State
+    values: Floats
+    companions: Floats
+    averaging: Any
+    scale: float
+    total: float
+    steps: int
+    skipped: int
+    rule: Described
+    gate: Described
+    head: Described
+    factors: Floats | None
+    step_factors: Floats | None
+    targets: tuple[Any, ...] | None
+    seen: int
+    generator: tuple[int, ...]
+
+
+def described(part: Any, kind: str) -> Described:
+    """A part of the step by its name."""
+    name = type(part).__name__
+    if name not in PARTS or not type(part).__module__.startswith("onlinekern.core."):
+        raise CannotLearn(f"the {kind} {name} has no C")
+    arguments = dict(zip(PARTS[name], part.arguments, strict=False))
+    if name in ("Perceptron",):
+        arguments["loss"] = part.loss
+    for key, value in arguments.items():
+        if isinstance(value, Part):
+            arguments[key] = described(value, key)
+    return Described(name, arguments)
+
+
+def describe_learning(estimator: Any) -> Learning:
+    """What a fitted estimator needs to go on learning; CannotLearn if its step is not known."""
+    if isinstance(estimator, Pipeline):
+        for name, step in estimator.steps[:-1]:
+            if hasattr(step, "learn_transform") or hasattr(step, "_columns"):
+                raise CannotLearn(f"the step {name!r} learns too")
+        return describe_learning(estimator.steps[-1][1])
+    own = vars(estimator)
+    if not hasattr(estimator, "learn_one"):
+        raise CannotLearn("it learns whole sets of samples")
+    if "_warm_up" in own:
+        raise CannotLearn(
+            "the width of its kernel is not settled yet: give gamma a number, or more samples"
+        )
+    if "_recent" in own:
+        raise CannotLearn("the offset of a detector follows the scores of many samples")
+    model = estimator._fitted_model
+    with model.reading():
+        return of_model(estimator, model)
+
+
+def of_model(estimator: Any, model: Any) -> Learning:
+    """The description of a model that no thread changes meanwhile."""
+    if not hasattr(model, "space"):
+        raise CannotLearn("it is a race of several models")
+    kind = type(model.space)
+    if kind not in SPACES:
+        raise CannotLearn(f"the space {kind.__name__} has no C")
+    state, numbers = SPACES[kind](model.space)
+    head, step_factors = model.head, None
+    if type(head) is Weighted:
+        head, step_factors = head.arguments
+    _, (_, _, _, _, _, targets) = model.__reduce__()
+    return Learning(
+        state=state,
+        **numbers,
+        rule=described(model.rule, "rule"),
+        gate=described(model.gate, "gate"),
+        head=described(head, "head"),
+        factors=factors_of_samples(estimator),
+        step_factors=None if step_factors is None else np.array(step_factors, dtype=np.float64),
+        targets=targets,
+        seen=model.n_seen,
+        generator=model.rng.get_state(),
+    )
+
+
+def factors_of_samples(estimator: Any) -> Floats | None:
+    """What class_weight multiplies the weights of samples with."""
+    from onlinekern._class_weights import factors_of
+
+    weights = getattr(estimator, "class_weight", None)
+    if weights is None or hasattr(estimator, "_weigh_classes"):
+        return None
+    if isinstance(weights, str):
+        raise CannotLearn("class_weight='balanced' follows the stream")
+    return factors_of(weights, estimator.classes_)
+
+
+def linear(space: Any) -> tuple[State, dict[str, Any]]:
+    """Weights of the features themselves."""
+    cls, arguments, state = space.__reduce__()[1]
+    if cls is BatchSpace:
+        if space.batch_size > 1 or space.radius > 0:
+            raise CannotLearn("it learns in batches, or projects its weights")
+        arguments = arguments[2:]
+    d, _, n_outputs, averaging, intercept, skipped, in_length = arguments
+    parts = np.reshape(state["blocks"], (1 + (averaging is not False), n_outputs, -1))
+    numbers = {
+        "values": np.ascontiguousarray(parts[0, :, : d + 1]),
+        "companions": np.ascontiguousarray(parts[-1, :, : d + 1]),
+        "averaging": averaging,
+        "scale": state["scale"],
+        "total": state["total"],
+        "steps": state["steps"],
+        "skipped": skipped,
+    }
+    return LinearState(float(intercept), float(intercept) if in_length else 0.0), numbers
+
+
+def coefficients_of(coefficients: Any, state: dict[str, Any]) -> dict[str, Any]:
+    """The numbers of coefficients, of support vectors or of features."""
+    names = ("values", "companions", "scale", "total", "steps")
+    return {
+        **{name: state[name] for name in names},
+        "averaging": coefficients.averaging,
+        "skipped": 0,
+    }
+
+
+def mapped(space: Any) -> tuple[State, dict[str, Any]]:
+    """Weights of the features of a map."""
+    features = space.map
+    numbers = coefficients_of(space.weights, space.weights.get_state())
+    constant = features.constant >= 0
+    places = features.columns()
+    if constant:
+        places = np.append(places, features.constant)
+    for name in ("values", "companions"):
+        numbers[name] = np.ascontiguousarray(numbers[name][:, places])
+    return MappedState(map_of(features), constant), numbers
+
+
+def staged(space: Any) -> tuple[State, dict[str, Any]]:
+    """NOGD in its second stage."""
+    arguments, state, _, _, learnt = space.__reduce__()[1]
+    if learnt is None:
+        raise CannotLearn(
+            f"it has {space.support.n_rows} of the {space.n_landmarks} support vectors that "
+            "become landmarks"
+        )
+    projection, weights = learnt
+    features = restorer("Nystroem")(arguments, state, projection)
+    averaging = space.support.coefficients.averaging
+    return mapped(restorer("MappedSpace")(features, space.n_outputs, averaging, weights))
+
+
+def kernel(space: Any) -> tuple[State, dict[str, Any]]:
+    """Coefficients of support vectors."""
+    budget, support = space.budget, space.support
+    name = type(budget).__name__
+    if name not in POLICIES or not type(budget).__module__.startswith("onlinekern.core."):
+        raise CannotLearn(f"the budget policy {name} has no C")
+    state = support.get_state()
+    if len(state["free"]):
+        raise CannotLearn("some slots of its support vectors are free")
+    policy = Described(name, dict(zip(POLICIES[name], budget.arguments, strict=False)))
+    policy.arguments.pop("generator", None)
+    vectors = dense(state["rows"])
+    own = kernel_of(support.kernel)
+    lengths = budget.get_learnt().get("lengths", np.zeros(0))
+    numbers = coefficients_of(support.coefficients, state)
+    return KernelState(own, vectors, policy, state["added"], np.asarray(lengths)), numbers
+
+
+SPACES: dict[type, Callable[[Any], tuple[State, dict[str, Any]]]] = {
+    LinearSpace: linear,
+    BatchSpace: linear,
+    MappedSpace: mapped,
+    NystroemSpace: staged,
+    KernelSpace: kernel,
+}

@@ -1,0 +1,239 @@
+"""Exported C goes on learning as the model does: after the same samples, the scores agree."""
+
+import copy
+import ctypes
+
+import numpy as np
+import pytest
+from compiled import Program, compiler, load
+from exported import CLASSES, Case, cases, fitted, scores_of
+from sklearn.base import is_classifier
+
+from onlinekern import (
+    FourierFeatures,
+    KernelPAClassifier,
+    OGDClassifier,
+    OGDRegressor,
+    OnlineStandardScaler,
+    PAClassifier,
+    SPAClassifier,
+    StreamClassifier,
+    make_stream_pipeline,
+)
+from onlinekern._exporting.learning import describe_learning
+
+LEARNT, MORE = 60, 100
+LEARNS = {
+    *("BOGDClassifier", "BOGDRegressor", "BPAClassifier", "BPARegressor", "FOGDClassifier"),
+    *("FOGDRegressor", "KLMSRegressor", "KernelOGDClassifier", "KernelOGDRegressor"),
+    *("KernelPAClassifier", "KernelPARegressor", "KernelPegasosClassifier", "NOGDClassifier"),
+    *("KernelPerceptronClassifier", "NOGDRegressor", "OGDClassifier", "OGDRegressor"),
+    *("OSKLClassifier", "PAClassifier", "PARegressor", "PegasosClassifier", "RBPClassifier"),
+    *("PerceptronClassifier", "SPAClassifier", "SPARegressor"),
+}
+# Beside the forms of every learner: what only learning depends on.
+STEPS = [
+    *(("PAClassifier", {"C": np.inf, "average": a}) for a in (20, 80, "decay")),
+    *(("PAClassifier", {"loss": "squared_hinge", "multi_class": m}) for m in ("ovr", "margin")),
+    *(("KernelPAClassifier", {"variant": v, "multi_class": "margin"}) for v in ("pa", "pa2")),
+    ("KernelPAClassifier", {"average": 0.99, "max_support": 30, "when_full": "oldest"}),
+    ("SPAClassifier", {"class_weight": {"yes": 2.0, 15: 0.0, 5: 3.0}}),
+    ("PAClassifier", {"class_weight": {"yes": 2.0, 15: 0.5}}),
+    ("SPARegressor", {"standardize_target": False, "kernel": "cosine"}),
+    ("OGDClassifier", {"average": 0.9, "reg": 0.5}),
+    ("FOGDRegressor", {"average": 0.1}),  # its weights start anew after 77 samples
+]
+
+
+def class_weight_of(parameters, task):
+    """Return the parameters, without the labels of another task."""
+    weights = parameters.get("class_weight")
+    if weights is None:
+        return parameters
+    kind = str if task == "binary" else int
+    return {**parameters, "class_weight": {k: w for k, w in weights.items() if type(k) is kind}}
+
+
+def chosen():
+    """Return settings of the learners that learn, every other one with three classes."""
+    found = []
+    for name in sorted(LEARNS):
+        own = [case for case in cases() if case.name == name]
+        found += own[:2] + own[2 :: max(1, len(own) // 6)]
+    found += [
+        Case(name, class_weight_of(parameters, task), task)
+        for name, parameters in STEPS
+        for task in (["binary", "ovr"] if is_classifier(CLASSES[name]()) else ["regression"])
+    ]
+    kept = []
+    for number, case in enumerate(found):
+        if case.task == "regression" or (number // 2 % 2 == 0) == (case.task == "ovr"):
+            kept.append(case)
+    return kept
+
+
+def target_of(model, y, dtype):
+    """Return a target as an argument of C."""
+    if is_classifier(model):
+        return ctypes.c_int32(int(np.searchsorted(model.classes_, y)))
+    return (ctypes.c_double if dtype == "float64" else ctypes.c_float)(y)
+
+
+def teach(program, model, X, y):
+    """Let both learn samples one by one, in C by turns dense and sparse."""
+    for number, (x, target) in enumerate(zip(X, y, strict=True)):
+        model.learn_one(x, target)
+        ending, arguments, _alive = program.forms(x)[number % 2]
+        given = target_of(model, target, program.dtype)
+        assert program.call(f"learn_one{ending}", *arguments, given) == 0
+
+
+def export(model, path, dtype="float64"):
+    """Export with room for all that comes, where there is no budget."""
+    try:
+        return model.export_c(path, dtype=dtype, learn=True, capacity=LEARNT + MORE)
+    except ValueError:  # it has a budget
+        return model.export_c(path, dtype=dtype, learn=True)
+
+
+def can_learn(model):
+    try:
+        describe_learning(model)
+    except TypeError:
+        return False
+    return True
+
+
+def difference(program, model, X):
+    expected = scores_of(model, X)
+    return np.abs(program.scores(X) - expected).max() / max(1, np.abs(expected).max())
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_the_same_samples_give_the_same_model(dtype, stream, tmp_path):
+    compiler()
+    entries = []
+    for number, case in enumerate(chosen() if dtype == "float64" else chosen()[::5]):
+        X, y = stream(case.task, n=LEARNT + MORE)
+        model = fitted(case, X[:LEARNT], y[:LEARNT])
+        if not can_learn(model):  # in this setting
+            continue
+        export(model, tmp_path / f"m{number}.c", dtype)
+        entries.append((case, model, X, y, f"m{number}"))
+    if dtype == "float64":
+        assert {entry[0].name for entry in entries} == LEARNS
+    library = load(tmp_path, [tmp_path / f"{entry[-1]}.c" for entry in entries])
+    wrong = []
+    for case, model, X, y, prefix in entries:
+        program = Program(library, prefix, dtype, scores_of(model, X[:1]).shape[1])
+        before = copy.deepcopy(model)
+        teach(program, model, X[LEARNT:], y[LEARNT:])
+        assert difference(program, before, X) > 0, "nothing was learnt"
+        # A step of float32 next to a threshold may be another one.
+        if not (error := difference(program, model, X)) <= (1e-6 if dtype == "float64" else 1e-2):
+            wrong.append((case, error))
+    assert not wrong
+
+
+def test_a_pipeline_with_a_map_that_stays(stream, tmp_path):
+    X, y = stream("ovr")
+    model = make_stream_pipeline(FourierFeatures(n_components=9, gamma=0.3), PAClassifier())
+    model.partial_fit(X[:40], y[:40], classes=np.unique(y))
+    made = model.export_c(tmp_path / "model.c")
+    assert made.learns
+    program = Program(load(tmp_path, [made.code]), "model", "float64", 3)
+    teach(program, model, X[40:], y[40:])
+    assert difference(program, model, X) < 1e-6
+
+
+def test_refused_samples_change_nothing(stream, tmp_path):
+    X, y = stream("binary")
+    model = SPAClassifier(gamma=0.4, random_state=0, beta=2.0).fit(X[:50], y[:50])
+    made = model.export_c(tmp_path / "model.c", capacity=model.n_support_ + 2)
+    program = Program(load(tmp_path, [made.code]), "model", "float64", 1)
+    before = program.scores(X)
+    bad = X[0].copy()
+    bad[1] = np.nan
+    for ending, arguments, _alive in program.forms(bad):
+        assert program.call(f"learn_one{ending}", *arguments, 1) == -1
+    for label in (-1, 2):
+        for ending, arguments, _alive in program.forms(X[0]):
+            assert program.call(f"learn_one{ending}", *arguments, label) == -3
+    np.testing.assert_array_equal(program.scores(X), before)
+    codes = []
+    for x, label in zip(X[50:], y[50:], strict=True):
+        (arguments, _alive), number = program.dense(x), int(label == "yes")
+        codes.append(program.call("learn_one", *arguments, number))
+        if codes[-1] == -4:
+            break
+        model.learn_one(x, label)
+    assert codes[-1] == -4
+    # The full model has learnt nothing of the sample.
+    assert difference(program, model, X) < 1e-6
+
+
+def test_a_diverging_regression_stops(stream, tmp_path):
+    X, y = stream("regression", n=40)
+    model = OGDRegressor(eta=1.0, schedule="constant").fit(X, y)
+    made = model.export_c(tmp_path / "model.c")
+    program = Program(load(tmp_path, [made.code]), "model", "float64", 1)
+    before = program.scores(X)
+    (arguments, _alive) = program.dense(np.full(X.shape[1], 1e200))
+    assert program.call("learn_one", *arguments, ctypes.c_double(1e300)) == -1
+    assert program.call("learn_one", *arguments, ctypes.c_double(np.nan)) == -1
+    np.testing.assert_array_equal(program.scores(X), before)
+
+
+def test_none_learns_where_it_can(stream, tmp_path):
+    X, y = stream("binary")
+
+    def learns(model, **arguments):
+        return model.fit(X, y).export_c(tmp_path / "model.c", **arguments).learns
+
+    assert learns(PAClassifier())
+    assert not learns(PAClassifier(), learn=False)
+    grown = KernelPAClassifier(gamma=0.4)
+    assert not learns(grown)
+    assert learns(grown, capacity=100)
+    assert learns(KernelPAClassifier(gamma=0.4, max_support=100), learn=True)
+    assert not learns(StreamClassifier(time_budget=3.0))
+    assert not learns(OGDClassifier(class_weight="balanced"))
+
+
+@pytest.mark.parametrize(
+    ("model", "arguments", "error", "message"),
+    [
+        (KernelPAClassifier(gamma=0.4), {"learn": True}, ValueError, "capacity must say for how"),
+        (KernelPAClassifier(gamma=0.4), {"capacity": 3}, ValueError, "capacity must be at least"),
+        (KernelPAClassifier(), {"learn": True, "capacity": 99}, TypeError, "width of its kernel"),
+        (PAClassifier(), {"capacity": 9}, ValueError, "capacity=9 has no effect on PAClassifier"),
+        (PAClassifier(), {"learn": "yes"}, ValueError, "learn must be True, False or None"),
+        (PAClassifier(), {"learn": False, "capacity": 2}, ValueError, "no effect with learn=False"),
+        (PAClassifier(), {"capacity": 1.5}, ValueError, "capacity must be an integer >= 1"),
+        (
+            *(StreamClassifier(time_budget=3.0), {"learn": True}, TypeError),
+            "StreamClassifier cannot be exported to learn: it is a race",
+        ),
+        (
+            *(OGDClassifier(class_weight="balanced"), {"learn": True}, TypeError),
+            "class_weight='balanced' follows the stream",
+        ),
+        (
+            *(make_stream_pipeline(OnlineStandardScaler(), PAClassifier()), {"learn": True}),
+            *(TypeError, "the step 'onlinestandardscaler' learns too"),
+        ),
+    ],
+)
+def test_what_cannot_learn_says_why(model, arguments, error, message, stream, tmp_path):
+    X, y = stream("binary")
+    with pytest.raises(error, match=message):
+        model.fit(X, y).export_c(tmp_path / "model.c", **arguments)
+    assert not list(tmp_path.iterdir())
+
+
+def test_learners_that_learn_are_known(stream):
+    for name in CLASSES:
+        case = Case(name, {}, "binary" if is_classifier(CLASSES[name]()) else "regression")
+        X, y = stream(case.task)
+        model = fitted(case, X, y)
+        assert can_learn(model) == (name in LEARNS), name
