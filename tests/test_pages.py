@@ -23,6 +23,7 @@ WITH_EXAMPLES = [
     "docs/choosing.md",
     "docs/coming_from.md",
     "docs/drift.md",
+    "docs/export.md",
     "docs/extending.md",
     "docs/families/expansions.md",
     "docs/families/filters.md",
