@@ -12,6 +12,7 @@ from sklearn.base import is_classifier
 from onlinekern import (
     FourierFeatures,
     KernelPAClassifier,
+    KernelRLSRegressor,
     OGDClassifier,
     OGDRegressor,
     OnlineStandardScaler,
@@ -27,6 +28,7 @@ LEARNS = {
     *("BOGDClassifier", "BOGDRegressor", "BPAClassifier", "BPARegressor", "FOGDClassifier"),
     *("FOGDRegressor", "KLMSRegressor", "KernelOGDClassifier", "KernelOGDRegressor"),
     *("KernelPAClassifier", "KernelPARegressor", "KernelPegasosClassifier", "NOGDClassifier"),
+    *("KernelRLSClassifier", "KernelRLSRegressor"),
     *("KernelPerceptronClassifier", "NOGDRegressor", "OGDClassifier", "OGDRegressor"),
     *("OSKLClassifier", "PAClassifier", "PARegressor", "PegasosClassifier", "RBPClassifier"),
     *("PerceptronClassifier", "SPAClassifier", "SPARegressor"),
@@ -40,6 +42,16 @@ STEPS = [
     ("SPAClassifier", {"class_weight": {"yes": 2.0, 15: 0.0, 5: 3.0}}),
     ("PAClassifier", {"class_weight": {"yes": 2.0, 15: 0.5}}),
     ("SPARegressor", {"standardize_target": False, "kernel": "cosine"}),
+    *(
+        ("KernelRLSClassifier", {"gate": gate, "linear": False, "n_components": 90})
+        for gate in ("margin", "loss_proportional", "always")
+    ),
+    *(
+        ("KernelRLSRegressor", {"selection": s, "linear": True, "n_components": 80})
+        for s in ("first", "ald")
+    ),
+    ("KernelRLSClassifier", {"multi_class": "margin"}),
+    ("KernelRLSClassifier", {"kernel": "cosine", "selection": "margin", "n_components": 80}),
     ("OGDClassifier", {"average": 0.9, "reg": 0.5}),
     ("FOGDRegressor", {"average": 0.1}),  # its weights start anew after 77 samples
 ]
@@ -143,6 +155,16 @@ def test_a_pipeline_with_a_map_that_stays(stream, tmp_path):
     assert made.learns
     program = Program(load(tmp_path, [made.code]), "model", "float64", 3)
     teach(program, model, X[40:], y[40:])
+    assert difference(program, model, X) < 1e-6
+
+
+def test_least_squares_of_a_long_stream(stream, tmp_path):
+    X, y = stream("regression", n=3000)
+    model = KernelRLSRegressor(gamma=0.4, n_components=30).fit(X[:100], y[:100])
+    program = Program(
+        load(tmp_path, [model.export_c(tmp_path / "model.c").code]), "model", "float64", 1
+    )
+    teach(program, model, X[100:], y[100:])
     assert difference(program, model, X) < 1e-6
 
 

@@ -12,12 +12,15 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from onlinekern._exporting.spaces import kernel_of, map_of
-from onlinekern._exporting.terms import KernelFunction, Map, dense
+from onlinekern._exporting.spaces import inverse_of, kernel_of, map_of, rounding_of
+from onlinekern._exporting.terms import Fourier, KernelFunction, Map, dense
 from onlinekern._saving.registered import restorer
 from onlinekern._typing import Floats
 from onlinekern.core.base.part import Part
+from onlinekern.core.features.joined import WithLinear
+from onlinekern.core.features.nested import NestedNystroem
 from onlinekern.core.learning.heads import Weighted
+from onlinekern.core.models.least_squares import LeastSquaresSpace
 from onlinekern.core.models.linear import LinearSpace
 from onlinekern.core.models.linear_batches import BatchSpace
 from onlinekern.core.models.mapped import MappedSpace
@@ -47,7 +50,8 @@ PARTS: dict[str, tuple[str, ...]] = {
     "SlopeProportional": ("G",),
     **dict.fromkeys(("Head", "Binary"), ()),
     "Standardized": ("forgetting",),
-    **dict.fromkeys(("OneVsRest", "Margin"), ("n_classes",)),
+    "LeastSquares": ("loss",),
+    **dict.fromkeys(("OneVsRest", "Margin", "Joint", "JointOneVsRest"), ("n_classes",)),
 }
 POLICIES: dict[str, tuple[str, ...]] = {
     "Budget": (),
@@ -98,7 +102,38 @@ class KernelState:
     lengths: Floats
 
 
-State: TypeAlias = LinearState | MappedState | KernelState
+@dataclass(frozen=True, eq=False)
+class Landmarks:
+    """Features L^-1 k(x) of landmarks, which may grow to `room`.
+
+    A sample becomes one if its part beyond the others is above the share `least` of its kernel
+    value with itself; with `only_entered`, if it enters the model too.
+    """
+
+    kernel: KernelFunction
+    vectors: Floats
+    whitening: Floats
+    room: int
+    least: float
+    only_entered: bool
+
+
+@dataclass(frozen=True, eq=False)
+class SquaresState:
+    """Weights of least squares, with A^-1 = `inverse`.
+
+    The features of a row are its elements times `factor`, unless that is None; 1, where there is a
+    `constant`; and those of `map`. `reg` is the prior precision of a new feature.
+    """
+
+    factor: float | None
+    constant: bool
+    map: Fourier | Landmarks
+    inverse: Floats
+    reg: float
+
+
+State: TypeAlias = LinearState | MappedState | KernelState | SquaresState
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,10 +326,47 @@ def kernel(space: Any) -> tuple[State, dict[str, Any]]:
     return KernelState(own, vectors, policy, state["added"], np.asarray(lengths)), numbers
 
 
+def squares(space: Any) -> tuple[State, dict[str, Any]]:
+    """Recursive least squares."""
+    block, features = space.block, space.map
+    if block.forgetting < 1:
+        raise CannotLearn("its least squares forget, and give back the prior from time to time")
+    inner, factor, offset = features, None, 0
+    places = np.zeros(0, dtype=np.intp)
+    if type(features) is WithLinear:
+        inner, factor, offset = features.map, 1 / np.sqrt(max(features.d, 1)), features.offset
+        places = np.arange(features.d)
+    if features.constant >= 0:
+        places = np.append(places, features.constant)
+    places = np.concatenate([places, offset + inner.columns()])
+    inverse = np.ascontiguousarray(inverse_of(block)[np.ix_(places, places)])
+    values = np.ascontiguousarray(block.weights()[:, places])
+    mapping = landmarks_of(inner) if type(inner) is NestedNystroem else map_of(inner)
+    if not isinstance(mapping, Fourier | Landmarks):
+        raise CannotLearn(f"the feature map {type(inner).__name__} has no C")
+    state = SquaresState(factor, features.constant >= 0, mapping, inverse, block.sums.reg)
+    none = {"averaging": False, "scale": 1.0, "total": 0.0, "steps": 0, "skipped": 0}
+    return state, {"values": values, "companions": values, **none}
+
+
+def landmarks_of(features: Any) -> Landmarks:
+    """Landmarks that come with the stream."""
+    support = features.landmarks
+    return Landmarks(
+        kernel=kernel_of(support.kernel),
+        vectors=dense(support.get_state()["rows"]),
+        whitening=features.whitening(),
+        room=features.n_components,
+        least=rounding_of(features) if features.selection == "first" else features.novelty,
+        only_entered=features.selection == "margin",
+    )
+
+
 SPACES: dict[type, Callable[[Any], tuple[State, dict[str, Any]]]] = {
     LinearSpace: linear,
     BatchSpace: linear,
     MappedSpace: mapped,
     NystroemSpace: staged,
     KernelSpace: kernel,
+    LeastSquaresSpace: squares,
 }

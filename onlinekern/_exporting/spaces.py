@@ -162,19 +162,28 @@ def nystroem_space(space: Any) -> Terms:
     return mapped_space(mapped)
 
 
-def leverage_space(space: Any) -> Terms:
-    block, features = space.block, space.map
-    state, positions = block.get_state(), features.columns()
-    matrix = state["inverse"]
+def inverse_of(block: Any) -> Floats:
+    """A^-1 of least squares, after all samples so far."""
+    state = block.get_state()
+    matrix: Floats = state["inverse"]
     if state["count"]:
         # The samples of the open block are not in the inverse yet: see `linalg.open_block`.
         solved = solve_triangular(state["factor"], state["products"].T, trans="T", lower=False)
         matrix = matrix - solved.T @ solved
     if block.forgetting < 1:
         matrix = matrix * block.forgetting ** -float(state["since"])
-    rounding = float(np.sqrt(np.finfo(np.float32 if features.itemsize == 4 else np.float64).eps))
-    matrix = np.ascontiguousarray(matrix[np.ix_(positions, positions)])
-    return (Leverage(map_of(features), matrix, block.sums.reg, rounding),)
+    return matrix
+
+
+def rounding_of(features: Any) -> float:
+    """The square root of the machine epsilon of a map's samples."""
+    return float(np.sqrt(np.finfo(np.float32 if features.itemsize == 4 else np.float64).eps))
+
+
+def leverage_space(space: Any) -> Terms:
+    features, positions = space.map, space.map.columns()
+    matrix = np.ascontiguousarray(inverse_of(space.block)[np.ix_(positions, positions)])
+    return (Leverage(map_of(features), matrix, space.block.sums.reg, rounding_of(features)),)
 
 
 def local_space(space: Any) -> Terms:

@@ -13,7 +13,13 @@ from onlinekern._exporting.c.labels import label_table
 from onlinekern._exporting.c.learn import Learner
 from onlinekern._exporting.c.source import Source
 from onlinekern._exporting.c.terms import needs_dense, write_features, write_term
-from onlinekern._exporting.learning import KernelState, Learning
+from onlinekern._exporting.learning import (
+    KernelState,
+    Landmarks,
+    Learning,
+    SquaresState,
+    State,
+)
 from onlinekern._exporting.scoring import (
     LEAST_SHARE,
     Body,
@@ -107,7 +113,7 @@ def generate(
     """
     source = Source(dtype, prefix)
     labels = label_table(source, scoring.labels)
-    keeps_rows = learning is not None and isinstance(learning.state, KernelState)
+    keeps_rows = learning is not None and stores_rows(learning.state)
     n_scored = write_reading(source, scoring, keeps_rows)
     if learning is None:
         write_body(source, scoring.body)
@@ -116,6 +122,12 @@ def generate(
     write_entries(source, scoring)
     learn = "" if learning is None else write_learning(source, scoring, learning)
     return finished(source, scoring, header, labels, learn)
+
+
+def stores_rows(state: State) -> bool:
+    """Whether rows become support vectors or landmarks, or are compared with such."""
+    squares = isinstance(state, SquaresState) and isinstance(state.map, Landmarks)
+    return isinstance(state, KernelState) or squares
 
 
 def write_learning(source: Source, scoring: Scoring, learning: Learning) -> str:

@@ -9,6 +9,11 @@ from typing import Any
 import numpy as np
 
 from onlinekern._exporting.c.source import Source
+from onlinekern._exporting.c.squares import (
+    room_to_grow,
+    write_features_of_squares,
+    write_squares,
+)
 from onlinekern._exporting.c.terms import diagonal_of, write_features, write_kernel
 from onlinekern._exporting.learning import (
     GROWING,
@@ -17,6 +22,7 @@ from onlinekern._exporting.learning import (
     Learning,
     LinearState,
     MappedState,
+    SquaresState,
 )
 from onlinekern._exporting.terms import Fourier
 
@@ -68,6 +74,8 @@ class Learner:
         outputs, length = learning.values.shape
         if isinstance(self.state, KernelState):
             length = capacity_of(self.state, capacity)
+        if isinstance(self.state, SquaresState):
+            length += room_to_grow(self.state)
         self.size = Size(outputs, n_features, length)
         self.shrinks = rule_shrinks(learning.rule)
         policy = self.state.policy.name if isinstance(self.state, KernelState) else ""
@@ -92,7 +100,14 @@ class Learner:
         if isinstance(self.state, KernelState):
             self.write_admission(self.state)
         self.write_step()
-        self.write_learn()
+        if isinstance(self.state, SquaresState):
+            write_squares(self, self.state)
+        else:
+            self.write_learn()
+        units = ""
+        if self.learning.targets is not None:
+            units = "    scores[0] = target.mean + target.scale * scores[0];"
+        self.fill("learner_body", units=units)
 
     def write_state(self) -> None:
         """What changes."""
@@ -137,6 +152,9 @@ class Learner:
             self.fill("add_row", constant=constant)
             return
         source.memory("features", size.length)
+        if isinstance(state, SquaresState):
+            write_features_of_squares(self, state)
+            return
         if isinstance(state, MappedState):
             write_features(source, "map", state.map)
             constant = f"    features[{size.length - 1}] = 1;" if state.constant else ""
@@ -159,7 +177,7 @@ class Learner:
     def write_average(self) -> None:
         """The functions `advance`, `shrink`, `model_scores`, `add`."""
         own, kind = self.learning, "averaged" if self.averaged else "plain"
-        adds = not isinstance(self.state, KernelState)
+        adds = not isinstance(self.state, KernelState | SquaresState)
         values: dict[str, Any] = {"skipped": own.skipped, "renew": "", "restart": ""}
         if self.averaged:
             self.write_shares(values)
@@ -229,13 +247,17 @@ class Learner:
         self.write_loss(loss, own.rule.name == "PassiveAggressive")
         if "schedule" in own.rule.arguments:
             self.part("schedule", own.rule.arguments["schedule"])
-        self.write_rule(own.rule)
+        squares = isinstance(self.state, SquaresState)
+        if not squares:
+            self.write_rule(own.rule)
         gate = dict(own.gate.arguments)
         if own.gate.name == "LossProportional":
             weighted = gate.pop("weighted", True)
             gate["suffered"] = "weight * loss_value(f, y)" if weighted else "loss_value(f, y)"
             gate["importance"] = "1 / probability" if weighted else "1"
         self.part("gate", Described(own.gate.name, gate))
+        if squares:
+            return
         single = {"Head": "y", "Standardized": "y", "Binary": "y > 0 ? 1 : -1"}
         if own.head.name in single:
             self.fill("head_single", target=single[own.head.name])
@@ -276,7 +298,7 @@ class Learner:
         """The functions `learn` and `body`."""
         own, size = self.learning, self.size
         save, restore = self.kept()
-        targets, more, units = self.standardising(restore)
+        targets, more = self.standardising()
         kernel = isinstance(self.state, KernelState)
         full = ""
         if isinstance(self.state, KernelState) and may_overflow(self.state, size.length):
@@ -301,7 +323,6 @@ class Learner:
             shrink=shrinking(self.source, own.rule),
             update=update,
         )
-        self.fill("learner_body", units=units)
 
     def kept(self) -> tuple[list[str], list[str]]:
         """Lines that save what a refused sample has changed, and that restore it."""
@@ -314,19 +335,18 @@ class Learner:
             restore.append("    target = before;")
         return save, restore
 
-    def standardising(self, restore: list[str]) -> tuple[list[str], str, str]:
-        """Lines that standardise the target, what must be finite then, and units of a score."""
+    def standardising(self) -> tuple[list[str], str]:
+        """Lines that standardise the target, and what must be finite then."""
         own = self.learning
         if own.targets is None:
-            return [], "", ""
+            return [], ""
         lines = ["    y = (y - target.mean) / target.scale;"]
         if not own.targets[0]:
             forgetting = self.number(own.head.arguments.get("forgetting", 1.0))
             rounding = self.number(1e-15 if self.source.dtype == np.float64 else 1e-7)
             self.fill("target_state", forgetting=forgetting, rounding=rounding)
             lines.insert(0, "    take_up(y, weight);")
-        more = " || !is_finite(target.mean) || !is_finite(target.scale)"
-        return lines, more, "    scores[0] = target.mean + target.scale * scores[0];"
+        return lines, " || !is_finite(target.mean) || !is_finite(target.scale)"
 
     def factors(self) -> str:
         """Lines that multiply the coefficients by the factors of the classes."""

@@ -19,7 +19,7 @@ import numpy as np
 from onlinekern._typing import Array
 
 HEADING = re.compile(r"^/\*\*\* (\w+)(?:: ([\w ]+))? \*\*\*/\n", re.M)
-FILES = ("scoring.c", "entries.c", "learning.c", "steps.c")
+FILES = ("scoring.c", "entries.c", "learning.c", "steps.c", "squares.c")
 UNIT_END = re.compile(r"(?<=\n}\n)")
 STATIC = re.compile(r"^static [\w ]+ \*?(\w+)\(", re.M)
 FUNCTIONS = ("exp", "tanh", "sqrt", "fabs", "cos", "sin", "pow", "expm1", "log1p")
