@@ -10,6 +10,7 @@ from onlinekern import (
     NystroemFeatures,
     OnlineStandardScaler,
     PAClassifier,
+    StreamClassifier,
     load,
     make_stream_pipeline,
 )
@@ -22,6 +23,7 @@ def folder(tmp_path, monkeypatch, stream):
     X, y = stream("binary", n=40)
     make_stream_pipeline(OnlineStandardScaler(), PAClassifier()).fit(X, y).save("model.okn")
     PAClassifier().fit(X, y).save("plain.okn")
+    StreamClassifier(time_budget=3.0).fit(X, y).save("race.okn")
     NystroemFeatures(gamma=0.5).fit(X).save("map.okn")
     PAClassifier().save("empty.okn")
     return tmp_path
@@ -31,7 +33,9 @@ def test_files_are_those_of_the_method(folder, capsys):
     code, out, err = run(capsys, "export", "model.okn", "--to", "c", "-o", "m.c")
     assert (code, err) == (0, "")
     made = load("model.okn").export_c("other.c", prefix="m")
-    assert out == f"m.c, m.h: scores, {made.flash:,} bytes of flash, {made.ram:,} of RAM\n"
+    assert (
+        out == f"m.c, m.h: scores and learns, {made.flash:,} bytes of flash, {made.ram:,} of RAM\n"
+    )
     assert (folder / "m.h").read_text() == made.header.read_text()
     assert (folder / "m.c").read_text() == made.code.read_text().replace("other.h", "m.h")
 
@@ -59,7 +63,7 @@ def test_options(folder, capsys):
         (["model.okn", "-o", "nowhere/m.c"], "nowhere/m.h: No such file"),
         (["map.okn", "-o", "m.c"], "map.okn holds a NystroemFeatures, which is no learner"),
         (["empty.okn", "-o", "m.c"], "is not fitted yet"),
-        (["model.okn", "-o", "m.c", "--learn"], "cannot be exported to learn: the step"),
+        (["race.okn", "-o", "m.c", "--learn"], "cannot be exported to learn: it is a race"),
         (["plain.okn", "-o", "m.c", "--capacity", "0"], "capacity must be an integer >= 1"),
         (["plain.okn", "-o", "m.c", "--capacity", "9"], "capacity=9 has no effect on PAClass"),
     ],

@@ -28,7 +28,8 @@ LEARNS = {
     *("BOGDClassifier", "BOGDRegressor", "BPAClassifier", "BPARegressor", "FOGDClassifier"),
     *("FOGDRegressor", "KLMSRegressor", "KernelOGDClassifier", "KernelOGDRegressor"),
     *("KernelPAClassifier", "KernelPARegressor", "KernelPegasosClassifier", "NOGDClassifier"),
-    *("KernelRLSClassifier", "KernelRLSRegressor"),
+    *("KernelRLSClassifier", "KernelRLSRegressor", "AROWClassifier", "AROWRegressor"),
+    *("CWClassifier", "SCWClassifier"),
     *("KernelPerceptronClassifier", "NOGDRegressor", "OGDClassifier", "OGDRegressor"),
     *("OSKLClassifier", "PAClassifier", "PARegressor", "PegasosClassifier", "RBPClassifier"),
     *("PerceptronClassifier", "SPAClassifier", "SPARegressor"),
@@ -52,6 +53,11 @@ STEPS = [
     ),
     ("KernelRLSClassifier", {"multi_class": "margin"}),
     ("KernelRLSClassifier", {"kernel": "cosine", "selection": "margin", "n_components": 80}),
+    *(
+        ("SCWClassifier", {"variant": v, "multi_class": "margin", "average": v == "scw2"})
+        for v in ("scw1", "scw2")
+    ),
+    ("AROWClassifier", {"multi_class": "margin", "average": True, "fit_intercept": False}),
     ("OGDClassifier", {"average": 0.9, "reg": 0.5}),
     ("FOGDRegressor", {"average": 0.1}),  # its weights start anew after 77 samples
 ]
@@ -71,7 +77,7 @@ def chosen():
     found = []
     for name in sorted(LEARNS):
         own = [case for case in cases() if case.name == name]
-        found += own[:2] + own[2 :: max(1, len(own) // 6)]
+        found += own[:2] + own[2 :: max(1, len(own) // 3)]
     found += [
         Case(name, class_weight_of(parameters, task), task)
         for name, parameters in STEPS
@@ -147,15 +153,41 @@ def test_the_same_samples_give_the_same_model(dtype, stream, tmp_path):
     assert not wrong
 
 
-def test_a_pipeline_with_a_map_that_stays(stream, tmp_path):
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [FourierFeatures(n_components=9, gamma=0.3)],
+        [OnlineStandardScaler(forgetting=0.98, clip=1.5)],
+        [OnlineStandardScaler(with_mean=False, clip=None)],
+        ["passthrough", OnlineStandardScaler(with_std=False), FourierFeatures(gamma=1e-4)],
+    ],
+)
+def test_a_pipeline(steps, stream, tmp_path):
     X, y = stream("ovr")
-    model = make_stream_pipeline(FourierFeatures(n_components=9, gamma=0.3), PAClassifier())
+    X = X * 100 + 7
+    model = make_stream_pipeline(*steps, KernelPAClassifier(gamma=0.3, max_support=200))
     model.partial_fit(X[:40], y[:40], classes=np.unique(y))
-    made = model.export_c(tmp_path / "model.c")
-    assert made.learns
+    made = model.export_c(tmp_path / "model.c", learn=True)
     program = Program(load(tmp_path, [made.code]), "model", "float64", 3)
+    for label in (-1, 3):
+        assert program.call("learn_one", *program.dense(X[0])[0], label) == -3
+    assert difference(program, model, X) < 1e-6
     teach(program, model, X[40:], y[40:])
     assert difference(program, model, X) < 1e-6
+
+
+def test_a_refused_sample_does_not_move_the_scaler(stream, tmp_path):
+    X, y = stream("binary")
+    model = make_stream_pipeline(OnlineStandardScaler(), KernelPAClassifier(gamma=0.4))
+    model.partial_fit(X[:40], y[:40], classes=["no", "yes"])
+    count = model.n_support_
+    made = model.export_c(tmp_path / "model.c", capacity=count)
+    program = Program(load(tmp_path, [made.code]), "model", "float64", 1)
+    row, before = X[np.argmax(np.abs(X).sum(axis=1))] * 9, program.scores(X)
+    wrong = 1 - program.classes(row[np.newaxis])[0]  # a mistake needs a support vector
+    for ending, arguments, _alive in program.forms(row):
+        assert program.call(f"learn_one{ending}", *arguments, int(wrong)) == -4
+    np.testing.assert_array_equal(program.scores(X), before)
 
 
 def test_least_squares_of_a_long_stream(stream, tmp_path):
@@ -241,8 +273,8 @@ def test_none_learns_where_it_can(stream, tmp_path):
             "class_weight='balanced' follows the stream",
         ),
         (
-            *(make_stream_pipeline(OnlineStandardScaler(), PAClassifier()), {"learn": True}),
-            *(TypeError, "the step 'onlinestandardscaler' learns too"),
+            *(make_stream_pipeline(FourierFeatures(), OnlineStandardScaler(), PAClassifier()),),
+            *({"learn": True}, TypeError, "the step 'onlinestandardscaler' learns too, and is not"),
         ),
     ],
 )

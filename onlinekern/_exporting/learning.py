@@ -6,14 +6,25 @@ Only what is known in full is described; `describe_learning` says of anything el
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
 from onlinekern._exporting.spaces import inverse_of, kernel_of, map_of, rounding_of
-from onlinekern._exporting.terms import Fourier, KernelFunction, Map, dense
+from onlinekern._exporting.states import (
+    Described,
+    KernelState,
+    Landmarks,
+    Learning,
+    LinearState,
+    MappedState,
+    Scaler,
+    SquaresState,
+    State,
+)
+from onlinekern._exporting.terms import Fourier, dense
 from onlinekern._saving.registered import restorer
 from onlinekern._typing import Floats
 from onlinekern.core.base.part import Part
@@ -23,9 +34,12 @@ from onlinekern.core.learning.heads import Weighted
 from onlinekern.core.models.least_squares import LeastSquaresSpace
 from onlinekern.core.models.linear import LinearSpace
 from onlinekern.core.models.linear_batches import BatchSpace
+from onlinekern.core.models.linear_second_order import SecondOrderSpace
 from onlinekern.core.models.mapped import MappedSpace
 from onlinekern.core.models.nogd import NystroemSpace
 from onlinekern.core.models.space import KernelSpace
+from onlinekern.features import FeatureTransformer
+from onlinekern.scaling import OnlineStandardScaler
 
 
 class CannotLearn(TypeError):
@@ -51,6 +65,11 @@ PARTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("Head", "Binary"), ()),
     "Standardized": ("forgetting",),
     "LeastSquares": ("loss",),
+    "AROW": ("loss", "r"),
+    "ConfidenceWeighted": ("loss", "confidence"),
+    **dict.fromkeys(
+        ("SoftConfidenceWeighted1", "SoftConfidenceWeighted2"), ("loss", "confidence", "C")
+    ),
     **dict.fromkeys(("OneVsRest", "Margin", "Joint", "JointOneVsRest"), ("n_classes",)),
 }
 POLICIES: dict[str, tuple[str, ...]] = {
@@ -61,120 +80,6 @@ POLICIES: dict[str, tuple[str, ...]] = {
 }
 # Policies whose support vectors grow with the stream, or to a bound that may be far away.
 GROWING = ("Budget", "RefuseWhenFull")
-
-
-class Described(NamedTuple):
-    """A part by the name of its class, with its arguments."""
-
-    name: str
-    arguments: dict[str, Any]
-
-
-@dataclass(frozen=True, eq=False)
-class LinearState:
-    """Weights of the features of a row, and an intercept that a coefficient a moves by a times
-    `intercept`; `in_length` is added to the squared length of a row."""
-
-    intercept: float
-    in_length: float
-
-
-@dataclass(frozen=True, eq=False)
-class MappedState:
-    """Weights of the features of a map, and of a constant feature 1 if there is one."""
-
-    map: Map
-    constant: bool
-
-
-@dataclass(frozen=True, eq=False)
-class KernelState:
-    """Coefficients of support vectors, slot by slot, under a policy.
-
-    `added` counts the support vectors that ever came, `lengths` are their kernel values with
-    themselves.
-    """
-
-    kernel: KernelFunction
-    vectors: Floats
-    policy: Described
-    added: int
-    lengths: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Landmarks:
-    """Features L^-1 k(x) of landmarks, which may grow to `room`.
-
-    A sample becomes one if its part beyond the others is above the share `least` of its kernel
-    value with itself; with `only_entered`, if it enters the model too.
-    """
-
-    kernel: KernelFunction
-    vectors: Floats
-    whitening: Floats
-    room: int
-    least: float
-    only_entered: bool
-
-
-@dataclass(frozen=True, eq=False)
-class SquaresState:
-    """Weights of least squares, with A^-1 = `inverse`.
-
-    The features of a row are its elements times `factor`, unless that is None; 1, where there is a
-    `constant`; and those of `map`. `reg` is the prior precision of a new feature.
-    """
-
-    factor: float | None
-    constant: bool
-    map: Fourier | Landmarks
-    inverse: Floats
-    reg: float
-
-
-State: TypeAlias = LinearState | MappedState | KernelState | SquaresState
-
-
-@dataclass(frozen=True, eq=False)
-class Learning:
-    """A model that goes on learning.
-
-    Attributes
-    ----------
-    state : LinearState, MappedState or KernelState
-    values, companions : ndarray of shape (n_outputs, length)
-        The model of output k is `scale` times values[k]; see `base.scaled_average` for the others.
-    averaging : False, True, 'decay' or float
-    scale, total : float
-    steps, skipped : int
-    rule, gate, head : Described
-    factors : ndarray of shape (n_classes,), or None
-        Of the weights of samples.
-    steps_factors : ndarray of shape (n_classes,), or None
-        Of the coefficients; `positive_only`: one against the rest, of the sample's own class only.
-    targets : tuple, or None
-        Whether mean and scale stay, weight, mean, squares and scale of the targets so far.
-    seen : int
-    generator : tuple of int
-    """
-
-    state: State
-    values: Floats
-    companions: Floats
-    averaging: Any
-    scale: float
-    total: float
-    steps: int
-    skipped: int
-    rule: Described
-    gate: Described
-    head: Described
-    factors: Floats | None
-    step_factors: Floats | None
-    targets: tuple[Any, ...] | None
-    seen: int
-    generator: tuple[int, ...]
 
 
 def described(part: Any, kind: str) -> Described:
@@ -194,10 +99,7 @@ def described(part: Any, kind: str) -> Described:
 def describe_learning(estimator: Any) -> Learning:
     """What a fitted estimator needs to go on learning; CannotLearn if its step is not known."""
     if isinstance(estimator, Pipeline):
-        for name, step in estimator.steps[:-1]:
-            if hasattr(step, "learn_transform") or hasattr(step, "_columns"):
-                raise CannotLearn(f"the step {name!r} learns too")
-        return describe_learning(estimator.steps[-1][1])
+        return of_pipeline(estimator)
     own = vars(estimator)
     if not hasattr(estimator, "learn_one"):
         raise CannotLearn("it learns whole sets of samples")
@@ -210,6 +112,36 @@ def describe_learning(estimator: Any) -> Learning:
     model = estimator._fitted_model
     with model.reading():
         return of_model(estimator, model)
+
+
+def of_pipeline(pipeline: Any) -> Learning:
+    """The description of a pipeline whose maps stay, and whose scaler, the first step, learns."""
+    *steps, (_, learner) = pipeline.steps
+    used = [(name, step) for name, step in steps if step is not None and not isinstance(step, str)]
+    learning = describe_learning(learner)
+    for number, (name, step) in enumerate(used):
+        if type(step) is OnlineStandardScaler and number == 0:
+            learning = replace(learning, scaler=scaler_of(step))
+        elif not isinstance(step, FeatureTransformer):
+            raise CannotLearn(f"the step {name!r} learns too, and is not the first one")
+    return learning
+
+
+def scaler_of(scaler: Any) -> Scaler:
+    """Running moments that go on."""
+    moments, options = scaler._moments, scaler._scaling()
+    state = moments.get_state()
+    if moments.n == 0:
+        raise CannotLearn("its scaler has seen no sample")
+    return Scaler(
+        mean=moments.mean(),
+        variance=moments.variance(),
+        centred=moments.centred,
+        scaled=options["scaled"],
+        weight=state["total"] / state["unit"],
+        forgetting=float(scaler.forgetting),
+        limit=np.inf if options["limit"] is None else float(options["limit"]),
+    )
 
 
 def of_model(estimator: Any, model: Any) -> Learning:
@@ -257,7 +189,8 @@ def linear(space: Any) -> tuple[State, dict[str, Any]]:
         if space.batch_size > 1 or space.radius > 0:
             raise CannotLearn("it learns in batches, or projects its weights")
         arguments = arguments[2:]
-    d, _, n_outputs, averaging, intercept, skipped, in_length = arguments
+    d, _, n_outputs, averaging, intercept, *more = arguments
+    skipped, in_length = more if cls is not SecondOrderSpace else (0, True)
     parts = np.reshape(state["blocks"], (1 + (averaging is not False), n_outputs, -1))
     numbers = {
         "values": np.ascontiguousarray(parts[0, :, : d + 1]),
@@ -268,7 +201,19 @@ def linear(space: Any) -> tuple[State, dict[str, Any]]:
         "steps": state["steps"],
         "skipped": skipped,
     }
-    return LinearState(float(intercept), float(intercept) if in_length else 0.0), numbers
+    variances = None
+    if cls is SecondOrderSpace:
+        variances = np.ones((n_outputs, d + 1))
+        variances[:, : d + intercept] = diagonal_of(space)
+    return LinearState(float(intercept), float(intercept) if in_length else 0.0, variances), numbers
+
+
+def diagonal_of(space: Any) -> Floats:
+    """The variances of a model of second order."""
+    if space.kind != "diagonal":
+        raise CannotLearn(f"covariance={space.kind!r} has no C; 'diagonal' has")
+    found: Floats = space.get_state()["covariance"]
+    return found
 
 
 def coefficients_of(coefficients: Any, state: dict[str, Any]) -> dict[str, Any]:
@@ -365,6 +310,7 @@ def landmarks_of(features: Any) -> Landmarks:
 SPACES: dict[type, Callable[[Any], tuple[State, dict[str, Any]]]] = {
     LinearSpace: linear,
     BatchSpace: linear,
+    SecondOrderSpace: linear,
     MappedSpace: mapped,
     NystroemSpace: staged,
     KernelSpace: kernel,

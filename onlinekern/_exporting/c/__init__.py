@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from onlinekern._exporting.describe import describe
-from onlinekern._exporting.learning import GROWING, KernelState, Learning, describe_learning
+from onlinekern._exporting.learning import GROWING, describe_learning
+from onlinekern._exporting.states import KernelState, Learning
 from onlinekern._saving.atomic import replacing
 
 # Words of C, and names of the generated files.

@@ -112,3 +112,111 @@ int ${prefix}_predict_sparse(const int32_t *columns, const real *values, int32_t
 {
     return ${prefix}_score_sparse(columns, values, n, target);
 }
+
+/*** learn_class ***/
+int ${prefix}_learn_one(const real *x, int32_t y)
+{
+    row prepared;
+    if (y < 0 || y >= ${PREFIX}_N_CLASSES)
+        return ${PREFIX}_BAD_LABEL;
+    return learn_read($follow(x, &prepared), &prepared, (real)y, $weight);
+}
+
+int ${prefix}_learn_one_sparse(const int32_t *columns, const real *elements, int32_t n, int32_t y)
+{
+    row prepared;
+    if (y < 0 || y >= ${PREFIX}_N_CLASSES)
+        return ${PREFIX}_BAD_LABEL;
+    return learn_read($sparse(columns, elements, n, &prepared), &prepared, (real)y, $weight);
+}
+
+/*** learn_target: is_finite ***/
+int ${prefix}_learn_one(const real *x, real y)
+{
+    row prepared;
+    if (!is_finite(y))
+        return ${PREFIX}_NOT_FINITE;
+    return learn_read($follow(x, &prepared), &prepared, y, 1);
+}
+
+int ${prefix}_learn_one_sparse(const int32_t *columns, const real *elements, int32_t n, real y)
+{
+    row prepared;
+    if (!is_finite(y))
+        return ${PREFIX}_NOT_FINITE;
+    return learn_read($sparse(columns, elements, n, &prepared), &prepared, y, 1);
+}
+
+/*** learn_read ***/
+/* Learn a row that was read with this status. */
+static int learn_read(int status, const row *x, real y, real weight)
+{
+    return status == ${PREFIX}_OK ? learn(x, y, weight) : status;
+}
+
+/*** learn_followed ***/
+/* Learn a row that was read with this status; the moments have learnt it already. */
+static int learn_read(int status, const row *x, real y, real weight)
+{
+    if (status != ${PREFIX}_OK)
+        return status;
+    status = learn(x, y, weight);
+    if (status != ${PREFIX}_OK)
+        moments = moments_before;
+    return status;
+}
+
+/*** followed_reading ***/
+static int follow_dense(const real *x, row *out)
+{
+    int status;
+    following = 1;
+    status = read_dense(x, out);
+    following = 0;
+    return status;
+}
+
+static int follow_sparse(const int32_t *columns, const real *elements, int32_t n, row *out)
+{
+    int status;
+    following = 1;
+    status = read_sparse(columns, elements, n, out);
+    following = 0;
+    return status;
+}
+
+/*** follow ***/
+/* Means and variances of the rows so far (West 1979). */
+static void follow(const real *x)
+{
+    real share;
+    moments_before = moments;
+    moments.weight = $forgetting * moments.weight + 1;
+    share = 1 / moments.weight;
+    for (int32_t j = 0; j < $features; j++) {
+$moment
+    }
+}
+
+/*** centred_moment ***/
+        const real gap = x[j] - moments.mean[j];
+        moments.variance[j] = (1 - share) * (moments.variance[j] + share * gap * gap);
+        moments.mean[j] += share * gap;
+
+/*** plain_moment ***/
+        moments.variance[j] = (1 - share) * moments.variance[j] + share * x[j] * x[j];
+
+/*** standardise ***/
+static void standardise(real *x)
+{
+    if (following)
+        follow(x);
+    for (int32_t j = 0; j < $features; j++) {
+$centre
+$divide
+    }
+}
+
+/*** divide_by_deviation ***/
+        if (moments.variance[j] > $rounding * moments.mean[j] * moments.mean[j])
+            x[j] /= SQRT(moments.variance[j]);

@@ -11,15 +11,9 @@ import numpy as np
 
 from onlinekern._exporting.c.labels import label_table
 from onlinekern._exporting.c.learn import Learner
+from onlinekern._exporting.c.scaler import write_scaler
 from onlinekern._exporting.c.source import Source
 from onlinekern._exporting.c.terms import needs_dense, write_features, write_term
-from onlinekern._exporting.learning import (
-    KernelState,
-    Landmarks,
-    Learning,
-    SquaresState,
-    State,
-)
 from onlinekern._exporting.scoring import (
     LEAST_SHARE,
     Body,
@@ -30,6 +24,14 @@ from onlinekern._exporting.scoring import (
     Standardisation,
     Sum,
     TargetVote,
+)
+from onlinekern._exporting.states import (
+    KernelState,
+    Landmarks,
+    Learning,
+    Scaler,
+    SquaresState,
+    State,
 )
 
 MEANINGS = {
@@ -114,7 +116,8 @@ def generate(
     source = Source(dtype, prefix)
     labels = label_table(source, scoring.labels)
     keeps_rows = learning is not None and stores_rows(learning.state)
-    n_scored = write_reading(source, scoring, keeps_rows)
+    scaler = None if learning is None else learning.scaler
+    n_scored = write_reading(source, scoring, keeps_rows, scaler)
     if learning is None:
         write_body(source, scoring.body)
     else:
@@ -133,15 +136,22 @@ def stores_rows(state: State) -> bool:
 def write_learning(source: Source, scoring: Scoring, learning: Learning) -> str:
     """The functions that learn; returns their declaration."""
     type_name, target = "int32_t", "y is its class number"
+    reading = {"follow": "read_dense", "sparse": "read_sparse"}
+    if learning.scaler is None:
+        source.fill("learn_read")
+    else:
+        source.fill("followed_reading")
+        source.fill("learn_followed")
+        reading = {"follow": "follow_dense", "sparse": "follow_sparse"}
     if scoring.head == "regression":
-        source.fill("learn_target")
+        source.fill("learn_target", **reading)
         type_name, target = f"{source.names['prefix']}_real", "y is its target"
     else:
         weight = "1"
         if learning.factors is not None:
             source.constants("sample_factors", learning.factors)
             weight = "sample_factors[y]"
-        source.fill("learn_class", weight=weight)
+        source.fill("learn_class", weight=weight, **reading)
     return Template(LEARN).substitute(source.names, type=type_name, target=target)
 
 
@@ -166,10 +176,11 @@ def finished(source: Source, scoring: Scoring, header: str, labels: str, learn: 
     return Exported(source.text(header), declared, source.flash, source.ram, bool(learn))
 
 
-def write_reading(source: Source, scoring: Scoring, keeps_rows: bool) -> int:
+def write_reading(source: Source, scoring: Scoring, keeps_rows: bool, scaler: Scaler | None) -> int:
     """The functions `read_dense` and `read_sparse`; returns how many features are scored.
 
-    All elements of a row are read by their number where `keeps_rows`, as some terms do.
+    All elements of a row are read by their number where `keeps_rows`, as some terms do. A `scaler`
+    that learns takes the place of the first step.
     """
     steps = [
         step
@@ -185,6 +196,9 @@ def write_reading(source: Source, scoring: Scoring, keeps_rows: bool) -> int:
         return d
     source.memory("dense_row", d)
     lines, width = [], d
+    if scaler is not None:
+        lines.append(write_scaler(source, scaler))
+        steps = [step for step in steps if not isinstance(step, Standardisation)]
     for step in steps:
         text, width = step_lines(source, step, width)
         lines.append(text)

@@ -8,15 +8,21 @@ from typing import Any
 
 import numpy as np
 
+from onlinekern._exporting.c.second_order import write_second_order_rule, write_variances
 from onlinekern._exporting.c.source import Source
 from onlinekern._exporting.c.squares import (
     room_to_grow,
     write_features_of_squares,
     write_squares,
 )
+from onlinekern._exporting.c.support import (
+    DRAWING_POLICIES,
+    capacity_of,
+    may_overflow,
+    write_admission,
+)
 from onlinekern._exporting.c.terms import diagonal_of, write_features, write_kernel
-from onlinekern._exporting.learning import (
-    GROWING,
+from onlinekern._exporting.states import (
     Described,
     KernelState,
     Learning,
@@ -26,19 +32,10 @@ from onlinekern._exporting.learning import (
 )
 from onlinekern._exporting.terms import Fourier
 
-ADMISSIONS = {
-    "Budget": "admit_grow",
-    "RefuseWhenFull": "admit_refuse",
-    "OldestEviction": "admit_oldest",
-    "RandomEviction": "admit_random",
-    "UniformEviction": "admit_uniform",
-    "CheapestReplacement": "admit_cheapest",
-}
 # Parts whose C is that of another class.
 SAME_LOSS = {"Absolute": "EpsilonInsensitive"}
 SAME_RULE = {"Pegasos": "Gradient"}
 DRAWING_GATES = ("LossProportional", "SlopeProportional")
-DRAWING_POLICIES = ("RandomEviction", "UniformEviction")
 # Of the weights before they start from 1 again, and the most that they grow from one model to the
 # next: the constants of `base.scaled_average`.
 LARGEST_WEIGHT, LARGEST_GROWTH = 2.0**256, 1e100
@@ -80,6 +77,7 @@ class Learner:
         self.shrinks = rule_shrinks(learning.rule)
         policy = self.state.policy.name if isinstance(self.state, KernelState) else ""
         self.scales = self.shrinks or (policy == "UniformEviction" and length > 1)
+        self.second_order = isinstance(self.state, LinearState) and self.state.variances is not None
         self.draws = learning.gate.name in DRAWING_GATES or policy in DRAWING_POLICIES
 
     def fill(self, name: str, **values: Any) -> None:
@@ -98,7 +96,7 @@ class Learner:
         self.write_row()
         self.write_average()
         if isinstance(self.state, KernelState):
-            self.write_admission(self.state)
+            write_admission(self, self.state)
         self.write_step()
         if isinstance(self.state, SquaresState):
             write_squares(self, self.state)
@@ -126,6 +124,8 @@ class Learner:
             source.scalars("int64_t", 8, steps=own.steps)
             source.scalars("real", item, total=self.number(own.total))
         source.memory("coefficients", size.outputs)
+        if not isinstance(self.state, SquaresState):
+            source.memory("squared_lengths", size.outputs)
         if self.draws:
             words = ", ".join(f"UINT64_C({word})" for word in own.generator)
             source.scalars("uint64_t", 32, **{"generator[4]": f"{{{words}}}"})
@@ -147,7 +147,11 @@ class Learner:
         if isinstance(state, LinearState):
             length = self.number(state.in_length)
             self.fill("linear_product")
-            self.fill("linear_look", intercept=length)
+            self.fill("linear_look")
+            if state.variances is not None:
+                write_variances(self, state)
+                return
+            self.fill("linear_length", intercept=length)
             constant = f"    numbers[{size.features}] += step * {self.number(state.intercept)};"
             self.fill("add_row", constant=constant)
             return
@@ -177,7 +181,7 @@ class Learner:
     def write_average(self) -> None:
         """The functions `advance`, `shrink`, `model_scores`, `add`."""
         own, kind = self.learning, "averaged" if self.averaged else "plain"
-        adds = not isinstance(self.state, KernelState | SquaresState)
+        adds = not (isinstance(self.state, KernelState | SquaresState) or self.second_order)
         values: dict[str, Any] = {"skipped": own.skipped, "renew": "", "restart": ""}
         if self.averaged:
             self.write_shares(values)
@@ -208,38 +212,6 @@ class Learner:
         values["renew"] = self.filled("renew_companions", **given)
         values["restart"] = self.filled("restart_weights", **given)
 
-    def write_admission(self, state: KernelState) -> None:
-        """The functions `put` and `admit`."""
-        name = state.policy.name
-        norms = ""
-        if state.kernel.name == "cosine":
-            norms = "    support_norms[slot] = inverse_norm(x);"
-        length = self.size.length
-        companion = ""
-        if self.averaged:
-            place = f"[k * {length} + slot]"
-            companion = f"        companions{place} = values{place} * total;"
-        self.fill("put", norms=norms, companion=companion)
-        if name in DRAWING_POLICIES:
-            self.source.use("generator")
-        if name == "OldestEviction":
-            self.source.scalars("int64_t", 8, n_added=state.added)
-        if name == "CheapestReplacement":
-            self.source.state("lengths", state.lengths, length)
-        rescale = self.rescaling(state) if name == "UniformEviction" else ""
-        self.fill(ADMISSIONS[name], bound=state.policy.arguments.get("bound", 0), rescale=rescale)
-
-    def rescaling(self, state: KernelState) -> str:
-        """What `UniformEviction` does to the coefficients."""
-        bound = state.policy.arguments["bound"]
-        lines = []
-        if bound > 1:
-            lines.append(f"        shrink({self.number(bound / (bound - 1.0))});")
-        limit = state.policy.arguments.get("max_coefficient", inf)
-        if limit < inf:
-            lines.append(self.filled("clip_coefficients", limit=self.number(limit)))
-        return "\n".join(lines)
-
     def write_step(self) -> None:
         """Loss, schedule, rule, gate and head."""
         own = self.learning
@@ -258,11 +230,15 @@ class Learner:
         self.part("gate", Described(own.gate.name, gate))
         if squares:
             return
+        if not self.second_order:
+            self.fill("measure")
+        solved, rival = solutions(self.second_order)
+        self.fill("solve", contraction=solved)
         single = {"Head": "y", "Standardized": "y", "Binary": "y > 0 ? 1 : -1"}
         if own.head.name in single:
             self.fill("head_single", target=single[own.head.name])
         else:
-            self.fill(f"head_{own.head.name}")
+            self.fill(f"head_{own.head.name}", contraction=rival)
 
     def write_loss(self, loss: Described, demanded: bool) -> None:
         arguments = dict(loss.arguments)
@@ -276,6 +252,9 @@ class Learner:
             self.part("demand", Described(name, arguments))
 
     def write_rule(self, rule: Described) -> None:
+        if self.second_order:
+            write_second_order_rule(self, rule)
+            return
         arguments = {k: v for k, v in rule.arguments.items() if isinstance(v, int | float)}
         if rule.name == "ScaledPassiveAggressive1":
             C = arguments.pop("C", 1.0)
@@ -303,13 +282,15 @@ class Learner:
         full = ""
         if isinstance(self.state, KernelState) and may_overflow(self.state, size.length):
             full = self.when_full(restore)
-        adding = "            add(k, &phi, coefficients[k]);"
-        update = (
-            "        admit(x, &phi);"
-            if kernel
-            else (f"        for (int32_t k = 0; k < {size.outputs}; k++)\n{adding}")
-        )
+        step = "move(k, x)" if self.second_order else "add(k, &phi, coefficients[k])"
+        moved = "            if (coefficients[k] < 0 || coefficients[k] > 0)"
+        each = f"        for (int32_t k = 0; k < {size.outputs}; k++)"
+        update = f"{each}\n{moved}\n                {step};"
+        if kernel:
+            update = "        admit(x, &phi);"
         self.source.use("all_finite")
+        if self.second_order:
+            more += f" || !all_finite(contractions, {size.outputs})"
         self.fill(
             "learn",
             save="\n".join(save),
@@ -370,6 +351,17 @@ class Learner:
         )
 
 
+def solutions(second_order: bool) -> tuple[str, str]:
+    """Lines that set the contraction of an output, and that of the rival of a class."""
+    if not second_order:
+        return "", ""
+    value = "rule_contraction(f, y, q, importance)"
+    return (
+        f"    contractions[k] = importance > 0 ? {value} : 0;",
+        "    contractions[rival] = contractions[label];",
+    )
+
+
 def shrinking(source: Source, rule: Described) -> str:
     """The line that shrinks the model before sample number `seen`."""
     regularisation = rule.arguments.get("regularisation", 0.0)
@@ -393,34 +385,3 @@ def scale_ends(linear: bool, averaged: bool) -> tuple[float, float]:
     if linear:
         return (1e-3 if averaged else 1e-30), 1e30
     return 1e-3, 1e3
-
-
-def may_overflow(state: KernelState, capacity: int) -> bool:
-    """Whether a sample may find no room for it."""
-    bound = state.policy.arguments.get("bound", inf)
-    return state.policy.name in GROWING and capacity < bound
-
-
-def capacity_of(state: KernelState, capacity: int | None) -> int:
-    """Room for support vectors.
-
-    Raises
-    ------
-    ValueError
-        If nothing says how many there may be, or too few are asked for.
-    """
-    bound = state.policy.arguments.get("bound")
-    if state.policy.name not in GROWING:
-        return int(bound) if bound is not None else 0
-    room = capacity if capacity is not None else bound
-    if room is None:
-        raise ValueError(
-            "capacity must say for how many support vectors there is room: the learner has no "
-            f"budget; {len(state.vectors)} are there now"
-        )
-    if room < max(1, len(state.vectors)):
-        raise ValueError(
-            f"capacity must be at least {max(1, len(state.vectors))}, the number of support "
-            f"vectors that are there, got {room}"
-        )
-    return int(min(room, bound)) if bound is not None else int(room)

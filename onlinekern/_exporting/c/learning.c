@@ -143,12 +143,13 @@ static real product(const real *numbers, const row *x)
     return dot(numbers, x) + numbers[$features];
 }
 
-/*** linear_look: square ***/
+/*** linear_look ***/
 static void look(const row *x, row *phi)
 {
     *phi = *x;
 }
 
+/*** linear_length: square ***/
 static real length_of(const row *x)
 {
     return square(x) + $intercept;
@@ -198,137 +199,42 @@ static real length_of(const row *x)
     return $diagonal;
 }
 
-/*** put ***/
-/* The row becomes the support vector of a slot; its coefficients are those of `update`. */
-static void put(int32_t slot, const row *x)
-{
-    for (int32_t j = 0; j < $features; j++)
-        support_vectors[slot * $features + j] = x->values[j];
-$norms
-    for (int32_t k = 0; k < $outputs; k++) {
-        values[k * $length + slot] = coefficients[k] / scale;
-$companion
-    }
-    if (slot == n_support)
-        n_support++;
-}
-
-/*** admit_grow ***/
-static void admit(const row *x, const row *phi)
-{
-    (void)phi;
-    put(n_support, x);
-}
-
-/*** admit_refuse ***/
-static void admit(const row *x, const row *phi)
-{
-    (void)phi;
-    if (n_support < $bound)
-        put(n_support, x);
-}
-
-/*** admit_oldest ***/
-static void admit(const row *x, const row *phi)
-{
-    (void)phi;
-    put((int32_t)(n_added % $bound), x);
-    n_added++;
-}
-
-/*** admit_random ***/
-static void admit(const row *x, const row *phi)
-{
-    (void)phi;
-    put(n_support < $bound ? n_support : (int32_t)(uniform() * $bound), x);
-}
-
-/*** admit_uniform ***/
-static void admit(const row *x, const row *phi)
-{
-    int32_t slot = n_support;
-    (void)phi;
-    if (n_support == $bound) {
-        slot = (int32_t)(uniform() * $bound);
-$rescale
-    }
-    put(slot, x);
-}
-
-/*** clip_coefficients ***/
-        for (int32_t j = 0; j < $outputs * $length; j++) {
-            const real limit = $limit / scale;
-            values[j] = values[j] > limit ? limit : values[j] < -limit ? -limit : values[j];
-        }
-
-/*** admit_cheapest ***/
-/* Replace the support vector whose removal costs least, by its projection on the sample. */
-static void admit(const row *x, const row *phi)
+/*** measure ***/
+/* The squared length of a row, the same for all outputs. */
+static void measure(const row *x)
 {
     const real length = length_of(x);
-    int32_t slot = n_support;
-    if (n_support == $bound) {
-        real least = 0;
-        slot = -1;
-        for (int32_t r = 0; r < $bound; r++) {
-            real square_of = 0, cost;
-            for (int32_t k = 0; k < $outputs; k++)
-                square_of += values[k * $length + r] * values[k * $length + r];
-            cost = square_of * (lengths[r] - phi->values[r] * phi->values[r] / length);
-            if (slot < 0 || cost < least) {
-                slot = r;
-                least = cost;
-            }
-        }
-        for (int32_t k = 0; k < $outputs; k++)
-            coefficients[k] += phi->values[slot] / length * scale * values[k * $length + slot];
-    }
-    lengths[slot] = length;
-    put(slot, x);
-}
-
-/*** generator ***/
-/* xoshiro256++ (Blackman and Vigna 2021): a number in [0, 1) with 53 random bits. */
-static double uniform(void)
-{
-    const uint64_t sum = generator[0] + generator[3];
-    const uint64_t result = ((sum << 23) | (sum >> 41)) + generator[0];
-    const uint64_t shifted = generator[1] << 17;
-    generator[2] ^= generator[0];
-    generator[3] ^= generator[1];
-    generator[1] ^= generator[2];
-    generator[0] ^= generator[3];
-    generator[2] ^= shifted;
-    generator[3] = (generator[3] << 45) | (generator[3] >> 19);
-    return (double)(result >> 11) * (1.0 / 9007199254740992.0);
+    for (int32_t k = 0; k < $outputs; k++)
+        squared_lengths[k] = length;
 }
 
 /*** solve ***/
-/* The coefficient of output k at score f and target y. */
+/* The coefficient of output k at score f and target y, with the squared length q. */
 static void solve(int32_t k, real f, real y, real weight, real q, double *drawn)
 {
     const real importance = gate(f, y, weight, drawn) * weight;
     coefficients[k] = importance > 0 ? rule_coefficient(f, y, q, seen + 1, importance) : 0;
+$contraction
 }
 
-/*** head_single: solve ***/
-static void solve_all(const real *scores, real y, real weight, real q)
+/*** head_single ***/
+static void solve_all(const real *scores, real y, real weight)
 {
     double drawn = -1;
-    solve(0, scores[0], $target, weight, q, &drawn);
+    solve(0, scores[0], $target, weight, squared_lengths[0], &drawn);
 }
 
-/*** head_OneVsRest: solve ***/
-static void solve_all(const real *scores, real y, real weight, real q)
+/*** head_OneVsRest ***/
+static void solve_all(const real *scores, real y, real weight)
 {
     double drawn = -1;
     for (int32_t k = 0; k < $outputs; k++)
-        solve(k, scores[k], k == (int32_t)y ? 1 : -1, weight, q, &drawn);
+        solve(k, scores[k], k == (int32_t)y ? 1 : -1, weight, squared_lengths[k], &drawn);
 }
 
-/*** head_Margin: solve ***/
+/*** head_Margin ***/
 /* The true class against its strongest rival. */
-static void solve_all(const real *scores, real y, real weight, real q)
+static void solve_all(const real *scores, real y, real weight)
 {
     const int32_t label = (int32_t)y;
     int32_t rival = label == 0;
@@ -338,8 +244,10 @@ static void solve_all(const real *scores, real y, real weight, real q)
         if (k != label && scores[k] > scores[rival])
             rival = k;
     }
-    solve(label, scores[label] - scores[rival], 1, weight, 2 * q, &drawn);
+    solve(label, scores[label] - scores[rival], 1, weight,
+          squared_lengths[label] + squared_lengths[rival], &drawn);
     coefficients[rival] = -coefficients[label];
+$contraction
 }
 
 /*** class_factors ***/
@@ -373,7 +281,8 @@ $save
     if (!(weight > 0))
         return ${PREFIX}_OK;
 $targets
-    solve_all(current, y, weight, length_of($of));
+    measure($of);
+    solve_all(current, y, weight);
 $factors
     if (!all_finite(coefficients, $outputs)$more) {
 $restore
@@ -398,42 +307,4 @@ static void body(const row *x, real *scores)
     look(x, &phi);
     model_scores(&phi, current, scores);
 $units
-}
-
-/*** learn_class ***/
-int ${prefix}_learn_one(const real *x, int32_t y)
-{
-    row prepared;
-    const int status = read_dense(x, &prepared);
-    if (y < 0 || y >= ${PREFIX}_N_CLASSES)
-        return ${PREFIX}_BAD_LABEL;
-    return status == ${PREFIX}_OK ? learn(&prepared, (real)y, $weight) : status;
-}
-
-int ${prefix}_learn_one_sparse(const int32_t *columns, const real *values_, int32_t n, int32_t y)
-{
-    row prepared;
-    const int status = read_sparse(columns, values_, n, &prepared);
-    if (y < 0 || y >= ${PREFIX}_N_CLASSES)
-        return ${PREFIX}_BAD_LABEL;
-    return status == ${PREFIX}_OK ? learn(&prepared, (real)y, $weight) : status;
-}
-
-/*** learn_target ***/
-int ${prefix}_learn_one(const real *x, real y)
-{
-    row prepared;
-    const int status = read_dense(x, &prepared);
-    if (!is_finite(y))
-        return ${PREFIX}_NOT_FINITE;
-    return status == ${PREFIX}_OK ? learn(&prepared, y, 1) : status;
-}
-
-int ${prefix}_learn_one_sparse(const int32_t *columns, const real *values_, int32_t n, real y)
-{
-    row prepared;
-    const int status = read_sparse(columns, values_, n, &prepared);
-    if (!is_finite(y))
-        return ${PREFIX}_NOT_FINITE;
-    return status == ${PREFIX}_OK ? learn(&prepared, y, 1) : status;
 }

@@ -19,7 +19,10 @@ import numpy as np
 from onlinekern._typing import Array
 
 HEADING = re.compile(r"^/\*\*\* (\w+)(?:: ([\w ]+))? \*\*\*/\n", re.M)
-FILES = ("scoring.c", "entries.c", "learning.c", "steps.c", "squares.c")
+FILES = (
+    *("scoring.c", "entries.c", "learning.c", "admission.c", "steps.c"),
+    *("squares.c", "second_order.c"),
+)
 UNIT_END = re.compile(r"(?<=\n}\n)")
 STATIC = re.compile(r"^static [\w ]+ \*?(\w+)\(", re.M)
 FUNCTIONS = ("exp", "tanh", "sqrt", "fabs", "cos", "sin", "pow", "expm1", "log1p")
@@ -131,6 +134,10 @@ class Source:
         self.flash += room * self.dtype.itemsize
         self.ram += room * self.dtype.itemsize
         self.table(f"static real {name}", map(self.number, values.tolist()), room)
+
+    def numbers(self, values: Any) -> str:
+        """Numbers as the contents of braces."""
+        return ", ".join(map(self.number, self.checked(np.ravel(values)).tolist()))
 
     def scalars(self, type_name: str, itemsize: int, **values: Any) -> None:
         """Single numbers that change."""

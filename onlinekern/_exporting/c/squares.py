@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from onlinekern._exporting.c.terms import diagonal_of, write_features, write_kernel
-from onlinekern._exporting.learning import Landmarks, SquaresState
+from onlinekern._exporting.states import Landmarks, SquaresState
 from onlinekern._exporting.terms import Fourier
 
 if TYPE_CHECKING:

@@ -1,0 +1,106 @@
+/* Budget policies, and the random numbers that they draw. See scoring.c. */
+
+/*** put ***/
+/* The row becomes the support vector of a slot; its coefficients are those of `update`. */
+static void put(int32_t slot, const row *x)
+{
+    for (int32_t j = 0; j < $features; j++)
+        support_vectors[slot * $features + j] = x->values[j];
+$norms
+    for (int32_t k = 0; k < $outputs; k++) {
+        values[k * $length + slot] = coefficients[k] / scale;
+$companion
+    }
+    if (slot == n_support)
+        n_support++;
+}
+
+/*** admit_grow ***/
+static void admit(const row *x, const row *phi)
+{
+    (void)phi;
+    put(n_support, x);
+}
+
+/*** admit_refuse ***/
+static void admit(const row *x, const row *phi)
+{
+    (void)phi;
+    if (n_support < $bound)
+        put(n_support, x);
+}
+
+/*** admit_oldest ***/
+static void admit(const row *x, const row *phi)
+{
+    (void)phi;
+    put((int32_t)(n_added % $bound), x);
+    n_added++;
+}
+
+/*** admit_random ***/
+static void admit(const row *x, const row *phi)
+{
+    (void)phi;
+    put(n_support < $bound ? n_support : (int32_t)(uniform() * $bound), x);
+}
+
+/*** admit_uniform ***/
+static void admit(const row *x, const row *phi)
+{
+    int32_t slot = n_support;
+    (void)phi;
+    if (n_support == $bound) {
+        slot = (int32_t)(uniform() * $bound);
+$rescale
+    }
+    put(slot, x);
+}
+
+/*** clip_coefficients ***/
+        for (int32_t j = 0; j < $outputs * $length; j++) {
+            const real limit = $limit / scale;
+            values[j] = values[j] > limit ? limit : values[j] < -limit ? -limit : values[j];
+        }
+
+/*** admit_cheapest ***/
+/* Replace the support vector whose removal costs least, by its projection on the sample. */
+static void admit(const row *x, const row *phi)
+{
+    const real length = length_of(x);
+    int32_t slot = n_support;
+    if (n_support == $bound) {
+        real least = 0;
+        slot = -1;
+        for (int32_t r = 0; r < $bound; r++) {
+            real square_of = 0, cost;
+            for (int32_t k = 0; k < $outputs; k++)
+                square_of += values[k * $length + r] * values[k * $length + r];
+            cost = square_of * (lengths[r] - phi->values[r] * phi->values[r] / length);
+            if (slot < 0 || cost < least) {
+                slot = r;
+                least = cost;
+            }
+        }
+        for (int32_t k = 0; k < $outputs; k++)
+            coefficients[k] += phi->values[slot] / length * scale * values[k * $length + slot];
+    }
+    lengths[slot] = length;
+    put(slot, x);
+}
+
+/*** generator ***/
+/* xoshiro256++ (Blackman and Vigna 2021): a number in [0, 1) with 53 random bits. */
+static double uniform(void)
+{
+    const uint64_t sum = generator[0] + generator[3];
+    const uint64_t result = ((sum << 23) | (sum >> 41)) + generator[0];
+    const uint64_t shifted = generator[1] << 17;
+    generator[2] ^= generator[0];
+    generator[3] ^= generator[1];
+    generator[1] ^= generator[2];
+    generator[0] ^= generator[3];
+    generator[2] ^= shifted;
+    generator[3] = (generator[3] << 45) | (generator[3] >> 19);
+    return (double)(result >> 11) * (1.0 / 9007199254740992.0);
+}

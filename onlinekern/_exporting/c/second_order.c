@@ -1,0 +1,127 @@
+/* Linear models with a variance of each weight: CW, AROW, SCW. See scoring.c. */
+
+/*** variances ***/
+/* S x of an output, element by element of the row, the intercept last; and x'S x. */
+static real measure_output(int32_t k, const row *x, real square_of)
+{
+    const real *own = variances + k * $length;
+    real *direction = directions + k * $length;
+    real sum = 0;
+    for (int32_t j = 0; j < x->n; j++) {
+        direction[j] = x->values[j] * own[x->columns ? x->columns[j] : j];
+        sum += x->values[j] * direction[j];
+    }
+    direction[x->n] = $intercept * own[$features];
+    sum += $intercept * direction[x->n];
+    return sum > $negligible * square_of ? sum : 0;
+}
+
+/*** measure_outputs: square ***/
+static void measure(const row *x)
+{
+    const real square_of = square(x) + $intercept;
+    for (int32_t k = 0; k < $outputs; k++)
+        squared_lengths[k] = measure_output(k, x, square_of);
+}
+
+/*** move ***/
+/* Move output k along its S x, and contract the variances in this direction. */
+static void move(int32_t k, const row *x)
+{
+    const real *direction = directions + k * $length;
+    for (int32_t j = 0; j <= x->n; j++) {
+        const int32_t column = x->columns && j < x->n ? x->columns[j] : j;
+        const int32_t place = k * $length + (j == x->n ? $features : column);
+        const real rest = variances[place] - contractions[k] * direction[j] * direction[j];
+        values[place] += coefficients[k] * direction[j] / scale;
+$companion
+        variances[place] = rest > 0 ? rest : 0;
+    }
+}
+
+/*** rule_AROW ***/
+static real rule_coefficient(real f, real y, real q, int64_t t, real importance)
+{
+    (void)t;
+    return q <= 0 ? 0 : loss_slope(f, y) * loss_value(f, y) / (q + $r / importance);
+}
+
+static real rule_contraction(real f, real y, real q, real importance)
+{
+    return q <= 0 || loss_value(f, y) <= 0 ? 0 : 1 / (q + $r / importance);
+}
+
+/*** quantile_ConfidenceWeighted ***/
+static real quantile(real importance)
+{
+    return $phi * SQRT(importance);
+}
+
+/*** quantile_soft ***/
+static real quantile(real importance)
+{
+    (void)importance;
+    return $phi;
+}
+
+/*** excess ***/
+/* phi^2 v - m^2 */
+static real excess(real m, real v, real phi)
+{
+    const real bound = phi * SQRT(v);
+    return (bound - m) * (bound + m);
+}
+
+/*** exact_alpha: excess ***/
+static real exact_alpha(real m, real v, real importance)
+{
+    const real phi = quantile(importance), squared = phi * phi;
+    const real middle = m * (1 + squared / 2);
+    const real root = SQRT(m * m * squared * squared / 4 + v * squared * (1 + squared));
+    if (m > 0)
+        return excess(m, v, phi) / (v * (middle + root));
+    return (root - middle) / (v * (1 + squared));
+}
+
+/*** alpha_ConfidenceWeighted: exact_alpha ***/
+static real alpha_of(real m, real v, real importance)
+{
+    return exact_alpha(m, v, importance);
+}
+
+/*** alpha_SoftConfidenceWeighted1: exact_alpha ***/
+static real alpha_of(real m, real v, real importance)
+{
+    const real most = $C * importance, alpha = exact_alpha(m, v, importance);
+    return alpha < most ? alpha : most;
+}
+
+/*** alpha_SoftConfidenceWeighted2: excess ***/
+static real alpha_of(real m, real v, real importance)
+{
+    const real squared = $phi * $phi, n = v + 1 / (2 * $C * importance);
+    const real middle = m * (2 * n + squared * v);
+    const real root = $phi * SQRT(squared * m * m * v * v + 4 * n * v * (n + v * squared));
+    if (m > 0)
+        return 2 * excess(m, v, $phi) / (root + middle);
+    return (root - middle) / (2 * n * (n + v * squared));
+}
+
+/*** rule_confidence ***/
+static real rule_coefficient(real f, real y, real q, int64_t t, real importance)
+{
+    (void)t;
+    if (q <= 0 || y * f >= quantile(importance) * SQRT(q))
+        return 0;
+    return y * alpha_of(y * f, q, importance);
+}
+
+static real rule_contraction(real f, real y, real q, real importance)
+{
+    real part, slope;
+    if (q <= 0 || y * f >= quantile(importance) * SQRT(q))
+        return 0;
+    part = alpha_of(y * f, q, importance) * quantile(importance);
+    slope = part * q;
+    return part / (2 * q / (slope + SQRT(slope * slope + 4 * q)) + slope);
+}
