@@ -98,6 +98,7 @@ _MODULES = {
     "cli",
     "compat",
     "core",
+    "distributed",
     "evaluate",
     "extending",
     "merging",

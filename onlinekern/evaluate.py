@@ -129,9 +129,7 @@ def compare(
     MemoryError
         If the models have no room.
     """
-    _check(repeats, seed, kernel, gamma, window)
-    repeats = repeats if shuffle else 1
-    setting = _Setting(shuffle, kernel, gamma, settings or {}, seed, window)
+    setting, repeats = setting_of(repeats, shuffle, kernel, gamma, settings, seed, window)
     keeper = Progress(
         _checkpoint(checkpoint, checkpoint_every, resume, (methods, source, test, repeats, setting))
     )
@@ -159,10 +157,17 @@ def compare(
                 warnings.filterwarnings("ignore", SCALES_DIFFER)
             _race(keeper, blocks, test, functools.partial(tally.add, text=text))
     keeper.save()
+    return _comparison(source, setting, repeats, n_head, results)
+
+
+def _comparison(
+    source: Source, setting: _Setting, repeats: int, n_head: int, results: list[MethodResult]
+) -> Comparison:
     counts = source.class_counts
     return Comparison(
         source.name, source.task, source.n_samples, source.n_features,
-        len(counts) or None, kernel, repeats, seed, shuffle, window, n_head,
+        len(counts) or None, setting.kernel, repeats, setting.seed, setting.shuffle,
+        setting.window, n_head,
         max(counts.values()) / source.n_samples if counts else None,
         source.layout.target_deviation, results,
     )  # fmt: skip
@@ -202,6 +207,14 @@ class _Tally:
         self.done += amount
         if self.progress is not None:
             self.progress(self.done, self.total, text)
+
+
+def setting_of(
+    repeats: int, shuffle: bool, kernel: str, gamma: Any, settings: Any, seed: int, window: int
+) -> tuple[_Setting, int]:
+    """The options of `compare`, checked, and the number of permutations."""
+    _check(repeats, seed, kernel, gamma, window)
+    return _Setting(shuffle, kernel, gamma, settings or {}, seed, window), repeats if shuffle else 1
 
 
 def _check(repeats: Any, seed: Any, kernel: Any, gamma: Any, window: Any) -> None:
@@ -289,13 +302,10 @@ def _contenders(
     ]
     _check_features(models, source)
     gamma = None if setting.kernel in KERNELS_WITHOUT_GAMMA else setting.gamma
-    X, y = source.head(HEAD_SAMPLES, [setting.seed, 0] if setting.shuffle else None)
-    searched = count_samples(chosen, source.task, given, gamma, setting.kernel, len(y))
+    problem = _problem(source, setting, keeper.trials)
+    n_head = len(problem.y)
+    searched = count_samples(chosen, source.task, given, gamma, setting.kernel, n_head)
     tally.total = repeats * source.n_samples * len(chosen) + searched
-    problem = Problem(
-        X, y, source.classes, source.n_samples, setting.kernel, setting.seed, setting.shuffle,
-        keeper.trials,
-    )  # fmt: skip
 
     def tick(samples: int) -> None:
         tally.add(samples, "choosing parameters")
@@ -311,7 +321,16 @@ def _contenders(
             ),
         )
         for method in chosen
-    ], len(y)  # fmt: skip
+    ], n_head  # fmt: skip
+
+
+def _problem(source: Source, setting: Any, trials: dict[str, float]) -> Problem:
+    """The head of the stream, on which parameters are chosen."""
+    X, y = source.head(HEAD_SAMPLES, [setting.seed, 0] if setting.shuffle else None)
+    return Problem(
+        X, y, source.classes, source.n_samples, setting.kernel, setting.seed, setting.shuffle,
+        trials,
+    )  # fmt: skip
 
 
 def _baselines(taken: set[str], task: str) -> Any:

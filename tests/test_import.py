@@ -13,7 +13,7 @@ import pytest
 import onlinekern
 
 SOURCE = Path(__file__).parents[1] / "onlinekern"
-OPTIONAL = {"typer", "rich", "matplotlib", "pyarrow", "river", "starlette", "uvicorn"}
+OPTIONAL = {"typer", "rich", "matplotlib", "pyarrow", "river", "starlette", "uvicorn", "dask"}
 
 
 def python(code, **options):

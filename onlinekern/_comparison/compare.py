@@ -6,7 +6,7 @@ import math
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -22,6 +22,7 @@ from onlinekern._commands.arguments import (
     parse_value,
     writing,
 )
+from onlinekern._commands.progress import bar_on
 from onlinekern._comparison.methods import KERNELS, METHODS
 from onlinekern._comparison.prequential import WINDOW
 from onlinekern._comparison.report import print_table, write_csv, write_json
@@ -163,7 +164,7 @@ def run(request: Any, console: Any, errors: Any) -> None:
             for hint in _hints(request, source, test):
                 errors.print(f"onlinekern: hint: {hint}", markup=False, highlight=False,
                              soft_wrap=True)  # fmt: skip
-            with _progress(errors) as progress:
+            with bar_on(errors) as progress:
                 comparison = compare(
                     request.methods, source, request.repeats, test=test, shuffle=request.shuffle,
                     kernel=request.kernel, gamma=gamma, settings=settings, seed=request.seed,
@@ -202,7 +203,7 @@ def _sources(request: Any, stack: Any, errors: Any) -> Iterator[Any]:
     options |= {"zero_based": request.zero_based or "auto", "limit": request.limit}
     options |= {"n_features": request.n_features}
     test, encoder = None, TableEncoder()
-    with _progress(errors) as progress:
+    with bar_on(errors) as progress:
         progress(0, None, f"reading {request.data}")
         opened = open_source(request.data, request.target, encoder=encoder, **options)
         source = stack.enter_context(opened)
@@ -237,19 +238,3 @@ def _hints(request: Any, source: Source, test: Source | None) -> Iterator[Any]:
         unknown = np.setdiff1d(list(test.class_counts), source.classes)
         if len(unknown):
             yield f"{test.name} has {len(unknown)} classes that {source.name} lacks"
-
-
-@contextmanager
-def _progress(console: Any) -> Iterator[Any]:
-    """Yield a function (done, total, text) that moves a bar, or does nothing off a terminal."""
-    if not console.is_terminal or not sys.stderr.isatty():
-        yield lambda done, total, text: None
-        return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda done, total, text: bar.update(
-            task, completed=done, total=total, description=text
-        )

@@ -43,6 +43,20 @@ class Spool:
         self._whole: Any = None
         self._file = None if in_memory else tempfile.TemporaryFile()  # noqa: SIM115
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What a pickle holds: all rows, those of the file too."""
+        state = self.__dict__.copy()
+        if self._file is not None:
+            self._file.seek(0)
+            state["_file"] = self._file.read()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self._file is not None:
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115
+            self._file.write(state["_file"])
+
     @property
     def fits(self) -> Any:
         """Whether the rows can be shuffled in memory (they are held twice while doing so)."""

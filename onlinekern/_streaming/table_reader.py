@@ -86,10 +86,14 @@ class TableReader:
         """Yield (X, y): dense float64 of shape (rows, number of feature columns); y of numbers,
         float64, or of text; of unlabelled rows, zeros."""
         for row, batch, y in self._labelled(as_numbers=True):
-            X = np.empty((batch.num_rows, len(self.feature_names)))
-            for j, name in enumerate(self.feature_names):
-                X[:, j] = self._numbers(batch.column(name), name, row)
-            yield X, y
+            yield self._matrix(batch, row), y
+
+    def _matrix(self, batch: Any, row: int) -> Any:
+        """The features of a batch as numbers."""
+        X = np.empty((batch.num_rows, len(self.feature_names)))
+        for j, name in enumerate(self.feature_names):
+            X[:, j] = self._numbers(batch.column(name), name, row)
+        return X
 
     def tables(self) -> Iterator[tuple[Any, Any]]:
         """Yield (X, y): a pyarrow RecordBatch of the feature columns, in their order, and y as of

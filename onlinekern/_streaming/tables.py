@@ -230,7 +230,12 @@ class ParquetReader(TableReader):
     def _batches(self, as_numbers: bool) -> Iterator[Any]:
         rows = max(64, CHUNK_BYTES // (8 * (len(self.feature_names) + 1)))
         with self._open() as table:
-            yield from table.iter_batches(batch_size=rows, columns=self._columns, use_threads=False)
+            chosen = {"columns": self._columns, **self._chosen()}
+            yield from table.iter_batches(batch_size=rows, use_threads=False, **chosen)
+
+    def _chosen(self) -> dict[str, Any]:
+        """What else pyarrow is to be told of the part that is read."""
+        return {}
 
     def _open(self) -> Any:
         from pyarrow import parquet

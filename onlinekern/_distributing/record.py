@@ -1,0 +1,113 @@
+"""What a run on a cluster did: its model, and the figures of its rounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+
+class Tally(NamedTuple):
+    """Samples that were learnt, and how they had been predicted before.
+
+    Attributes
+    ----------
+    samples : int
+    loss : float
+        Mistakes, or the sum of squared errors.
+    moved : int
+        Bytes of models that were sent for it.
+    """
+
+    samples: int = 0
+    loss: float = 0.0
+    moved: int = 0
+
+    def plus(self, other: Tally) -> Tally:
+        """Both together."""
+        return Tally(self.samples + other.samples, self.loss + other.loss, self.moved + other.moved)
+
+
+@dataclass(frozen=True)
+class Round:
+    """What was learnt between two merges.
+
+    Attributes
+    ----------
+    number : int
+        Counts from 1; 0 is the warm-up.
+    learners : int
+    samples : int
+        Samples learnt by all learners together.
+    mistakes : int or None
+        Those that their own learner predicted wrongly before it learnt them (classification).
+    squared_error : float or None
+        Sum of squared errors of such predictions (regression).
+    seconds : float
+        From the first task that was sent to the merged model.
+    bytes_moved : int
+        Of models, between processes: to the learners, with a learner that changes its worker,
+        to the merges, and to the client. What the client sent is counted with the round it began.
+    by_learner : list of (int, float)
+        Samples, and mistakes or squared error, of each learner.
+    """
+
+    number: int
+    learners: int
+    samples: int
+    mistakes: int | None
+    squared_error: float | None
+    seconds: float
+    bytes_moved: int
+    by_learner: list[tuple[int, float]] = field(repr=False, default_factory=list)
+
+
+@dataclass
+class DistributedFit:
+    """The result of `onlinekern.distributed.fit`.
+
+    Attributes
+    ----------
+    model : estimator
+        The merged model, of the class of the estimator that was given.
+    rounds : list of Round
+        The warm-up, then one for each merge.
+    """
+
+    model: Any
+    rounds: list[Round] = field(default_factory=list)
+
+    @property
+    def samples(self) -> int:
+        """Samples learnt, each counted as often as it was."""
+        return sum(one.samples for one in self.rounds)
+
+    @property
+    def mistakes(self) -> int | None:
+        """Samples that were predicted wrongly before they were learnt; None of a regression."""
+        counts = [one.mistakes for one in self.rounds if one.mistakes is not None]
+        return sum(counts) if counts else None
+
+    @property
+    def squared_error(self) -> float | None:
+        """Sum of the squared errors of such predictions; None of a classification."""
+        sums = [one.squared_error for one in self.rounds if one.squared_error is not None]
+        return sum(sums) if sums else None
+
+    @property
+    def error(self) -> float:
+        """Share of mistakes, or root mean squared error; NaN of learners without targets."""
+        if self.mistakes is not None:
+            return self.mistakes / max(1, self.samples)
+        if self.squared_error is not None:
+            return float((self.squared_error / max(1, self.samples)) ** 0.5)
+        return float("nan")
+
+    @property
+    def seconds(self) -> float:
+        """Time of all rounds."""
+        return sum(one.seconds for one in self.rounds)
+
+    @property
+    def bytes_moved(self) -> int:
+        """Bytes of models that were sent between processes."""
+        return sum(one.bytes_moved for one in self.rounds)

@@ -1,0 +1,18 @@
+"""Readers of parts of a stream, in a module that processes of a cluster can import."""
+
+import os
+import time
+
+
+def part_of(X, y, first, length):
+    """Read so many rows."""
+    return X[first : first + length], y[first : first + length]
+
+
+def part_to_die_for(X, y, first, length, victim, marks):
+    """Read rows; the first process that reads the victim's waits to be killed."""
+    if first == victim and not (marks / "came").exists():
+        (marks / "pid").write_text(str(os.getpid()))
+        os.replace(marks / "pid", marks / "came")
+        time.sleep(60)
+    return part_of(X, y, first, length)
