@@ -1,0 +1,137 @@
+"""A stream that is learnt by the workers of a cluster: speed, accuracy, bytes that are moved.
+
+    python benchmarks/cluster.py [--learners pa fogd ...] [--samples N] [--rows N] [--rounds N]
+        [--workers 1 2] [--a9a FOLDER] [--kill] [--markdown FILE]
+
+Each worker is a process with one thread, which makes its parts of the stream itself: two Gaussians
+of 20 features, or with `--a9a` rows of a9a drawn from FOLDER/a9a.train.libsvm.xz. The single
+stream is plain `partial_fit` of the same parts in this process. Scores are compared on a test set: the
+largest difference, in units of the largest score. With `--kill` a worker is killed in the middle of
+the run, and the scores are compared with those of the run before.
+"""
+
+import argparse
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+from distributed import Client, LocalCluster
+from spread_streams import a9a_parts, gaussian_parts
+
+from onlinekern import (
+    AROWClassifier,
+    DualSGDClassifier,
+    FOGDClassifier,
+    KernelRLSClassifier,
+    PAClassifier,
+    SPAClassifier,
+    distributed,
+)
+
+LEARNERS = {
+    "pa": lambda: PAClassifier(C=0.01),
+    "arow": lambda: AROWClassifier(),
+    "spa": lambda: SPAClassifier(max_support=200, random_state=0),
+    "fogd": lambda: FOGDClassifier(n_components=200, random_state=0),
+    "dualsgd": lambda: DualSGDClassifier(n_components=100, budget=50, random_state=0),
+    "rls": lambda: KernelRLSClassifier(n_components=100, random_state=0),
+    "rls-always": lambda: KernelRLSClassifier(n_components=100, gate="always", random_state=0),
+}
+
+
+class Killer:
+    """A `progress` that kills a worker once, when half of the parts are learnt."""
+
+    def __init__(self, pids):
+        self.pids = pids
+
+    def __call__(self, done, total, text):
+        if self.pids and total and done >= total // 2:
+            os.kill(self.pids.pop(), signal.SIGKILL)
+            self.pids = []
+
+
+def single(make, parts, classes):
+    """The model of the single stream, and the seconds that it took."""
+    model, began = make(), time.perf_counter()
+    for part in parts:
+        X, y = part()
+        model.partial_fit(X, y, classes)
+    return model, time.perf_counter() - began
+
+
+def spread(make, parts, classes, n_workers, rounds, kill):
+    """What the workers make of the stream, and the seconds that it took."""
+    options = {"processes": True, "dashboard_address": ":0"}
+    with (
+        LocalCluster(n_workers=n_workers, threads_per_worker=1, **options) as cluster,
+        Client(cluster) as client,
+    ):
+        # Imports are not what is measured.
+        client.run(make)
+        pids = list(client.run(os.getpid).values()) if kill else []
+        began = time.perf_counter()
+        fitted = distributed.fit(
+            make(), parts, classes=classes, rounds=rounds, client=client, progress=Killer(pids)
+        )
+        return fitted, time.perf_counter() - began
+
+
+def rows_of_table(name, parts, test, options):
+    """Yield the lines of the table for one learner."""
+    make, (X, y) = LEARNERS[name], test
+    classes = np.unique(y)
+    n_samples = sum(len(part()[1]) for part in parts[:1]) * len(parts)
+    alone, seconds = single(make, parts, classes)
+    wanted = alone.decision_function(X)
+    accuracy = 100 * alone.score(X, y)
+    yield f"| {name} | single stream | {n_samples / seconds:,.0f} | | {accuracy:.2f} | | | |"
+    base, unkilled = None, None
+    runs = [(count, False) for count in options.workers]
+    if options.kill:
+        runs.append((options.workers[-1], True))
+    for count, kill in runs:
+        fitted, seconds = spread(make, parts, classes, count, options.rounds, kill)
+        assert fitted.samples == n_samples
+        rate = n_samples / seconds
+        base = base or rate
+        scores = fitted.model.decision_function(X)
+        difference = np.abs(scores - wanted).max() / np.abs(wanted).max()
+        found = 100 * fitted.model.score(X, y)
+        what = f"{count} workers" + (", one killed" if kill else "")
+        same = f"same bits: {np.array_equal(scores, unkilled)}" if kill else ""
+        unkilled = scores
+        yield (f"| {name} | {what} | {rate:,.0f} | {rate / base:.2f} | {found:.2f} | "
+               f"{difference:.1e} | {fitted.bytes_moved / 1e6:.2f} | {same} |")  # fmt: skip
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--learners", nargs="+", choices=LEARNERS, default=list(LEARNERS))
+    parser.add_argument("--samples", type=int, default=5_000_000)
+    parser.add_argument("--rows", type=int, default=50_000, help="of a part")
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--workers", nargs="+", type=int, default=[1, 2])
+    parser.add_argument("--a9a", type=Path, help="folder with a9a.*.libsvm.xz")
+    parser.add_argument("--kill", action="store_true")
+    parser.add_argument("--markdown", type=Path)
+    options = parser.parse_args()
+    if options.a9a is None:
+        parts, test = gaussian_parts(options.samples, options.rows)
+    else:
+        parts, test = a9a_parts(options.a9a, options.samples, options.rows)
+    lines = ["| learner | run | samples/s | speed-up | test accuracy, % | difference of scores "
+             "| MB of models | |", "|---|---|---|---|---|---|---|---|"]  # fmt: skip
+    print("\n".join(lines), flush=True)
+    for name in options.learners:
+        for line in rows_of_table(name, parts, test(), options):
+            print(line, flush=True)
+            lines.append(line)
+    if options.markdown:
+        options.markdown.write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
