@@ -33,7 +33,7 @@ from onlinekern import (
 LEARNERS = {
     "pa": lambda: PAClassifier(C=0.01),
     "arow": lambda: AROWClassifier(),
-    "spa": lambda: SPAClassifier(max_support=200, random_state=0),
+    "spa": lambda: SPAClassifier(max_support=500, when_full="oldest", random_state=0),
     "fogd": lambda: FOGDClassifier(n_components=200, random_state=0),
     "dualsgd": lambda: DualSGDClassifier(n_components=100, budget=50, random_state=0),
     "rls": lambda: KernelRLSClassifier(n_components=100, random_state=0),

@@ -2,15 +2,18 @@
 
 import doctest
 import os
+import re
 import signal
 import sys
 import threading
 import time
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.linear_model import SGDClassifier
 from spread import part_of, part_to_die_for
 
 from onlinekern import (
@@ -83,6 +86,16 @@ def same(fitted, expected, X):
 
 def test_examples():
     assert doctest.testmod(distributed)[0] == 0
+
+
+def test_the_examples_of_the_page_run(tmp_path, monkeypatch):
+    pytest.importorskip("dask.dataframe", reason="dask.dataframe is not installed")
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    page = (Path(__file__).parents[1] / "docs" / "distributed.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for example in re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S):
+        exec(compile(example, "docs/distributed.md", "exec"), names)
 
 
 def test_without_dask(samples, monkeypatch):
@@ -241,6 +254,15 @@ def test_warm_start(samples, client):
     np.testing.assert_array_equal(first.decision_function(X), before)
 
 
+def test_transformers_are_merged_too(samples, client):
+    X, y = samples
+    spread = chunked(X * [1, 1e3, 1e6], y)[0]
+    fitted = distributed.fit(OnlineStandardScaler(), spread, client=client, progress=False)
+    np.testing.assert_allclose(fitted.model.mean_, X.mean(axis=0) * [1, 1e3, 1e6])
+    assert fitted.samples == N
+    assert np.isnan(fitted.error)
+
+
 def test_progress(samples, client):
     seen = []
     distributed.fit(
@@ -286,7 +308,8 @@ def wanted_type(model):
         ({"n_learners": 1.5}, ValueError, "n_learners must be an integer"),
         ({"client": "tcp://here"}, TypeError, "client must be a distributed.Client, got str"),
         ({"checkpoint": "/no/such/folder/file"}, FileNotFoundError, "/no/such/folder/file"),
-        ({"estimator": PAClassifier}, TypeError, "estimator must have partial_fit"),
+        ({"estimator": PAClassifier}, TypeError, "estimator must be a learner of streams"),
+        ({"estimator": SGDClassifier()}, TypeError, "estimator must be a learner of streams"),
         ({"classes": ["yes"]}, ValueError, "classes must hold at least two labels"),
     ],
 )

@@ -185,7 +185,7 @@ def test_the_reference_lists_what_is_public():
     for module, text in zip(sections[::2], sections[1::2], strict=True):
         listed.setdefault(module, set()).update(re.findall(r"^   (\w+)$", text, re.M))
     assert listed["onlinekern"] == set(onlinekern.__all__)
-    for module in ("streams", "evaluate"):
+    for module in ("streams", "evaluate", "distributed"):
         public = importlib.import_module(f"onlinekern.{module}").__all__
         assert listed[f"onlinekern.{module}"] == set(public)
     plotting = {name for name in onlinekern.plotting.__all__ if not name.isupper()}

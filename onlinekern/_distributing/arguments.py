@@ -24,9 +24,13 @@ def check_count(name: str, value: Any, optional: bool = False) -> None:
 
 
 def check_learner(estimator: Any) -> None:
-    """Raise TypeError unless an estimator learns streams."""
-    if isinstance(estimator, type) or not hasattr(estimator, "partial_fit"):
-        raise TypeError(f"estimator must have partial_fit, got {estimator!r}")
+    """Raise TypeError unless an estimator is one that learns streams, and may be merged."""
+    learner = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    if not isinstance(learner, Savable) or not hasattr(learner, "partial_fit"):
+        raise TypeError(
+            "estimator must be a learner of streams of onlinekern, or a pipeline that ends with "
+            f"one, got {estimator!r}"
+        )
 
 
 def check_targets(estimator: Any, X: Any, y: Any, classes: Any) -> None:

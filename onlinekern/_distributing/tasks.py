@@ -202,13 +202,14 @@ def is_settled(model: Any, least: int | None) -> bool:
     """Whether a model has all that its copies must share, after `least` samples at least."""
     steps = getattr(model, "steps", None)
     learner = model if steps is None else steps[-1][1]
-    learnt: Any = learnt_by(learner)
+    learnt = learnt_by(learner)
+    # Transformers count in their own way, and share nothing but what their first call decides.
+    count = getattr(learnt, "n_seen", MOST)
     if least is not None:
-        return bool(learnt.n_seen >= least)
-    enough = PIECE if steps is None else LEAST
-    if learnt.n_seen < enough or is_warming_up(learner):
+        return bool(count >= least)
+    if count < (PIECE if steps is None else LEAST) or is_warming_up(learner):
         return False
-    return bool(learnt.n_seen >= MOST or not lacks_landmarks(learner, learnt))
+    return bool(count >= MOST or not lacks_landmarks(learner, learnt))
 
 
 def lacks_landmarks(learner: Any, model: Any) -> bool:
