@@ -5,9 +5,9 @@
 
 Each worker is a process with one thread, which makes its parts of the stream itself: two Gaussians
 of 20 features, or with `--a9a` rows of a9a drawn from FOLDER/a9a.train.libsvm.xz. The single
-stream is plain `partial_fit` of the same parts in this process. Scores are compared on a test set: the
-largest difference, in units of the largest score. With `--kill` a worker is killed in the middle of
-the run, and the scores are compared with those of the run before.
+stream is plain `partial_fit` of the same parts in this process. Scores are compared on a test set:
+the largest difference, in units of the largest score. With `--kill` a worker is killed in the
+middle of the run, and the scores are compared with those of the run before.
 """
 
 import argparse

@@ -32,6 +32,7 @@ WITH_EXAMPLES = [
     "docs/families/sdrogd.md",
     "docs/files.md",
     "docs/index.md",
+    "docs/merging.md",
     "docs/passive_aggressive.md",
     "docs/start.md",
     "docs/streams.md",

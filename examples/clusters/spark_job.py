@@ -3,8 +3,8 @@ Learn a table with Spark
 ========================
 
 Each partition of a data frame goes on from one model, which travels as bytes in a column, and the
-driver merges what they have learnt. `mapInPandas` gives a partition's rows in pieces, so memory does
-not grow with it.
+driver merges what they have learnt. `mapInPandas` gives a partition's rows in pieces, so memory
+does not grow with it.
 
     pip install onlinekern pyspark pandas pyarrow
     python examples/clusters/spark_job.py
