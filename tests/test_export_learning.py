@@ -140,7 +140,8 @@ def test_the_same_samples_give_the_same_model(dtype, stream, tmp_path):
         entries.append((case, model, X, y, f"m{number}"))
     if dtype == "float64":
         assert {entry[0].name for entry in entries} == LEARNS
-    library = load(tmp_path, [tmp_path / f"{entry[-1]}.c" for entry in entries])
+    more = ["-Wdouble-promotion"] if dtype == "float32" else []
+    library = load(tmp_path, [tmp_path / f"{entry[-1]}.c" for entry in entries], more=more)
     wrong = []
     for case, model, X, y, prefix in entries:
         program = Program(library, prefix, dtype, scores_of(model, X[:1]).shape[1])
