@@ -13,7 +13,7 @@ import pytest
 import onlinekern
 
 SOURCE = Path(__file__).parents[1] / "onlinekern"
-OPTIONAL = {"typer", "rich", "matplotlib", "pyarrow", "river", "starlette", "uvicorn", "dask"}
+OPTIONAL = {"typer", "rich", "matplotlib", "pyarrow", "river", "starlette", "uvicorn", "dask", "distributed"}
 
 
 def python(code, **options):
