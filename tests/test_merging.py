@@ -263,6 +263,17 @@ def test_pipelines_and_tables_merge_step_by_step():
         merge([merged, other])
 
 
+def test_support_vectors_that_come_twice_count_twice():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))[rng.integers(0, 40, 300)]
+    y = np.where(X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=300) > 0, 1, 0)
+    model = ok.KernelPAClassifier(gamma=0.5, C=0.1)
+    parts = [deepcopy(model).partial_fit(X[k::2], y[k::2], [0, 1]) for k in (0, 1)]
+    wanted = sum(part.decision_function(X) for part in parts) / 2
+    assert min(part.n_support_ for part in parts) > 40
+    np.testing.assert_allclose(merge(parts).decision_function(X), wanted, atol=1e-12)
+
+
 def test_sparse_expansions_merge():
     X, y = data(True, n=200)
     X = sp.random(200, 5000, density=0.01, format="csr", random_state=0)

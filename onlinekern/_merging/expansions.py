@@ -132,8 +132,10 @@ def union(mix: Mix, expansions: list[Expansion]) -> Expansion:
     places, first = np.zeros(len(found)), np.zeros(len(found), dtype=np.intp)
     base = 0
     for i, (part, own) in enumerate(zip(expansions, numbers, strict=True)):
-        coefficients[:, own] += mix.shares[i] * mix.units[i] * part.coefficients
-        places[own] = np.maximum(places[own], part.places)
+        # A model may have a vector several times.
+        scaled = mix.shares[i] * mix.units[i] * part.coefficients
+        np.add.at(coefficients, (slice(None), own), scaled)
+        np.maximum.at(places, own, part.places)
         first[own] = base + np.arange(len(part))
         base += len(part)
     order = np.argsort(places, kind="stable")
