@@ -2,16 +2,44 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from onlinekern._commands.arguments import check_readable, one_of
-
-# What is exported to -> the method that does it.
-LANGUAGES = {"c": "export_c"}
+from onlinekern._exporting import ExportedC, ExportedOnnx
 
 
-def export(model: str, language: str, output: str, **options: Any) -> str:
+def line_of_c(made: ExportedC) -> str:
+    """A line about the files in C."""
+    does = "scores and learns" if made.learns else "scores"
+    sizes = f"{made.flash:,} bytes of flash, {made.ram:,} of RAM"
+    return f"{made.code}, {made.header}: {does}, {sizes}"
+
+
+def line_of_onnx(made: ExportedOnnx) -> str:
+    """A line about the file of ONNX."""
+    return f"{made.path}: {', '.join(made.outputs)}; {made.size:,} bytes"
+
+
+# What is exported to -> the method that does it, and what says a line about what it has made.
+LANGUAGES: dict[str, tuple[str, Callable[[Any], str]]] = {
+    "c": ("export_c", line_of_c),
+    "onnx": ("export_onnx", line_of_onnx),
+}
+
+
+def export(model: str, language: str | None, output: str, **options: Any) -> str:
     """Write the files; returns a line about them.
+
+    Parameters
+    ----------
+    model, output : str
+    language : {'c', 'onnx'} or None
+        None: by the ending of `output`, C if it tells nothing.
+    **options
+        Of the method; None for its default.
 
     Raises
     ------
@@ -22,16 +50,20 @@ def export(model: str, language: str, output: str, **options: Any) -> str:
     """
     import onlinekern
 
+    if language is None:
+        ending = Path(output).suffix.removeprefix(".")
+        language = ending if ending in LANGUAGES else "c"
     one_of("--to", language, LANGUAGES)
     check_readable(model)
     loaded = onlinekern.load(model)
-    method = getattr(loaded, LANGUAGES[language], None)
+    name, line = LANGUAGES[language]
+    method = getattr(loaded, name, None)
     if method is None:
         raise ValueError(f"{model} holds a {type(loaded).__name__}, which is no learner")
+    given = {option: value for option, value in options.items() if value is not None}
+    for option in sorted(given.keys() - inspect.signature(method).parameters.keys()):
+        raise ValueError(f"--{option} is no option of --to {language}")
     try:
-        made = method(output, **options)
+        return line(method(output, **given))
     except TypeError as error:
         raise ValueError(f"{model} cannot be exported: {error}") from error
-    does = "scores and learns" if made.learns else "scores"
-    sizes = f"{made.flash:,} bytes of flash, {made.ram:,} of RAM"
-    return f"{made.code}, {made.header}: {does}, {sizes}"

@@ -321,13 +321,16 @@ def serve(
 def export(
     model: Annotated[str, typer.Argument(help="A model file.", show_default=False)],
     output: Annotated[str, typer.Option(
-        "--output", "-o", metavar="FILE.c", help="The C file; the header comes beside it.",
+        "--output", "-o", metavar="FILE", help="FILE.c, beside which comes a header, or FILE.onnx.",
         show_default=False)],
-    to: Annotated[str, typer.Option(metavar="c", help="The language.")] = "c",
-    dtype: Annotated[str, typer.Option(
-        metavar="float32|float64", help="Of the numbers in C.")] = "float64",
+    to: Annotated[str | None, typer.Option(
+        metavar="c|onnx", help="The language. Default: by the ending of FILE.",
+        show_default=False)] = None,
+    dtype: Annotated[str | None, typer.Option(
+        metavar="float32|float64", help="Of the numbers. Default: float64 in C, float32 in ONNX.",
+        show_default=False)] = None,
     prefix: Annotated[str | None, typer.Option(
-        metavar="NAME", help="What the names begin with. Default: the name of the file.",
+        metavar="NAME", help="What the names in C begin with. Default: the name of the file.",
         show_default=False)] = None,
     learn: Annotated[bool | None, typer.Option(
         help="Whether the C goes on learning. Default: if it can.", show_default=False)] = None,
@@ -335,9 +338,11 @@ def export(
         metavar="N", help="Room for support vectors of a model without a budget that learns.",
         show_default=False)] = None,
 ) -> None:  # fmt: skip
-    """Write a model as one C file and its header, which need no library.
+    """Write a model as one C file and its header, which need no library, or as ONNX.
 
     onlinekern export model.okn --to c -o model.c --dtype float32
+
+    onlinekern export model.okn --to onnx -o model.onnx
     """
     from onlinekern._commands.export import export as carry_out
 
