@@ -1,5 +1,6 @@
 """Exported ONNX graphs predict as the model does, in onnxruntime."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -335,3 +336,13 @@ def test_the_command(tmp_path, monkeypatch, capsys, stream):
     assert (code, out) == (2, "")
     assert "--prefix is no option of --to onnx" in err
     assert not Path("n.onnx").exists()
+
+
+def test_the_examples_of_the_page_run(tmp_path, monkeypatch):
+    page = (Path(__file__).parents[1] / "docs" / "onnx.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    examples = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
+    assert examples
+    for example in examples:
+        exec(compile(example, "docs/onnx.md", "exec"), names)
