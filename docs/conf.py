@@ -34,8 +34,8 @@ nitpick_ignore_regex = [("py:obj", r"[a-z_].*|[A-Z]")]
 # Of scikit-learn, whose names need the network to be looked up.
 nitpick_ignore = [("py:obj", "ConvergenceWarning")]
 
-# The docstrings of onlinekern.compat.river need no river, which not every Python has.
-autodoc_mock_imports = ["river"]
+# The docstrings of onlinekern.compat need no other libraries, which not every Python has.
+autodoc_mock_imports = ["onnx", "river", "skl2onnx"]
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 toc_object_entries_show_parents = "hide"

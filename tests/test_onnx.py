@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from exported import CLASSES, cases, fitted, numbers_of, scores_of
 from scipy import sparse
 from sklearn.base import is_regressor
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from onlinekern import (
@@ -338,6 +340,80 @@ def test_the_command(tmp_path, monkeypatch, capsys, stream):
     assert not Path("n.onnx").exists()
 
 
+SCIKIT_LEARN = {
+    "binary": KernelPAClassifier(gamma=0.3, random_state=0),
+    "ovr": PAClassifier(random_state=0),
+    "regression": KernelPARegressor(gamma=0.3, random_state=0),
+    "detector": KernelMeanDetector(gamma=0.3, random_state=0),
+}
+
+
+@pytest.mark.parametrize("dtype", TOLERANCES)
+@pytest.mark.parametrize("task", SCIKIT_LEARN)
+def test_pipelines_of_scikit_learn(task, dtype, stream):
+    skl2onnx = pytest.importorskip("skl2onnx", reason="skl2onnx is not installed")
+    from onlinekern.compat.onnx import register
+
+    register()
+    X, y = stream("regression" if task == "detector" else task)
+    rows = (X * 10 + 3).astype(dtype)
+    model = make_pipeline(StandardScaler(), SCIKIT_LEARN[task]).fit(rows, y)
+    classifier = task in ("binary", "ovr")
+    expected = {
+        False: [("variable", model.predict(rows))]
+        if task == "regression"
+        else [("label", model.predict(rows)), ("scores", scores_of(model, rows))],
+        True: [("label", model.predict(rows)), ("probabilities", model.predict_proba(rows))]
+        if classifier
+        else [],
+    }[classifier]
+    options = {"zipmap": False} if classifier else None
+    converted = skl2onnx.to_onnx(model, rows[:1], options=options)
+    onnx.checker.check_model(converted, full_check=True)
+    opened = runtime.InferenceSession(converted.SerializeToString())
+    found = answers(opened, rows)
+    assert list(found) == [name for name, _ in expected]
+    for name, values in expected:
+        flat = np.reshape(found[name], np.shape(values))
+        if name == "label":
+            assert (flat == values).all()
+        else:
+            assert flat.dtype == dtype
+            assert error_of(flat, values) < TOLERANCES[dtype]
+
+
+def test_options_of_skl2onnx(stream):
+    skl2onnx = pytest.importorskip("skl2onnx", reason="skl2onnx is not installed")
+    from onlinekern.compat.onnx import register
+
+    register()
+    X, y = stream("binary")
+    model = PAClassifier().fit(X, y)
+    whole = np.round(X * 4).astype(np.int64)
+    options = {"zipmap": False, "raw_scores": True}
+    converted = skl2onnx.to_onnx(model, whole[:1], options=options)
+    opened = runtime.InferenceSession(converted.SerializeToString())
+    scores = opened.run(["probabilities"], {"X": whole})[0]
+    f = model.decision_function(whole)
+    assert error_of(scores, np.column_stack([-f, f])) < TOLERANCES["float32"]
+    converted = skl2onnx.to_onnx(model, X[:1].astype(np.float32))
+    opened = runtime.InferenceSession(converted.SerializeToString())
+    (maps,) = opened.run(["output_probability"], {"X": X[:3].astype(np.float32)})
+    assert [set(one) for one in maps] == [{"no", "yes"}] * 3
+    with pytest.raises(ValueError, match="for option 'nocl'"):
+        skl2onnx.to_onnx(model, X[:1], options={"nocl": True, "zipmap": False})
+    with pytest.raises(ValueError, match="target_opset must be >= 13, got 12"):
+        skl2onnx.to_onnx(model, X[:1], target_opset=12)
+
+
+def test_without_skl2onnx_the_message_says_what_to_install(tmp_path):
+    code = "import sys; sys.modules['skl2onnx'] = None; import onlinekern.compat.onnx"
+    process = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert "ImportError: onlinekern.compat.onnx needs skl2onnx: pip install" in process.stderr
+
+
 def test_the_examples_of_the_page_run(tmp_path, monkeypatch):
     page = (Path(__file__).parents[1] / "docs" / "onnx.md").read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -345,4 +421,5 @@ def test_the_examples_of_the_page_run(tmp_path, monkeypatch):
     examples = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
     assert examples
     for example in examples:
-        exec(compile(example, "docs/onnx.md", "exec"), names)
+        if "skl2onnx" not in example or find_spec("skl2onnx"):
+            exec(compile(example, "docs/onnx.md", "exec"), names)
