@@ -13,7 +13,10 @@ import pytest
 import onlinekern
 
 SOURCE = Path(__file__).parents[1] / "onlinekern"
-OPTIONAL = {"typer", "rich", "matplotlib", "pyarrow", "river", "starlette", "uvicorn", "dask", "distributed"}
+OPTIONAL = {
+    "typer", "rich", "matplotlib", "pyarrow", "river", "starlette", "uvicorn", "dask", "distributed",
+    "onnx",
+}  # fmt: skip
 
 
 def python(code, **options):

@@ -134,7 +134,7 @@ def union(mix: Mix, expansions: list[Expansion]) -> Expansion:
     for i, (part, own) in enumerate(zip(expansions, numbers, strict=True)):
         # A model may have a vector several times.
         scaled = mix.shares[i] * mix.units[i] * part.coefficients
-        np.add.at(coefficients, (slice(None), own), scaled)
+        np.add.at(coefficients.T, own, scaled.T)
         np.maximum.at(places, own, part.places)
         first[own] = base + np.arange(len(part))
         base += len(part)
