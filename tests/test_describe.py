@@ -36,8 +36,9 @@ def test_every_learner_is_among_the_cases():
     assert {case.name for case in CASES} == CLASSES.keys()
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("layout", ["dense", "wide"])
+@pytest.mark.parametrize(
+    ("layout", "dtype"), [("dense", np.float64), ("wide", np.float64), ("dense", np.float32)]
+)
 def test_scores_are_those_of_the_model(layout, dtype, stream, as_layout):
     wrong = []
     for case in CASES:

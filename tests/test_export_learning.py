@@ -77,7 +77,7 @@ def chosen():
     found = []
     for name in sorted(LEARNS):
         own = [case for case in cases() if case.name == name]
-        found += own[:2] + own[2 :: max(1, len(own) // 3)]
+        found += own[:2] + own[2 :: max(1, len(own) // 2)]
     found += [
         Case(name, class_weight_of(parameters, task), task)
         for name, parameters in STEPS
@@ -131,7 +131,7 @@ def difference(program, model, X):
 def test_the_same_samples_give_the_same_model(dtype, stream, tmp_path):
     compiler()
     entries = []
-    for number, case in enumerate(chosen() if dtype == "float64" else chosen()[::5]):
+    for number, case in enumerate(chosen() if dtype == "float64" else chosen()[::7]):
         X, y = stream(case.task, n=LEARNT + MORE)
         model = fitted(case, X[:LEARNT], y[:LEARNT])
         if not can_learn(model):  # in this setting

@@ -95,14 +95,19 @@ class Source:
 
     def number(self, value: Any) -> str:
         """A number as a literal, which the compiler reads as the same bits."""
-        narrow = self.dtype.type(self.checked(np.float64(value)))
-        text = np.format_float_scientific(narrow, trim="-", exp_digits=1)
-        mantissa, _, exponent = text.partition("e")
-        exponent = exponent.removeprefix("+")
-        short = repr(float(narrow)) if self.type == "double" else f"{mantissa}e{exponent}f"
-        if float(narrow).is_integer() and abs(narrow) < 1e6:
-            short = f"{int(narrow)}.0" + ("f" if self.type == "float" else "")
-        return f"({short})" if short.startswith("-") else short
+        return self.literal(float(self.dtype.type(self.checked(np.float64(value)))))
+
+    def literal(self, value: float) -> str:
+        """The literal of a number that the type has room for; 9 digits tell floats apart."""
+        single = self.type == "float"
+        text = f"{value:.9g}" if single else repr(value)
+        text += ("" if "e" in text or "." in text else ".0") + ("f" if single else "")
+        return f"({text})" if text.startswith("-") else text
+
+    def literals(self, values: Any) -> list[str]:
+        """The literals of an array."""
+        narrow = self.checked(np.ravel(values)).astype(self.dtype)
+        return [self.literal(value) for value in narrow.tolist()]
 
     def checked(self, values: Any) -> Any:
         """The values, if the number type has room for them; else ValueError."""
@@ -117,9 +122,9 @@ class Source:
 
     def constants(self, name: str, values: Any) -> None:
         """A table of numbers that never change."""
-        values = self.checked(np.ravel(values))
-        self.flash += values.size * self.dtype.itemsize
-        self.table(f"static const real {name}", map(self.number, values.tolist()), values.size)
+        texts = self.literals(values)
+        self.flash += len(texts) * self.dtype.itemsize
+        self.table(f"static const real {name}", texts, len(texts))
 
     def integers(self, name: str, values: Array, type_name: str, itemsize: int) -> None:
         """A table of integers that never change."""
@@ -129,15 +134,15 @@ class Source:
 
     def state(self, name: str, values: Any, capacity: int = 0) -> None:
         """A table of numbers that change, with room for `capacity`; its beginning is in flash."""
-        values = self.checked(np.ravel(values))
-        room = max(capacity, values.size)
+        texts = self.literals(values)
+        room = max(capacity, len(texts))
         self.flash += room * self.dtype.itemsize
         self.ram += room * self.dtype.itemsize
-        self.table(f"static real {name}", map(self.number, values.tolist()), room)
+        self.table(f"static real {name}", texts, room)
 
     def numbers(self, values: Any) -> str:
         """Numbers as the contents of braces."""
-        return ", ".join(map(self.number, self.checked(np.ravel(values)).tolist()))
+        return ", ".join(self.literals(values))
 
     def scalars(self, type_name: str, itemsize: int, **values: Any) -> None:
         """Single numbers that change."""
