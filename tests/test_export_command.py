@@ -11,9 +11,11 @@ from onlinekern import (
     OnlineStandardScaler,
     PAClassifier,
     StreamClassifier,
+    TableEncoder,
     load,
     make_stream_pipeline,
 )
+from onlinekern._exporting.describe import describe
 
 
 @pytest.fixture
@@ -83,14 +85,24 @@ def test_what_cannot_be_exported(folder, capsys, stream):
     pipeline = make_stream_pipeline(StandardScaler(), PAClassifier()).fit(X, y)
     with pytest.raises(TypeError, match="the step 'standardscaler'"):
         pipeline.export_c("m.c")
-    table = make_stream_pipeline(_encoder(X), PAClassifier()).fit(np.c_[X], y)
+    colours = [{"colour": "red" if label else "blue"} for label in y == y[0]]
+    table = make_stream_pipeline(TableEncoder(), PAClassifier()).fit(colours, y)
     table.save("table.okn")
     code, _, err = run(capsys, "export", "table.okn", "-o", "m.c")
     assert code == 2
-    assert "table.okn cannot be exported: the step 'tableencoder' (TableEncoder)" in err
+    assert "the step 'tableencoder' (TableEncoder) cannot be exported: column 'colour'" in err
 
 
-def _encoder(X):
-    from onlinekern import TableEncoder
-
-    return TableEncoder().fit(X)
+def test_a_table_of_numbers_is_exported(stream, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y = stream("binary", n=40)
+    table = make_stream_pipeline(TableEncoder(), PAClassifier()).fit(X, y)
+    np.testing.assert_allclose(
+        describe(table).scores(X).ravel(), table.decision_function(X), rtol=1e-12
+    )
+    table.save("table.okn")
+    code, out, _ = run(capsys, "export", "table.okn", "-o", "m.c")
+    assert (code, "m.h" in out) == (0, True)
+    holes = np.where(np.arange(len(X))[:, None] % 3 == 0, np.nan, X)
+    with pytest.raises(TypeError, match="column 'x0' has had missing values"):
+        describe(table.fit(holes, y))

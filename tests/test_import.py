@@ -14,8 +14,8 @@ import onlinekern
 
 SOURCE = Path(__file__).parents[1] / "onlinekern"
 OPTIONAL = {
-    "typer", "rich", "matplotlib", "pyarrow", "river", "starlette", "uvicorn", "dask", "distributed",
-    "onnx",
+    "typer", "rich", "matplotlib", "pyarrow", "river", "starlette", "uvicorn", "dask",
+    "distributed", "onnx",
 }  # fmt: skip
 
 

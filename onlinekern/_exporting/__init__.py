@@ -133,8 +133,8 @@ class Exportable:
         """Export what this fitted model computes as an ONNX file.
 
         Any runtime of ONNX predicts with it, without Python: onnxruntime in C++, C#, Java,
-        JavaScript or on a phone, for one. The graph has ONNX's own operators only (opset 17, which
-        onnxruntime knows from 1.12 on). Needs ``pip install 'onlinekern[onnx]'``. docs/onnx.md has
+        JavaScript or on a phone, for one. The graph has ONNX's own operators only (opset 17; tried
+        with onnxruntime 1.15 and 1.32). Needs ``pip install 'onlinekern[onnx]'``. docs/onnx.md has
         examples.
 
         Parameters

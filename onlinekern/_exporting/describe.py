@@ -172,10 +172,13 @@ def of_transformer(name: str, transformer: Any) -> list[Step]:
     """The steps of a transformer of a pipeline."""
     from onlinekern.features import FeatureTransformer
     from onlinekern.scaling import OnlineStandardScaler
+    from onlinekern.tables import TableEncoder
 
     if type(transformer) is OnlineStandardScaler:
         options = transformer._scaling()
         return [standardisation(transformer._moments, options["limit"], options["scaled"])]
+    if type(transformer) is TableEncoder:
+        return of_table(name, transformer)
     if isinstance(transformer, FeatureTransformer):
         single = rounding(transformer._dtype)
         return [*single, Features(map_of(transformer._map)), *single]
@@ -184,3 +187,16 @@ def of_transformer(name: str, transformer: Any) -> list[Step]:
         "OnlineStandardScaler, FourierFeatures, NystroemFeatures. Export the learner alone, and "
         "transform the rows before"
     )
+
+
+def of_table(name: str, encoder: Any) -> list[Step]:
+    """The steps of a table's encoder: none, if each column is a number that is its own feature."""
+    for column in encoder._columns:
+        if column.kind not in ("number", "boolean") or column.indicator:
+            what = "has had missing values" if column.kind == "number" else f"is a {column.kind}"
+            raise TypeError(
+                f"the step {name!r} (TableEncoder) cannot be exported: column {column.name!r} "
+                f"{what}. Tables of numbers alone can. Else export the steps behind it, model[1:], "
+                "and give them the rows of its transform"
+            )
+    return []

@@ -14,7 +14,7 @@ from onlinekern._exporting.describe import describe
 from onlinekern._exporting.scoring import Scoring
 from onlinekern._saving.atomic import replacing
 
-# Of 2022: onnxruntime from 1.12 on takes them.
+# Of 2022, so that runtimes which are not the newest take them: onnxruntime 1.15 was tried.
 OPSET, IR_VERSION = 17, 8
 WANTED = "export_onnx needs onnx: pip install 'onlinekern[onnx]'"
 
