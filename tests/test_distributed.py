@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -391,6 +392,14 @@ def results_of(comparison):
           for run in one.runs])
         for one in comparison.methods
     ]  # fmt: skip
+
+
+def test_threads_may_read_one_source(samples):
+    X, y = samples
+    with Source.from_arrays(X, y, budget=1) as source, ThreadPoolExecutor(4) as threads:
+        read = threads.map(lambda _: [block[0] for block in source.blocks()], range(40))
+        for blocks in read:
+            np.testing.assert_array_equal(np.concatenate(blocks), X.astype(np.float32))
 
 
 def test_compare(samples, client):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import tempfile
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -42,17 +43,21 @@ class Spool:
         self._held: list[Any] = []
         self._whole: Any = None
         self._file = None if in_memory else tempfile.TemporaryFile()  # noqa: SIM115
+        # Several threads may read; the file has one position.
+        self._turn = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
         """What a pickle holds: all rows, those of the file too."""
         state = self.__dict__.copy()
+        del state["_turn"]
         if self._file is not None:
-            self._file.seek(0)
-            state["_file"] = self._file.read()
+            with self._turn:
+                self._file.seek(0)
+                state["_file"] = self._file.read()
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        self.__dict__.update(state, _turn=threading.Lock())
         if self._file is not None:
             self._file = tempfile.TemporaryFile()  # noqa: SIM115
             self._file.write(state["_file"])
@@ -84,11 +89,13 @@ class Spool:
                 yield from _sliced(X, y)
             return
         # The position is kept here, so that several replays may run at the same time.
-        position, end = 0, self._file.seek(0, 2)
-        while position < end:
-            self._file.seek(position)
-            X, y = _read(self._file)
-            position = self._file.tell()
+        position, left = 0, self.n_samples
+        while left > 0:
+            with self._turn:
+                self._file.seek(position)
+                X, y = _read(self._file)
+                position = self._file.tell()
+            left -= len(y)
             yield from _sliced(X, y)
 
     def shuffled(self, generator: Any) -> Iterator[Any]:
