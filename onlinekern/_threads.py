@@ -74,7 +74,9 @@ class OneThread:
     def _limit(self, counts: list[int]) -> None:
         for library, before, count in zip(self._libraries, self._before, counts, strict=True):
             if before != 1:
+                release(library)
                 library.set_num_threads(count)
+                release(library)
 
     def _before_fork(self) -> None:
         self._lock.acquire()
@@ -89,6 +91,17 @@ class OneThread:
         self._inside = {key: thread for key, thread in self._inside.items() if thread == own}
         if others and not self._inside:
             self._limit(self._before)
+
+
+def release(library: Any) -> None:
+    """Let any thread set the number of BLAS threads.
+
+    Since threadpoolctl 3.8 the first thread that does so is the only one: the calls of others are
+    ignored without a word. Here a lock and a count of contexts do what that is for.
+    """
+    clear = getattr(library, "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
 
 
 class Context:

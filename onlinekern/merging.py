@@ -18,6 +18,7 @@ from onlinekern._merging.sketches import merged_sketch
 from onlinekern._outliers import RecentQuantile
 from onlinekern._saving import Savable
 from onlinekern._saving.consistency import complete
+from onlinekern._threads import ONE_THREAD
 from onlinekern.pipeline import StreamPipeline
 
 # Parameters that only say how a model is taught.
@@ -90,7 +91,9 @@ def merge(
     if len(models) == 1 and base is None:
         check_same(models)
         return deepcopy(models[0])
-    return merged(Mix(tuple(checked.tolist())), models, base)
+    # With more threads of BLAS the bits of a model would depend on their number.
+    with ONE_THREAD():
+        return merged(Mix(tuple(checked.tolist())), models, base)
 
 
 def merged(mix: Mix, models: list[Any], base: Any) -> Any:

@@ -135,6 +135,21 @@ def test_kernel_least_squares_is_that_of_the_whole_stream(name, forgetting):
         assert abs(merged.score(X, y) - single.score(X, y)) < 0.05
 
 
+def test_large_sums_that_are_not_positive_by_rounding_are_mended():
+    from onlinekern._merging.least_squares import state_of
+
+    rng = np.random.default_rng(0)
+    rows = 1e7 * rng.normal(size=(4, 30))
+    known = rows.T @ rows
+    wrong = known - 1e-14 * np.trace(known) * np.eye(30)
+    assert np.linalg.eigvalsh(wrong)[0] < -0.1
+    state = state_of(wrong, rng.normal(size=(1, 30)), 0.1)
+    assert np.linalg.eigvalsh(state["matrix"])[0] > 0
+    assert np.isfinite(state["inverse"]).all()
+    with pytest.raises(FloatingPointError, match="not positive"):
+        state_of(-known, np.zeros((1, 30)), 0.1)
+
+
 def test_least_squares_of_other_landmarks_is_projected():
     X, y = data(True, n=1200)
     model = ok.KernelRLSRegressor(gamma=0.2, n_components=60)

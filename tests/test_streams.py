@@ -231,6 +231,17 @@ def test_csv_faults_are_named(tmp_path, text, target, message):
         open_source(write(tmp_path / "a.csv", text), target)
 
 
+def test_the_index_of_a_data_frame_is_no_feature(tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    table = pd.DataFrame({"a": [1.0, 2.0], "y": [0, 1]}, index=pd.Index([7, 8], name="number"))
+    table.to_parquet(tmp_path / "a.parquet")
+    assert read_blocks(tmp_path / "a.parquet", target="y").feature_names == ["a"]
+    # Unless it is what shall be learnt.
+    by_number = read_blocks(tmp_path / "a.parquet", target="number")
+    assert by_number.feature_names == ["a", "y"]
+
+
 def test_parquet_faults_are_named(tmp_path):
     path = write_table(tmp_path / "a.parquet", {"t": ["x", "y"], "y": [0, 1]})
     with pytest.raises(StreamError, match="column 't' is not numeric"):

@@ -365,3 +365,28 @@ def test_what_pickle_reads_stays_what_it_was(name):
     assert pickle.dumps(model._model) != before
     restored = reduced[0](*pickle.loads(pickle.dumps(reduced[1])))
     assert pickle.dumps(restored) == pickle.dumps(pickle.loads(before))
+
+
+def test_blas_has_one_thread_in_any_thread_that_learns():
+    code = """
+import threading
+import onlinekern.core.linalg.open_block
+from onlinekern._threads import ONE_THREAD
+
+found = {}
+
+def learn(name):
+    with ONE_THREAD():
+        found[name] = [library.get_num_threads() for library in ONE_THREAD._libraries]
+
+before = [library.get_num_threads() for library in ONE_THREAD._libraries]
+for name in range(3):  # threadpoolctl 3.8 lets only the first thread set the number
+    thread = threading.Thread(target=learn, args=(name,))
+    thread.start()
+    thread.join()
+learn("main")
+assert all(count == 1 for counts in found.values() for count in counts), found
+assert [library.get_num_threads() for library in ONE_THREAD._libraries] == before
+"""
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"}
+    subprocess.run([sys.executable, "-P", "-c", code], check=True, env=environment)

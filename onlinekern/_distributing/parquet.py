@@ -55,17 +55,12 @@ class GroupReader(ParquetReader):
             yield y
 
     def _names(self) -> Any:
-        names = self._without_index(super()._names())
+        names = super()._names()
         if self.weight is None:
             return names
         if self.weight not in names:
             raise StreamError(f"{self.name}: no column named {self.weight!r} for sample_weight")
         return [name for name in names if name != self.weight]
-
-    def _without_index(self, names: Any) -> Any:
-        """The columns but for the index of a data frame, which pandas and dask write too."""
-        pandas = parquet.read_schema(self.path).pandas_metadata or {}
-        return [name for name in names if name not in pandas.get("index_columns", [])]
 
     @property
     def _columns(self) -> list[str]:

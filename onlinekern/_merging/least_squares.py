@@ -21,6 +21,9 @@ from onlinekern._typing import Floats
 
 # Residuals and their levels: what Residuals keeps at most.
 KEPT = 512
+# Added to the diagonal of sums that are not positive, relative to it; ten times more each time.
+LEAST_EXTRA = 1e-15
+ATTEMPTS = 10
 
 
 def statistics(state: Any, reg: float, forgetting: float) -> tuple[Floats, Floats]:
@@ -37,13 +40,9 @@ def statistics(state: Any, reg: float, forgetting: float) -> tuple[Floats, Float
 def state_of(known: Floats, vectors: Floats, reg: float) -> Any:
     """A state whose sums are A - r I and b', and which waits for nothing."""
     used, n_outputs = len(known), len(vectors)
-    matrix = (known + known.T) / 2 + reg * np.eye(used)
-    try:
-        factor = scipy.linalg.cho_factor(matrix, lower=True)
-        inverse = scipy.linalg.cho_solve(factor, np.eye(used))
-        weights = scipy.linalg.cho_solve(factor, vectors.T).T
-    except scipy.linalg.LinAlgError:
-        raise FloatingPointError("the sums of the merged models are not positive") from None
+    matrix, factor = factored((known + known.T) / 2 + reg * np.eye(used))
+    inverse = scipy.linalg.cho_solve(factor, np.eye(used))
+    weights = scipy.linalg.cho_solve(factor, vectors.T).T
     empty = {
         "products": (used, 0),
         "rows": (0, used),
@@ -56,6 +55,22 @@ def state_of(known: Floats, vectors: Floats, reg: float) -> Any:
     counts = {"used": used, "count": 0, "waiting": 0, "since": 0}
     solved = {"base": np.ascontiguousarray(weights), "inverse": (inverse + inverse.T) / 2}
     return {"matrix": matrix, "vectors": vectors, **solved, **arrays, **counts}
+
+
+def factored(matrix: Floats) -> tuple[Floats, Any]:
+    """A matrix, and its Cholesky factor.
+
+    Sums of features that are not scaled may be so large that what a difference leaves of them is
+    not positive by rounding. Their diagonal grows until it is.
+    """
+    extra = 0.0
+    for _ in range(ATTEMPTS):
+        grown = matrix + extra * np.diag(np.diagonal(matrix))
+        try:
+            return grown, scipy.linalg.cho_factor(grown, lower=True)
+        except scipy.linalg.LinAlgError:
+            extra = max(LEAST_EXTRA, 10 * extra)
+    raise FloatingPointError("the sums of the merged models are not positive")
 
 
 def added(

@@ -223,7 +223,7 @@ class ParquetReader(TableReader):
             raise StreamError("Parquet cannot be read from standard input: it begins at its end")
         try:
             with self._named_errors(), self._open() as table:
-                return list(table.schema_arrow.names)
+                return self._without_index(table.schema_arrow)
         except UnicodeDecodeError as error:
             raise StreamError(f"{self.name}: column names not UTF-8 ({error})") from error
 
@@ -232,6 +232,11 @@ class ParquetReader(TableReader):
         with self._open() as table:
             chosen = {"columns": self._columns, **self._chosen()}
             yield from table.iter_batches(batch_size=rows, use_threads=False, **chosen)
+
+    def _without_index(self, schema: Any) -> list[str]:
+        """The columns but for the index of a data frame, which pandas and dask write too."""
+        index = (schema.pandas_metadata or {}).get("index_columns", [])
+        return [name for name in schema.names if name not in index or name == self.target]
 
     def _chosen(self) -> dict[str, Any]:
         """What else pyarrow is to be told of the part that is read."""
