@@ -57,8 +57,8 @@ DROPPING = (
     ShrinkingEviction,
 )
 DIFFERENT = (
-    "the models have different kernels or forms of samples: {}; give all of them the same gamma, "
-    "or let all begin with one model that has learnt the first samples (base)"
+    "the models must have the same {}, got {} and {}: give all of them the same gamma, or let all "
+    "begin with one model that has learnt the first samples (base)"
 )
 
 
@@ -116,9 +116,11 @@ def expansion_of(arguments: Any, state: Any) -> Expansion:
 
 def check_sets(sets: list[Any]) -> None:
     """Raise ValueError unless the arguments of all support sets are the same."""
+    names = ("kernel", "number of features", "dtype", "number of outputs", "average", "sparse form")
     for own in sets[1:]:
-        if own != sets[0]:
-            raise ValueError(DIFFERENT.format(f"{sets[0]} and {own}"))
+        for name, one, other in zip(names, sets[0], own, strict=True):
+            if one != other:
+                raise ValueError(DIFFERENT.format(name, one, other))
 
 
 def union(mix: Mix, expansions: list[Expansion]) -> Expansion:
