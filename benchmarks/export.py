@@ -114,6 +114,15 @@ def size_of_wasm(made, x, dtype, expected):
     return f"{module.stat().st_size:,}"
 
 
+def fitted(X, y):
+    """Yield each model, with its title, scores, and microseconds of a block and of single rows."""
+    for title, make in MODELS.items():
+        model = make().fit(X, y)
+        block = microseconds(lambda model=model: model.decision_function(X))
+        single = microseconds(lambda model=model: [model.score_one(x) for x in X])
+        yield title, model, model.decision_function(X), block, single
+
+
 def main():
     X, y = samples()
     print(
@@ -122,11 +131,7 @@ def main():
     )
     print("|---|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
-        for number, (title, make) in enumerate(MODELS.items()):
-            model = make().fit(X, y)
-            block = microseconds(lambda model=model: model.decision_function(X))
-            single = microseconds(lambda model=model: [model.score_one(x) for x in X])
-            expected = model.decision_function(X)
+        for number, (title, model, expected, block, single) in enumerate(fitted(X, y)):
             for dtype in ("float64", "float32"):
                 made = model.export_c(Path(folder) / f"m{number}{dtype[5:]}.c", dtype=dtype)
                 own, scores = in_c(made, X, dtype)

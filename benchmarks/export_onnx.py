@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime
-from export import MODELS, in_c, microseconds, samples
+from export import fitted, in_c, microseconds, samples
 
 
 def session_of(made):
@@ -30,11 +30,7 @@ def main():
     )
     print("|---|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
-        for number, (title, make) in enumerate(MODELS.items()):
-            model = make().fit(X, y)
-            block = microseconds(lambda model=model: model.decision_function(X))
-            single = microseconds(lambda model=model: [model.score_one(x) for x in X])
-            expected = model.decision_function(X)
+        for number, (title, model, expected, block, single) in enumerate(fitted(X, y)):
             for dtype in ("float64", "float32"):
                 stem = Path(folder) / f"m{number}{dtype[5:]}"
                 in_c_time, _ = in_c(model.export_c(stem.with_suffix(".c"), dtype=dtype), X, dtype)

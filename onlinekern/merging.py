@@ -88,7 +88,7 @@ def merge(
     checked = np.ones(len(models)) if weights is None else np.asarray(weights, dtype=float)
     if checked.shape != (len(models),) or not np.isfinite(checked).all() or (checked <= 0).any():
         raise ValueError(f"weights must be {len(models)} finite numbers > 0, got {weights!r}")
-    if len(models) == 1 and base is None:
+    if len(models) == 1 and base is None and checked[0] == 1:
         check_same(models)
         return deepcopy(models[0])
     # With more threads of BLAS the bits of a model would depend on their number.

@@ -176,6 +176,8 @@ def test_means_are_exact():
     np.testing.assert_allclose(merged.score_samples(X), whole.score_samples(X), rtol=1e-9)
     alone = [deepcopy(model).partial_fit(X[p]) for p in (slice(100), slice(100, 300))]
     np.testing.assert_allclose(merge(alone).score_samples(X), whole.score_samples(X), rtol=1e-9)
+    twice = merge(alone[:1], [2.0])._model.space
+    assert twice.__reduce__()[1][2] == 2 * alone[0]._model.space.__reduce__()[1][2]
     doubled = merge(alone, [2.0, 1.0])
     weighted = deepcopy(model).partial_fit(X, sample_weight=np.where(np.arange(300) < 100, 2.0, 1))
     np.testing.assert_allclose(doubled.score_samples(X), weighted.score_samples(X), rtol=1e-9)

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.linalg
 
 from onlinekern._merging.averages import Averaging, merged_steps
-from onlinekern._merging.linear import column
+from onlinekern._merging.linear import arguments_at
 from onlinekern._merging.maps import stacked
 from onlinekern._merging.mix import Mix
 from onlinekern._merging.opened import Opened, closed, opened, same
@@ -232,7 +232,7 @@ def values_of(whole: Expansion, support: SupportSet) -> Floats:
 def finished(mix: Mix, parts: list[Opened], base: Opened | None, fresh: Opened) -> Opened:
     """The space of the merged model, from one that `fitted` made."""
     cls, arguments, _, budget = parts[0].arguments
-    states, before = column(parts, base, 2)
+    states, before = arguments_at(parts, base, 2)
     steps = merged_steps(mix, states, before)
     n_outputs, averaging = arguments[3], Averaging(arguments[4])
     fresh_state, policy = fresh.arguments[2:]

@@ -32,6 +32,7 @@ from onlinekern._merging.expansions import (
     project,
     union,
 )
+from onlinekern._merging.linear import symmetric_inverse
 from onlinekern._merging.mix import Mix
 from onlinekern._merging.opened import Opened, closed, opened
 from onlinekern._typing import Array, Floats
@@ -170,25 +171,17 @@ def merged_dependence(mix: Mix, parts: list[Opened], base: Opened | None) -> Ope
     for i, part in enumerate(everything(parts, base)):
         state, place = part.arguments[2], i if i < len(parts) else -1
         own = Union.of(closed(part).support)
-        matrix = inverse(learnt_of(part)["covariance"])
+        matrix = symmetric_inverse(learnt_of(part)["covariance"])
         values = own.gram @ (state["scale"] * state["values"][0])
         values = mix.units[place] * values + mix.shifts[place]
         sums.append((state["rows"], matrix, matrix @ values))
     matrix, vector = added_over(mix, chosen, sums, base is not None)
-    covariance = inverse(matrix)
+    covariance = symmetric_inverse(matrix)
     coefficients = scipy.linalg.solve(chosen.gram, covariance @ vector, assume_a="pos")
     fresh = opened(space)
     fresh.arguments[2]["values"] = coefficients[None] / fresh.arguments[2]["scale"]
     fresh.arguments[3].arguments[2]["learnt"]["covariance"] = covariance
     return finished(mix, parts, base, fresh)
-
-
-def inverse(matrix: Floats) -> Floats:
-    """The inverse of a symmetric matrix, whose eigenvalues are held above rounding errors."""
-    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-    values = np.maximum(values, 1e-12 * abs(values).max(initial=0.0))
-    found: Floats = (vectors / values) @ vectors.T
-    return (found + found.T) / 2
 
 
 def merged_tracker(mix: Mix, parts: list[Opened], base: Opened | None) -> Opened:
@@ -225,15 +218,15 @@ def posterior(mix: Mix, part: Opened, place: int) -> tuple[Any, Floats, Floats]:
     learnt, state = learnt_of(part), part.arguments[2]
     used = np.flatnonzero(learnt["diagonal"][0])
     covariance = learnt["covariance"][np.ix_(used, used)]
-    precision = inverse(covariance)
+    precision = symmetric_inverse(covariance)
     values = mix.units[place] * learnt["values"][0, used] + mix.shifts[place]
-    added = precision - inverse(learnt["prior"][np.ix_(used, used)])
+    added = precision - symmetric_inverse(learnt["prior"][np.ix_(used, used)])
     return state["rows"][used], added, precision @ values
 
 
 def most_useful(gram: Floats, values: Floats, most: int) -> Array:
     """The places of those that stay when the least useful leave one by one, as in `recursive`."""
-    kept, own = np.arange(len(gram)), inverse(gram)
+    kept, own = np.arange(len(gram)), symmetric_inverse(gram)
     while len(kept) > most:
         diagonal = np.diagonal(own)
         errors = abs(own @ values[kept]).reshape(len(kept), -1).max(axis=1)
@@ -259,7 +252,7 @@ def tracking(
     _, arguments, _, budget = parts[0].arguments
     n, (size, width) = len(kept), learnt_of(parts[0])["inverse"].shape
     square = np.ix_(kept, kept)
-    own = inverse(gram[square])
+    own = symmetric_inverse(gram[square])
     padded = {
         name: np.pad(matrix, ((0, size - n), (0, width - n)))
         for name, matrix in (
@@ -331,10 +324,7 @@ def remembered(
     pairs = [told.get(key, (score, 1.0)) for key, score in zip(last.names(), scores, strict=True)]
     recent[1:3, :n] = np.array(pairs).reshape(n, 2).T
     gram[:n, :n] = values[:, first:]
-    rows = state["rows"]
-    lengths = np.concatenate(
-        [np.diagonal(kernel_values(support, rows[i : i + 1])[:, i : i + 1])
-         for i in range(support.n)] or [np.zeros(0)])  # fmt: skip
+    lengths = np.diagonal(kernel_values(support, state["rows"])).copy()
     return {"recent": recent, "gram": gram, "learnt": n, "lengths": lengths}
 
 

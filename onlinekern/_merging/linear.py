@@ -18,7 +18,7 @@ import numpy as np
 from onlinekern._merging.averages import Averaging, merged_steps
 from onlinekern._merging.maps import Common, common_map
 from onlinekern._merging.mix import Mix
-from onlinekern._merging.opened import Opened, closed, opened
+from onlinekern._merging.opened import Opened
 from onlinekern._merging.sketches import merged_precision
 from onlinekern._typing import Floats
 
@@ -28,15 +28,15 @@ LINE = 8
 LEAST_VARIANCE = 1e-12
 
 
-def column(parts: list[Opened], base: Opened | None, place: int) -> tuple[list[Any], Any]:
-    """An argument of each object, and of the base (None if there is none)."""
+def arguments_at(parts: list[Opened], base: Opened | None, place: int) -> tuple[list[Any], Any]:
+    """The argument in this place of each object, and of the base (None if there is none)."""
     return [part.arguments[place] for part in parts], base.arguments[place] if base else None
 
 
 def merged_linear(mix: Mix, parts: list[Opened], base: Opened | None) -> Opened:
     """`LinearSpace` and its subclasses."""
     cls, arguments, _ = parts[0].arguments
-    states, before = column(parts, base, 2)
+    states, before = arguments_at(parts, base, 2)
     batched, second_order = "batch_update" in states[0], "covariance" in states[0]
     d, _, n_outputs, kind, intercept, *rest = arguments[2:] if batched else arguments
     averaging = Averaging(kind, 0 if second_order else rest[0])
@@ -78,13 +78,17 @@ def inverse(matrices: Floats) -> Floats:
     """Inverses of variances (two axes), or of covariance matrices (three)."""
     if matrices.ndim == 2:
         return 1 / np.maximum(matrices, LEAST_VARIANCE * matrices.max())
-    found = np.empty_like(matrices)
-    for k, matrix in enumerate(matrices):
-        values, vectors = np.linalg.eigh(matrix)
-        half = vectors / np.sqrt(np.maximum(values, LEAST_VARIANCE * values[-1]))
-        found[k] = half @ half.T
+    return np.stack([symmetric_inverse(matrix) for matrix in matrices])
+
+
+def symmetric_inverse(matrix: Floats) -> Floats:
+    """The inverse of a symmetric matrix, whose eigenvalues are held above rounding errors."""
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    least = LEAST_VARIANCE * abs(values).max(initial=0.0)
+    half = vectors / np.sqrt(np.maximum(values, least))
+    found: Floats = half @ half.T
     # A product with the transpose is not symmetric to the bit everywhere.
-    return (found + found.transpose(0, 2, 1)) / 2
+    return (found + found.T) / 2
 
 
 def products(matrices: Floats, rows: Floats) -> Floats:
@@ -124,8 +128,8 @@ def combined(
 def merged_mapped(mix: Mix, parts: list[Opened], base: Opened | None) -> Opened:
     """`MappedSpace`."""
     _, n_outputs, averaged, _ = parts[0].arguments
-    common = common_map(*column(parts, base, 0))
-    states, before = column(parts, base, 3)
+    common = common_map(*arguments_at(parts, base, 0))
+    states, before = arguments_at(parts, base, 3)
     state = merged_weights(mix, common, states, before, Averaging(averaged))
     return parts[0].changed(common.map, n_outputs, averaged, state)
 
@@ -149,20 +153,20 @@ def widened(rows: Floats, width: int) -> Floats:
 def merged_mapped_gaussian(mix: Mix, parts: list[Opened], base: Opened | None) -> Opened:
     """`MappedSecondOrderSpace`."""
     _, kind, covariance, *_ = parts[0].arguments
-    common = common_map(*column(parts, base, 0))
-    states, before = column(parts, base, 4)
+    common = common_map(*arguments_at(parts, base, 0))
+    states, before = arguments_at(parts, base, 4)
     averaging = Averaging(kind)
     state = merged_weights(mix, common, states, before, averaging)
     latest, averaged = averaging.pair(state, state["values"], state["companions"])
     means = [state["scale"] * state["values"] for state in states]
     old = before["scale"] * before["values"] if before else np.zeros_like(means[0])
-    covariances, prior = column(parts, base, 2)
+    covariances, prior = arguments_at(parts, base, 2)
     if covariance.name == "Sketched":
         latest, merged = merged_precision(mix, common, means, covariances, old, prior)
     else:
         latest, merged = merged_covariance(mix, common, means, covariances, old, prior)
     averaged = averaged if averaging.present else latest
-    counts, degenerate = column(parts, base, 3)
+    counts, degenerate = arguments_at(parts, base, 3)
     return parts[0].changed(
         common.map,
         kind,
@@ -219,18 +223,12 @@ def turned_gaussian(
 def merged_mean(mix: Mix, parts: list[Opened], base: Opened | None) -> Opened:
     """`MeanSpace`: sums of features are added."""
     _, forgetting, _, _ = parts[0].arguments
-    common = common_map(*column(parts, base, 0))
-    totals, total_before = column(parts, base, 2)
-    states, before = column(parts, base, 3)
+    common = common_map(*arguments_at(parts, base, 0))
+    totals, total_before = arguments_at(parts, base, 2)
+    states, before = arguments_at(parts, base, 3)
     sums = [n * state["scale"] * state["values"] for n, state in zip(totals, states, strict=True)]
     old = total_before * before["scale"] * before["values"] if before else 0.0
     total = mix.total(totals, total_before or 0.0, forgetting)
     mean = mix.total(sums, old, forgetting) / max(total, np.finfo(float).tiny)
     state = Averaging(False).state(mean, mean, merged_steps(mix, states, before))
     return parts[0].changed(common.map, forgetting, float(total), state)
-
-
-def rebuilt(part: Any) -> Opened:
-    """An object of the core, opened anew."""
-    found: Opened = opened(closed(part))
-    return found
