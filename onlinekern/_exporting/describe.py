@@ -192,8 +192,9 @@ def of_transformer(name: str, transformer: Any) -> list[Step]:
 def of_table(name: str, encoder: Any) -> list[Step]:
     """The steps of a table's encoder: none, if each column is a number that is its own feature."""
     for column in encoder._columns:
-        if column.kind not in ("number", "boolean") or column.indicator:
-            what = "has had missing values" if column.kind == "number" else f"is a {column.kind}"
+        is_number = column.kind in ("number", "boolean")
+        if not is_number or column.indicator:
+            what = "has had missing values" if is_number else f"is of kind {column.kind!r}"
             raise TypeError(
                 f"the step {name!r} (TableEncoder) cannot be exported: column {column.name!r} "
                 f"{what}. Tables of numbers alone can. Else export the steps behind it, model[1:], "

@@ -88,7 +88,7 @@ def described(part: Any, kind: str) -> Described:
     if name not in PARTS or not type(part).__module__.startswith("onlinekern.core."):
         raise CannotLearn(f"the {kind} {name} has no C")
     arguments = dict(zip(PARTS[name], part.arguments, strict=False))
-    if name in ("Perceptron",):
+    if name == "Perceptron":
         arguments["loss"] = part.loss
     for key, value in arguments.items():
         if isinstance(value, Part):
