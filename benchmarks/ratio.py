@@ -53,8 +53,9 @@ def spa(X, y, parameters):
 
 
 def spa_naively(X, y, uniforms, parameters):
-    """Learn a stream with the plain loop; return (mistakes, support vectors)."""
-    outcome = naive.spa(X, y, uniforms, **parameters)
+    """Learn a stream with the plain loop, whose model is always averaged; return the same."""
+    known = {name: parameters[name] for name in ("gamma", "alpha", "beta", "eta")}
+    outcome = naive.spa(X, y, uniforms, **known)
     return outcome.mistakes, outcome.n_support
 
 
