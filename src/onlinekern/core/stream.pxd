@@ -21,6 +21,7 @@ cdef class Model(Composed):
     cdef double *averaged
     cdef Sample sample            # the one that is learnt
     cdef Update update            # what it does to the space
+    cdef bint length_known        # whether `scores` of the space leaves the length of the sample
     cdef Counters saved
     cdef Targets saved_targets
     cdef int64_t next_noted       # number of the next sample whose scores `recent` gets, or NEVER

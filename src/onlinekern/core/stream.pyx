@@ -11,7 +11,7 @@ The loop runs without the GIL. `learn_one` is the same loop over one sample. A c
 Several threads may use a model: while one learns, the others wait; several may score at once.
 """
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, isfinite
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
@@ -24,8 +24,11 @@ from onlinekern.core.base.part cimport Component, NOT_FINITE, NO_MEMORY, OK, RAI
 from onlinekern.core.base.state cimport check_kind, check_width, count_of, items_of, shown
 from onlinekern.core.base.turn cimport begin_writing, end_writing
 from onlinekern.core.base.vector cimport finite
+from onlinekern.core.learning.heads cimport (
+    begin_sample, importance_of, note_importance, sign_of, solve_output)
 from onlinekern.core.learning.order cimport Order, check_outputs, check_targets
 from onlinekern.core.learning.recent_scores cimport RecentScores
+from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.learning.targets cimport (
     in_units, set_state, standardized, state_of, take_up)
 from onlinekern.core.models.composed cimport MOST_ROWS, Composed
@@ -110,6 +113,8 @@ cdef class Model(Composed):
         cdef Py_ssize_t first = 0, i, row, width, work = 0, n_outputs = self.head.n_outputs
         cdef double prediction
         cdef Status status
+        self.length_known = self.single \
+            and self.space.keeps_length(rows, self.present_rule.uses_length)
         while first < n:
             reached[0] = first
             width = min(order.most, self.space.look_ahead(look_ahead, n - first))
@@ -318,13 +323,19 @@ cdef inline Status step(Model model, Py_ssize_t i, double y, double weight,
                         double *prediction) noexcept nogil:
     """Test on sample i of the open block, then train on it."""
     model.space.scores(i, model.current, model.averaged)
-    if not finite(model.current, 2 * model.head.n_outputs):
+    if model.single:
+        if not (isfinite(model.current[0]) and isfinite(model.averaged[0])):
+            return NOT_FINITE
+    elif not finite(model.current, 2 * model.head.n_outputs):
         return NOT_FINITE
     if model.targets.standardized:
         model.averaged[0] = in_units(&model.targets, model.averaged[0])
         if not finite(model.averaged, 1):
             return NOT_FINITE
-    prediction[0] = model.head.predict(model.averaged)
+    if not model.single:
+        prediction[0] = model.head.predict(model.averaged)
+    else:
+        prediction[0] = model.averaged[0] > 0 if model.signs else model.averaged[0]
     if weight == 0:
         return OK
     model.counters.seen += 1
@@ -339,16 +350,37 @@ cdef inline Status step(Model model, Py_ssize_t i, double y, double weight,
     model.sample.y = y
     model.sample.weight = weight
     model.sample.t = model.counters.seen
-    model.head.select_lengths(&model.sample, &model.update, model.present_rule, model.present_gate,
-                              model.rng)
-    if model.update.needs_lengths:
-        model.space.squared_lengths(i, &model.update)
-    model.head.solve(&model.sample, &model.update, model.present_rule)
+    if model.single:
+        solve_single(model, model.present_rule, i)
+    else:
+        model.head.select_lengths(&model.sample, &model.update, model.present_rule,
+                                  model.present_gate, model.rng)
+        if model.update.needs_lengths:
+            model.space.squared_lengths(i, &model.update)
+        model.head.solve(&model.sample, &model.update, model.present_rule)
     model.counters.loss += weight * model.update.loss
     if model.update.updates and not finite(model.update.coefficients, model.head.n_outputs):
         return NOT_FINITE
-    model.space.observe(i, y, weight)
+    if model.observes:
+        model.space.observe(i, y, weight)
     return model.space.update(i, &model.update)
+
+
+cdef inline void solve_single(Model model, Rule rule, Py_ssize_t i) noexcept nogil:
+    """What the head does for sample i, where it has a single output."""
+    cdef Update *update = &model.update
+    cdef double f = model.current[0], weight = model.sample.weight, length = 0, importance
+    cdef double y = sign_of(model.sample.y) if model.signs else model.sample.y
+    begin_sample(update)
+    importance = importance_of(f, y, weight, update, rule, model.present_gate, model.rng)
+    if model.length_known:
+        length = model.space.length
+    elif note_importance(0, f, y, weight, importance, update, rule):
+        model.space.squared_lengths(i, update)
+        length = update.lengths[0]
+    update.shrink = rule.shrink(model.sample.t) if model.shrinks else 1
+    update.loss = solve_output(0, f, y, length, importance * weight, model.sample.t, update, rule)
+    update.updates = update.coefficients[0] != 0
 
 
 def restore(arguments, seen, mistakes, loss, recent=None, targets=None):

@@ -1,4 +1,5 @@
 # Heads: from K scores and a label to scalar problems. May change at minor versions.
+from libc.math cimport copysign
 from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Part
@@ -30,6 +31,64 @@ cdef struct Update:
     double *contractions     # K contractions, of rules of second order
 
 
+cdef inline double sign_of(double y) noexcept nogil:
+    """The target of class 0 or 1, without a branch: no processor predicts labels."""
+    return copysign(1, y - 1e-300)
+
+
+cdef inline double importance_of(double f, double y, double weight, Update *update, Rule rule,
+                                 Gate gate, Generator rng) noexcept nogil:
+    """What the gate says of a scalar problem."""
+    return 1 if gate.always else \
+        gate.importance(rule.loss, f, y, rule.loss.value(f, y), weight, rng, &update.uniform)
+
+
+cdef inline bint note_importance(Py_ssize_t k, double f, double y, double weight,
+                                 double importance, Update *update, Rule rule) noexcept nogil:
+    """Note what the gate said of output k. Returns whether its coefficient depends on the length.
+    """
+    cdef bint needed = importance != 0 and rule.uses_length \
+        and rule.needs_length(f, y, importance * weight)
+    update.importances[k] = importance
+    update.needs_length[k] = needed
+    update.lengths[k] = 0
+    if rule.second_order and needed and rule.loss.value(f, y) > 0:
+        update.enters = True
+    return needed
+
+
+cdef inline bint select_length(Py_ssize_t k, double f, double y, double weight, Update *update,
+                               Rule rule, Gate gate, Generator rng) noexcept nogil:
+    """Ask the gate about output k, and note what it says. Returns what `note_importance` does."""
+    cdef double importance = importance_of(f, y, weight, update, rule, gate, rng)
+    return note_importance(k, f, y, weight, importance, update, rule)
+
+
+cdef inline void begin_sample(Update *update) noexcept nogil:
+    """Forget what `select_length` noted of the sample before."""
+    update.uniform = -1
+    update.enters = False
+
+
+cdef inline double solve_output(Py_ssize_t k, double f, double y, double length,
+                                double importance, int64_t t, Update *update,
+                                Rule rule) noexcept nogil:
+    """Coefficient and contraction of output k at score f and target y; returns its loss."""
+    if rule.second_order:
+        update.contractions[k] = 0 if importance == 0 else \
+            rule.contraction(f, y, length, importance)
+    update.coefficients[k] = 0 if importance == 0 else \
+        rule.coefficient(f, y, length, t, importance)
+    return rule.loss.value(f, y)
+
+
+cdef inline double solve_noted(Py_ssize_t k, double f, double y, const Sample *sample,
+                               Update *update, Rule rule) noexcept nogil:
+    """`solve_output` with the length and the importance that the update holds."""
+    return solve_output(k, f, y, update.lengths[k], update.importances[k] * sample.weight,
+                        sample.t, update, rule)
+
+
 cdef class Head(Part):
     cdef readonly Py_ssize_t n_outputs
     cdef readonly Py_ssize_t n_labels     # labels are 0 ... n_labels - 1; 0: they are any numbers
@@ -40,6 +99,7 @@ cdef class Head(Part):
     cdef int check_labels(self, const double[::1] y) except -1
     cdef double predict(self, const double *scores) noexcept nogil
     cdef double target(self, double y) noexcept nogil
+    cdef bint is_single(self)
     cdef double violation(self, const double *scores, double y) noexcept nogil
     cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Gate gate,
                              Generator rng) noexcept nogil

@@ -19,60 +19,6 @@ from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.learning.sampling cimport Gate
 
 
-cdef inline double importance_of(double f, double y, double weight, Update *update, Rule rule,
-                                 Gate gate, Generator rng) noexcept nogil:
-    """What the gate says of a scalar problem."""
-    return 1 if gate.always else \
-        gate.importance(rule.loss, f, y, rule.loss.value(f, y), weight, rng, &update.uniform)
-
-
-cdef inline bint note_importance(Py_ssize_t k, double f, double y, double weight,
-                                 double importance, Update *update, Rule rule) noexcept nogil:
-    """Note what the gate said of output k. Returns whether its coefficient depends on the length.
-    """
-    cdef bint needed = importance != 0 and rule.uses_length \
-        and rule.needs_length(f, y, importance * weight)
-    update.importances[k] = importance
-    update.needs_length[k] = needed
-    update.lengths[k] = 0
-    if rule.second_order and needed and rule.loss.value(f, y) > 0:
-        update.enters = True
-    return needed
-
-
-cdef inline bint select_length(Py_ssize_t k, double f, double y, double weight, Update *update,
-                               Rule rule, Gate gate, Generator rng) noexcept nogil:
-    """Ask the gate about output k, and note what it says. Returns what `note_importance` does."""
-    cdef double importance = importance_of(f, y, weight, update, rule, gate, rng)
-    return note_importance(k, f, y, weight, importance, update, rule)
-
-
-cdef inline void begin_sample(Update *update) noexcept nogil:
-    """Forget what `select_length` noted of the sample before."""
-    update.uniform = -1
-    update.enters = False
-
-
-cdef inline double solve_output(Py_ssize_t k, double f, double y, const Sample *sample,
-                                Update *update, Rule rule) noexcept nogil:
-    """Coefficient and contraction of output k at score f and target y; returns its loss."""
-    cdef double importance = update.importances[k] * sample.weight
-    if rule.second_order:
-        update.contractions[k] = 0 if importance == 0 else \
-            rule.contraction(f, y, update.lengths[k], importance)
-    update.coefficients[k] = 0 if importance == 0 else \
-        rule.coefficient(f, y, update.lengths[k], sample.t, importance)
-    return rule.loss.value(f, y)
-
-
-cdef inline void solve_one(double y, const Sample *sample, Update *update,
-                           Rule rule) noexcept nogil:
-    """`Head.solve` for a single output, whose target is y."""
-    update.shrink = rule.shrink(sample.t)
-    update.loss = solve_output(0, sample.scores[0], y, sample, update, rule)
-    update.updates = update.coefficients[0] != 0
-
-
 cdef class Head(Part):
     """Base of the heads, and the head of regression: the prediction is the score."""
 
@@ -103,6 +49,10 @@ cdef class Head(Part):
         """The target of the scalar problem of a single output."""
         return y
 
+    cdef bint is_single(self):
+        """Whether the loop may solve the scalar problem of the only output without a call."""
+        return type(self) in (Head, Standardized, Binary)
+
     cdef double violation(self, const double *scores, double y) noexcept nogil:
         """How wrong the scores of a sample are: the larger, the worse."""
         return fabs(y - scores[0])
@@ -116,7 +66,9 @@ cdef class Head(Part):
 
     cdef void solve(self, const Sample *sample, Update *update, Rule rule) noexcept nogil:
         """Compute loss, shrink, coefficients and contractions from the scores and lengths."""
-        solve_one(self.target(sample.y), sample, update, rule)
+        update.shrink = rule.shrink(sample.t)
+        update.loss = solve_noted(0, sample.scores[0], self.target(sample.y), sample, update, rule)
+        update.updates = update.coefficients[0] != 0
 
 
 cdef class Standardized(Head):
@@ -136,11 +88,6 @@ cdef class Standardized(Head):
         self.arguments = (float(forgetting),)
 
 
-cdef inline double sign_of(double y) noexcept nogil:
-    """The target of class 0 or 1, without a branch: no processor predicts labels."""
-    return 2.0 * (y > 0) - 1
-
-
 cdef class Binary(Head):
     """Two classes, one score: class 1 where it is > 0."""
 
@@ -153,16 +100,6 @@ cdef class Binary(Head):
 
     cdef double target(self, double y) noexcept nogil:
         return sign_of(y)
-
-    # `select_lengths` and `solve` are those of the base without a virtual call for the target.
-    cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Gate gate,
-                             Generator rng) noexcept nogil:
-        begin_sample(update)
-        update.needs_lengths = select_length(0, sample.scores[0], sign_of(sample.y), sample.weight,
-                                             update, rule, gate, rng)
-
-    cdef void solve(self, const Sample *sample, Update *update, Rule rule) noexcept nogil:
-        solve_one(sign_of(sample.y), sample, update, rule)
 
     cdef double violation(self, const double *scores, double y) noexcept nogil:
         return -scores[0] if y > 0 else scores[0]
@@ -215,7 +152,7 @@ cdef class OneVsRest(Head):
         update.updates = False
         update.shrink = rule.shrink(sample.t)
         for k in range(self.n_outputs):
-            update.loss += solve_output(k, sample.scores[k], 1 if k == label else -1, sample,
+            update.loss += solve_noted(k, sample.scores[k], 1 if k == label else -1, sample,
                                         update, rule)
             update.updates |= update.coefficients[k] != 0
 
@@ -258,7 +195,7 @@ cdef class Margin(OneVsRest):
             update.coefficients[k] = 0
         update.shrink = rule.shrink(sample.t)
         update.lengths[label] += update.lengths[rival]
-        update.loss = solve_output(label, sample.scores[label] - sample.scores[rival], 1, sample,
+        update.loss = solve_noted(label, sample.scores[label] - sample.scores[rival], 1, sample,
                                    update, rule)
         update.coefficients[rival] = -update.coefficients[label]
         update.contractions[rival] = update.contractions[label]
@@ -294,7 +231,7 @@ cdef class Joint(Margin):
         update.loss = rule.loss.value(self.margin(sample.scores, label), 1)
         update.updates = False
         for k in range(self.n_outputs):
-            solve_output(k, sample.scores[k], 1 if k == label else -1, sample, update, rule)
+            solve_noted(k, sample.scores[k], 1 if k == label else -1, sample, update, rule)
             update.updates |= update.coefficients[k] != 0
 
 

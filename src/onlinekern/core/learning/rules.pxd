@@ -14,6 +14,7 @@ cdef class Rule(Part):
                             double importance) noexcept nogil
     cdef double contraction(self, double f, double y, double q, double importance) noexcept nogil
     cdef double shrink(self, int64_t t) noexcept nogil
+    cdef bint shrinks_ever(self)
     cdef int check_loss(self) except -1
 
 

@@ -72,6 +72,10 @@ cdef class Rule(Part):
         """The factor on everything that was learnt before sample t."""
         return 1
 
+    cdef bint shrinks_ever(self):
+        """Whether the class defines `shrink`: without one, the factor is 1."""
+        return <void *> self.shrink != <void *> Rule.shrink
+
     def components(self):
         return self.loss, *Part.components(self)
 

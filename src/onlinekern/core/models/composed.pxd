@@ -30,6 +30,9 @@ cdef class Composed:
     cdef Access access            # of the readers
     cdef int one_is_scored        # whether `window_of_one` is in use
     cdef tuple watched            # components that may fail; None if there are none
+    # What the components answer always, so that the loop need not ask for each sample.
+    cdef bint single, signs       # `Head.is_single`; whether its targets are signs
+    cdef bint shrinks, observes   # `Rule.shrinks_ever`, `Space.observes`
 
     cdef int check_space(self) except -1
     cdef int watch(self) except -1

@@ -74,12 +74,17 @@ cdef class Composed:
         return 0
 
     cdef int watch(self) except -1:
-        """Check the components, and find those that may fail: none but a few are the library's."""
+        """Check the components, and find what the loop need not ask of them for each sample.
+
+        `watched` are those that may fail: none but a few are the library's.
+        """
         components = components_of(self.space, self.head, self.present_rule, self.present_gate)
         watched = [component for component in components if isinstance(component, Component)
                    and (not type(component).__module__.startswith("onlinekern.core.")
                         or getattr(type(component), "calls_python", False))]
         self.watched = tuple(watched) or None
+        self.single, self.signs = self.head.is_single(), self.head.n_labels > 0
+        self.shrinks, self.observes = self.present_rule.shrinks_ever(), self.space.observes()
         return 0
 
     @property

@@ -17,6 +17,7 @@ cdef class LinearSpace(Space):
     cdef readonly object averaging   # how: False, True (uniform), 'decay' or a float
     cdef readonly double intercept
     cdef public bint intercept_in_length
+    cdef bint length_kept            # see `keeps_length`
     # Weights of all outputs, then, if averaged, their companions; one cache line per row.
     cdef readonly JournaledMatrix blocks
     cdef ScaledAverage average, saved_average

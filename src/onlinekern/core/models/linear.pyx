@@ -22,7 +22,7 @@ from onlinekern.core.base.vector cimport ok_sparse_row, ops_for
 from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.row_arithmetic cimport (
-    dense_row_dot, row_dots, row_square, sparse_row_add, sparse_row_dot,
+    dense_row_dot, row_dots, row_square, sparse_row_add, sparse_row_dot, sparse_row_dot_square,
 )
 from onlinekern.core.samples.rows cimport Rows, dense_row, is_sparse, sparse_row
 
@@ -123,10 +123,22 @@ cdef class LinearSpace(Space):
             current[k] = averaged[k] = self.affine(k, dense_row_dot(rows, i, self.weights(k)))
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
-        if self.averaged:
+        if self.length_kept:
+            current[0] = averaged[0] = self.affine(0, sparse_row_dot_square(
+                &self.rows, self.row_number(i), self.weights(0), &self.length))
+            if self.intercept_in_length:
+                self.length += self.intercept
+        elif self.averaged:
             self.score_row(&self.rows, self.row_number(i), current, averaged)
         else:
             self.score_last(&self.rows, self.row_number(i), current, averaged)
+
+    cdef bint keeps_length(self, const Rows *rows, bint wanted) noexcept nogil:
+        """Of sparse samples with one output: a walk over the row gives its length as well."""
+        self.length_kept = wanted and self.n_outputs == 1 and not self.averaged \
+            and is_sparse(rows) and <void *> self.scores == <void *> LinearSpace.scores \
+            and <void *> self.squared_lengths == <void *> LinearSpace.squared_lengths
+        return self.length_kept
 
     cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
         """||x||^2, plus `intercept` if `intercept_in_length`."""
@@ -142,7 +154,9 @@ cdef class LinearSpace(Space):
         self.advance()
         if update.shrink != 1:
             self.shrink(update.shrink)
-        if update.updates:
+        if update.updates and self.n_outputs == 1:
+            self.add(0, &self.rows, self.row_number(i), update.coefficients[0])
+        elif update.updates:
             self.add_sample(i, update.coefficients)
         return OK
 

@@ -11,6 +11,7 @@ cdef class Space(Component):
     cdef Rows rows                   # of the open block
     cdef const Py_ssize_t *order
     cdef Py_ssize_t first
+    cdef double length               # of the sample scored last, squared; see `keeps_length`
     cdef object interruption         # what was raised in an update that returned RAISED
 
     cdef inline Py_ssize_t row_number(self, Py_ssize_t i) noexcept nogil:
@@ -25,6 +26,8 @@ cdef class Space(Component):
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil
+    cdef bint keeps_length(self, const Rows *rows, bint wanted) noexcept nogil
+    cdef bint observes(self)
     cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil
     cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil

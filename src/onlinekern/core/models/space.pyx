@@ -58,6 +58,17 @@ cdef class Space:
         self.missing = b"Space.scores"
         current[0] = NAN
 
+    cdef bint keeps_length(self, const Rows *rows, bint wanted) noexcept nogil:
+        """Whether `scores` sets `length` to what `squared_lengths` would, for samples like these.
+
+        Asked before such samples are learnt; `wanted` says whether the rule uses the length.
+        """
+        return False
+
+    cdef bint observes(self):
+        """Whether the class defines `observe`."""
+        return <void *> self.observe != <void *> Space.observe
+
     cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
         self.missing = b"Space.squared_lengths"
 

@@ -1,58 +1,52 @@
 # Arithmetic of one sample with vectors of doubles. May change at minor versions.
-from cython cimport floating
 from libc.stdint cimport int32_t
 
 from onlinekern.core.base.vector cimport ok_sparse_row
 from onlinekern.core.samples.rows cimport Rows, is_sparse, sparse_row
 
 
-cdef inline double sparse_dot(const floating *x, const int32_t *columns, Py_ssize_t count,
-                              const double *a) noexcept nogil:
-    """Four partial sums: the additions of one would wait for each other."""
-    cdef double one = 0, two = 0, three = 0, four = 0
-    cdef Py_ssize_t j, whole = count & ~<Py_ssize_t> 3
-    for j in range(0, whole, 4):
-        one += x[j] * a[columns[j]]
-        two += x[j + 1] * a[columns[j + 1]]
-        three += x[j + 2] * a[columns[j + 2]]
-        four += x[j + 3] * a[columns[j + 3]]
-    for j in range(whole, count):
-        one += x[j] * a[columns[j]]
-    return (one + two) + (three + four)
-
-
-cdef inline double sparse_square(const floating *x, Py_ssize_t count) noexcept nogil:
-    """Four partial sums, which a short row has done before a vector primitive has begun."""
-    cdef double one = 0, two = 0, three = 0, four = 0
-    cdef Py_ssize_t j, whole = count & ~<Py_ssize_t> 3
-    for j in range(0, whole, 4):
-        one += <double> x[j] * x[j]
-        two += <double> x[j + 1] * x[j + 1]
-        three += <double> x[j + 2] * x[j + 2]
-        four += <double> x[j + 3] * x[j + 3]
-    for j in range(whole, count):
-        one += <double> x[j] * x[j]
-    return (one + two) + (three + four)
-
-
-cdef inline void sparse_add(const floating *x, const int32_t *columns, Py_ssize_t count,
-                            double factor, double *out) noexcept nogil:
-    cdef Py_ssize_t j
-    for j in range(count):
-        out[columns[j]] += factor * x[j]
+# Short sparse rows, in C: a register holds two of the partial sums.
+cdef extern from "onlinekern/sparse.h" nogil:
+    double ok_sparse_dot_float32(const float *x, const int32_t *columns, Py_ssize_t count,
+                                 const double *a)
+    double ok_sparse_dot_float64(const double *x, const int32_t *columns, Py_ssize_t count,
+                                 const double *a)
+    double ok_sparse_square_float32(const float *x, Py_ssize_t count)
+    double ok_sparse_square_float64(const double *x, Py_ssize_t count)
+    double ok_sparse_dot_square_float32(const float *x, const int32_t *columns, Py_ssize_t count,
+                                        const double *a, double *square)
+    double ok_sparse_dot_square_float64(const double *x, const int32_t *columns, Py_ssize_t count,
+                                        const double *a, double *square)
+    void ok_sparse_dots_float32(const float *x, const int32_t *columns, Py_ssize_t count,
+                                const double *a, const double *b, double *sums)
+    void ok_sparse_dots_float64(const double *x, const int32_t *columns, Py_ssize_t count,
+                                const double *a, const double *b, double *sums)
+    void ok_sparse_add_float32(const float *x, const int32_t *columns, Py_ssize_t count,
+                               double factor, double *out)
+    void ok_sparse_add_float64(const double *x, const int32_t *columns, Py_ssize_t count,
+                               double factor, double *out)
 
 
 cdef double dense_row_dot(const Rows *rows, Py_ssize_t i, const double *a) noexcept nogil
 cdef double dense_row_square(const Rows *rows, Py_ssize_t i) noexcept nogil
 
 
-# A short sparse row is done with before a call would have begun: these stand where they are used.
 cdef inline double sparse_row_dot(const Rows *rows, Py_ssize_t i, const double *a) noexcept nogil:
     """x_i . a of a sparse row"""
     cdef ok_sparse_row x = sparse_row(rows, i)
     if rows.itemsize == 4:
-        return sparse_dot(<const float *> x.values, x.columns, x.count, a)
-    return sparse_dot(<const double *> x.values, x.columns, x.count, a)
+        return ok_sparse_dot_float32(<const float *> x.values, x.columns, x.count, a)
+    return ok_sparse_dot_float64(<const double *> x.values, x.columns, x.count, a)
+
+
+cdef inline double sparse_row_dot_square(const Rows *rows, Py_ssize_t i, const double *a,
+                                         double *square) noexcept nogil:
+    """x_i . a and ||x_i||^2 of a sparse row, the same numbers, in one walk."""
+    cdef ok_sparse_row x = sparse_row(rows, i)
+    if rows.itemsize == 4:
+        return ok_sparse_dot_square_float32(<const float *> x.values, x.columns, x.count, a,
+                                            square)
+    return ok_sparse_dot_square_float64(<const double *> x.values, x.columns, x.count, a, square)
 
 
 cdef inline double row_square(const Rows *rows, Py_ssize_t i) noexcept nogil:
@@ -62,8 +56,8 @@ cdef inline double row_square(const Rows *rows, Py_ssize_t i) noexcept nogil:
         return dense_row_square(rows, i)
     x = sparse_row(rows, i)
     if rows.itemsize == 4:
-        return sparse_square(<const float *> x.values, x.count)
-    return sparse_square(<const double *> x.values, x.count)
+        return ok_sparse_square_float32(<const float *> x.values, x.count)
+    return ok_sparse_square_float64(<const double *> x.values, x.count)
 
 
 cdef inline void sparse_row_add(const Rows *rows, Py_ssize_t i, double factor,
@@ -71,9 +65,9 @@ cdef inline void sparse_row_add(const Rows *rows, Py_ssize_t i, double factor,
     """out += factor x_i of a sparse row"""
     cdef ok_sparse_row x = sparse_row(rows, i)
     if rows.itemsize == 4:
-        sparse_add(<const float *> x.values, x.columns, x.count, factor, out)
+        ok_sparse_add_float32(<const float *> x.values, x.columns, x.count, factor, out)
     else:
-        sparse_add(<const double *> x.values, x.columns, x.count, factor, out)
+        ok_sparse_add_float64(<const double *> x.values, x.columns, x.count, factor, out)
 
 
 cdef void row_dots(const Rows *rows, Py_ssize_t i, const double *a, const double *b,

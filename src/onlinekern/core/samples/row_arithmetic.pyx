@@ -68,25 +68,6 @@ cdef inline void dense_dots(const floating *x, Py_ssize_t d, const double *a, co
     sums[1] += lane_sum(two)
 
 
-cdef inline void sparse_dots(const floating *x, const int32_t *columns, Py_ssize_t count,
-                             const double *a, const double *b, double *sums) noexcept nogil:
-    """Two partial sums each: the additions of one would wait for each other."""
-    cdef double[2] one
-    cdef double[2] two
-    cdef Py_ssize_t j, whole = count - count % 2
-    one[0] = one[1] = two[0] = two[1] = 0
-    for j in range(0, whole, 2):
-        one[0] += x[j] * a[columns[j]]
-        two[0] += x[j] * b[columns[j]]
-        one[1] += x[j + 1] * a[columns[j + 1]]
-        two[1] += x[j + 1] * b[columns[j + 1]]
-    if whole < count:
-        one[0] += x[whole] * a[columns[whole]]
-        two[0] += x[whole] * b[columns[whole]]
-    sums[0] = one[0] + one[1]
-    sums[1] = two[0] + two[1]
-
-
 cdef void row_dots(const Rows *rows, Py_ssize_t i, const double *a, const double *b,
                    double *sums) noexcept nogil:
     """sums[0] = x_i . a and sums[1] = x_i . b, in one pass over the row."""
@@ -95,9 +76,9 @@ cdef void row_dots(const Rows *rows, Py_ssize_t i, const double *a, const double
     if is_sparse(rows):
         x = sparse_row(rows, i)
         if rows.itemsize == 4:
-            sparse_dots(<const float *> x.values, x.columns, x.count, a, b, sums)
+            ok_sparse_dots_float32(<const float *> x.values, x.columns, x.count, a, b, sums)
         else:
-            sparse_dots(<const double *> x.values, x.columns, x.count, a, b, sums)
+            ok_sparse_dots_float64(<const double *> x.values, x.columns, x.count, a, b, sums)
         return
     ops = ops_for(rows.itemsize)
     if rows.itemsize == 4:

@@ -1,0 +1,141 @@
+/* Short sparse rows against vectors of doubles: done with before a call would have begun, so these
+ * stand where they are used.
+ *
+ * Sums have four parts: the additions of one would wait for each other. Two parts are one register
+ * on every processor. Elements behind the last whole group of four belong to the first part.
+ */
+#ifndef OK_SPARSE_H
+#define OK_SPARSE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef double ok_pair __attribute__((vector_size(16)));
+typedef double ok_four __attribute__((vector_size(32)));
+typedef float ok_four_floats __attribute__((vector_size(16)));
+
+/* Four numbers as doubles, in two registers. */
+static inline void ok_load_float32(const float *x, ok_pair *pairs)
+{
+    ok_four_floats stored;
+    ok_four four;
+    memcpy(&stored, x, sizeof stored);
+    four = __builtin_convertvector(stored, ok_four);
+    memcpy(pairs, &four, sizeof four);
+}
+
+static inline void ok_load_float64(const double *x, ok_pair *pairs)
+{
+    memcpy(pairs, x, 2 * sizeof *pairs);
+}
+
+static inline ok_pair ok_gathered(const double *a, const int32_t *columns)
+{
+    return (ok_pair){a[columns[0]], a[columns[1]]};
+}
+
+/* `rest` is the first part with what came behind the last group of four. */
+static inline double ok_sum_of_parts(double rest, ok_pair first, ok_pair second)
+{
+    return (rest + first[1]) + (second[0] + second[1]);
+}
+
+#define OK_SPARSE(REAL, NAME)                                                                      \
+    /* x . a */                                                                                    \
+    static inline double ok_sparse_dot_##NAME(const REAL *x, const int32_t *columns, ptrdiff_t count,\
+                                          const double *a)                                         \
+    {                                                                                              \
+        ok_pair first = {0, 0}, second = {0, 0}, pairs[2];                                         \
+        double rest;                                                                               \
+        ptrdiff_t j = 0;                                                                           \
+        for (; j + 4 <= count; j += 4) {                                                           \
+            ok_load_##NAME(x + j, pairs);                                                          \
+            first += pairs[0] * ok_gathered(a, columns + j);                                       \
+            second += pairs[1] * ok_gathered(a, columns + j + 2);                                  \
+        }                                                                                          \
+        rest = first[0];                                                                           \
+        for (; j < count; j++)                                                                     \
+            rest += (double)x[j] * a[columns[j]];                                                  \
+        return ok_sum_of_parts(rest, first, second);                                               \
+    }                                                                                              \
+    /* x . x */                                                                                    \
+    static inline double ok_sparse_square_##NAME(const REAL *x, ptrdiff_t count)                   \
+    {                                                                                              \
+        ok_pair first = {0, 0}, second = {0, 0}, pairs[2];                                         \
+        double rest;                                                                               \
+        ptrdiff_t j = 0;                                                                           \
+        for (; j + 4 <= count; j += 4) {                                                           \
+            ok_load_##NAME(x + j, pairs);                                                          \
+            first += pairs[0] * pairs[0];                                                          \
+            second += pairs[1] * pairs[1];                                                         \
+        }                                                                                          \
+        rest = first[0];                                                                           \
+        for (; j < count; j++)                                                                     \
+            rest += (double)x[j] * x[j];                                                           \
+        return ok_sum_of_parts(rest, first, second);                                               \
+    }                                                                                              \
+    /* Both, the same numbers, in one walk over the row. */                                        \
+    static inline double ok_sparse_dot_square_##NAME(const REAL *x, const int32_t *columns,        \
+                                                 ptrdiff_t count, const double *a, double *square) \
+    {                                                                                              \
+        ok_pair first = {0, 0}, second = {0, 0}, third = {0, 0}, fourth = {0, 0}, pairs[2];        \
+        double rest, square_rest;                                                                  \
+        ptrdiff_t j = 0;                                                                           \
+        for (; j + 4 <= count; j += 4) {                                                           \
+            ok_load_##NAME(x + j, pairs);                                                          \
+            first += pairs[0] * ok_gathered(a, columns + j);                                       \
+            second += pairs[1] * ok_gathered(a, columns + j + 2);                                  \
+            third += pairs[0] * pairs[0];                                                          \
+            fourth += pairs[1] * pairs[1];                                                         \
+        }                                                                                          \
+        rest = first[0];                                                                           \
+        square_rest = third[0];                                                                    \
+        for (; j < count; j++) {                                                                   \
+            rest += (double)x[j] * a[columns[j]];                                                  \
+            square_rest += (double)x[j] * x[j];                                                    \
+        }                                                                                          \
+        *square = ok_sum_of_parts(square_rest, third, fourth);                                     \
+        return ok_sum_of_parts(rest, first, second);                                               \
+    }                                                                                              \
+    /* sums[0] = x . a and sums[1] = x . b, of two parts each, in one walk over the row. */        \
+    static inline void ok_sparse_dots_##NAME(const REAL *x, const int32_t *columns, ptrdiff_t count,\
+                                         const double *a, const double *b, double *sums)           \
+    {                                                                                              \
+        ok_pair first = {0, 0}, second = {0, 0}, two;                                              \
+        ptrdiff_t j = 0;                                                                           \
+        for (; j + 2 <= count; j += 2) {                                                           \
+            two = (ok_pair){x[j], x[j + 1]};                                                       \
+            first += two * ok_gathered(a, columns + j);                                            \
+            second += two * ok_gathered(b, columns + j);                                           \
+        }                                                                                          \
+        if (j < count) {                                                                           \
+            first[0] += (double)x[j] * a[columns[j]];                                              \
+            second[0] += (double)x[j] * b[columns[j]];                                             \
+        }                                                                                          \
+        sums[0] = first[0] + first[1];                                                             \
+        sums[1] = second[0] + second[1];                                                           \
+    }                                                                                              \
+    /* out += factor x; a column that is there twice is added twice */                             \
+    static inline void ok_sparse_add_##NAME(const REAL *x, const int32_t *columns, ptrdiff_t count,\
+                                        double factor, double *out)                                \
+    {                                                                                              \
+        ok_pair one, two, pairs[2];                                                                \
+        ptrdiff_t j = 0;                                                                           \
+        for (; j + 4 <= count; j += 4) {                                                           \
+            ok_load_##NAME(x + j, pairs);                                                          \
+            one = factor * pairs[0];                                                               \
+            two = factor * pairs[1];                                                               \
+            out[columns[j]] += one[0];                                                             \
+            out[columns[j + 1]] += one[1];                                                         \
+            out[columns[j + 2]] += two[0];                                                         \
+            out[columns[j + 3]] += two[1];                                                         \
+        }                                                                                          \
+        for (; j < count; j++)                                                                     \
+            out[columns[j]] += factor * x[j];                                                      \
+    }
+
+OK_SPARSE(float, float32)
+OK_SPARSE(double, float64)
+
+#endif
