@@ -138,4 +138,51 @@ static inline double ok_sum_of_parts(double rest, ok_pair first, ok_pair second)
 OK_SPARSE(float, float32)
 OK_SPARSE(double, float64)
 
+/* products = x a, number by number at the places of x; returns x . products. */
+static inline double ok_sparse_products(const double *x, const int32_t *places, ptrdiff_t count,
+                                        const double *a, double *products)
+{
+    ok_pair first = {0, 0}, second = {0, 0}, pairs[2], one, two;
+    double rest;
+    ptrdiff_t j = 0;
+    for (; j + 4 <= count; j += 4) {
+        ok_load_float64(x + j, pairs);
+        one = pairs[0] * ok_gathered(a, places + j);
+        two = pairs[1] * ok_gathered(a, places + j + 2);
+        memcpy(products + j, &one, sizeof one);
+        memcpy(products + j + 2, &two, sizeof two);
+        first += pairs[0] * one;
+        second += pairs[1] * two;
+    }
+    rest = first[0];
+    for (; j < count; j++) {
+        products[j] = x[j] * a[places[j]];
+        rest += x[j] * products[j];
+    }
+    return ok_sum_of_parts(rest, first, second);
+}
+
+/* a - part, or 0 if that is less. */
+static inline double ok_remaining(double a, double part)
+{
+    double difference = a - part;
+    return difference > 0 ? difference : 0;
+}
+
+/* a <- max(a - factor x^2, 0), number by number at the places of x. */
+static inline void ok_sparse_contract(const double *x, const int32_t *places, ptrdiff_t count,
+                                      double factor, double *a)
+{
+    ok_pair two;
+    ptrdiff_t j = 0;
+    for (; j + 2 <= count; j += 2) {
+        memcpy(&two, x + j, sizeof two);
+        two = factor * two * two;
+        a[places[j]] = ok_remaining(a[places[j]], two[0]);
+        a[places[j + 1]] = ok_remaining(a[places[j + 1]], two[1]);
+    }
+    if (j < count)
+        a[places[j]] = ok_remaining(a[places[j]], factor * x[j] * x[j]);
+}
+
 #endif

@@ -153,7 +153,7 @@ cdef class OneVsRest(Head):
         update.shrink = rule.shrink(sample.t)
         for k in range(self.n_outputs):
             update.loss += solve_noted(k, sample.scores[k], 1 if k == label else -1, sample,
-                                        update, rule)
+                                       update, rule)
             update.updates |= update.coefficients[k] != 0
 
 
@@ -196,7 +196,7 @@ cdef class Margin(OneVsRest):
         update.shrink = rule.shrink(sample.t)
         update.lengths[label] += update.lengths[rival]
         update.loss = solve_noted(label, sample.scores[label] - sample.scores[rival], 1, sample,
-                                   update, rule)
+                                  update, rule)
         update.coefficients[rival] = -update.coefficients[label]
         update.contractions[rival] = update.contractions[label]
         update.updates = update.coefficients[label] != 0

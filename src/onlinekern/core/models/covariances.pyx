@@ -21,13 +21,8 @@ from onlinekern.core.base.state cimport (
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport OK_PANEL, ops_for, resize_array, whole_panels
 from onlinekern.core.models.linear cimport LINE
-from onlinekern.core.samples.row_arithmetic cimport Vector, short_dot
-
-
-cdef inline double remaining_variance(double variance, double part) noexcept nogil:
-    """max(variance - part, 0). Only rounding makes the difference negative: beta <= 1 / x'Sx."""
-    cdef double difference = variance - part
-    return difference if difference > 0 else 0
+from onlinekern.core.samples.row_arithmetic cimport (
+    Vector, ok_remaining, ok_sparse_contract, ok_sparse_products)
 
 
 cdef class Covariance:
@@ -122,9 +117,7 @@ cdef class Diagonal(Covariance):
             for j in range(x.count):
                 direction[j] = x.values[j] * variances[j]
             return self.ops.dot(x.values, direction, self.width)
-        for j in range(x.count):
-            direction[j] = x.values[j] * variances[x.places[j]]
-        return short_dot(x.values, direction, x.count)
+        return ok_sparse_products(x.values, x.places, x.count, variances, direction)
 
     cdef Vector direction(self, Py_ssize_t k, const Vector *x) noexcept nogil:
         cdef Vector direction = x[0]
@@ -132,7 +125,7 @@ cdef class Diagonal(Covariance):
         return direction
 
     cdef Status contract(self, Py_ssize_t k, const Vector *x, double contraction) noexcept nogil:
-        cdef Py_ssize_t j, place, first = k * self.width
+        cdef Py_ssize_t j, first = k * self.width
         cdef double *variances = self.blocks.values + first
         cdef const double *direction = self.directions + first
         if x.places == NULL:
@@ -140,16 +133,14 @@ cdef class Diagonal(Covariance):
                 for j in range((x.count + LINE - 1) // LINE):
                     self.blocks.touch(first // LINE + j)
             for j in range(x.count):
-                variances[j] = remaining_variance(
+                # At most 1 / x'Sx is contracted: only rounding makes a variance negative.
+                variances[j] = ok_remaining(
                     variances[j], contraction * direction[j] * direction[j])
             return OK
         if not self.blocks.all_touched():
             for j in range(x.count):
                 self.blocks.touch((first + x.places[j]) // LINE)
-        for j in range(x.count):
-            place = x.places[j]
-            variances[place] = remaining_variance(
-                variances[place], contraction * direction[j] * direction[j])
+        ok_sparse_contract(direction, x.places, x.count, contraction, variances)
         return OK
 
     def to_array(self):

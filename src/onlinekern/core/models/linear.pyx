@@ -130,6 +130,9 @@ cdef class LinearSpace(Space):
                 self.length += self.intercept
         elif self.averaged:
             self.score_row(&self.rows, self.row_number(i), current, averaged)
+        elif self.n_outputs == 1 and is_sparse(&self.rows):
+            current[0] = averaged[0] = self.affine(0, sparse_row_dot(
+                &self.rows, self.row_number(i), self.weights(0)))
         else:
             self.score_last(&self.rows, self.row_number(i), current, averaged)
 

@@ -25,6 +25,11 @@ cdef extern from "onlinekern/sparse.h" nogil:
                                double factor, double *out)
     void ok_sparse_add_float64(const double *x, const int32_t *columns, Py_ssize_t count,
                                double factor, double *out)
+    double ok_sparse_products(const double *x, const int32_t *places, Py_ssize_t count,
+                              const double *a, double *products)
+    double ok_remaining(double a, double part)
+    void ok_sparse_contract(const double *x, const int32_t *places, Py_ssize_t count,
+                            double factor, double *a)
 
 
 cdef double dense_row_dot(const Rows *rows, Py_ssize_t i, const double *a) noexcept nogil
@@ -95,8 +100,7 @@ cdef inline void add_vector(const Vector *x, double factor, double *out) noexcep
         for j in range(x.count):
             out[j] += factor * x.values[j]
     else:
-        for j in range(x.count):
-            out[x.places[j]] += factor * x.values[j]
+        ok_sparse_add_float64(x.values, x.places, x.count, factor, out)
 
 
 cdef inline double short_dot(const double *a, const double *b, Py_ssize_t n) noexcept nogil:
