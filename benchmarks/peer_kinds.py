@@ -169,6 +169,50 @@ def batches(batch, classify, features=None):
     return begin
 
 
+def pytorch(batch, components, gamma, with_sines):
+    """Run gradient descent on the hinge over random Fourier features, by hand, on one thread.
+
+    A batch is predicted, then learnt; `eta` of a setting is the step of the mean gradient. The
+    features are cosines with random phases, or, `with_sines`, cosines and sines.
+    """
+
+    def begin(X, y, setting):
+        import torch
+
+        torch.set_num_threads(1)
+        rows = np.ascontiguousarray(streams.laid_out(X, "float32", "dense"))
+        # From the buffer: any version of PyTorch reads it, beside any version of NumPy.
+        samples = torch.frombuffer(rows, dtype=torch.float32).reshape(rows.shape)
+        labels = torch.tensor(y.tolist(), dtype=torch.float32)
+        random = torch.Generator().manual_seed(0)
+        shape = rows.shape[1], components
+        frequencies = (2 * gamma) ** 0.5 * torch.randn(shape, generator=random)
+        phases = 2 * np.pi * torch.rand(components, generator=random)
+        weights = torch.zeros((1 + with_sines) * components)
+        scale = (1 / components if with_sines else 2 / components) ** 0.5
+
+        def features(part):
+            projected = part @ frequencies
+            if with_sines:
+                return torch.cat([projected.cos(), projected.sin()], dim=1).mul_(scale)
+            return projected.add_(phases).cos_().mul_(scale)
+
+        def learn():
+            mistakes = 0
+            for first in range(0, len(labels), batch):
+                mapped = features(samples[first : first + batch])
+                target = labels[first : first + batch]
+                margins = target * (mapped @ weights)
+                mistakes += int((margins <= 0).sum())
+                slopes = target * (margins < 1)
+                weights.add_(mapped.T @ slopes, alpha=setting.get("eta", 1.0) / len(target))
+            return mistakes
+
+        return learn
+
+    return begin
+
+
 def river(build):
     """Run a learner of river on dictionaries made before; `build` makes it from a setting."""
 

@@ -5,7 +5,7 @@ regularisation of all learners, ours and the others: the fewest online mistakes 
 samples of the shuffled a9a, over the grid beside each learner.
 """
 
-from peer_kinds import Batch, Own, Streamed, batches, river, vowpal_wabbit
+from peer_kinds import Batch, Own, Streamed, batches, pytorch, river, vowpal_wabbit
 
 BATCH, COMPONENTS, LANDMARKS = 256, 1_600, 1_350
 STEPS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0]
@@ -86,6 +86,7 @@ SGD = [
 ]
 AGGRESSIVENESS = [{"C": STEPS}]
 STEP = [{"eta": STEPS}]
+TORCH_STEP = [{"eta": [*STEPS, 30.0, 100.0, 300.0, 1000.0]}]  # of the mean over a batch
 DECAYING_STEP = [{"eta": STEPS, "reg": [0.0, 1e-4, 1e-3]}]
 PER_STREAM = [{"reg_per_stream": [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0]}]
 CONFIDENCE = [{"r": [0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0]}]
@@ -163,6 +164,12 @@ LEARNERS = {
     ),
     "sklearn PA, batches": Streamed(
         batches(BATCH, passive_aggressive), ("sklearn",), {"C": 0.01}, AGGRESSIVENESS
+    ),
+    "PyTorch cosines + SGD, batches": Streamed(
+        pytorch(BATCH, COMPONENTS, 0.4, with_sines=False), ("torch",), {"eta": 100.0}, TORCH_STEP
+    ),
+    "PyTorch cosines and sines, batches": Streamed(
+        pytorch(BATCH, COMPONENTS, 0.4, with_sines=True), ("torch",), {"eta": 100.0}, TORCH_STEP
     ),
     "river PA": Streamed(river(river_pa), ("river",), {"C": 0.03}, AGGRESSIVENESS),
     "river logistic": Streamed(
