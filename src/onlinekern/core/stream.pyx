@@ -332,10 +332,9 @@ cdef inline Status step(Model model, Py_ssize_t i, double y, double weight,
         model.averaged[0] = in_units(&model.targets, model.averaged[0])
         if not finite(model.averaged, 1):
             return NOT_FINITE
-    if not model.single:
-        prediction[0] = model.head.predict(model.averaged)
-    else:
-        prediction[0] = model.averaged[0] > 0 if model.signs else model.averaged[0]
+    # A call even of a single output: where it stands in the loop, the comparison of a score with 0
+    # becomes a branch, which no processor predicts.
+    prediction[0] = model.head.predict(model.averaged)
     if weight == 0:
         return OK
     model.counters.seen += 1
