@@ -25,10 +25,11 @@ from onlinekern import _docs
 from onlinekern._constraints import COUNT
 from onlinekern._exporting import Exportable
 from onlinekern._extending import check_declared, check_subclass, explained
+from onlinekern._known_parameters import are_same, check_parameters_of, parameters_of_rule
 from onlinekern._memory import check_size
 from onlinekern._saving import Savable
 from onlinekern._scales import LEAST, warn_of_scales
-from onlinekern._scikit_learn import InvalidParameterError, fit_context
+from onlinekern._scikit_learn import InvalidParameterError
 from onlinekern._typing import ArrayLike, Floats, Function, Samples
 from onlinekern._validation import check_results, check_weights, validate_data
 from onlinekern.core.base.random import Generator
@@ -99,10 +100,18 @@ def all_or_nothing(method: Function) -> Function:
 def fit_method(method: Function) -> Function:
     """Decorator of fit methods: check the parameters, and undo the call if it fails.
 
-    The undo is outermost: a signal may also arrive while the parameter check ends, when the model
-    has already learnt.
+    As scikit-learn does it, `partial_fit` that goes on checks nothing. The undo is outermost: a
+    signal may also arrive while the parameter check ends, when the model has already learnt.
     """
-    return all_or_nothing(fit_context(prefer_skip_nested_validation=True)(method))
+
+    @functools.wraps(method)
+    def checked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not (goes_on and self.__sklearn_is_fitted__()):
+            check_parameters_of(self)
+        return method(self, *args, **kwargs)
+
+    goes_on = method.__name__ == "partial_fit"
+    return cast(Function, all_or_nothing(checked))
 
 
 def new_generator(draws: np.random.RandomState) -> Generator:
@@ -217,7 +226,9 @@ class Learner(Savable, Exportable, BaseEstimator):
         model = self._fitted_model
         X = validate_data(self, X, dtype=model.dtype, reset=False)
         scores = np.empty((X.shape[0], model.head.n_outputs))
-        n_jobs = min(effective_n_jobs(self.n_jobs), X.shape[0])
+        # joblib takes microseconds to find out what None stands for, and a row is one thread's.
+        alone = X.shape[0] == 1 and self.n_jobs is None
+        n_jobs = 1 if alone else min(effective_n_jobs(self.n_jobs), X.shape[0])
         if n_jobs == 1:
             model.scores(self._layout(X), scores)
         else:
@@ -408,10 +419,14 @@ class OnlineEstimator(Learner):
 
     def _renew(self, model: Model) -> None:
         """Let parameters of the step that were set since the last call take effect."""
+        given = parameters_of_rule(self)
+        if are_same(model.renewed, given):
+            return
         rule, gate = self._rule(), self._gate()
         if rule != model.rule or gate != model.gate:
             self._validate_params()
             model.rule, model.gate = rule, gate
+        model.renewed = given
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters. In a fitted model, those of the step take effect with the next sample.

@@ -6,7 +6,6 @@ and the messages read like scikit-learn's.
 
 from __future__ import annotations
 
-import functools
 from abc import ABC
 from collections.abc import Callable, Iterable
 from numbers import Integral, Real
@@ -138,28 +137,6 @@ def check_parameters(estimator: Any) -> None:
                 f"The {name!r} parameter of {type(estimator).__name__} must be {allowed}. Got "
                 f"{value!r} instead."
             )
-
-
-def fit_context(*, prefer_skip_nested_validation: bool) -> Any:
-    """Decorator of fit methods: check the parameters, but not again in each `partial_fit`.
-
-    Parameters
-    ----------
-    prefer_skip_nested_validation : bool
-        Not used: nothing inside a fit checks parameters again.
-    """
-
-    def decorator(method: Any) -> Any:
-        @functools.wraps(method)
-        def checked(estimator: Any, *args: Any, **kwargs: Any) -> Any:
-            goes_on = method.__name__ == "partial_fit" and estimator.__sklearn_is_fitted__()
-            if not goes_on:
-                estimator._validate_params()
-            return method(estimator, *args, **kwargs)
-
-        return checked
-
-    return decorator
 
 
 def repr_of_float(value: Any) -> str:

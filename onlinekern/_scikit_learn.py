@@ -10,7 +10,6 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 try:
-    from sklearn.base import _fit_context as fit_context
     from sklearn.utils._param_validation import (
         Interval,
         InvalidParameterError,
@@ -26,10 +25,8 @@ except (ImportError, AttributeError):
         RealNotInt,
         StrOptions,
         check_parameters,
-        fit_context,
     )
 
 __all__ = [
     "Interval", "InvalidParameterError", "RealNotInt", "StrOptions", "check_parameters",
-    "fit_context",
 ]  # fmt: skip

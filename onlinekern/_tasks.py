@@ -13,8 +13,9 @@ from onlinekern._class_weights import balance, factors_of
 from onlinekern._probabilities import Probabilities
 from onlinekern._scikit_learn import StrOptions
 from onlinekern._typing import Array, ArrayLike, Floats, Samples
-from onlinekern._validation import has_more, learn_row, own_weight, same_labels
+from onlinekern._validation import are_whole, has_more, learn_row, own_weight, same_labels
 from onlinekern.core.learning.heads import HEADS
+from onlinekern.core.learning.labels import class_numbers
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -80,6 +81,11 @@ class Classifier(Probabilities, ClassifierMixin, Learner):
     def _encode(self, y: Any, labels: Any) -> Any:
         """y as class numbers, float64; notes the labels."""
         noted = self.__sklearn_is_fitted__() and labels is self.classes_
+        numbers = class_numbers(y, labels)
+        if numbers is not None and (noted or are_whole(labels)):
+            if not noted:
+                self._note_classes(labels)
+            return numbers
         # Once there are labels of the same kind, a target that is none is an unknown label.
         if not noted or y.dtype.kind != labels.dtype.kind:
             check_classification_targets(y)

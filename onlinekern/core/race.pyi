@@ -15,6 +15,7 @@ from onlinekern.core.stream import Model
 class Race:
     n_threads: int
     calibration: Any
+    checked: tuple[Any, ...] | None
     @property
     def recent(self) -> RecentScores | None: ...
     @property

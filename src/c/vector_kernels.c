@@ -54,8 +54,9 @@
         {dense_dot_##suffix, dense_squared_##suffix, dense_absolute_##suffix},               \
         {sparse_dot_##suffix, NULL, sparse_absolute_##suffix}, exponential_##suffix,         \
         scale_##suffix, power_##suffix, tanh_##suffix, dot_##suffix, dot2_##suffix,          \
-        norms_##suffix, add_##suffix, cosine_sine_##suffix, clip_##suffix,                   \
-        cheapest_##suffix, transpose_##suffix, follow_##suffix, standardise_##suffix         \
+        norms_##suffix, all_finite_##suffix, add_##suffix, cosine_sine_##suffix,             \
+        clip_##suffix, cheapest_##suffix, transpose_##suffix, follow_##suffix,               \
+        standardise_##suffix                                                                 \
     }
 
 const ok_vector_table OK_TABLE = {OK_LEVEL, OPS(float, f32), OPS(double, f64), csr_faults};

@@ -291,6 +291,21 @@ static void NAME(norms)(const void *x_, ptrdiff_t n, double *square, double *abs
     }
 }
 
+/* Not finite are the numbers all of whose exponent bits are set. No branch in the loop: the compiler
+ * makes vector code of it. */
+static int NAME(all_finite)(const void *x, ptrdiff_t n)
+{
+    typedef UNSIGNED __attribute__((may_alias)) bits;
+    const bits *numbers = x;
+    const REAL infinity = INFINITY;
+    bits exponent;
+    memcpy(&exponent, &infinity, sizeof exponent);
+    UNSIGNED found = 0;
+    for (ptrdiff_t j = 0; j < n; j++)
+        found |= (numbers[j] & exponent) == exponent;
+    return !found;
+}
+
 #undef DOT_LANES
 #undef DOT_VECTORS
 #undef DOT_STEP

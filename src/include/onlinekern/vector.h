@@ -68,6 +68,8 @@ typedef struct {
     void (*dot2)(const void *g, const double *a, const double *b, ptrdiff_t n, double *sums);
     /* ||x||^2 and ||x||_1 of n elements, in double */
     void (*norms)(const void *x, ptrdiff_t n, double *square, double *absolute);
+    /* Whether all of n elements are finite. */
+    int (*all_finite)(const void *x, ptrdiff_t n);
     /* a[j] += c g[j] in double */
     void (*add)(const void *g, double c, double *a, ptrdiff_t n);
     /* t = g[i, j]: g[i, j] <- c cos t, g[i, sine + j] <- c sin t. Of |t| beyond 2^13 in float, 2^26

@@ -23,6 +23,7 @@ cdef class Race:
     cdef public int n_threads
     cdef readonly RecentScores recent     # None of targets
     cdef public object calibration        # fitted to `recent`; None after each call of learning
+    cdef public object checked            # what parameters its estimator had at the last check
     cdef readonly Turn turn
     cdef Access access
     cdef tuple saved

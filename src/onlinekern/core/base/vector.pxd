@@ -38,6 +38,7 @@ cdef extern from "onlinekern/vector.h" nogil:
         void (*dot2)(const void *g, const double *a, const double *b, Py_ssize_t n,
                      double *sums) noexcept nogil
         void (*norms)(const void *x, Py_ssize_t n, double *square, double *absolute) noexcept nogil
+        bint (*all_finite)(const void *x, Py_ssize_t n) noexcept nogil
         void (*add)(const void *g, double c, double *a, Py_ssize_t n) noexcept nogil
         void (*cosine_sine)(void *g, Py_ssize_t ld, Py_ssize_t n, Py_ssize_t m, Py_ssize_t sine,
                             double c) noexcept nogil

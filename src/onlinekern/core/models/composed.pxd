@@ -25,6 +25,8 @@ cdef class Composed:
     cdef readonly RecentScores recent   # None of a model without labels
     cdef Targets targets
     cdef public object calibration      # fitted to `recent`; None after each call of learning
+    # What parameters its estimator had when they were last checked, and made its rule and gate.
+    cdef public object checked, renewed
     cdef object window_of_one
     cdef readonly Turn turn       # of the writers; several models may share one
     cdef Access access            # of the readers

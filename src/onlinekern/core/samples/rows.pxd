@@ -35,6 +35,8 @@ cdef class Samples:
     cdef void *packed        # or the memory of one row
 
 
+cdef bint is_plain(object array, int kind)
+cdef Samples known_samples(object X)
 cdef Samples samples_of(object X, object dtype)
 cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, bint sparse, Rows *rows)
 cdef int check_finite(const Rows *rows, Py_ssize_t count) except -1

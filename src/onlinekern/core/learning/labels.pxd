@@ -1,0 +1,1 @@
+# The numbers of labels. May change at minor versions.

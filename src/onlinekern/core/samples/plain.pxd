@@ -1,0 +1,1 @@
+# Samples that need no conversion. May change at minor versions.
