@@ -50,7 +50,8 @@ class Calibration(NamedTuple):
         """z of scores."""
         with np.errstate(over="ignore"):  # a certain score is an infinite one
             z = np.where(scores > 0, self.above, self.below) * scores + self.offset
-        return np.clip(z, -1e300, 1e300)
+        # As np.clip, which takes a microsecond longer.
+        return np.maximum(np.minimum(z, 1e300), -1e300)
 
 
 # Of scores with a link of their own.

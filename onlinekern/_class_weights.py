@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import isfinite
 from numbers import Real
 from typing import Any
@@ -31,6 +32,46 @@ def factors_of(weights: dict[Any, float], labels: Any, more_may_come: bool = Fal
         if label in known:
             factors[known[label]] = weight
     return factors
+
+
+def factor_of(
+    weights: dict[Any, float], numbers: dict[Any, float], number: float, more_may_come: bool = False
+) -> float:
+    """The weight of one class by its number, from a dictionary that may have changed.
+
+    Parameters
+    ----------
+    weights : dict
+    numbers : dict of label to number
+        In the order of the numbers.
+    number : float
+    more_may_come : bool, default=False
+        Whether the dictionary may hold other labels.
+    """
+    labels = tuple(numbers)
+    try:
+        return known_factors(tuple(weights.items()), labels, more_may_come)[int(number)]
+    except TypeError:  # a list as a weight, for example: it has a message of its own
+        return float(factors_of(weights, np.array(labels), more_may_come)[int(number)])
+
+
+@lru_cache(maxsize=64)
+def known_factors(
+    weights: tuple[tuple[Any, float], ...], labels: tuple[Any, ...], more_may_come: bool
+) -> tuple[float, ...]:
+    """`factors_of`, which are not checked again while the weights and the labels are the same."""
+    factors = factors_of(dict(weights), np.array(labels), more_may_come)
+    return tuple(factors.tolist())
+
+
+def factor_of_balance(number: float, counts: Any, counted: bool) -> tuple[float, Any]:
+    """`balance` of one sample: its factor, and the counts after it."""
+    counts = counts.copy()
+    if not counted:
+        return 0.0, counts
+    counts[int(number)] += 1
+    own = counts.tolist()
+    return sum(own) / (len(own) * own[int(number)]), counts
 
 
 def balance(numbers: Any, counts: Any, counted: Any) -> tuple[Floats, Any]:

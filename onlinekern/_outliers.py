@@ -8,7 +8,8 @@ import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.exceptions import NotFittedError
 
-from onlinekern._base import OnlineEstimator, all_or_nothing, fit_method
+from onlinekern._base import OnlineEstimator
+from onlinekern._calls import all_or_nothing, fit_method
 from onlinekern._scikit_learn import Interval
 from onlinekern._typing import Array, ArrayLike, Floats, Samples
 from onlinekern._validation import learn_row, own_weight, validate_data

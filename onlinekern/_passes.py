@@ -14,7 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
 
-from onlinekern._base import fit_method, new_generator
+from onlinekern._base import new_generator
+from onlinekern._calls import fit_method
 from onlinekern._constraints import COUNT
 from onlinekern._linear import LinearModel
 from onlinekern._scikit_learn import Interval

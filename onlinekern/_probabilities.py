@@ -77,7 +77,10 @@ class Probabilities:
             calibration = IDENTITY if logistic else calibration_of(model)
         scores = calibration.of(scores)
         if scores.shape[1] == 1:
-            return np.column_stack([log_expit(-scores[:, 0]), log_expit(scores[:, 0])])
+            both = np.empty((len(scores), 2))
+            log_expit(-scores[:, 0], out=both[:, 0])
+            log_expit(scores[:, 0], out=both[:, 1])
+            return both
         if logistic and self.multi_class == "margin":
             return log_softmax(scores, axis=1)
         each = log_expit(scores)

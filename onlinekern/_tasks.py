@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 
-from onlinekern._base import Learner, OnlineEstimator, all_or_nothing, fit_method
-from onlinekern._class_weights import balance, factors_of
+from onlinekern._base import Learner, OnlineEstimator
+from onlinekern._calls import fit_method, turn_of
+from onlinekern._class_weights import balance, factor_of, factor_of_balance, factors_of
 from onlinekern._probabilities import Probabilities
 from onlinekern._scikit_learn import StrOptions
 from onlinekern._typing import Array, ArrayLike, Floats, Samples
@@ -122,6 +123,17 @@ class Classifier(Probabilities, ClassifierMixin, Learner):
             factors = self._class_counts.sum() / (len(self.classes_) * of_class)
         return factors
 
+    def _weigh_one(self, number: float, weight: float) -> tuple[float, Any]:
+        """The weight of one sample, and the counts of the classes after it, if they are kept."""
+        if not isinstance(self.class_weight, str):
+            weights: Any = self.class_weight
+            return weight * factor_of(weights, self._numbers, number, self._takes_labels_up), None
+        counts = self.__dict__.get("_class_counts")
+        if counts is None:
+            counts = np.zeros(len(self.classes_), dtype=np.int64)
+        factor, counts = factor_of_balance(number, counts, weight > 0)
+        return weight * factor, counts
+
     def _note_classes(self, labels: Array) -> None:
         self.classes_ = labels
         self._numbers = {label: float(k) for k, label in enumerate(labels.tolist())}
@@ -230,10 +242,21 @@ class OnlineClassifier(Classifier, OnlineEstimator):
             return self._learn_one_of_class(x, number, sample_weight)
         return self._learn_one(x, number, sample_weight)
 
-    @all_or_nothing
     def _learn_one_of_class(self, x: Any, number: float, weight: float) -> Self:
-        factors = self._weigh(np.array([number]), np.array([weight], dtype=np.float64))
-        return self._learn_one(x, number, factors[0])
+        """Learn one sample with the weight of its class; the counts change if that succeeds."""
+        with turn_of(self):
+            model = self._model
+            calls = model.calls
+            try:
+                factor, counts = self._weigh_one(number, weight)
+                self._learn_one(x, number, factor)
+                if counts is not None:
+                    self._class_counts = counts
+            except BaseException:
+                if model.calls != calls:
+                    model.undo()
+                raise
+        return self
 
     def _number_of_date(self, y: Any) -> Any:
         """Class number of a label that the dictionary does not hold: a date, or no class at all.

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from threadpoolctl import ThreadpoolController
 
-from onlinekern._base import OnlineEstimator, all_or_nothing
+from onlinekern._base import OnlineEstimator
+from onlinekern._calls import all_or_nothing
 from onlinekern._typing import ArrayLike, Function
 
 if TYPE_CHECKING:

@@ -150,6 +150,9 @@ class PAClassifier(LinearPA, OnlineClassifier):
         by_head = self._class_weights is not None
         return weight if by_head else super()._weigh(y, weight, whole)
 
+    def _weigh_one(self, number: float, weight: float) -> tuple[float, Any]:
+        return super()._weigh_one(number, weight) if self._class_weights is None else (weight, None)
+
     def _head(self) -> Any:
         head = super()._head()
         return head if self._class_weights is None else Weighted(head, self._class_weights)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from onlinekern._base import learnt_by, turn_of
+from onlinekern._calls import learnt_by, turn_of
 from onlinekern._merging.mix import Mix
 from onlinekern._merging.models import merged_model, merged_moments, merged_race
 from onlinekern._merging.opened import closed, opened, same

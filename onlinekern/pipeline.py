@@ -16,7 +16,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from onlinekern._base import learnt_by, turn_of
+from onlinekern._calls import learnt_by, turn_of
 from onlinekern._exporting import Exportable
 from onlinekern._saving import Savable
 from onlinekern._typing import Array, ArrayLike, Floats, Samples

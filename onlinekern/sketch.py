@@ -13,7 +13,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from onlinekern._base import fit_method, turn_of
+from onlinekern._calls import fit_method, turn_of
 from onlinekern._memory import check_size
 from onlinekern._saving import Savable
 from onlinekern._scikit_learn import Interval, RealNotInt

@@ -31,6 +31,7 @@ from onlinekern._validation import (
     validate_data,
 )
 from onlinekern._warm_up import joined
+from onlinekern.core.learning.labels import class_numbers
 from onlinekern.core.learning.vote import MeanVote, Vote
 from onlinekern.core.linalg.running_moments import RunningMoments
 from onlinekern.core.race import Race
@@ -226,9 +227,12 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
         return None if classes is None else super()._classes(classes)
 
     def _partial_fit(self, X: Any, y: Any, labels: Any, sample_weight: Any) -> Any:
+        fitted = self.__sklearn_is_fitted__()
+        given = np.asarray(y) if type(y) is list else y
+        if fitted and class_numbers(given, self.classes_) is not None:
+            return super()._partial_fit(X, given, self.classes_, sample_weight)
         y = column_or_1d(y)
         check_classification_targets(y)
-        fitted = self.__sklearn_is_fitted__()
         known = self.classes_ if fitted else self._announced(labels)
         check_kind(y, known)
         starts = first_places(y, known)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from onlinekern._base import fit_method
+from onlinekern._calls import fit_method
 from onlinekern._saving import Savable
 from onlinekern._scikit_learn import Interval, StrOptions
 from onlinekern._tables import TableError

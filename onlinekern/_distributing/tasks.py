@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import is_classifier
 
-from onlinekern._base import learnt_by
+from onlinekern._calls import learnt_by
 from onlinekern._distributing import needed, packed, unpacked
 from onlinekern._distributing.record import Tally
 from onlinekern._explicit import kernel_part

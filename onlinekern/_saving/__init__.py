@@ -112,7 +112,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def contents_of(model: Any) -> Any:
     """What the file of a model will hold; no thread teaches the model meanwhile."""
-    from onlinekern._base import turn_of
+    from onlinekern._calls import turn_of
     from onlinekern._saving.model_file import Contents
 
     with turn_of(model):

@@ -10,15 +10,14 @@ The loop runs without the GIL. `learn_one` is the same loop over one sample. A c
 
 Several threads may use a model: while one learns, the others wait; several may score at once.
 """
+cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport INFINITY, isfinite
+from libc.math cimport INFINITY, NAN, isfinite
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
 from numbers import Real
 import copy
-
-import numpy as np
 
 from onlinekern.core.base.part cimport Component, NOT_FINITE, NO_MEMORY, OK, RAISED, Status
 from onlinekern.core.base.state cimport check_kind, check_width, count_of, items_of, shown
@@ -35,6 +34,8 @@ from onlinekern.core.models.composed cimport MOST_ROWS, Composed
 from onlinekern.core.samples.rows cimport Rows, Samples, row_of, samples_of
 
 from onlinekern.core.base.part import frozen, refuse_attributes
+
+cnp.import_array()
 
 # Signals are looked for about every so many kernel values, some tens of milliseconds: asking needs
 # the GIL, which another thread may hold for its whole switch interval.
@@ -191,16 +192,21 @@ cdef class Model(Composed):
             raise ValueError(f"window must be an integer >= 1, or None, got {window}")
         cdef Samples samples = samples_of(X, self.dtype)
         check_width("X", samples.rows.d, self.d)
-        cdef Order sequence = order if isinstance(order, Order) else Order(order)
+        cdef Order sequence = AS_THEY_STAND
+        if order is not None:
+            sequence = order if isinstance(order, Order) else Order(order)
         check_targets(self.head, sequence, y, weight, samples.rows.n)
         check_outputs(self.head, scores, samples.rows.n)
         cdef Py_ssize_t n = samples.rows.n if sequence.n < 0 else sequence.n, reached = 0
-        cdef double[::1] predictions = np.full(samples.rows.n, np.nan)
+        cdef cnp.npy_intp length = samples.rows.n
+        predictions = cnp.PyArray_EMPTY(1, &length, cnp.NPY_FLOAT64, 0)
+        cdef double *predicted = <double *> cnp.PyArray_DATA(predictions)
+        fill(predicted, length, NAN)
         cdef const double *weights = &weight[0] if weight is not None and n > 0 else NULL
         cdef double *written = &scores[0, 0] if scores is not None and n > 0 else NULL
         cdef Status status
         if n == 0:
-            return np.asarray(predictions)
+            return predictions
         begin_writing(self.turn, self.access)
         try:
             self.space.reserve_block(min(n, window if window > 0 else <Py_ssize_t> MOST_ROWS))
@@ -209,12 +215,12 @@ cdef class Model(Composed):
             self.next_noted = self.next_number() if noted else NEVER
             with nogil:
                 status = self.run(&samples.rows, sequence, &y[0], weights, n, window,
-                                  &predictions[0], written, &reached)
+                                  predicted, written, &reached)
             if status != OK or self.watched is not None:
                 self.conclude(status, reached)
         finally:
             end_writing(self.turn, self.access)
-        return np.asarray(predictions)
+        return predictions
 
     def learn_one(self, x, double y, double weight=1.0):
         """Test-then-train on one dense sample, with the least of checks.
@@ -317,6 +323,12 @@ cdef class Model(Composed):
 
     def __getstate__(self):
         refuse_attributes(self)
+
+
+cdef inline void fill(double *numbers, Py_ssize_t n, double value) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        numbers[i] = value
 
 
 cdef inline Status step(Model model, Py_ssize_t i, double y, double weight,

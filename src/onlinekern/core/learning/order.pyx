@@ -43,12 +43,18 @@ cdef class Order:
         """Write the numbers of the next rows into `rows`, from `first` on; at most `most`."""
 
 
+cdef int check_count(str name, const double[::1] values, Py_ssize_t n) except -1:
+    """Raise ValueError unless there is one number for each row; None is fine."""
+    if values is not None and values.shape[0] != n:
+        raise ValueError(f"{name} must have {n} elements, as X has rows, got {values.shape[0]}")
+    return 0
+
+
 cdef int check_targets(Head head, Order order, const double[::1] y, const double[::1] weight,
                        Py_ssize_t n) except -1:
     """Raise ValueError unless targets, weights and order are those of n rows, for this head."""
-    for name, values in (("y", y), ("weight", weight)):
-        if values is not None and len(values) != n:
-            raise ValueError(f"{name} must have {n} elements, as X has rows, got {len(values)}")
+    check_count("y", y, n)
+    check_count("weight", weight, n)
     head.check_labels(y)
     order.check_rows(n)
     return 0

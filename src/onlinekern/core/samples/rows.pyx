@@ -22,6 +22,9 @@ cnp.import_array()
 # A 32-bit index can name so many.
 cdef Py_ssize_t MOST_INDICES = 2147483647
 
+cdef object CSR_MATRIX = sp.csr_matrix
+cdef object CSR_ARRAY = sp.csr_array
+
 # `pack` skips blocks of so many elements when all of them are 0.
 cdef enum: BLOCK = 64
 
@@ -262,6 +265,32 @@ cdef int check_finite(const Rows *rows, Py_ssize_t count) except -1:
     return 0
 
 
+cdef object plain_sparse_row(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows):
+    """Point `rows` at one sample if it is a CSR matrix that can be read as it is.
+
+    Returns the arrays that must live as long as `rows`; None if there is anything to convert, or to
+    say of it.
+    """
+    if type(x) is not CSR_MATRIX and type(x) is not CSR_ARRAY:
+        return None
+    cdef Py_ssize_t stored
+    values, columns, starts, shape = x.data, x.indices, x.indptr, x.shape
+    if not is_plain(values, kind_of(itemsize)) or not is_plain(columns, cnp.NPY_INT32) \
+            or not is_plain(starts, cnp.NPY_INT32) or cnp.PyArray_SIZE(<cnp.ndarray> starts) != 2 \
+            or len(shape) != 2 or shape[0] != 1 or shape[1] != d:
+        return None
+    rows.values = <const char *> data_of(values)
+    rows.columns = <const int32_t *> data_of(columns)
+    rows.starts = <const int32_t *> data_of(starts)
+    rows.n, rows.d, rows.itemsize = 1, d, itemsize
+    stored = min(cnp.PyArray_SIZE(<cnp.ndarray> values), cnp.PyArray_SIZE(<cnp.ndarray> columns),
+                 MOST_INDICES)
+    if csr_faults(rows.columns, rows.starts, 1, <int32_t> d, <int32_t> stored):
+        return None
+    check_finite(rows, rows.starts[1])
+    return values, columns, starts
+
+
 cdef object sparse_row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows):
     """Point `rows` at one sample that is sparse."""
     if x.format != "csr" or x.ndim != 2:
@@ -368,6 +397,9 @@ cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, bint sparse, Row
     if not point_at(x, d, itemsize, rows):
         if isinstance(x, Samples):
             return row_of_pointers(x, d, itemsize, rows)
+        alive = plain_sparse_row(x, d, itemsize, rows)
+        if alive is not None:
+            return alive
         if sp.issparse(x):
             return sparse_row_of(x, d, itemsize, rows)
         x = np.asarray(x)
