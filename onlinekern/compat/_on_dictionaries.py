@@ -64,8 +64,9 @@ class OnDictionaries:
     def _teach_one(self, x: Features, y: Any, w: float) -> None:
         """Learn a dictionary; its names are not known if that fails."""
         vocabulary = self._vocabulary
-        if x.keys() <= vocabulary.columns.keys() and vocabulary.width > 0:
-            self._learn_row(vocabulary.row(x), y, w)
+        row = vocabulary.known_row(x)
+        if row is not None:
+            self._learn_row(row, y, w)
             return
         known = vocabulary.take_up(x)
         try:

@@ -1,0 +1,1 @@
+# Rows from dictionaries. May change at minor versions.
