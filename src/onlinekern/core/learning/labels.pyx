@@ -5,7 +5,7 @@ A search of the sorted labels takes fifty times as long for each sample.
 """
 cimport numpy as cnp
 from libc.math cimport floor
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint64_t
 
 import numpy as np
 
@@ -25,15 +25,31 @@ ctypedef fused Label:
     double
 
 
+cdef inline bint as_label(double label, Label *out) noexcept nogil:
+    """Write a label in the type of y; whether it is a number of that type."""
+    if Label is float or Label is double:
+        out[0] = <Label> label
+    else:
+        out[0] = <Label> <int64_t> label
+    return <double> out[0] == label
+
+
 cdef bint of_two(const Label *y, Py_ssize_t n, double low, double high,
                  double *numbers) noexcept nogil:
     """Write 1 for the higher one of two labels, 0 for the lower one; whether there is no other."""
     cdef Py_ssize_t i, known = 0
-    cdef double label
+    cdef Label first, last
+    cdef bint one = as_label(low, &first), other = as_label(high, &last)
+    if not one and not other:
+        return n == 0
+    # A label that is none of the type of y is none of its elements.
+    if not one:
+        first = last
+    if not other:
+        last = first
     for i in range(n):
-        label = <double> y[i]
-        numbers[i] = label == high
-        known += (label == low) | (label == high)
+        known += (y[i] == first) | (y[i] == last)
+        numbers[i] = (y[i] == last) & other
     return known == n
 
 
@@ -42,9 +58,16 @@ cdef bint in_a_row(const Label *y, Py_ssize_t n, double first, double count,
     """Write the labels less the first of them; whether all are whole numbers below `count`."""
     cdef Py_ssize_t i, known = 0
     cdef double number
+    cdef uint64_t place, least = <uint64_t> <int64_t> first, classes = <uint64_t> count
     for i in range(n):
-        number = numbers[i] = <double> y[i] - first
-        known += (number >= 0) & (number < count) & (number == floor(number))
+        if Label is float or Label is double:
+            number = numbers[i] = <double> y[i] - first
+            known += (number >= 0) & (number < count) & (number == floor(number))
+        else:
+            # Of a number below the first one, this is more than there are classes.
+            place = <uint64_t> <int64_t> y[i] - least
+            numbers[i] = <double> <int64_t> place
+            known += place < classes
     return known == n
 
 
