@@ -1,5 +1,7 @@
 """One sample of many features, dense or sparse, for a model with sparse support vectors."""
 
+import copy
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -43,6 +45,88 @@ def test_learning_single_rows_is_learning_them_together(model, rows):
     np.testing.assert_array_equal(
         model.support_vectors_.toarray(), other.support_vectors_.toarray()
     )
+
+
+def backwards(x):
+    """Return a row whose columns descend."""
+    x = x.copy()
+    x.indices, x.data = x.indices[::-1].copy(), x.data[::-1].copy()
+    x.has_sorted_indices = x.has_canonical_format = False
+    return x
+
+
+def halved(x):
+    """Return a row that has each element in two halves, which it denies."""
+    twice = (np.repeat(x.data / 2, 2), np.repeat(x.indices, 2), 2 * x.indptr)
+    x = sparse.csr_matrix(twice, shape=x.shape)
+    x.has_canonical_format = True
+    return x
+
+
+def changed(name, change):
+    """Return a function that changes an array of a row."""
+
+    def form(x):
+        x = x.copy()
+        setattr(x, name, change(getattr(x, name)))
+        return x
+
+    return form
+
+
+ODD = {
+    "array": sparse.csr_array,
+    "one dimension": lambda x: sparse.coo_array(x.toarray()[0]),
+    "one dimension, csr": lambda x: sparse.csr_array(x.toarray()[0]),
+    "backwards": backwards,
+    "in halves": halved,
+    "other dtype": lambda x: x.astype("float32" if x.dtype == np.float64 else "float64"),
+    "int64": changed("indices", lambda indices: indices.astype(np.int64)),
+    "int64 starts": changed("indptr", lambda starts: starts.astype(np.int64)),
+    "strided": changed("data", lambda data: np.repeat(data, 2)[::2]),
+    "swapped": changed("data", lambda data: data.astype(data.dtype.newbyteorder())),
+    "with room": lambda x: changed("data", lambda data: np.append(data, data.dtype.type(7)))(x),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_matrices_are_the_same_row(name, model, rows):
+    other = copy.deepcopy(model)
+    for i in range(20, 40):
+        odd = ODD[name](rows[i])
+        dense = (rows[i].astype("float32") if name == "other dtype" else rows[i]).toarray()[0]
+        assert model.score_one(odd) == other.score_one(dense)
+        model.learn_one(odd, i % 2)
+        other.learn_one(dense, i % 2)
+    np.testing.assert_array_equal(model.dual_coef_, other.dual_coef_)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("indices", lambda indices: indices + D),
+        ("indices", lambda indices: indices - D),
+        ("indptr", lambda starts: starts + 1),
+        ("indptr", lambda starts: np.array([0, 10_000], dtype=np.int32)),
+        ("indptr", lambda starts: starts[:1]),
+    ],
+)
+def test_indices_beyond_a_row_are_found(name, change, model, rows):
+    scores, seen = model.decision_function(rows), model.n_seen_
+    bad = rows[7].copy()
+    setattr(bad, name, change(getattr(bad, name)))
+    for call in (lambda: model.learn_one(bad, 1), lambda: model.score_one(bad)):
+        with pytest.raises(ValueError, match="valid CSR matrix"):
+            call()
+    assert model.n_seen_ == seen
+    np.testing.assert_array_equal(model.decision_function(rows), scores)
+
+
+def test_predicting_a_row_is_predicting_it_among_others(model, rows):
+    for X in (rows, rows.toarray()):
+        for method in (model.predict, model.decision_function, model.predict_proba):
+            one_by_one = np.concatenate([method(X[i : i + 1]) for i in range(rows.shape[0])])
+            np.testing.assert_array_equal(one_by_one, method(X))
 
 
 def test_bad_rows_are_found(model, rows):

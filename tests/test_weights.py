@@ -283,3 +283,51 @@ def test_a_batch_without_weight_changes_nothing(name, stream, same_state):
     with pytest.raises(ValueError, match="at least one non-zero"):
         model.fit(X, y, sample_weight=np.zeros(60))
     same_state(model, before)
+
+
+@pytest.mark.parametrize("make", [onlinekern.OGDClassifier, onlinekern.SPAClassifier])
+def test_class_weights_of_single_samples_follow_the_dictionary(make, stream):
+    """It may be changed in place, and is checked when it has been."""
+    X, y = stream("multi", n=60)
+    labels = np.unique(y)
+    weights = dict.fromkeys(labels.tolist(), 1.0)
+    one, other = (make(random_state=0, class_weight=weights) for _ in range(2))
+    for model in (one, other):
+        model.partial_fit(X[:20], y[:20], classes=labels)
+    for k in range(20, 60):
+        weights[labels[k % len(labels)].item()] = k / 10
+        one.learn_one(X[k], y[k].item(), sample_weight=1.5)
+        other.partial_fit(X[k : k + 1], y[k : k + 1], sample_weight=[1.5])
+    np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
+    for bad, said in ((-1.0, "a number >= 0"), ([2.0], "a number >= 0"), (np.nan, "a number >= 0")):
+        weights[labels[0].item()] = bad
+        with pytest.raises(ValueError, match=said):
+            one.learn_one(X[0], y[0].item())
+    weights[labels[0].item()] = 1.0
+    weights["no such"] = 1.0
+    with pytest.raises(ValueError, match="none of the classes"):
+        one.learn_one(X[0], y[0].item())
+    assert one.n_seen_ == 60
+
+
+@pytest.mark.parametrize("make", [onlinekern.OGDClassifier, onlinekern.PAClassifier])
+def test_counts_do_not_change_when_learning_a_sample_fails(make, stream, monkeypatch, state_of):
+    X, y = stream("binary", n=40)
+    model = make(random_state=0, class_weight="balanced").partial_fit(X, y, classes=np.unique(y))
+    before, counts = state_of(model), model._class_counts.tolist()
+    with pytest.raises(ValueError, match="x contains NaN"):
+        model.learn_one(np.full(X.shape[1], np.nan), y[0].item())
+    learn = make._learn_one
+
+    def interrupted(self, *arguments):
+        learn(self, *arguments)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as context:
+        context.setattr(make, "_learn_one", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.learn_one(X[0], y[0].item())
+    assert model._class_counts.tolist() == counts
+    assert pickle.dumps(state_of(model)) == pickle.dumps(before)
+    model.learn_one(X[0], y[0].item())
+    assert sum(model._class_counts) == sum(counts) + 1
