@@ -44,9 +44,9 @@ def dense_row(dict x, dict columns, Py_ssize_t width):
     cdef Py_ssize_t column, found = 0
     row = cnp.PyArray_ZEROS(1, &length, cnp.NPY_FLOAT64, 0)
     cdef double *values = <double *> cnp.PyArray_DATA(row)
-    for name, place in columns.items():
-        value = x.get(name, columns)  # which is no value
-        if value is columns:
+    for name, value in x.items():
+        place = columns.get(name)
+        if place is None:
             continue
         column = place
         if not 0 <= column < width:

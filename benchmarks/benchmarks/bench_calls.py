@@ -1,0 +1,125 @@
+"""What a call costs beside its samples: batches of many sizes, single rows, dictionaries."""
+
+from . import common
+
+try:
+    from onlinekern.compat.river import Learner
+except ImportError:  # Without river, or an old commit.
+    Learner = None
+
+LINEAR = ["PAClassifier", "OGDClassifier", "PerceptronClassifier", "AROWClassifier"]
+WEIGHTS = {"none": None, "dict": {-1: 1.0, 1: 2.0}, "balanced": "balanced"}
+
+
+class Batches(common.Streams):
+    """partial_fit of linear learners, all checks on, in calls of so many rows."""
+
+    param_names = ["algorithm", "dtype", "layout", "rows"]
+    params = [LINEAR, common.DTYPES, common.LAYOUTS, [1, 100, 1_000, 10_000]]
+
+    def setup(self, algorithm, dtype, layout, rows):
+        self.load(algorithm, dtype, layout, 10_000)
+        self.model = common.learn(common.new(algorithm), self.X, self.y)
+        starts = range(0, min(10_000, 200 * rows), rows)
+        self.parts = [(self.X[i : i + rows], self.y[i : i + rows]) for i in starts]
+
+    def learn_parts(self):
+        """Learn batch after batch."""
+        for X, y in self.parts:
+            self.model.partial_fit(X, y)
+
+    def time_partial_fit(self, *_):
+        self.learn_parts()
+
+    def track_ns_per_row(self, *_):
+        return 1e3 * common.least_us(self.learn_parts, sum(len(y) for _, y in self.parts))
+
+    track_ns_per_row.unit = "ns"
+
+
+class Rows(common.Streams):
+    """Each method that takes a row, a hundred times."""
+
+    param_names = ["algorithm", "layout"]
+    params = [["PAClassifier", "SPAClassifier"], common.LAYOUTS]
+
+    def setup(self, algorithm, layout):
+        self.load(algorithm, "float32", layout, 2_000)
+        self.model = common.learn(common.new(algorithm), self.X, self.y)
+        self.matrices = [self.X[i : i + 1] for i in range(100)]
+        self.rows = self.matrices if layout == "csr" else list(self.X[:100])
+        self.labels = self.y[:100].tolist()
+
+    def each(self, method, rows):
+        """Call a method of the model with each row."""
+        for x in rows:
+            method(x)
+
+    def time_score_one(self, *_):
+        self.each(self.model.score_one, self.rows)
+
+    def time_predict(self, *_):
+        self.each(self.model.predict, self.matrices)
+
+    def time_decision_function(self, *_):
+        self.each(self.model.decision_function, self.matrices)
+
+    def time_predict_proba(self, *_):
+        self.each(self.model.predict_proba, self.matrices)
+
+    def time_learn_one(self, *_):
+        for x, y in zip(self.rows, self.labels, strict=True):
+            self.model.learn_one(x, y)
+
+    def time_partial_fit_predict(self, *_):
+        for i, X in enumerate(self.matrices):
+            self.model.partial_fit_predict(X, self.y[i : i + 1])
+
+
+class ClassWeights(common.Streams):
+    """learn_one with weights of the classes, a hundred times."""
+
+    param_names = ["algorithm", "weights"]
+    params = [["PAClassifier", "OGDClassifier"], list(WEIGHTS)]
+
+    def setup(self, algorithm, weights):
+        self.load(algorithm, "float32", "dense", 2_000)
+        model = common.new(algorithm, class_weight=WEIGHTS[weights])
+        self.model = common.learn(model, self.X, self.y)
+        self.samples = list(zip(self.X[:100], self.y[:100].tolist(), strict=True))
+
+    def time_learn_one(self, *_):
+        for x, y in self.samples:
+            self.model.learn_one(x, y)
+
+
+class Dictionaries(common.Streams):
+    """Rows as dictionaries of their stored features, as river has them, a hundred times."""
+
+    param_names = ["sparse"]
+    params = [[False, True]]
+
+    def setup(self, sparse):
+        if Learner is None:
+            raise NotImplementedError("onlinekern.compat.river")
+        self.load("PAClassifier", "float64", "csr", 2_000)
+        rows = [self.X[i : i + 1] for i in range(500)]
+        self.samples = [
+            (dict(zip(x.indices.tolist(), x.data.tolist(), strict=True)), y)
+            for x, y in zip(rows, self.y[:500].tolist(), strict=True)
+        ]
+        width = self.X.shape[1]
+        self.model = Learner(common.new("PAClassifier"), max_features=width, sparse=sparse)
+        self.learn_each(self.samples)
+
+    def learn_each(self, samples):
+        """Learn dictionary after dictionary."""
+        for x, y in samples:
+            self.model.learn_one(x, y)
+
+    def time_learn_one(self, *_):
+        self.learn_each(self.samples[:100])
+
+    def time_predict_one(self, *_):
+        for x, _label in self.samples[:100]:
+            self.model.predict_one(x)
