@@ -177,3 +177,26 @@ def test_in_place_is_the_same(dtype):
     out = np.vstack([np.linspace(-5, 0, 100, dtype=dtype), np.zeros(100, dtype)])
     cosine_sine(out[0], out=out)
     np.testing.assert_array_equal(out, waves)
+
+
+NOT_FINITE = """
+import numpy as np
+from onlinekern.core.samples.plain import all_finite
+
+for dtype in (np.float32, np.float64):
+    for size in (1, 3, 17, 64, 131, 2000):
+        values = np.resize([np.finfo(dtype).max, np.finfo(dtype).smallest_subnormal, -0.0], size)
+        values = values.astype(dtype)
+        assert all_finite(values) and all_finite(-values)
+        for place in range(0, size, max(1, size // 23)):
+            for bad in (np.nan, np.inf, -np.inf):
+                spoilt = values.copy()
+                spoilt[place] = bad
+                assert not all_finite(spoilt), (dtype, size, place, bad)
+"""
+
+
+@pytest.mark.parametrize("isa", available_levels())
+def test_every_instruction_set_finds_what_is_not_finite(isa):
+    process = run(NOT_FINITE, isa)
+    assert process.returncode == 0, process.stderr
