@@ -381,7 +381,7 @@ def Learner(
         of the first sample are all there are.
     sparse : bool, default=False
         Whether the rows are CSR matrices: for thousands of columns of which a sample has few, words
-        of texts for example. A sample then costs some microseconds more.
+        of texts for example. A sample then costs two microseconds more.
 
     Returns
     -------
