@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import scipy.sparse as sp
 
 from onlinekern._base import new_generator
-from onlinekern._fourier import FREQUENCY_BYTES, draw_frequencies
+from onlinekern._fourier import fitting, fourier_map, frequencies_of, frequency_bytes
 from onlinekern._kernel import KERNEL_CONSTRAINTS, PANEL, new_kernel
 from onlinekern._scikit_learn import Interval, StrOptions
 from onlinekern._typing import Array, Floats, Sparse
@@ -69,7 +69,8 @@ class ExplicitEstimator(WarmingUp):
 
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
         if self.features == "fourier":
-            return FREQUENCY_BYTES * n_features * self.n_components // 2
+            kernel = KERNEL_ALIASES.get(self.kernel, self.kernel)
+            return frequency_bytes(self._frequencies(kernel, n_features), n_features)
         # L^-1 in double and in the dtype of the samples; the first panel of landmarks.
         return self.n_components**2 * (8 + itemsize) + n_features * itemsize * (
             2 if is_sparse else PANEL
@@ -102,21 +103,18 @@ class ExplicitEstimator(WarmingUp):
                 f"features='fourier' needs one of the kernels {', '.join(SHIFT_INVARIANT)}; got "
                 f"kernel={self.kernel!r}"
             )
-        wanted = self._frequencies(kernel)
-        frequencies = draw_frequencies(wanted, self.gamma_, X.shape[1], draws)
-        return FEATURE_MAPS["random_fourier"](frequencies, X.dtype)
+        return fourier_map(self._frequencies(kernel, X.shape[1]), self.gamma_, X, draws)
 
-    def _frequencies(self, kernel: str) -> Any:
-        """The parameters of the frequencies that `draw_frequencies` reads."""
+    def _frequencies(self, kernel: str, n_features: int) -> Any:
+        """The parameters of the frequencies that `fourier_map` reads."""
         if self.n_components % 2:
             raise ValueError(
                 "n_components must be even with features='fourier', a cosine and a sine for each "
                 f"frequency; got {self.n_components}"
             )
+        kind, count = "orthogonal" if kernel == "gaussian" else "plain", self.n_components // 2
         return SimpleNamespace(
-            kernel=kernel,
-            n_components=self.n_components // 2,
-            frequencies="orthogonal" if kernel == "gaussian" else "plain",
+            kernel=kernel, n_components=count, frequencies=fitting(kind, count, n_features)
         )
 
     def _nystroem(self, X: Any, draws: np.random.RandomState) -> Any:
@@ -144,7 +142,7 @@ class ExplicitEstimator(WarmingUp):
     def frequencies_(self) -> Floats:
         """Frequencies of the Fourier features, ndarray of shape (n_components / 2, n_features)."""
         self._check_kind("frequencies_", "fourier")
-        return self._read(lambda space: kernel_part(space.map).frequencies())
+        return self._read(lambda space: frequencies_of(kernel_part(space.map)))
 
     def _check_kind(self, name: str, kind: str) -> None:
         part = "landmarks" if kind == "nystroem" else "frequencies"

@@ -5,13 +5,13 @@ from numbers import Real
 from typing import Any
 
 from onlinekern._constraints import AVERAGE, COUNT, NOT_NEGATIVE, POSITIVE
-from onlinekern._fourier import FourierEstimator
+from onlinekern._fourier import FourierEstimator, frequencies_of
 from onlinekern._kernel import SupportVectors, new_kernel
 from onlinekern._memory import check_size
 from onlinekern._scikit_learn import Interval, StrOptions
 from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern._typing import Floats
-from onlinekern.core import FEATURE_MAPS, LOSSES, POLICIES, RULES
+from onlinekern.core import LOSSES, POLICIES, RULES
 from onlinekern.core.models.dual_sgd import DualSpace
 
 
@@ -35,7 +35,7 @@ class DualSGD(FourierEstimator, SupportVectors):
         "average": AVERAGE,
     }
 
-    def _fourier_space(self, X: Any, n_outputs: int, frequencies: Any) -> Any:
+    def _fourier_space(self, X: Any, n_outputs: int, features: Any) -> Any:
         if self.merge_size > self.budget:
             raise ValueError(
                 f"merge_size must be at most budget, got merge_size={self.merge_size} "
@@ -44,7 +44,6 @@ class DualSGD(FourierEstimator, SupportVectors):
         # The queue of the support vectors, and the copy that undoes a failed call.
         check_size("budget", self.budget, 2 * 8 * self.budget)
         support = self._new_support(new_kernel(self.kernel, self.gamma_), X, n_outputs)
-        features = FEATURE_MAPS["random_fourier"](frequencies, X.dtype)
         budget = POLICIES["merge_into_features"](
             features, self.budget, self.merge_size, bool(self.fit_intercept)
         )
@@ -59,7 +58,7 @@ class DualSGD(FourierEstimator, SupportVectors):
     @property
     def frequencies_(self) -> Floats:
         """Random frequencies, ndarray of shape (n_components, n_features)."""
-        return self._read(lambda space: space.budget.map.frequencies())
+        return self._read(lambda space: frequencies_of(space.budget.map))
 
     @property
     def provision_coef_(self) -> Floats:

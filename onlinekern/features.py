@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from onlinekern._calls import fit_method
 from onlinekern._constraints import COUNT
-from onlinekern._fourier import FOURIER_CONSTRAINTS, draw_frequencies
+from onlinekern._fourier import FOURIER_CONSTRAINTS, fourier_map, frequencies_of
 from onlinekern._kernel import KERNEL_CONSTRAINTS, new_kernel
 from onlinekern._kernel_width import kernel_width
 from onlinekern._saving import Savable
@@ -133,16 +133,23 @@ class FourierFeatures(FeatureTransformer):
         Width of the kernel. 'median' is 2 over the median of ``||x - z||^2`` (Laplacian:
         ``||x - z||_1``) over all pairs of 200 rows of X at equal intervals, 'scale' is
         ``1 / (n_features * X.var())``, 'auto' ``1 / n_features``.
-    frequencies : {'plain', 'orthogonal'}, default='plain'
+    frequencies : {'auto', 'plain', 'orthogonal', 'structured', 'hashed'}, default='auto'
         'plain' draws all frequencies independently. 'orthogonal' makes the directions of each
         n_features frequencies orthogonal: the mean is the same and the deviation smaller, much
         smaller where ``gamma ||x - s||^2`` is small [2]_. It needs the Gaussian kernel.
+        'structured' multiplies by Hadamard matrices and random signs instead of a matrix (section 4
+        of [2]_), in O(n_components log n_features): for dense samples of some 100 features or more,
+        and the Gaussian kernel. 'hashed' finds each frequency in a table of 4,096 x 64 random
+        numbers by a hash of its column: for sparse samples of any number of features, in memory
+        that does not depend on it. 'auto' is 'plain', and 'hashed' for more than 2^14 features
+        where the matrix would have more than 2^25 numbers.
     random_state : int, RandomState instance or None, default=None
         Seed of the frequencies.
 
     Attributes
     ----------
     frequencies_ : ndarray of shape (n_components, n_features)
+        Hashed and structured ones are written out; MemoryError where there is no room for that.
     gamma_ : float
         The kernel width in use.
     n_features_in_ : int
@@ -172,7 +179,7 @@ class FourierFeatures(FeatureTransformer):
     """
 
     n_components: int = 200
-    frequencies: str = "plain"
+    frequencies: str = "auto"
 
     _parameter_constraints = {
         **FOURIER_CONSTRAINTS,
@@ -181,13 +188,12 @@ class FourierFeatures(FeatureTransformer):
 
     def _new_map(self, X: Any) -> Any:
         draws = check_random_state(self.random_state)
-        frequencies = draw_frequencies(self, self.gamma_, X.shape[1], draws)
-        return FEATURE_MAPS["random_fourier"](frequencies, X.dtype)
+        return fourier_map(self, self.gamma_, X, draws)
 
     @property
     def frequencies_(self) -> Floats:
         """Frequencies, ndarray of shape (n_components, n_features)."""
-        return self._map.frequencies()
+        return frequencies_of(self._map)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

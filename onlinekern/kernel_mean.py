@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from onlinekern._constraints import POSITIVE
 from onlinekern._explicit import ExplicitEstimator, least_squares_bytes
-from onlinekern._fourier import FREQUENCY_BYTES
+from onlinekern._fourier import FOURIER_CONSTRAINTS
 from onlinekern._outliers import OnlineOutlierDetector
 from onlinekern._scikit_learn import Interval, StrOptions
 from onlinekern._threads import ONE_THREAD
@@ -127,7 +127,7 @@ class KernelMeanDetector(OnlineOutlierDetector, ExplicitEstimator):
     reg: float = 1.0
     features: str = "fourier"
     n_components: int = 200
-    frequencies: str = "plain"
+    frequencies: str = "auto"
     forgetting: float = 1.0
     # Of the learners with labels, whose landmarks they may choose and whose features they extend.
     selection: ClassVar[str] = "first"  # type: ignore[misc]
@@ -138,7 +138,7 @@ class KernelMeanDetector(OnlineOutlierDetector, ExplicitEstimator):
         "statistic": [StrOptions({"mean", "leverage"})],
         "reg": POSITIVE,
         "forgetting": [Interval(Real, 0, 1, closed="right")],
-        "frequencies": [StrOptions({"plain", "orthogonal"})],
+        "frequencies": FOURIER_CONSTRAINTS["frequencies"],
         "selection": None,
         "novelty": None,
         "linear": None,
@@ -147,16 +147,14 @@ class KernelMeanDetector(OnlineOutlierDetector, ExplicitEstimator):
     def _rule(self) -> Any:
         return RULES["every_sample"](LOSSES["hinge"]())
 
-    def _frequencies(self, kernel: str) -> Any:
+    def _frequencies(self, kernel: str, n_features: int) -> Any:
         return SimpleNamespace(
             kernel=kernel, n_components=self.n_components, frequencies=self.frequencies
         )
 
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
-        if self.features == "fourier":
-            features, length = FREQUENCY_BYTES * n_features * self.n_components, 2
-        else:
-            features, length = super()._n_bytes(n_features, n_outputs, itemsize, is_sparse), 1
+        features = super()._n_bytes(n_features, n_outputs, itemsize, is_sparse)
+        length = 2 if self.features == "fourier" else 1
         if self.statistic == "mean":
             return features
         return features + least_squares_bytes(length * self.n_components, n_outputs, itemsize)

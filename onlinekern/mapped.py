@@ -10,7 +10,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from onlinekern._constraints import AVERAGE, COUNT
-from onlinekern._fourier import FourierEstimator, WeightedFeatures
+from onlinekern._fourier import FourierEstimator, WeightedFeatures, frequencies_of
 from onlinekern._gradient import LabelGradient, TargetGradient
 from onlinekern._kernel import KernelEstimator
 from onlinekern._scikit_learn import Interval
@@ -18,7 +18,6 @@ from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern._threads import SingleThreadedBlas
 from onlinekern._typing import Floats
 from onlinekern._warm_up import WarmingUp
-from onlinekern.core import FEATURE_MAPS
 from onlinekern.core.models.mapped import MappedSpace
 from onlinekern.core.models.nogd import NystroemSpace
 
@@ -36,14 +35,16 @@ class FOGD(WeightedFeatures, FourierEstimator):
 
     _constraints = {"fit_intercept": ["boolean"], "average": AVERAGE}
 
-    def _fourier_space(self, X: Any, n_outputs: int, frequencies: Any) -> Any:
-        features = FEATURE_MAPS["random_fourier"](frequencies, X.dtype, bool(self.fit_intercept))
+    def _constant_feature(self) -> bool:
+        return bool(self.fit_intercept)
+
+    def _fourier_space(self, X: Any, n_outputs: int, features: Any) -> Any:
         return MappedSpace(features, n_outputs, self.average)
 
     @property
     def frequencies_(self) -> Floats:
         """Random frequencies, ndarray of shape (n_components, n_features)."""
-        return self._read(lambda space: space.map.frequencies())
+        return self._read(lambda space: frequencies_of(space.map))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

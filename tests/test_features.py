@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from oracles.dual_sgd import random_features
+from oracles.fourier import hashed_frequencies, structured_frequencies
 from oracles.kernels import kernel_matrix
 from oracles.mapped import eigenfeatures
 from scipy import sparse, stats
@@ -23,6 +24,8 @@ TOLERANCE = {np.float32: 2e-4, np.float64: 1e-9}
 @parametrize_with_checks(
     [
         FourierFeatures(random_state=0, frequencies="orthogonal"),
+        FourierFeatures(random_state=0, frequencies="structured"),
+        FourierFeatures(random_state=0, frequencies="hashed"),
         NystroemFeatures(random_state=0, n_components=30),
         NystroemFeatures(selection="first", kernel="cosine"),
     ]
@@ -71,8 +74,28 @@ def with_linear(X, rows):
     return made, np.hstack([X / np.sqrt(X.shape[1]), features])
 
 
+def hashed_fourier(X, rows):
+    """Return a map for the rows, and its features of X by NumPy."""
+    table = np.random.default_rng(0).normal(size=(8, 64)).astype(rows.dtype)
+    made = FEATURE_MAPS["hashed_fourier"](table, 2**64 - 3, 150, X.shape[1], rows.dtype)
+    frequencies = hashed_frequencies(table, 2**64 - 3, 150, range(X.shape[1]))
+    return made, random_features(X, frequencies)
+
+
+def structured_fourier(X, rows):
+    """Return a map for the rows, and its features of X by NumPy."""
+    rng = np.random.default_rng(0)
+    signs, scales = rng.choice([-1.0, 1.0], (3, 2, 16)), rng.normal(size=21).astype(rows.dtype) / 64
+    made = FEATURE_MAPS["structured_fourier"](
+        signs.reshape(3, 32), scales[None], X.shape[1], rows.dtype
+    )
+    return made, random_features(X, structured_frequencies(signs, scales, X.shape[1]))
+
+
 MAPS = {
     "random_fourier": random_fourier,
+    "hashed_fourier": hashed_fourier,
+    "structured_fourier": structured_fourier,
     "nystroem": nystroem,
     "nested_nystroem": nested_nystroem,
     "with_linear": with_linear,

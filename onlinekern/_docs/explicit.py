@@ -7,7 +7,8 @@ PASSAGES = {
             ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A landmark more adds
             a feature and leaves the others as they are, so the model grows without a second pass.
             'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian and
-            Laplacian kernels (plain frequencies for the latter).
+            Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`,
+            for more than 2^14 features where their matrix would have more than 2^25 numbers).
         n_components : int >= 1, default=400
             Features of the kernel: the largest number of landmarks, or twice the number of
             frequencies. The cost of a sample that enters grows with its square, that of a

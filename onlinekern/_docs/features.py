@@ -8,10 +8,15 @@ PASSAGES = {
             features.
     """,
     "frequencies": """
-        frequencies : {'plain', 'orthogonal'}, default='plain'
-            'plain' draws all frequencies independently. 'orthogonal' makes the directions of each
-            n_features frequencies orthogonal (Yu et al. 2016), which approximates the kernel
-            better; it needs the Gaussian kernel.
+        frequencies : {'auto', 'plain', 'orthogonal', 'structured', 'hashed'}, default='auto'
+            'plain' draws a matrix of independent frequencies, n_components x n_features.
+            'orthogonal' makes the directions of each n_features of them orthogonal (Yu et al.
+            2016), which approximates the kernel better; it needs the Gaussian kernel.
+            'structured' multiplies by Hadamard matrices instead, in O(n_components log n_features):
+            for dense samples of some 100 features or more, and the Gaussian kernel. 'hashed' finds
+            each frequency in a table of random numbers by a hash: for sparse samples of any number
+            of features, in memory that does not depend on it. 'auto' is 'plain', and 'hashed' for
+            more than 2^14 features where the matrix would have more than 2^25 numbers.
     """,
     "fourier_kernel": """
         kernel : {'gaussian', 'laplacian'}, default='gaussian'
@@ -33,7 +38,8 @@ PASSAGES = {
     """,
     "dual_attributes": """
         frequencies_ : ndarray of shape (n_components, n_features)
-            Drawn before the first sample, from N(0, 2 gamma_ I) for the Gaussian kernel.
+            Drawn before the first sample, from N(0, 2 gamma_ I) for the Gaussian kernel. Hashed
+            and structured ones are written out; MemoryError where there is no room for that.
         provision_coef_ : ndarray of shape (n_outputs, 2 * n_components)
             Weights w of the model that predicts: cosines first, then sines.
         intercept_ : ndarray of shape (n_outputs,)
@@ -61,7 +67,8 @@ PASSAGES = {
     """,
     "fogd_attributes": """
         frequencies_ : ndarray of shape (n_components, n_features)
-            Drawn before the first sample, from N(0, 2 gamma_ I) for the Gaussian kernel.
+            Drawn before the first sample, from N(0, 2 gamma_ I) for the Gaussian kernel. Hashed
+            and structured ones are written out; MemoryError where there is no room for that.
         coef_ : ndarray of shape (n_outputs, 2 * n_components)
             Weights of the model that predicts: cosines first, then sines; n_outputs is 1 for two
             classes and regression, else the number of classes.

@@ -24,12 +24,15 @@ from onlinekern._exporting.terms import (
     Projected,
     Term,
 )
+from onlinekern._fourier import MOST_FREQUENCIES
 from onlinekern._saving.registered import restorer
 from onlinekern._typing import Floats
+from onlinekern.core.features.hashed import HashedFourier
 from onlinekern.core.features.joined import WithLinear
 from onlinekern.core.features.map import RandomFourier
 from onlinekern.core.features.nested import NestedNystroem
 from onlinekern.core.features.nystroem import Nystroem
+from onlinekern.core.features.structured import StructuredFourier
 from onlinekern.core.kernels import kernels
 from onlinekern.core.kernels.python_kernel import PythonKernel
 from onlinekern.core.models.dual_sgd import DualSpace
@@ -86,6 +89,13 @@ def map_of(features: Any) -> Map:
 
 
 def fourier(features: Any) -> Fourier:
+    count = features.n_components * features.d
+    if count > MOST_FREQUENCIES and not isinstance(features, RandomFourier):
+        raise TypeError(
+            f"the feature map {type(features).__name__} cannot be exported: a matrix would take "
+            f"its place, of {features.n_components} frequencies of {features.d} features, and "
+            f"at most {MOST_FREQUENCIES} numbers are written"
+        )
     return Fourier(features.frequencies().astype(np.float64))
 
 
@@ -104,6 +114,8 @@ def nested(features: Any) -> Projected:
 
 MAPS: dict[type, Callable[[Any], Map]] = {
     RandomFourier: fourier,
+    HashedFourier: fourier,
+    StructuredFourier: fourier,
     Nystroem: nystroem,
     NestedNystroem: nested,
 }

@@ -26,10 +26,12 @@ from onlinekern.core.budgets.quantisation import POLICIES as QUANTISATION
 from onlinekern.core.budgets.recursive import POLICIES as RECURSIVE
 from onlinekern.core.budgets.removal_projection import POLICIES as REMOVAL_PROJECTION
 from onlinekern.core.budgets.tracker import POLICIES as TRACKER
+from onlinekern.core.features.hashed import FEATURE_MAPS as HASHED
 from onlinekern.core.features.joined import FEATURE_MAPS as JOINED
 from onlinekern.core.features.map import FEATURE_MAPS as FOURIER
 from onlinekern.core.features.nested import FEATURE_MAPS as NESTED
 from onlinekern.core.features.nystroem import FEATURE_MAPS as NYSTROEM
+from onlinekern.core.features.structured import FEATURE_MAPS as STRUCTURED
 from onlinekern.core.kernels.kernels import KERNEL_ALIASES, KERNELS
 from onlinekern.core.learning.heads import HEADS
 from onlinekern.core.learning.losses import LOSSES
@@ -61,7 +63,14 @@ POLICIES = {
 }
 RULES = {**FIRST_ORDER_RULES, **SECOND_ORDER_RULES, **PROJECTRON_RULES}
 COVARIANCES: dict[str, Any] = {**EXACT, **SKETCHED}
-FEATURE_MAPS: dict[str, Any] = {**FOURIER, **NYSTROEM, **NESTED, **JOINED}
+FEATURE_MAPS: dict[str, Any] = {
+    **FOURIER,
+    **HASHED,
+    **STRUCTURED,
+    **NYSTROEM,
+    **NESTED,
+    **JOINED,
+}
 
 __all__ = [
     "COVARIANCES",

@@ -212,14 +212,11 @@ typedef INTEGER NAME(quad_bits) __attribute__((vector_size(16), may_alias));
 #define INTERLEAVE(a, b, ...) __builtin_shuffle(a, b, (NAME(quad_bits)){__VA_ARGS__})
 #endif
 
-/* A square of SIDE x SIDE: to interleave its first half of rows with its second, log2(SIDE) times,
- * is to transpose it. */
-INLINE void NAME(transpose_square)(const REAL *tile, REAL *g, ptrdiff_t ld)
+/* Transposes a square of SIDE x SIDE: that is to interleave its first half of rows with its second,
+ * log2(SIDE) times. */
+INLINE void NAME(interleave)(NAME(quad) *rows)
 {
-    NAME(quad) rows[SIDE], other[SIDE];
-    UNROLL
-    for (int i = 0; i < SIDE; i++)
-        memcpy(&rows[i], tile + i * OK_PANEL, sizeof rows[i]);
+    NAME(quad) other[SIDE];
     UNROLL
     for (int stage = 1; stage < SIDE; stage *= 2) {
         UNROLL
@@ -227,8 +224,19 @@ INLINE void NAME(transpose_square)(const REAL *tile, REAL *g, ptrdiff_t ld)
             other[2 * i] = INTERLEAVE(rows[i], rows[i + SIDE / 2], LOWER);
             other[2 * i + 1] = INTERLEAVE(rows[i], rows[i + SIDE / 2], UPPER);
         }
-        memcpy(rows, other, sizeof rows);
+        UNROLL
+        for (int i = 0; i < SIDE; i++)
+            rows[i] = other[i];
     }
+}
+
+INLINE void NAME(transpose_square)(const REAL *tile, REAL *g, ptrdiff_t ld)
+{
+    NAME(quad) rows[SIDE];
+    UNROLL
+    for (int i = 0; i < SIDE; i++)
+        memcpy(&rows[i], tile + i * OK_PANEL, sizeof rows[i]);
+    NAME(interleave)(rows);
     UNROLL
     for (int i = 0; i < SIDE; i++)
         memcpy(g + i * ld, &rows[i], sizeof rows[i]);
@@ -242,6 +250,95 @@ static void NAME(transpose)(const void *tile, ptrdiff_t n, void *g, ptrdiff_t ld
                                    ld);
 }
 
+/* Registers of a Hadamard transform: no wider than the squares that it ends with. */
+#define STRIP_BYTES (OK_BYTES < 16 * SIDE ? OK_BYTES : 16 * SIDE)
+#define STRIP ((ptrdiff_t)(STRIP_BYTES / sizeof(REAL)))
+typedef REAL NAME(strip) __attribute__((vector_size(STRIP_BYTES), may_alias));
+
+/* One stage: a, b <- a + b, a - b of the elements that are `stride` apart. */
+INLINE void NAME(one_stage)(REAL *x, ptrdiff_t stride)
+{
+    for (ptrdiff_t j = 0; j < stride; j += STRIP) {
+        NAME(strip) a, b, sum, difference;
+        memcpy(&a, x + j, sizeof a);
+        memcpy(&b, x + stride + j, sizeof b);
+        sum = a + b;
+        difference = a - b;
+        memcpy(x + j, &sum, sizeof a);
+        memcpy(x + stride + j, &difference, sizeof b);
+    }
+}
+
+/* Two stages at once, of strides 2 `stride` and `stride`. */
+INLINE void NAME(two_stages)(REAL *x, ptrdiff_t stride)
+{
+    for (ptrdiff_t j = 0; j < stride; j += STRIP) {
+        NAME(strip) v[4], w[4];
+        UNROLL
+        for (int i = 0; i < 4; i++)
+            memcpy(&v[i], x + i * stride + j, sizeof v[i]);
+        w[0] = v[0] + v[2];
+        w[1] = v[1] + v[3];
+        w[2] = v[0] - v[2];
+        w[3] = v[1] - v[3];
+        v[0] = w[0] + w[1];
+        v[1] = w[0] - w[1];
+        v[2] = w[2] + w[3];
+        v[3] = w[2] - w[3];
+        UNROLL
+        for (int i = 0; i < 4; i++)
+            memcpy(x + i * stride + j, &v[i], sizeof v[i]);
+    }
+}
+
+INLINE void NAME(fold)(NAME(quad) *rows)
+{
+    UNROLL
+    for (int stage = 1; stage < SIDE; stage *= 2) {
+        UNROLL
+        for (int i = 0; i < SIDE; i++)
+            if (!(i & stage)) {
+                NAME(quad) a = rows[i], b = rows[i + stage];
+                rows[i] = a + b;
+                rows[i + stage] = a - b;
+            }
+    }
+}
+
+/* All stages of SIDE x SIDE elements: those of the rows, then, transposed, those within a row. */
+INLINE void NAME(small_hadamard)(REAL *x)
+{
+    NAME(quad) rows[SIDE];
+    UNROLL
+    for (int i = 0; i < SIDE; i++)
+        memcpy(&rows[i], x + i * SIDE, sizeof rows[i]);
+    NAME(fold)(rows);
+    NAME(interleave)(rows);
+    NAME(fold)(rows);
+    NAME(interleave)(rows);
+    UNROLL
+    for (int i = 0; i < SIDE; i++)
+        memcpy(x + i * SIDE, &rows[i], sizeof rows[i]);
+}
+
+/* Long strides first: wide registers are then not read from what narrow ones have just written. */
+static void NAME(hadamard)(void *x_, ptrdiff_t n)
+{
+    REAL *x = x_;
+    ptrdiff_t length = SIDE * SIDE;
+    while (4 * length <= n)
+        length *= 4;
+    if (length < n)
+        NAME(one_stage)(x, length);
+    for (; length > SIDE * SIDE; length /= 4)
+        for (ptrdiff_t i = 0; i < n; i += length)
+            NAME(two_stages)(x + i, length / 4);
+    for (ptrdiff_t i = 0; i < n; i += SIDE * SIDE)
+        NAME(small_hadamard)(x + i);
+}
+
+#undef STRIP
+#undef STRIP_BYTES
 #undef SIDE
 #undef LOWER
 #undef UPPER

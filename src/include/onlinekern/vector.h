@@ -92,6 +92,9 @@ typedef struct {
      * `variance`, x[j] - mean[j]. */
     void (*standardise)(const void *x, const double *mean, const double *variance, double limit,
                         void *out, ptrdiff_t n);
+    /* x <- H x for the Hadamard matrix of n rows, H[i, j] = -1 to the number of bits that i and j
+     * both have; n is a power of 2 and at least 16. */
+    void (*hadamard)(void *x, ptrdiff_t n);
 } ok_vector_ops;
 
 typedef struct {

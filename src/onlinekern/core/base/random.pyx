@@ -27,14 +27,9 @@ cdef class Generator:
     __hash__ = None
 
     def __cinit__(self, seed=0):
-        cdef uint64_t z, x = seed
         cdef int i
         for i in range(4):
-            x += <uint64_t> 0x9E3779B97F4A7C15
-            z = x
-            z = (z ^ (z >> 30)) * <uint64_t> 0xBF58476D1CE4E5B9
-            z = (z ^ (z >> 27)) * <uint64_t> 0x94D049BB133111EB
-            self.state[i] = z ^ (z >> 31)
+            self.state[i] = counted(seed, i)
 
     cdef double uniform(self) noexcept nogil:
         """A number in [0, 1) with 53 random bits."""

@@ -50,6 +50,7 @@ cdef extern from "onlinekern/vector.h" nogil:
                        Py_ssize_t n) noexcept nogil
         void (*standardise)(const void *x, const double *mean, const double *variance,
                             double limit, void *out, Py_ssize_t n) noexcept nogil
+        void (*hadamard)(void *x, Py_ssize_t n) noexcept nogil
 
     ctypedef struct ok_vector_table:
         const char *name

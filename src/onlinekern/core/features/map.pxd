@@ -13,7 +13,8 @@ cdef class FeatureMap(Component):
     cdef readonly Py_ssize_t n_features    # in a row, without the constant
     cdef readonly Py_ssize_t length        # of a row of features, in whole panels
     cdef readonly Py_ssize_t constant      # position of the constant 1 in a row; -1: none
-    cdef void fill(self, Block block, char *z) noexcept nogil
+    cdef Py_ssize_t scratch_bytes          # that `fill` needs beside the features
+    cdef void fill(self, Block block, char *z, char *scratch) noexcept nogil
     cdef double square(self, const char *z) noexcept nogil
     cdef Py_ssize_t work(self) noexcept nogil
     cdef void copy(self, const char *z, char *out) noexcept nogil
@@ -27,16 +28,21 @@ cdef class FeatureMap(Component):
     cdef void rollback(self) noexcept nogil
 
 
-cdef class RandomFourier(FeatureMap):
-    cdef PanelStore panels
+cdef class FourierMap(FeatureMap):
     cdef readonly Py_ssize_t n_components
     cdef Py_ssize_t sine                   # position of the first sine in a row
     cdef double factor
+    cdef int lay_out(self, Py_ssize_t n_components, bint constant) except -1
+
+
+cdef class RandomFourier(FourierMap):
+    cdef PanelStore panels
 
 
 cdef class FeatureBlock:
     cdef FeatureMap map
     cdef char *values
+    cdef char *scratch
     cdef Py_ssize_t row_bytes
     cdef readonly Py_ssize_t capacity
     cdef void fill(self, Block block) noexcept nogil

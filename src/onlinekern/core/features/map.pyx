@@ -11,13 +11,18 @@ from libc.string cimport memcpy
 import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
-from onlinekern.core.base.state cimport check_matrix, check_width, float_dtype
+from onlinekern.core.base.state cimport (
+    check_matrix, check_width, float_dtype, integer_within,
+)
 from onlinekern.core.base.vector cimport (
-    OK_DOT, OK_PANEL, ops_for, resize_array, whole_panels,
+    OK_DOT, OK_PANEL, aligned_resize, ops_for, resize_array, whole_panels,
 )
 from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.kernels.panel_store cimport PanelStore
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
+
+# The length of a row must be a number that fits.
+cdef Py_ssize_t MOST_FREQUENCIES = 1 << 48
 
 cdef PanelStore panels_of(object rows, object dtype):
     """The rows of a dense matrix, as the panels of a store."""
@@ -41,8 +46,11 @@ cdef class FeatureMap(Component):
     def __cinit__(self, *args, **kwargs):
         self.constant = -1
 
-    cdef void fill(self, Block block, char *z) noexcept nogil:
-        """z (n x length) = features of the rows of an open block."""
+    cdef void fill(self, Block block, char *z, char *scratch) noexcept nogil:
+        """z (n x length) = features of the rows of an open block.
+
+        `scratch` holds `scratch_bytes` and belongs to the caller, like z.
+        """
         self.missing = b"FeatureMap.fill"
 
     cdef double square(self, const char *z) noexcept nogil:
@@ -138,52 +146,30 @@ cdef class FeatureMap(Component):
         return found
 
 
-cdef class RandomFourier(FeatureMap):
+cdef class FourierMap(FeatureMap):
     """z(x) = [cos(omega_j . x), sin(omega_j . x)] / sqrt(D), j = 1 ... D.
 
     With omega drawn from the spectral measure of a kernel, the expectation of z(x) . z(s) is the
     kernel (Rahimi and Recht 2007). For the Gaussian exp(-gamma ||x - s||^2) it is N(0, 2 gamma I).
 
-    Parameters
-    ----------
-    frequencies : ndarray of shape (D, d)
-    dtype : numpy.float32 or numpy.float64
-        Of the samples and the features.
-    constant : bool
-        Whether to append the feature 1: z(x) . z(s) then approximates kappa + 1.
+    A subclass calls `lay_out` once d and itemsize are known, and multiplies in `fill`.
     """
 
-    __hash__ = None
+    abstract = True
 
-    def __cinit__(self, frequencies, dtype, bint constant=False):
-        dtype = float_dtype(dtype)
-        check_matrix("frequencies", frequencies)
-        self.panels = panels_of(frequencies, dtype)
-        self.n_components, self.d = frequencies.shape
-        self.n_features = 2 * self.n_components
-        self.itemsize = self.panels.itemsize
-        self.factor = 1 / sqrt(<double> self.n_components)
+    cdef int lay_out(self, Py_ssize_t n_components, bint constant) except -1:
+        """Set the positions in a row of features."""
+        self.n_components = integer_within("n_components", n_components, 1, MOST_FREQUENCIES)
+        self.n_features = 2 * n_components
+        self.factor = 1 / sqrt(<double> n_components)
         # Cosines come first. The products of a last panel that is not full overwrite some sines,
         # which are therefore written later.
-        self.sine = (self.n_components + 15) // 16 * 16
+        self.sine = (n_components + 15) // 16 * 16
         self.length = whole_panels(2 * self.sine)
         if constant:
-            self.constant = max(2 * self.sine, whole_panels(self.n_components))
+            self.constant = max(2 * self.sine, whole_panels(n_components))
             self.length = whole_panels(self.constant + 1)
-
-    def __reduce__(self):
-        frequencies = self.frequencies()
-        return RandomFourier, (frequencies, frequencies.dtype, self.constant >= 0)
-
-    def __eq__(self, other):
-        if not isinstance(other, RandomFourier):
-            return NotImplemented
-        one, two = self.__reduce__()[1], other.__reduce__()[1]
-        return one[1:] == two[1:] and np.array_equal(one[0], two[0])
-
-    def frequencies(self):
-        """The frequencies, ndarray of shape (D, d)."""
-        return self.panels.get_rows(self.n_components)
+        return 0
 
     def columns(self):
         """Positions of the 2 D features in a row of features, cosines first, ndarray of intp."""
@@ -199,7 +185,43 @@ cdef class RandomFourier(FeatureMap):
         memcpy(out, z, half)
         memcpy(out + half, z + self.sine * self.itemsize, half)
 
-    cdef void fill(self, Block block, char *z) noexcept nogil:
+    def __eq__(self, other):
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(map(np.array_equal, self.__reduce__()[1], other.__reduce__()[1]))
+
+    __hash__ = None
+
+
+cdef class RandomFourier(FourierMap):
+    """Features of frequencies that are given as a matrix.
+
+    Parameters
+    ----------
+    frequencies : ndarray of shape (D, d)
+    dtype : numpy.float32 or numpy.float64
+        Of the samples and the features.
+    constant : bool
+        Whether to append the feature 1: z(x) . z(s) then approximates kappa + 1.
+    """
+
+    def __cinit__(self, frequencies, dtype, bint constant=False):
+        dtype = float_dtype(dtype)
+        check_matrix("frequencies", frequencies)
+        self.panels = panels_of(frequencies, dtype)
+        self.d = frequencies.shape[1]
+        self.itemsize = self.panels.itemsize
+        self.lay_out(frequencies.shape[0], constant)
+
+    def __reduce__(self):
+        frequencies = self.frequencies()
+        return RandomFourier, (frequencies, frequencies.dtype, self.constant >= 0)
+
+    def frequencies(self):
+        """The frequencies, ndarray of shape (D, d)."""
+        return self.panels.get_rows(self.n_components)
+
+    cdef void fill(self, Block block, char *z, char *scratch) noexcept nogil:
         cdef Py_ssize_t p, count
         cdef char *panel
         # The last panel may overwrite sines of the first ones, so it comes first.
@@ -228,7 +250,8 @@ cdef class FeatureBlock:
         self.capacity = capacity
         self.row_bytes = map.length * map.itemsize
         self.values = <char *> resize_array(NULL, 0, capacity, self.row_bytes)
-        if self.values == NULL:
+        self.scratch = <char *> aligned_resize(NULL, 0, map.scratch_bytes)
+        if self.values == NULL or self.scratch == NULL:
             raise MemoryError(f"no memory for the features of {capacity} samples")
         for i in range(capacity if map.constant >= 0 else 0):
             if map.itemsize == 4:
@@ -238,10 +261,11 @@ cdef class FeatureBlock:
 
     def __dealloc__(self):
         free(self.values)
+        free(self.scratch)
 
     cdef void fill(self, Block block) noexcept nogil:
         """Compute the features of the rows of an open block."""
-        self.map.fill(block, self.values)
+        self.map.fill(block, self.values, self.scratch)
 
     cdef const char *row(self, Py_ssize_t i) noexcept nogil:
         """The features of row i."""
