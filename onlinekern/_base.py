@@ -6,7 +6,6 @@ are its parameters, `__init__` only stores them. The parts that it is made of co
 """
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import isfinite
 from numbers import Integral
@@ -31,9 +30,13 @@ from onlinekern._scales import LEAST, warn_of_scales
 from onlinekern._scikit_learn import InvalidParameterError
 from onlinekern._typing import ArrayLike, Floats, Samples
 from onlinekern._validation import check_results, check_weights, validate_data
+from onlinekern.core.base.pool import run_together
 from onlinekern.core.base.random import Generator
 from onlinekern.core.learning.sampling import Gate
 from onlinekern.core.stream import Model
+
+# Rows that a thread scores at once, at least: enough for whole blocks of the core.
+ROWS_OF_A_PART = 1024
 
 
 def new_generator(draws: np.random.RandomState) -> Generator:
@@ -151,14 +154,19 @@ class Learner(Savable, Exportable, BaseEstimator):
         # joblib takes microseconds to find out what None stands for, and a row is one thread's.
         alone = X.shape[0] == 1 and self.n_jobs is None
         n_jobs = 1 if alone else min(effective_n_jobs(self.n_jobs), X.shape[0])
+        rows = self._layout(X)
         if n_jobs == 1:
-            model.scores(self._layout(X), scores)
+            model.scores(rows, scores)
         else:
-            # joblib's own threads cost 20 ms a call, which is what 20,000 rows take.
-            parts = list(gen_even_slices(X.shape[0], n_jobs))
-            rows = [self._layout(X[part]) for part in parts]
-            with ThreadPoolExecutor(n_jobs) as threads, model.reading():
-                list(threads.map(model.score_rows, rows, [scores[part] for part in parts]))
+            # More parts than threads: one that another process holds up gets fewer of them.
+            n_parts = max(n_jobs, min(4 * n_jobs, X.shape[0] // ROWS_OF_A_PART))
+            parts = list(gen_even_slices(X.shape[0], n_parts))
+            with model.reading():
+                run_together(
+                    lambda part: model.score_rows(rows, scores, part.start, part.stop),
+                    parts,
+                    n_jobs,
+                )
         check_results(scores, "score")
         return scores
 

@@ -8,7 +8,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -21,6 +21,7 @@ from onlinekern._linear import LinearModel
 from onlinekern._scikit_learn import Interval
 from onlinekern._typing import ArrayLike, Floats, Samples
 from onlinekern._warnings import warn
+from onlinekern.core.base.pool import run_together
 from onlinekern.core.base.random import shuffled
 
 if TYPE_CHECKING:
@@ -155,9 +156,7 @@ class PassesEstimator(LinearModel):
             scores = np.empty((len(y), 1))
             return model, self._pass(model, problem, seeds[k], scores), scores[recent, 0]
 
-        tasks = (delayed(solve)(k) for k in range(len(seeds)))
-        n_jobs = min(effective_n_jobs(self.n_jobs), len(seeds))
-        found = Parallel(n_jobs=n_jobs, require="sharedmem")(tasks)
+        found = run_together(solve, range(len(seeds)), effective_n_jobs(self.n_jobs))
         models, passes, scores = zip(*found, strict=True)
         whole = self._begin(X, self._head(), first)
         seen = max(model.n_seen for model in models)

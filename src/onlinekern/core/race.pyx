@@ -16,7 +16,6 @@ stream, however it is cut into calls. Only there experts fall asleep or wake:
 A race has the methods of a `Model`, and keeps its promises: a call that fails changes nothing, one
 thread learns at a time, any number read.
 """
-from concurrent.futures import ThreadPoolExecutor
 import copy
 
 import numpy as np
@@ -25,7 +24,7 @@ import scipy.sparse as sp
 from libc.stdint cimport int32_t
 
 from onlinekern.core.base.state cimport (
-    check_kind, count_of, float_dtype, items_of, positive_number)
+    check_kind, count_of, float_dtype, integer_within, items_of, positive_number)
 from onlinekern.core.base.turn cimport Access, Reading, Turn, Writing
 from onlinekern.core.learning.heads cimport Head
 from onlinekern.core.learning.recent_scores cimport RecentScores
@@ -33,6 +32,7 @@ from onlinekern.core.learning.vote cimport MeanVote, Vote
 from onlinekern.core.samples.rows cimport Rows, is_sparse, ok_sparse_row, row_of, sparse_row
 
 from onlinekern.core.base.part import frozen, refuse_attributes
+from onlinekern.core.base.pool import run_together
 from onlinekern.core.linalg.running_moments import RunningMoments
 from onlinekern.core.samples.rows import rows_at
 from onlinekern.core.stream import Model
@@ -212,13 +212,9 @@ cdef class Race:
             self.experts[k].learn(Z, y, weight, None, window, scores[k], False,
                                   self.experts[k].calls != self.begun[k])
 
-        chosen = np.flatnonzero(fed)
-        if self.n_threads > 1 and len(y) > 1:
-            with ThreadPoolExecutor(self.n_threads) as threads:
-                list(threads.map(teach, chosen))
-        else:
-            for k in chosen:
-                teach(k)
+        # What takes longest begins first: no thread is then left alone with it.
+        dearest = sorted(np.flatnonzero(fed), key=lambda k: -self.costs[k])
+        run_together(teach, dearest, self.n_threads if len(y) > 1 else 1)
         self.vote.learn(scores, y, weight, self.voting, fed, answers)
         count = len(y) if weight is None else np.count_nonzero(weight)
         self.n_seen += count
@@ -286,16 +282,20 @@ cdef class Race:
         with self.reading():
             self.score_rows(X, out)
 
-    def score_rows(self, X, double[:, ::1] out):
-        """`scores` in a thread of a call that is `reading`."""
-        X = self._form(X)
-        for first in range(0, X.shape[0], MOST_ROWS):
-            part = rows_at(X, slice(first, first + MOST_ROWS))
+    def score_rows(self, X, double[:, ::1] out, Py_ssize_t first=0, last=None):
+        """`scores` of rows first ... last - 1 (None: all), in a thread that is `reading`."""
+        if out.shape[0] != X.shape[0] or out.shape[1] != self.head.n_outputs:
+            raise ValueError(f"out must have shape {(X.shape[0], self.head.n_outputs)}, got "
+                             f"{(out.shape[0], out.shape[1])}")
+        last = X.shape[0] if last is None else integer_within("last", last, 0, X.shape[0])
+        integer_within("first", first, 0, last)
+        for first in range(first, last, MOST_ROWS):
+            part = self._form(rows_at(X, slice(first, min(first + MOST_ROWS, last))))
             Z = self.scaled(part)
             found = np.zeros((len(self.experts), part.shape[0], self.head.n_outputs))
             for k in np.flatnonzero(self.voting):
                 self.experts[k].scores(Z, found[k])
-            self.vote.combine(found, self.voting, out[first:first + MOST_ROWS])
+            self.vote.combine(found, self.voting, out[first:first + part.shape[0]])
 
     def score_one(self, x):
         """Answer to one dense sample: a float, or an ndarray of shape (n_outputs,)."""

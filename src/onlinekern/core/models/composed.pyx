@@ -194,22 +194,31 @@ cdef class Composed:
         with self.reading():
             self.score_rows(X, out)
 
-    def score_rows(self, X, double[:, ::1] out):
-        """`scores` in a thread of a call that is `reading`."""
+    def score_rows(self, X, double[:, ::1] out, Py_ssize_t first=0, last=None):
+        """`scores` of rows first ... last - 1 (None: all), in a thread that is `reading`.
+
+        Several threads may write their rows of the same `out`: nothing is copied.
+        """
         cdef Samples samples = samples_of(X, self.dtype)
-        cdef Py_ssize_t first = 0, width, i, n = samples.rows.n
+        cdef Py_ssize_t i, width, begin = first, end = samples.rows.n
         cdef Status status = OK
         check_width("X", samples.rows.d, self.d)
-        window = self.space.new_window(min(max(n, 1), <Py_ssize_t> MOST_ROWS))
+        if out.shape[0] != end or out.shape[1] != self.head.n_outputs:
+            raise ValueError(f"out must have shape {(end, self.head.n_outputs)}, got "
+                             f"{(out.shape[0], out.shape[1])}")
+        if last is not None:
+            end = integer_within("last", last, 0, end)
+        integer_within("first", first, 0, end)
+        window = self.space.new_window(min(max(end - first, 1), <Py_ssize_t> MOST_ROWS))
         with nogil:
-            while first < n and status == OK:
-                width = self.space.look_ahead(0, n - first)
+            while first < end and status == OK:
+                width = self.space.look_ahead(0, end - first)
                 status = self.space.score(window, &samples.rows, first, width,
                                           &out[first, 0])
                 first += width
-            for i in range(n if self.targets.standardized else 0):
+            for i in range(begin, end if self.targets.standardized else 0):
                 out[i, 0] = in_units(&self.targets, out[i, 0])
-        self.check_scored(status, n)
+        self.check_scored(status, end - begin)
 
     cdef int check_scored(self, Status status, Py_ssize_t n) except -1:
         """Raise if n samples could not be scored."""

@@ -1,0 +1,7 @@
+# Threads that stand ready for calls. May change at minor versions.
+cdef class Calls:
+    cdef object function, items, results, lock, error
+    cdef Py_ssize_t begun
+
+    cdef Py_ssize_t next_place(self) except? -2
+    cdef int stop(self, error) except -1
