@@ -14,6 +14,7 @@ cdef class Block:
     cdef const char *dense            # n x d
     cdef ok_sparse_row *rows          # n
     cdef char *scratch                # OK_PANEL x OK_PANEL elements, or d
+    cdef char *memory                 # that holds the scratch memory, aligned to 64 bytes
     # Copies of the rows: in stream order, or compressed.
     cdef char *gathered
     cdef char *packed_values

@@ -47,14 +47,16 @@ cdef class Block:
         self.itemsize = itemsize
         self.ops = ops_for(itemsize)
         self.rows = <ok_sparse_row *> calloc(capacity, sizeof(ok_sparse_row))
-        self.scratch = <char *> aligned_resize(
-            NULL, 0, max(OK_PANEL * OK_PANEL, d) * itemsize)
-        if self.rows == NULL or self.scratch == NULL:
+        # Of millions of features it is hardly ever used: calloc leaves it untouched, aligned_resize
+        # would write all of it.
+        self.memory = <char *> calloc(max(OK_PANEL * OK_PANEL, d) * itemsize + 64, 1)
+        self.scratch = self.memory + (64 - <Py_ssize_t> self.memory % 64)
+        if self.rows == NULL or self.memory == NULL:
             raise MemoryError(f"no memory for a look-ahead window of {capacity} rows")
 
     def __dealloc__(self):
         free(self.rows)
-        free(self.scratch)
+        free(self.memory)
         free(self.gathered)
         free(self.packed_values)
         free(self.packed_columns)
