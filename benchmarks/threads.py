@@ -4,12 +4,14 @@
 
 Prediction of one model, and the learning of models that are independent: the experts of a race, and
 the problems of one class against the rest. `elapsed` is the time of one thread over that of two, in
-turns, medians: true only on a machine with two idle cores. `shared` is the part of the CPU time of
+turns, medians: true only on a machine with two idle cores, of which the first line tells: two
+hashes, which share nothing. `shared` is the part of the CPU time of
 one thread that runs in items of the pool, and `at best` what follows from it: the items are given
 to two threads in their order, and the rest waits for nobody.
 """
 
 import argparse
+import hashlib
 import heapq
 import statistics
 import time
@@ -104,8 +106,15 @@ def learning(cls, X, y, **parameters):
     return learn
 
 
+def hashing(n_jobs):
+    """Hash the same memory eight times."""
+    memory = bytes(4_000_000)
+    _base.run_together(lambda _: hashlib.sha256(memory).digest(), range(8), n_jobs)
+
+
 def cases(rows):
     """Yield names and calls."""
+    yield "the machine: hashes", hashing
     X, y = streams.sparse_binary(rows)[:2]
     X = sparse.csr_matrix(X, dtype=np.float32)
     dense = X.toarray()
