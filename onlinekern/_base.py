@@ -35,6 +35,8 @@ from onlinekern.core.base.random import Generator
 from onlinekern.core.learning.sampling import Gate
 from onlinekern.core.stream import Model
 
+# Kernel values that one thread computes sooner than two begin, on a busy machine.
+LITTLE_WORK = 1 << 18
 # Rows that a thread scores at once, at least: enough for whole blocks of the core.
 ROWS_OF_A_PART = 1024
 
@@ -155,7 +157,7 @@ class Learner(Savable, Exportable, BaseEstimator):
         alone = X.shape[0] == 1 and self.n_jobs is None
         n_jobs = 1 if alone else min(effective_n_jobs(self.n_jobs), X.shape[0])
         rows = self._layout(X)
-        if n_jobs == 1:
+        if n_jobs == 1 or model.work(X.shape[0]) < LITTLE_WORK:
             model.scores(rows, scores)
         else:
             # More parts than threads: one that another process holds up gets fewer of them.

@@ -14,6 +14,7 @@ import pytest
 from scipy import sparse
 
 import onlinekern as ok
+from onlinekern import _base
 from onlinekern.core.base import pool
 from onlinekern.core.base.pool import run_together
 
@@ -131,7 +132,8 @@ def fitted(name, X, y, **parameters):
 
 @pytest.mark.parametrize("layout", ["dense", "csr"])
 @pytest.mark.parametrize("name", ["PAClassifier", "SPARegressor", "StreamClassifier"])
-def test_rows_are_scored_in_place(name, layout, stream, as_layout):
+def test_rows_are_scored_in_place(name, layout, stream, as_layout, monkeypatch):
+    monkeypatch.setattr(_base, "LITTLE_WORK", 0)
     X, y = stream("regression" if name == "SPARegressor" else "binary", n=400)
     rows = as_layout(X, layout)
     model = fitted(name, rows, y)
@@ -156,6 +158,19 @@ def test_parts_that_are_not_there(name, stream):
             core.score_rows(X, np.empty((len(X), 1)), first, last)
     with pytest.raises(ValueError, match="out must have shape"):
         core.score_rows(X, np.empty((len(X) - 1, 1)))
+
+
+def test_little_work_is_done_by_one_thread(stream, monkeypatch):
+    X, y = stream("binary", n=600)
+    linear, race = (fitted(name, X, y, n_jobs=2) for name in ("PAClassifier", "StreamClassifier"))
+    called = []
+    monkeypatch.setattr(_base, "run_together", lambda *arguments: called.append(arguments))
+    monkeypatch.setattr(_base, "check_results", lambda *_: None)
+    linear.decision_function(X)
+    assert not called
+    for model, rows in ((race, X), (linear, np.tile(X, (1000, 1)))):
+        model.decision_function(rows)
+    assert [n_jobs for *_, n_jobs in called] == [2, 2]
 
 
 def test_several_threads_copy_no_samples():

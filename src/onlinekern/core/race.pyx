@@ -297,6 +297,10 @@ cdef class Race:
                 self.experts[k].scores(Z, found[k])
             self.vote.combine(found, self.voting, out[first:first + part.shape[0]])
 
+    def work(self, n):
+        """What it costs to score n samples, in kernel values of some 16 features."""
+        return sum(expert.work(n) for expert in self.experts)
+
     def score_one(self, x):
         """Answer to one dense sample: a float, or an ndarray of shape (n_outputs,)."""
         out = np.empty((1, self.head.n_outputs))
