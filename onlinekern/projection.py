@@ -64,9 +64,13 @@ class ProjectronClassifier(OnlineClassifier, BudgetedEstimator):
     its rival: length and distance are ``sqrt(2)`` times the above.
 
     K is regularised: its inverse is that of ``K + 1e-8 I`` (``1e-5`` for float32 samples, whose
-    kernel values are less exact), kept as a growing Cholesky factor. So repeated samples do no
-    harm. The published accuracy of Projectron on cod-rna (83 to 85 %) comes from an inverse that
-    broke down; this one reaches 91 to 93 %.
+    kernel values are less exact). So repeated samples do no harm. The published accuracy of
+    Projectron on cod-rna (83 to 85 %) comes from an inverse that broke down; this one reaches 91 to
+    93 %.
+
+    The Cholesky factor of K and its inverse are kept, 12 bytes for each of the ``n_support_^2``
+    elements of K. When the budget is full, float32 samples are projected with an inverse in
+    float32, unless a support vector is within 0.03 of the span of the others.
 
     References
     ----------

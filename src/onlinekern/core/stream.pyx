@@ -122,6 +122,8 @@ cdef class Model(Composed):
             order.choose(first)
             if self.space.open(rows, order.rows, first, width) < 0:
                 return NO_MEMORY
+            self.space.foresee(y if order.rows else y + first,
+                               order.rows + first if order.rows else NULL, width)
             for i in range(width):
                 row = reached[0] = order.rows[first + i] if order.rows else first + i
                 status = step(self, i, y[row], weight[row] if weight else 1, &prediction)

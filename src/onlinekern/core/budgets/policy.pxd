@@ -14,6 +14,8 @@ cdef class Budget(Component):
     cdef int check_support(self, SupportSet support) except -1
     cdef dict fields_learnt(self, object learnt, tuple names)
     cdef int prepare(self) except -1
+    cdef void foresee(self, const double *labels, const Py_ssize_t *order,
+                      Py_ssize_t n) noexcept nogil
     cdef Status admit(self, Py_ssize_t i, const double *coefficients) noexcept nogil
     cdef void observe(self, double y, double weight) noexcept nogil
     cdef void shift(self, double *scores) noexcept nogil

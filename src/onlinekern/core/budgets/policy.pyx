@@ -90,6 +90,15 @@ cdef class Budget(Component):
         """Allocate what depends on `support`, which has just been set."""
         return 0
 
+    cdef void foresee(self, const double *labels, const Py_ssize_t *order,
+                      Py_ssize_t n) noexcept nogil:
+        """The window was opened on n samples: sample i has the label labels[order[i]].
+
+        Without an order: labels[i]. For policies that compute for coming samples what they will
+        need; it must not change what they learn.
+        """
+        pass
+
     cdef Status admit(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
         """Add sample i of the open window with K coefficients, or do not."""
         return NO_MEMORY if self.support.add(i, coefficients) < 0 else OK

@@ -26,6 +26,7 @@ cdef class Cholesky:
     cdef double solve_lower(self, const double *k) noexcept nogil
     cdef const double *solve_upper(self) noexcept nogil
     cdef Status append(self, double diagonal) noexcept nogil
+    cdef Status append_row(self, const double *half, double diagonal) noexcept nogil
     cdef void truncate(self, Py_ssize_t n) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil

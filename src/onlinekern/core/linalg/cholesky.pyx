@@ -82,6 +82,10 @@ cdef class Cholesky:
 
         There must be room for one more row.
         """
+        return self.append_row(self.half, diagonal)
+
+    cdef Status append_row(self, const double *half, double diagonal) noexcept nogil:
+        """The same for the row k of L^-1 k = `half`."""
         cdef Py_ssize_t i
         cdef double pivot = diagonal + self.jitter
         cdef double *row = <double *> aligned_resize(NULL, 0,
@@ -89,7 +93,7 @@ cdef class Cholesky:
         if row == NULL:
             return NO_MEMORY
         for i in range(self.n):
-            row[i] = self.half[i]
+            row[i] = half[i]
             pivot -= row[i] * row[i]
         row[self.n] = sqrt(max(pivot, self.jitter))
         self.rows[self.n] = row

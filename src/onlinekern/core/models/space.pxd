@@ -25,6 +25,8 @@ cdef class Space(Component):
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil
+    cdef void foresee(self, const double *labels, const Py_ssize_t *order,
+                      Py_ssize_t n) noexcept nogil
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil
     cdef bint keeps_length(self, const Rows *rows, bint wanted) noexcept nogil
     cdef bint observes(self)

@@ -54,6 +54,11 @@ cdef class Space:
         self.first = first
         return OK
 
+    cdef void foresee(self, const double *labels, const Py_ssize_t *order,
+                      Py_ssize_t n) noexcept nogil:
+        """The labels of the n samples of the open block, see `Budget.foresee`."""
+        pass
+
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
         self.missing = b"Space.scores"
         current[0] = NAN
@@ -147,6 +152,10 @@ cdef class KernelSpace(Space):
                      Py_ssize_t n) noexcept nogil:
         """Prepare samples order[first] ... order[first + n - 1]. Returns a status."""
         return self.support.open(rows, order, first, n)
+
+    cdef void foresee(self, const double *labels, const Py_ssize_t *order,
+                      Py_ssize_t n) noexcept nogil:
+        self.budget.foresee(labels, order, n)
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
         """Scores of the present model, and of the one that predicts, at sample i of the block."""
