@@ -60,5 +60,5 @@ cdef class KernelBlock(Block):
     cdef bint is_exact(self, Py_ssize_t i) noexcept nogil
     cdef Status multiply_pairs(self) noexcept nogil
     cdef void multiply_row(self, Py_ssize_t i, char *out) noexcept nogil
-    cdef Status kernel_column(self, Py_ssize_t i, char *out) noexcept nogil
+    cdef Status kernel_column(self, Py_ssize_t i, bint transformed, char *out) noexcept nogil
     cdef void recompute_exact(self, Py_ssize_t i, char *out) noexcept nogil

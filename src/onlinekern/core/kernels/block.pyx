@@ -300,11 +300,11 @@ cdef class KernelBlock(Block):
         """Whether row i is too long for the expanded distance in float32 (see kernels)."""
         return self.itemsize == 4 and self.squares[i] > self.kernel.exact_above
 
-    cdef Status kernel_column(self, Py_ssize_t i, char *out) noexcept nogil:
+    cdef Status kernel_column(self, Py_ssize_t i, bint transformed, char *out) noexcept nogil:
         """out[j] = kappa(x_i, x_j) for the rows j > i of the block, whose panels are made.
 
-        `out` holds n elements in whole panels; the others are overwritten with anything. Returns a
-        status.
+        Without `transformed` it is their product, before the kernel. `out` holds n elements in
+        whole panels; the others are overwritten with anything. Returns a status.
         """
         cdef Py_ssize_t j = i + 1, size = self.itemsize
         self.columns_made += 1
@@ -319,6 +319,8 @@ cdef class KernelBlock(Block):
                    (self.n - j) * size)
         else:
             self.multiply_row(i, out)
+        if not transformed:
+            return OK
         self.kernel.transform(self.ops, out + j * size, OK_PANEL, 1, self.n - j,
                               self.norm_terms + i * size, self.norm_terms + j * size, self.sparse)
         if self.any_exact:

@@ -171,7 +171,7 @@ cdef class SupportSet:
                 or self.row_window.block.open(&self.between.rows, NULL, 0, 1) < 0 \
                 or self.write_row(slot, self.row_window.block, 0) < 0:
             return NO_MEMORY
-        return self.window.refill_column(i, slot, self.norm_terms)
+        return self.window.refill_column(i, slot)
 
     cdef Py_ssize_t add(self, Py_ssize_t i, const double *step) noexcept nogil:
         """Make sample i of the open block a support vector with K coefficients.

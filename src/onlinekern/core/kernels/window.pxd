@@ -11,15 +11,19 @@ cdef class Window:
     cdef Kernel kernel
     cdef char *values         # capacity x ld, a row per coming sample
     cdef char *column         # of the support vector added last
+    cdef const char *norm_terms     # of the support vectors
     cdef Py_ssize_t ld, itemsize
+    cdef Py_ssize_t finished  # rows that hold kernel values; those after them hold products
+    cdef Py_ssize_t columns   # in use, in whole panels
 
     cdef const char *row(self, Py_ssize_t i) noexcept nogil
+    cdef void finish(self, Py_ssize_t n) noexcept nogil
     cdef Status fill(self, Py_ssize_t n, const char *norm_terms, Py_ssize_t spare) noexcept nogil
     cdef Status ask_function(self, Py_ssize_t n, bint pairs) noexcept
-    cdef void fill_panel(self, Py_ssize_t panel, const char *norm_terms) noexcept nogil
+    cdef void multiply(self, Py_ssize_t panel) noexcept nogil
     cdef void fill_exact(self, Py_ssize_t panel) noexcept nogil
-    cdef Status refill_column(self, Py_ssize_t i, Py_ssize_t slot,
-                              const char *norm_terms) noexcept nogil
+    cdef void open_panel(self, Py_ssize_t first) noexcept nogil
+    cdef Status refill_column(self, Py_ssize_t i, Py_ssize_t slot) noexcept nogil
     cdef Status repair_column(self, Py_ssize_t i, Py_ssize_t slot) noexcept nogil
     cdef Status reserve_columns(self, Py_ssize_t columns) noexcept nogil
     cdef void free_values(self) noexcept nogil

@@ -5,6 +5,8 @@ Invariants (what makes look-ahead exact):
    values[i, r] = kappa(x_i, s_r), bit for bit what a window of one sample would hold.
 2. Whoever changes a support vector repairs its column. A free slot keeps its former vector and a
    finite column until it is taken again; its coefficients are 0.
+   A row holds products until it is asked for: `row` makes kernel values of them, which are then in the
+   nearest cache for their score. The same function of the same numbers gives the same bits at any time.
 3. No score is kept. A score is the dot product of a row of values with the coefficients, made when
    the sample's turn comes. So a change of coefficients never touches the window.
 """
@@ -47,7 +49,18 @@ cdef class Window:
 
     cdef const char *row(self, Py_ssize_t i) noexcept nogil:
         """The kernel values of sample i: one number per slot, in whole panels."""
+        if i >= self.finished:
+            self.finish(i + 1)
         return self.values + i * self.ld * self.itemsize
+
+    cdef void finish(self, Py_ssize_t n) noexcept nogil:
+        """Make kernel values of the products in the first n rows."""
+        cdef Py_ssize_t first = self.finished
+        self.kernel.transform(
+            self.block.ops, self.values + first * self.ld * self.itemsize, self.ld, n - first,
+            self.columns, self.block.norm_terms + first * self.itemsize, self.norm_terms,
+            self.block.sparse)
+        self.finished = n
 
     cdef Status fill(self, Py_ssize_t n, const char *norm_terms, Py_ssize_t spare) noexcept nogil:
         """Compute the kernel values of the open block with n support vectors.
@@ -58,13 +71,21 @@ cdef class Window:
         cdef Py_ssize_t p
         if self.reserve_columns(whole_panels(n + spare)) < 0:
             return NO_MEMORY
+        self.norm_terms = norm_terms
+        self.columns = whole_panels(n)
+        self.finished = 0
         if self.kernel.of_rows:
+            self.finished = self.block.n
             with gil:
                 return self.ask_function(n, spare > 0)
         if n > 0 and self.store.needs_panels() and self.block.make_panels() < 0:
             return NO_MEMORY
-        for p in range(whole_panels(n) // OK_PANEL):
-            self.fill_panel(p, norm_terms)
+        for p in range(self.columns // OK_PANEL):
+            self.multiply(p)
+        if self.block.any_exact:
+            self.finish(self.block.n)
+            for p in range(self.columns // OK_PANEL):
+                self.fill_exact(p)
         return OK
 
     cdef Status ask_function(self, Py_ssize_t n, bint pairs) noexcept:
@@ -91,15 +112,10 @@ cdef class Window:
                     (<double *> self.values)[i * self.ld + r] = values[i, r]
         return self.block.take_pairs(values, n) if pairs else OK
 
-    cdef void fill_panel(self, Py_ssize_t panel, const char *norm_terms) noexcept nogil:
-        """Compute the columns of one panel of support vectors."""
-        cdef Py_ssize_t width = OK_PANEL * self.itemsize
-        cdef char *g = self.values + panel * width
-        self.store.product(self.block, panel, self.kernel.accumulate, g, self.ld)
-        self.kernel.transform(self.block.ops, g, self.ld, self.block.n, OK_PANEL,
-                              self.block.norm_terms, norm_terms + panel * width, self.block.sparse)
-        if self.block.any_exact:
-            self.fill_exact(panel)
+    cdef void multiply(self, Py_ssize_t panel) noexcept nogil:
+        """Write the products with one panel of support vectors into the rows."""
+        self.store.product(self.block, panel, self.kernel.accumulate,
+                           self.values + panel * OK_PANEL * self.itemsize, self.ld)
 
     cdef void fill_exact(self, Py_ssize_t panel) noexcept nogil:
         """Recompute the values of rows too long for the expanded distance (see kernels)."""
@@ -116,30 +132,49 @@ cdef class Window:
 
         Returns a status.
         """
-        cdef Py_ssize_t j
-        if i + 1 == self.block.n:
+        cdef Py_ssize_t j, first = i + 1
+        if first == self.block.n:
             return OK
-        if self.block.make_panels() < 0 or self.block.kernel_column(i, self.column) < 0:
+        if slot >= self.columns:
+            self.open_panel(first)
+        if self.finished > first:
+            self.finish(self.block.n)
+        if self.block.make_panels() < 0 \
+                or self.block.kernel_column(i, self.finished > first, self.column) < 0:
             return NO_MEMORY
-        for j in range(i + 1, self.block.n):
+        for j in range(first, self.block.n):
             if self.itemsize == 4:
                 (<float *> self.values)[j * self.ld + slot] = (<float *> self.column)[j]
             else:
                 (<double *> self.values)[j * self.ld + slot] = (<double *> self.column)[j]
         return OK
 
-    cdef Status refill_column(self, Py_ssize_t i, Py_ssize_t slot,
-                              const char *norm_terms) noexcept nogil:
+    cdef void open_panel(self, Py_ssize_t first) noexcept nogil:
+        """Clear the next panel of columns in the rows from `first` on: a kernel of what another
+        window left there might overflow."""
+        cdef Py_ssize_t j
+        for j in range(first, self.block.n):
+            memset(self.values + (j * self.ld + self.columns) * self.itemsize, 0,
+                   OK_PANEL * self.itemsize)
+        self.columns += OK_PANEL
+
+    cdef Status refill_column(self, Py_ssize_t i, Py_ssize_t slot) noexcept nogil:
         """The support vector in `slot` is now a point that is no sample: write its column.
 
         The whole panel is computed again, as in `fill`, so the bits are those of a new window.
         Does nothing after the last sample of the block. Returns a status.
         """
+        cdef Py_ssize_t panel = slot // OK_PANEL
+        cdef Py_ssize_t start = panel * OK_PANEL * self.itemsize
         if i + 1 == self.block.n:
             return OK
         if self.store.needs_panels() and self.block.make_panels() < 0:
             return NO_MEMORY
-        self.fill_panel(slot // OK_PANEL, norm_terms)
+        self.multiply(panel)
+        self.kernel.transform(self.block.ops, self.values + start, self.ld, self.finished, OK_PANEL,
+                              self.block.norm_terms, self.norm_terms + start, self.block.sparse)
+        if self.block.any_exact:
+            self.fill_exact(panel)
         return OK
 
     cdef Status reserve_columns(self, Py_ssize_t columns) noexcept nogil:
