@@ -9,8 +9,8 @@ from scipy import sparse
 
 from onlinekern.core.kernels import cost_model
 
-SUPPORT_ROWS, SAMPLES, AMONG, WIDTHS = (
-    cost_model.WAYS[name] for name in ("support vectors", "samples", "pairs", "length")
+SUPPORT_ROWS, SAMPLES, AMONG, COLUMNS, WIDTHS = (
+    cost_model.WAYS[name] for name in ("support vectors", "samples", "pairs", "columns", "length")
 )
 # Few and many updates, growing and full sets, merged rows, averages, regression.
 LEARNERS = [
@@ -68,7 +68,7 @@ def all_alike(stream, as_layout, equal):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", LEARNERS)
 def test_sparse_samples(name, dtype, all_alike):
-    all_alike(name, "csr", dtype, ways(SUPPORT_ROWS, WIDTHS))
+    all_alike(name, "csr", dtype, ways(SUPPORT_ROWS, COLUMNS, WIDTHS))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -86,7 +86,7 @@ def test_kernels(name, kernel, all_alike):
 
 @pytest.mark.parametrize("name", ["BOGDClassifier", "KernelPAClassifier"])
 def test_absolute_differences(name, all_alike):
-    all_alike(name, "csr", np.float64, ways(SUPPORT_ROWS), kernel="laplacian")
+    all_alike(name, "csr", np.float64, ways(SUPPORT_ROWS, COLUMNS), kernel="laplacian")
     all_alike(name, "dense", np.float64, ways(AMONG, WIDTHS), kernel="laplacian")
 
 

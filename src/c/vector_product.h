@@ -281,16 +281,18 @@ static void NAME(norms)(const void *x_, ptrdiff_t n, double *square, double *abs
         squares += v * v;
         sizes += (NAME(wide))((NAME(wide_bits))v & ~sign);
     }
-    *square = *absolute = 0;
+    double all_squares = 0, all_sizes = 0; /* not *square: that would be stored after every term */
     for (; j < n; j++) {
         double v = x[j];
-        *square += v * v;
-        *absolute += v < 0 ? -v : v;
+        all_squares += v * v;
+        all_sizes += v < 0 ? -v : v;
     }
     for (int v = 0; v < DOT_LANES; v++) {
-        *square += squares[v];
-        *absolute += sizes[v];
+        all_squares += squares[v];
+        all_sizes += sizes[v];
     }
+    *square = all_squares;
+    *absolute = all_sizes;
 }
 
 /* Not finite are the numbers all of whose exponent bits are set. No branch in the loop: the compiler

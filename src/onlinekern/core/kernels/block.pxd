@@ -25,6 +25,7 @@ cdef class Block:
     cdef bint has_panels
     cdef char *panels
     cdef int32_t *local_column        # column -> feature of the panels; -1: in no row
+    cdef const int32_t *place         # the same; NULL: every column is a feature of the panels
     cdef int32_t *used_columns        # the columns that are a feature of the panels
     cdef Py_ssize_t n_numbered        # of them
     cdef Py_ssize_t panel_features, panels_bytes, used_columns_bytes
@@ -40,6 +41,7 @@ cdef class Block:
     cdef Status make_panels(self) noexcept nogil
     cdef char *panel(self, Py_ssize_t index) noexcept nogil
     cdef Status number_columns(self) noexcept nogil
+    cdef Py_ssize_t stored(self) noexcept nogil
     cdef void forget_columns(self) noexcept nogil
     cdef void write_lane(self, Py_ssize_t i, char *lane) noexcept nogil
 

@@ -10,7 +10,8 @@ row i with the panels of the block. Both give the same bits (see vector.h), so r
 on the length of a block.
 
 The panels of sparse rows hold only the columns that occur in the block, which `local_column`
-numbers. Their size follows the stored elements, not the number of features.
+numbers, unless numbering costs more than it saves. Their size follows the stored elements, not the
+number of features.
 """
 from libc.math cimport NAN
 from libc.stdint cimport int32_t
@@ -24,7 +25,9 @@ from onlinekern.core.base.state cimport size_of
 from onlinekern.core.base.vector cimport (
     OK_DOT, OK_PANEL, OK_SQUARED, aligned_resize, grow, ok_sparse_row, ops_for, whole_panels,
 )
-from onlinekern.core.kernels.cost_model cimport pays_to_compress, pays_to_multiply_all
+from onlinekern.core.kernels.cost_model cimport (
+    pays_to_compress, pays_to_multiply_all, pays_to_number,
+)
 from onlinekern.core.kernels.kernels cimport Kernel
 from onlinekern.core.samples.rows cimport Rows, dense_row, is_sparse, sparse_row
 from onlinekern.core.samples.sparse_rows cimport nonzeros, pack, scatter, sparse_distance
@@ -150,7 +153,8 @@ cdef class Block:
         if self.has_panels:
             return OK
         self.panel_features = self.d
-        if self.sparse and self.number_columns() < 0:
+        self.place = NULL
+        if self.sparse and pays_to_number(self.d, self.stored()) and self.number_columns() < 0:
             return NO_MEMORY
         needed = whole_panels(self.n) * max(self.panel_features, 1) * self.itemsize
         fresh = grow(<void **> &self.panels, &self.panels_bytes, needed)
@@ -169,15 +173,15 @@ cdef class Block:
     cdef void write_lane(self, Py_ssize_t i, char *lane) noexcept nogil:
         """Write row i into its lane of a panel."""
         if self.sparse:
-            scatter(lane, <const char *> self.rows[i].values, self.rows[i].columns,
-                    self.local_column, self.rows[i].count, self.itemsize)
+            scatter(lane, <const char *> self.rows[i].values, self.rows[i].columns, self.place,
+                    self.rows[i].count, self.itemsize)
         else:
             scatter(lane, self.dense + i * self.d * self.itemsize, NULL, NULL, self.d,
                     self.itemsize)
 
     cdef Status number_columns(self) noexcept nogil:
         """Number the columns that occur in the block 0, 1, ... . Returns a status."""
-        cdef Py_ssize_t i, j, stored = 0
+        cdef Py_ssize_t i, j
         cdef int32_t column
         self.forget_columns()
         if self.local_column == NULL:
@@ -185,10 +189,8 @@ cdef class Block:
             if self.local_column == NULL:
                 return NO_MEMORY
             memset(self.local_column, 0xff, self.d * sizeof(int32_t))
-        for i in range(self.n):
-            stored += self.rows[i].count
         if grow(<void **> &self.used_columns, &self.used_columns_bytes,
-                stored * <Py_ssize_t> sizeof(int32_t)) < 0:
+                self.stored() * <Py_ssize_t> sizeof(int32_t)) < 0:
             return NO_MEMORY
         self.panel_features = 0
         for i in range(self.n):
@@ -199,7 +201,15 @@ cdef class Block:
                     self.used_columns[self.panel_features] = column
                     self.panel_features += 1
         self.n_numbered = self.panel_features
+        self.place = self.local_column
         return OK
+
+    cdef Py_ssize_t stored(self) noexcept nogil:
+        """The stored elements of all rows, which are sparse."""
+        cdef Py_ssize_t i, stored = 0
+        for i in range(self.n):
+            stored += self.rows[i].count
+        return stored
 
     cdef void forget_columns(self) noexcept nogil:
         """Undo `number_columns`, also where no memory was left for the panels after it.
@@ -346,7 +356,7 @@ cdef class KernelBlock(Block):
         cdef int accumulate = self.kernel.accumulate
         for q in range(i // OK_PANEL, panels):
             if self.sparse:
-                self.ops.sparse[accumulate](&self.rows[i], 1, self.local_column, self.panel(q),
+                self.ops.sparse[accumulate](&self.rows[i], 1, self.place, self.panel(q),
                                             out + q * width, OK_PANEL)
             else:
                 self.ops.dense[accumulate](self.dense + i * self.d * self.itemsize, self.d, 1,

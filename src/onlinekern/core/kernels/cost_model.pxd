@@ -4,4 +4,5 @@ cdef bint kept_sparse(Py_ssize_t d) noexcept nogil
 cdef bint pays_to_compress(Py_ssize_t d, Py_ssize_t n, Py_ssize_t stored,
                            Py_ssize_t panels) noexcept nogil
 cdef bint pays_to_multiply_all(Py_ssize_t d, Py_ssize_t n, Py_ssize_t added) noexcept nogil
+cdef bint pays_to_number(Py_ssize_t d, Py_ssize_t stored) noexcept nogil
 cdef Py_ssize_t best_length(Py_ssize_t n, Py_ssize_t d, Py_ssize_t itemsize) noexcept nogil

@@ -1,11 +1,12 @@
 """The cost model: how the kernel values of a block are computed.
 
-It decides four things:
+It decides five things:
 
 - Support vectors of sparse samples: in dense panels, or kept sparse.
 - Dense samples of a block: as they are, or compressed into sparse rows.
 - Products among the samples of a block: one row when that sample becomes a support vector, or all
   pairs at once.
+- Panels of the sparse samples of a block: of all features, or of those that occur.
 - The length of a block.
 
 Every choice gives the same bits (see vector.h), except for l1 distances, which dense and sparse
@@ -26,6 +27,7 @@ cdef struct Constants:
     Py_ssize_t most_panel_features
     double least_added
     Py_ssize_t least_multiplied
+    double least_stored
     Py_ssize_t block_bytes
     Py_ssize_t least_rows
 
@@ -43,6 +45,9 @@ cdef Constants costs = {
     # reading and writing the products costs more than the products.
     "least_added": 0.6,
     "least_multiplied": 64,
+    # To number the columns of a stored element costs about as much as to clear half a feature of a
+    # panel.
+    "least_stored": 2.0,
     # The kernel values of a block should stay in the level-2 cache until they are used.
     "block_bytes": 3 << 19,
     "least_rows": 16,
@@ -62,6 +67,10 @@ WAYS = {
     "pairs": {
         "one by one": {"least_added": 2.0},
         "all at once": {"least_added": -1.0, "least_multiplied": 0},
+    },
+    "columns": {
+        "all": {"least_stored": 0.0},
+        "numbered": {"least_stored": 1e300},
     },
     "length": {
         "short": {"block_bytes": 0, "least_rows": 3},
@@ -93,6 +102,14 @@ cdef bint pays_to_multiply_all(Py_ssize_t d, Py_ssize_t n, Py_ssize_t added) noe
     the later rows. For sparse rows it never pays: one row alone is as fast as many.
     """
     return d >= costs.least_multiplied and added > n * costs.least_added
+
+
+cdef bint pays_to_number(Py_ssize_t d, Py_ssize_t stored) noexcept nogil:
+    """Whether the panels of sparse rows hold only the columns that occur in them.
+
+    The rows have d features and so many stored elements in all.
+    """
+    return d > costs.most_panel_features or stored < costs.least_stored * d
 
 
 cdef Py_ssize_t best_length(Py_ssize_t n, Py_ssize_t d, Py_ssize_t itemsize) noexcept nogil:

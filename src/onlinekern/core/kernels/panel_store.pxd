@@ -1,4 +1,6 @@
 # Storage of support vectors. May change at minor versions.
+from libc.stdint cimport uint64_t
+
 from onlinekern.core.base.part cimport Component, Status
 from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport ok_vector_ops
@@ -26,5 +28,8 @@ cdef class Store(Component):
 
 cdef class PanelStore(Store):
     cdef char *panels
+    cdef uint64_t *marks      # a bit for each element of a lane; not set: it is 0
+    cdef Py_ssize_t words     # of marks, for a lane
     cdef char *panel(self, Py_ssize_t index) noexcept nogil
+    cdef void write_dense(self, Py_ssize_t slot, const char *values) noexcept nogil
     cdef char *lane(self, Py_ssize_t slot) noexcept nogil

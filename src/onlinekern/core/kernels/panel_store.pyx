@@ -15,7 +15,7 @@ A panel holds OK_PANEL rows, feature by feature; the elements of one row are its
 products has one row per sample and OK_PANEL columns, one per slot of the panel.
 """
 from cython cimport floating
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy
 
@@ -24,28 +24,40 @@ import numpy as np
 from onlinekern.core.base.part cimport NOT_GIVEN, NO_MEMORY, OK, Status
 from onlinekern.core.base.state cimport integer_within, size_of
 from onlinekern.core.base.undo cimport Journal
-from onlinekern.core.base.vector cimport OK_PANEL, OK_SQUARED, ops_for, resize_array
+from onlinekern.core.base.vector cimport OK_PANEL, OK_SQUARED, ok_sparse_row, ops_for, resize_array
 from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.samples.sparse_rows cimport Point
 
+cdef extern from *:
+    int lowest_bit "__builtin_ctzll"(uint64_t bits) noexcept nogil
 
-cdef inline void put_lane(floating *lane, const floating *values, const int32_t *columns,
-                          Py_ssize_t count, Py_ssize_t d) noexcept nogil:
-    """Write one row into a lane of a panel: dense (columns NULL), or `count` elements."""
-    cdef Py_ssize_t j
-    if columns == NULL:
-        for j in range(d):
-            lane[j * OK_PANEL] = values[j]
-        return
-    zero_lane(lane, d)
-    for j in range(count):
-        lane[columns[j] * OK_PANEL] = values[j]
+cdef enum:
+    MARKS = 64      # bits of a word
 
 
-cdef inline void zero_lane(floating *lane, Py_ssize_t d) noexcept nogil:
+cdef inline void put_lane(floating *lane, const floating *values, Py_ssize_t d) noexcept nogil:
+    """Write one dense row into a lane of a panel."""
     cdef Py_ssize_t j
     for j in range(d):
-        lane[j * OK_PANEL] = 0
+        lane[j * OK_PANEL] = values[j]
+
+
+cdef inline void put_elements(floating *lane, uint64_t *marks, const floating *values,
+                              const int32_t *columns, Py_ssize_t count) noexcept nogil:
+    """Write the elements of one sparse row into an empty lane of a panel, and mark them."""
+    cdef Py_ssize_t j
+    for j in range(count):
+        lane[columns[j] * OK_PANEL] = values[j]
+        marks[columns[j] // MARKS] |= <uint64_t> 1 << columns[j] % MARKS
+
+
+cdef inline void zero_lane(floating *lane, uint64_t *marks, Py_ssize_t words) noexcept nogil:
+    """Empty a lane: the elements that are marked."""
+    cdef Py_ssize_t word
+    for word in range(words):
+        while marks[word]:
+            lane[(word * MARKS + lowest_bit(marks[word])) * OK_PANEL] = 0
+            marks[word] &= marks[word] - 1
 
 
 cdef inline void get_lane(const floating *lane, floating *values, Py_ssize_t d) noexcept nogil:
@@ -139,10 +151,18 @@ cdef class Store:
 
 
 cdef class PanelStore(Store):
-    """Support vectors in dense feature-major panels."""
+    """Support vectors in dense feature-major panels.
+
+    The elements of a lane are a cache line apart. A bit for each marks those that may not be 0, so
+    that a sparse row takes the place of another at the cost of their stored elements.
+    """
+
+    def __cinit__(self, *_):
+        self.words = (self.d + MARKS - 1) // MARKS
 
     def __dealloc__(self):
         free(self.panels)
+        free(self.marks)
 
     cdef char *panel(self, Py_ssize_t index) noexcept nogil:
         return self.panels + index * self.d * OK_PANEL * self.itemsize
@@ -152,30 +172,48 @@ cdef class PanelStore(Store):
 
     cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil:
         cdef Py_ssize_t row_bytes = self.d * self.itemsize
-        cdef char *fresh
+        cdef Py_ssize_t mark_bytes = self.words * <Py_ssize_t> sizeof(uint64_t)
+        cdef void *fresh
         if capacity <= self.capacity:
             return OK
-        fresh = <char *> resize_array(self.panels, self.capacity * row_bytes, capacity, row_bytes)
+        fresh = resize_array(self.marks, self.capacity * mark_bytes, capacity, mark_bytes)
         if fresh == NULL:
             return NO_MEMORY
-        self.panels = fresh
+        self.marks = <uint64_t *> fresh
+        fresh = resize_array(self.panels, self.capacity * row_bytes, capacity, row_bytes)
+        if fresh == NULL:
+            return NO_MEMORY
+        self.panels = <char *> fresh
         self.capacity = capacity
         return OK
 
     cdef Status write(self, Py_ssize_t slot, Block block, Py_ssize_t i) noexcept nogil:
-        cdef char *lane = self.lane(slot)
-        cdef const void *values = block.dense + i * self.d * self.itemsize
-        cdef const int32_t *columns = NULL
-        cdef Py_ssize_t count = self.d
-        if block.sparse:
-            values = block.rows[i].values
-            columns = block.rows[i].columns
-            count = block.rows[i].count
+        cdef uint64_t *marks = self.marks + slot * self.words
+        cdef const ok_sparse_row *row = &block.rows[i]
+        if not block.sparse:
+            self.write_dense(slot, block.dense + i * self.d * self.itemsize)
+            return OK
+        self.clear(slot)
         if self.itemsize == 4:
-            put_lane(<float *> lane, <const float *> values, columns, count, self.d)
+            put_elements(<float *> self.lane(slot), marks, <const float *> row.values,
+                         row.columns, row.count)
         else:
-            put_lane(<double *> lane, <const double *> values, columns, count, self.d)
+            put_elements(<double *> self.lane(slot), marks, <const double *> row.values,
+                         row.columns, row.count)
         return OK
+
+    cdef void write_dense(self, Py_ssize_t slot, const char *values) noexcept nogil:
+        """Write d elements into `slot`."""
+        cdef Py_ssize_t word
+        cdef uint64_t *marks = self.marks + slot * self.words
+        if self.itemsize == 4:
+            put_lane(<float *> self.lane(slot), <const float *> values, self.d)
+        else:
+            put_lane(<double *> self.lane(slot), <const double *> values, self.d)
+        for word in range(self.words):
+            marks[word] = ~<uint64_t> 0
+        if self.d % MARKS:
+            marks[self.words - 1] = (<uint64_t> 1 << self.d % MARKS) - 1
 
     cdef Status read(self, Py_ssize_t slot, Point point) noexcept nogil:
         cdef char *values = point.dense_values()
@@ -188,10 +226,11 @@ cdef class PanelStore(Store):
         return point.finish_dense()
 
     cdef void clear(self, Py_ssize_t slot) noexcept nogil:
+        cdef uint64_t *marks = self.marks + slot * self.words
         if self.itemsize == 4:
-            zero_lane(<float *> self.lane(slot), self.d)
+            zero_lane(<float *> self.lane(slot), marks, self.words)
         else:
-            zero_lane(<double *> self.lane(slot), self.d)
+            zero_lane(<double *> self.lane(slot), marks, self.words)
 
     cdef Status keep(self, Py_ssize_t slot) noexcept nogil:
         cdef char *row
@@ -208,13 +247,8 @@ cdef class PanelStore(Store):
 
     cdef void rollback(self) noexcept nogil:
         cdef Py_ssize_t r
-        cdef char *lane
         for r in range(self.journal.count):
-            lane = self.lane(self.journal.numbers[r])
-            if self.itemsize == 4:
-                put_lane(<float *> lane, <float *> self.journal.copy(r), NULL, self.d, self.d)
-            else:
-                put_lane(<double *> lane, <double *> self.journal.copy(r), NULL, self.d, self.d)
+            self.write_dense(self.journal.numbers[r], self.journal.copy(r))
 
     cdef void product(self, Block block, Py_ssize_t panel, int accumulate, char *g,
                       Py_ssize_t ld) noexcept nogil:
@@ -234,7 +268,7 @@ cdef class PanelStore(Store):
                                        OK_PANEL)
 
     def nbytes(self, Py_ssize_t n):
-        return self.capacity * self.d * self.itemsize
+        return self.capacity * (self.d * self.itemsize + self.words * sizeof(uint64_t))
 
     def get_rows(self, Py_ssize_t n):
         """The first `n` rows, of those there is room for, as an ndarray of shape (n, d)."""

@@ -106,7 +106,7 @@ cdef class SparseStore(Store):
                       Py_ssize_t ld) noexcept nogil:
         cdef Py_ssize_t q, n
         for q in range((block.n + OK_PANEL - 1) // OK_PANEL):
-            self.ops.sparse[accumulate](self.rows + panel * OK_PANEL, OK_PANEL, block.local_column,
+            self.ops.sparse[accumulate](self.rows + panel * OK_PANEL, OK_PANEL, block.place,
                                         block.panel(q), block.scratch, OK_PANEL)
             n = min(OK_PANEL, block.n - q * OK_PANEL)
             self.ops.transpose(block.scratch, n, g + q * OK_PANEL * ld * self.itemsize, ld)

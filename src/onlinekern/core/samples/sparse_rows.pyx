@@ -22,6 +22,9 @@ cdef inline void scatter_row(floating *lane, const floating *values, const int32
     if columns == NULL:
         for j in range(count):
             lane[j * OK_PANEL] = values[j]
+    elif place == NULL:
+        for j in range(count):
+            lane[columns[j] * OK_PANEL] = values[j]
     else:
         for j in range(count):
             lane[place[columns[j]] * OK_PANEL] = values[j]
@@ -29,7 +32,10 @@ cdef inline void scatter_row(floating *lane, const floating *values, const int32
 
 cdef void scatter(char *lane, const char *values, const int32_t *columns, const int32_t *place,
                   Py_ssize_t count, Py_ssize_t itemsize) noexcept nogil:
-    """Write a row into its lane: element j at feature place[columns[j]] (columns NULL: at j)."""
+    """Write a row into its lane: element j at feature place[columns[j]].
+
+    With NULL for `place` it is columns[j], with NULL for `columns` j.
+    """
     if itemsize == 4:
         scatter_row(<float *> lane, <const float *> values, columns, place, count)
     else:
