@@ -162,7 +162,6 @@ cdef class HashedFourier(FourierMap):
             self.multiply(block, i, row)
             # The last panel has more rows of the table than there are frequencies.
             memset(row + self.n_components * self.itemsize, 0, end * self.itemsize)
-        block.ops.cosine_sine(z, self.length, block.n, self.n_components, self.sine, self.factor)
 
     cdef void multiply(self, Block block, Py_ssize_t i, char *z) noexcept nogil:
         """z = products of row i with all frequencies, in whole panels.

@@ -14,7 +14,9 @@ cdef class FeatureMap(Component):
     cdef readonly Py_ssize_t length        # of a row of features, in whole panels
     cdef readonly Py_ssize_t constant      # position of the constant 1 in a row; -1: none
     cdef Py_ssize_t scratch_bytes          # that `fill` needs beside the features
+    cdef bint by_rows                      # whether `fill` leaves the rows to `finish_row`
     cdef void fill(self, Block block, char *z, char *scratch) noexcept nogil
+    cdef void finish_row(self, char *z) noexcept nogil
     cdef double square(self, const char *z) noexcept nogil
     cdef Py_ssize_t work(self) noexcept nogil
     cdef void copy(self, const char *z, char *out) noexcept nogil
@@ -45,8 +47,10 @@ cdef class FeatureBlock:
     cdef char *scratch
     cdef Py_ssize_t row_bytes
     cdef readonly Py_ssize_t capacity
+    cdef Py_ssize_t finished               # rows that hold features
     cdef void fill(self, Block block) noexcept nogil
     cdef const char *row(self, Py_ssize_t i) noexcept nogil
+    cdef const char *rows(self, Py_ssize_t n) noexcept nogil
 
 
 cdef class FeatureWindow:

@@ -39,7 +39,7 @@ cdef PanelStore panels_of(object rows, object dtype):
 
 
 cdef class FeatureMap(Component):
-    """Base of the maps; a subclass defines `fill`."""
+    """Base of the maps; a subclass defines `fill`, and `finish_row` if it sets `by_rows`."""
 
     abstract = True
 
@@ -52,6 +52,10 @@ cdef class FeatureMap(Component):
         `scratch` holds `scratch_bytes` and belongs to the caller, like z.
         """
         self.missing = b"FeatureMap.fill"
+
+    cdef void finish_row(self, char *z) noexcept nogil:
+        """Make features of what `fill` left in a row. Called once for a row, when it is needed."""
+        pass
 
     cdef double square(self, const char *z) noexcept nogil:
         """||z||^2 of a row of features."""
@@ -152,7 +156,7 @@ cdef class FourierMap(FeatureMap):
     With omega drawn from the spectral measure of a kernel, the expectation of z(x) . z(s) is the
     kernel (Rahimi and Recht 2007). For the Gaussian exp(-gamma ||x - s||^2) it is N(0, 2 gamma I).
 
-    A subclass calls `lay_out` once d and itemsize are known, and multiplies in `fill`.
+    A subclass calls `lay_out` once d and itemsize are known, and only multiplies in `fill`.
     """
 
     abstract = True
@@ -162,8 +166,9 @@ cdef class FourierMap(FeatureMap):
         self.n_components = integer_within("n_components", n_components, 1, MOST_FREQUENCIES)
         self.n_features = 2 * n_components
         self.factor = 1 / sqrt(<double> n_components)
-        # Cosines come first. The products of a last panel that is not full overwrite some sines,
-        # which are therefore written later.
+        self.by_rows = True
+        # Cosines come first. The products of a last panel that is not full may reach into the sines,
+        # which are written later.
         self.sine = (n_components + 15) // 16 * 16
         self.length = whole_panels(2 * self.sine)
         if constant:
@@ -184,6 +189,10 @@ cdef class FourierMap(FeatureMap):
         cdef Py_ssize_t half = self.n_components * self.itemsize
         memcpy(out, z, half)
         memcpy(out + half, z + self.sine * self.itemsize, half)
+
+    cdef void finish_row(self, char *z) noexcept nogil:
+        ops_for(self.itemsize).cosine_sine(z, self.length, 1, self.n_components, self.sine,
+                                           self.factor)
 
     def __eq__(self, other):
         if type(self) is not type(other):
@@ -222,14 +231,10 @@ cdef class RandomFourier(FourierMap):
         return self.panels.get_rows(self.n_components)
 
     cdef void fill(self, Block block, char *z, char *scratch) noexcept nogil:
-        cdef Py_ssize_t p, count
-        cdef char *panel
-        # The last panel may overwrite sines of the first ones, so it comes first.
-        for p in range(whole_panels(self.n_components) // OK_PANEL - 1, -1, -1):
-            panel = z + p * OK_PANEL * self.itemsize
-            count = min(OK_PANEL, self.n_components - p * OK_PANEL)
-            self.panels.product(block, p, OK_DOT, panel, self.length)
-            block.ops.cosine_sine(panel, self.length, block.n, count, self.sine, self.factor)
+        """Products only: the panels stay in the cache for them, and a row for its waves and score."""
+        cdef Py_ssize_t p
+        for p in range(whole_panels(self.n_components) // OK_PANEL):
+            self.panels.product(block, p, OK_DOT, z + p * OK_PANEL * self.itemsize, self.length)
 
 
 cdef class FeatureBlock:
@@ -247,7 +252,7 @@ cdef class FeatureBlock:
     def __cinit__(self, FeatureMap map not None, Py_ssize_t capacity):
         cdef Py_ssize_t i
         self.map = map
-        self.capacity = capacity
+        self.capacity = self.finished = capacity
         self.row_bytes = map.length * map.itemsize
         self.values = <char *> resize_array(NULL, 0, capacity, self.row_bytes)
         self.scratch = <char *> aligned_resize(NULL, 0, map.scratch_bytes)
@@ -264,12 +269,22 @@ cdef class FeatureBlock:
         free(self.scratch)
 
     cdef void fill(self, Block block) noexcept nogil:
-        """Compute the features of the rows of an open block."""
+        """Take the rows of an open block, whose features `row` gives."""
         self.map.fill(block, self.values, self.scratch)
+        self.finished = 0 if self.map.by_rows else self.capacity
 
     cdef const char *row(self, Py_ssize_t i) noexcept nogil:
         """The features of row i."""
+        while self.finished <= i:
+            self.map.finish_row(self.values + self.finished * self.row_bytes)
+            self.finished += 1
         return self.values + i * self.row_bytes
+
+    cdef const char *rows(self, Py_ssize_t n) noexcept nogil:
+        """The features of the first n rows, in one matrix."""
+        if n > 0:
+            self.row(n - 1)
+        return self.values
 
 
 cdef class FeatureWindow:

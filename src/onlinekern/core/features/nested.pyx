@@ -170,7 +170,7 @@ cdef class NestedNystroem(FeatureMap):
         cdef Py_ssize_t p, n = self.landmarks.n
         for p in range(whole_panels(n) // OK_PANEL):
             self.ops.dense[OK_DOT](
-                window.values, window.ld, window.block.n, min(n, (p + 1) * OK_PANEL),
+                window.all_rows(), window.ld, window.block.n, min(n, (p + 1) * OK_PANEL),
                 self.panel(p), z + p * OK_PANEL * self.itemsize, self.length)
 
     cdef Status consider(self, FeatureWindow window, Py_ssize_t i, bint entered) noexcept nogil:
@@ -225,9 +225,11 @@ cdef class NestedNystroem(FeatureMap):
         cdef Py_ssize_t later = window.window.block.n - i - 1
         cdef char *place = window.features.values + (i * self.length + n - 1) * self.itemsize
         window.filled = max(window.filled, whole_panels(n))
+        cdef const char *values = window.window.all_rows()
         if later > 0:
-            self.ops.dense[OK_DOT](window.window.row(i + 1), window.window.ld, later, n,
-                                   self.panel(p), window.column, OK_PANEL)
+            self.ops.dense[OK_DOT](values + (i + 1) * window.window.ld * self.itemsize,
+                                   window.window.ld, later, n, self.panel(p), window.column,
+                                   OK_PANEL)
         if self.itemsize == 4:
             (<float *> place)[0] = <float> delta
             for j in range(later):

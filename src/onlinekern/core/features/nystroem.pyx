@@ -192,10 +192,9 @@ cdef class Nystroem(FeatureMap):
     cdef void project(self, Window window, char *z) noexcept nogil:
         """z (n x length) = features of the rows of a filled window."""
         cdef Py_ssize_t p
-        window.finish(window.block.n)
         for p in range(self.length // OK_PANEL):
             window.block.ops.dense[OK_DOT](
-                window.values, window.ld, window.block.n, self.landmarks.n, self.panels.panel(p),
+                window.all_rows(), window.ld, window.block.n, self.landmarks.n, self.panels.panel(p),
                 z + p * OK_PANEL * self.itemsize, self.length)
 
 

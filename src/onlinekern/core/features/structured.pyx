@@ -97,7 +97,6 @@ cdef class StructuredFourier(FourierMap):
         cdef Py_ssize_t i
         for i in range(block.n):
             self.multiply(block, i, z + i * self.length * self.itemsize, scratch)
-        block.ops.cosine_sine(z, self.length, block.n, self.n_components, self.sine, self.factor)
 
     cdef void multiply(self, Block block, Py_ssize_t i, char *z, char *work) noexcept nogil:
         """z = products of row i with all frequencies; `work` is a block of them."""

@@ -9,7 +9,7 @@ cdef class Window:
     cdef readonly KernelBlock block
     cdef Store store
     cdef Kernel kernel
-    cdef char *values         # capacity x ld, a row per coming sample
+    cdef char *values         # capacity x ld, a row per coming sample: see `row`, `all_rows`
     cdef char *column         # of the support vector added last
     cdef const char *norm_terms     # of the support vectors
     cdef Py_ssize_t ld, itemsize
@@ -17,6 +17,7 @@ cdef class Window:
     cdef Py_ssize_t columns   # in use, in whole panels
 
     cdef const char *row(self, Py_ssize_t i) noexcept nogil
+    cdef const char *all_rows(self) noexcept nogil
     cdef void finish(self, Py_ssize_t n) noexcept nogil
     cdef Status fill(self, Py_ssize_t n, const char *norm_terms, Py_ssize_t spare) noexcept nogil
     cdef Status ask_function(self, Py_ssize_t n, bint pairs) noexcept

@@ -53,6 +53,12 @@ cdef class Window:
             self.finish(i + 1)
         return self.values + i * self.ld * self.itemsize
 
+    cdef const char *all_rows(self) noexcept nogil:
+        """The kernel values of all samples of the block, of leading dimension `ld`."""
+        if self.finished < self.block.n:
+            self.finish(self.block.n)
+        return self.values
+
     cdef void finish(self, Py_ssize_t n) noexcept nogil:
         """Make kernel values of the products in the first n rows."""
         cdef Py_ssize_t first = self.finished
@@ -83,7 +89,7 @@ cdef class Window:
         for p in range(self.columns // OK_PANEL):
             self.multiply(p)
         if self.block.any_exact:
-            self.finish(self.block.n)
+            self.all_rows()
             for p in range(self.columns // OK_PANEL):
                 self.fill_exact(p)
         return OK
@@ -138,7 +144,7 @@ cdef class Window:
         if slot >= self.columns:
             self.open_panel(first)
         if self.finished > first:
-            self.finish(self.block.n)
+            self.all_rows()
         if self.block.make_panels() < 0 \
                 or self.block.kernel_column(i, self.finished > first, self.column) < 0:
             return NO_MEMORY

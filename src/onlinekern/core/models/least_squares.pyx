@@ -102,7 +102,7 @@ cdef class LeastSquaresSpace(Space):
         """The features of an open window, those of samples first ... n - 1 in double if need be."""
         cdef Py_ssize_t i, length = self.map.length
         if not self.is_wide():
-            return window.features.values
+            return window.features.rows(n)
         for i in range(first, n):
             memset(widened + i * length, 0, length * sizeof(double))
             window.block.ops.add(window.features.row(i), 1, widened + i * length, length)
