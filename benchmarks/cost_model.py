@@ -133,6 +133,23 @@ def main():
             shares=(0.1, 0.2, 0.4, 0.6, 1.0),
             as_sparse=False,
         )
+        table(
+            "Sparse samples: panels of a block with all columns, or with those that occur",
+            WAYS["columns"],
+            [(128, 14), (500, 14), (1_000, 14), (1_000, 50)],
+            options,
+            budgets=(100, 1_000),
+            as_sparse=True,
+            skewed=True,
+        )
+        table(
+            "Rows of kernel values: scored in strips of a panel, or whole",
+            WAYS["strips"],
+            [(8, 8), (128, 14)],
+            options,
+            budgets=(1_000, 5_000),
+            as_sparse=True,
+        )
 
 
 if __name__ == "__main__":

@@ -9,8 +9,9 @@ from scipy import sparse
 
 from onlinekern.core.kernels import cost_model
 
-SUPPORT_ROWS, SAMPLES, AMONG, COLUMNS, WIDTHS = (
-    cost_model.WAYS[name] for name in ("support vectors", "samples", "pairs", "columns", "length")
+SUPPORT_ROWS, SAMPLES, AMONG, COLUMNS, WIDTHS, STRIPS = (
+    cost_model.WAYS[name]
+    for name in ("support vectors", "samples", "pairs", "columns", "length", "strips")
 )
 # Few and many updates, growing and full sets, merged rows, averages, regression.
 LEARNERS = [
@@ -75,6 +76,26 @@ def test_sparse_samples(name, dtype, all_alike):
 @pytest.mark.parametrize("name", LEARNERS)
 def test_dense_samples(name, dtype, all_alike):
     all_alike(name, "dense", dtype, ways(SAMPLES, AMONG, WIDTHS))
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("task", ["binary", "multi-class"])
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+def test_rows_of_many_strips(layout, task, dtype, kernel, average, stream, as_layout, equal):
+    X, y = stream(task, n=300)
+    X = as_layout(X, layout, dtype)
+    found = []
+    for way in ways(STRIPS, SUPPORT_ROWS):
+        with cost_model.overridden(**way):
+            model = build("KernelOGDClassifier", kernel=kernel, average=average)
+            predictions = learn(model, X[:220], y[:220], [90, 91, 200])[0]
+            assert model.n_support_ > 128  # three panels
+            found.append((predictions, model.decision_function(X), model.dual_coef_))
+    for other in found[1:]:
+        for one, two in zip(found[0], other, strict=True):
+            equal(two, one)
 
 
 @pytest.mark.parametrize("kernel", DOT_KERNELS)

@@ -227,17 +227,11 @@ INLINE NAME(wide) NAME(coefficients)(const double *p)
     return v;
 }
 
-INLINE void NAME(dots)(const int count, const void *g_, const double *const *a, ptrdiff_t n,
-                       double *sums)
+/* sum[k][l] += the terms of lane l, of DOT_STEP lanes in DOT_VECTORS registers. */
+INLINE void NAME(add_terms)(const int count, const void *g_, const double *const *a, ptrdiff_t n,
+                            NAME(wide) (*sum)[DOT_VECTORS])
 {
     const REAL *g = g_;
-    NAME(wide) sum[2][DOT_VECTORS];
-    UNROLL
-    for (int k = 0; k < count; k++) {
-        UNROLL
-        for (int v = 0; v < DOT_VECTORS; v++)
-            sum[k][v] = (NAME(wide)){0};
-    }
     for (ptrdiff_t j = 0; j < n; j += DOT_STEP) {
         UNROLL
         for (int v = 0; v < DOT_VECTORS; v++) {
@@ -247,14 +241,46 @@ INLINE void NAME(dots)(const int count, const void *g_, const double *const *a, 
                 sum[k][v] += x * NAME(coefficients)(a[k] + j + v * DOT_LANES);
         }
     }
+}
+
+INLINE double NAME(total)(const NAME(wide) *sum)
+{
+    NAME(wide) whole = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    double parts[DOT_LANES], total = 0;
+    memcpy(parts, &whole, sizeof parts);
+    for (int v = 0; v < DOT_LANES; v++)
+        total += parts[v];
+    return total;
+}
+
+INLINE void NAME(dots)(const int count, const void *g, const double *const *a, ptrdiff_t n,
+                       double *sums)
+{
+    NAME(wide) sum[2][DOT_VECTORS];
+    UNROLL
     for (int k = 0; k < count; k++) {
-        NAME(wide) whole = (sum[k][0] + sum[k][1]) + (sum[k][2] + sum[k][3]);
-        double parts[DOT_LANES], total = 0;
-        memcpy(parts, &whole, sizeof parts);
-        for (int v = 0; v < DOT_LANES; v++)
-            total += parts[v];
-        sums[k] = total;
+        UNROLL
+        for (int v = 0; v < DOT_VECTORS; v++)
+            sum[k][v] = (NAME(wide)){0};
     }
+    NAME(add_terms)(count, g, a, n, sum);
+    for (int k = 0; k < count; k++)
+        sums[k] = NAME(total)(sum[k]);
+}
+
+static void NAME(add_dot)(const void *g, const double *a, ptrdiff_t n, double *sums)
+{
+    NAME(wide) sum[1][DOT_VECTORS];
+    memcpy(sum, sums, sizeof sum);
+    NAME(add_terms)(1, g, &a, n, sum);
+    memcpy(sums, sum, sizeof sum);
+}
+
+static double NAME(finish_dot)(const double *sums)
+{
+    NAME(wide) sum[DOT_VECTORS];
+    memcpy(sum, sums, sizeof sum);
+    return NAME(total)(sum);
 }
 
 static double NAME(dot)(const void *g, const double *a, ptrdiff_t n)

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #define OK_PANEL 64
+#define OK_SUMS 32 /* of an unfinished dot */
 
 /* How two rows are accumulated into one number. */
 enum ok_accumulate {
@@ -95,6 +96,10 @@ typedef struct {
     /* x <- H x for the Hadamard matrix of n rows, H[i, j] = -1 to the number of bits that i and j
      * both have; n is a power of 2 and at least 16. */
     void (*hadamard)(void *x, ptrdiff_t n);
+    /* A dot in pieces, which add up to the bits of `dot`: OK_SUMS sums, 0 at first, to which each
+     * piece adds its terms in turn; n is a multiple of OK_PANEL. */
+    void (*add_dot)(const void *g, const double *a, ptrdiff_t n, double *sums);
+    double (*finish_dot)(const double *sums);
 } ok_vector_ops;
 
 typedef struct {

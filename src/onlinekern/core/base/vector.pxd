@@ -4,6 +4,7 @@ from libc.stdint cimport int32_t
 
 cdef extern from "onlinekern/vector.h" nogil:
     const Py_ssize_t OK_PANEL
+    const Py_ssize_t OK_SUMS
     const int OK_DOT
     const int OK_SQUARED
     const int OK_ABSOLUTE
@@ -51,6 +52,8 @@ cdef extern from "onlinekern/vector.h" nogil:
         void (*standardise)(const void *x, const double *mean, const double *variance,
                             double limit, void *out, Py_ssize_t n) noexcept nogil
         void (*hadamard)(void *x, Py_ssize_t n) noexcept nogil
+        void (*add_dot)(const void *g, const double *a, Py_ssize_t n, double *sums) noexcept nogil
+        double (*finish_dot)(const double *sums) noexcept nogil
 
     ctypedef struct ok_vector_table:
         const char *name

@@ -22,6 +22,12 @@ cdef class Coefficients:
 
     cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil
     cdef void scores(self, const char *g, double *current, double *averaged) noexcept nogil
+    cdef void scale_score(self, Py_ssize_t k, const double *sums, double *current,
+                          double *averaged) noexcept nogil
+    cdef void add_scores(self, const char *g, Py_ssize_t first, Py_ssize_t n,
+                         double *sums) noexcept nogil
+    cdef void finish_scores(self, const double *sums, double *current,
+                            double *averaged) noexcept nogil
     cdef Status assign(self, Py_ssize_t slot, const double *step) noexcept nogil
     cdef Status add_at(self, Py_ssize_t slot, const double *step) noexcept nogil
     cdef Status reserve_features(self, Py_ssize_t length) noexcept nogil

@@ -24,7 +24,9 @@ from onlinekern.core.base.state cimport (
     positive_number,
 )
 from onlinekern.core.base.undo cimport Journal
-from onlinekern.core.base.vector cimport OK_PANEL, ok_vector_ops, ops_for, resize_array
+from onlinekern.core.base.vector cimport (
+    OK_SUMS, ok_vector_ops, ops_for, resize_array, whole_panels,
+)
 
 # The score of the average is a difference of numbers that are larger than it by a factor of up to
 # 1 / scale. Its relative error is therefore about 2^-53 / scale.
@@ -87,17 +89,45 @@ cdef class Coefficients:
         coefficients are not averaged), n_outputs numbers each; the two may be the same memory,
         which then holds the average.
         """
-        cdef Py_ssize_t k, length = (self.n + OK_PANEL - 1) // OK_PANEL * OK_PANEL
+        cdef Py_ssize_t k, length = whole_panels(self.n)
         cdef double[2] sums
         for k in range(self.n_outputs):
             if self.averaged:
                 self.ops.dot2(g, self.values + k * self.capacity,
                               self.companions + k * self.capacity, length, sums)
-                current[k] = self.average.scale * sums[0]
-                averaged[k] = averaged_score(&self.average, sums[0], sums[1])
             else:
                 sums[0] = self.ops.dot(g, self.values + k * self.capacity, length)
-                current[k] = averaged[k] = self.average.scale * sums[0]
+            self.scale_score(k, sums, current, averaged)
+
+    cdef void scale_score(self, Py_ssize_t k, const double *sums, double *current,
+                          double *averaged) noexcept nogil:
+        """The scores of output k from the dots with its values and, if averaged, companions."""
+        current[k] = self.average.scale * sums[0]
+        averaged[k] = (averaged_score(&self.average, sums[0], sums[1]) if self.averaged
+                       else current[k])
+
+    cdef void add_scores(self, const char *g, Py_ssize_t first, Py_ssize_t n,
+                         double *sums) noexcept nogil:
+        """Add the part of n rows, from `first` on, to the scores of a sample.
+
+        g are its kernel values with them. Whole panels, one after another, and `finish_scores`
+        give the bits of `scores`. `sums` are OK_SUMS numbers for each of `n_vectors`, 0 at first.
+        """
+        cdef Py_ssize_t j
+        n = min(n, whole_panels(self.n) - first)
+        for j in range(self.n_vectors() if n > 0 else 0):
+            self.ops.add_dot(g, self.values + j * self.capacity + first, n, sums + j * OK_SUMS)
+
+    cdef void finish_scores(self, const double *sums, double *current,
+                            double *averaged) noexcept nogil:
+        """The scores of a sample whose rows were all added up, as `scores` gives them."""
+        cdef Py_ssize_t k
+        cdef double[2] pair
+        for k in range(self.n_outputs):
+            pair[0] = self.ops.finish_dot(sums + k * OK_SUMS)
+            if self.averaged:
+                pair[1] = self.ops.finish_dot(sums + (self.n_outputs + k) * OK_SUMS)
+            self.scale_score(k, pair, current, averaged)
 
     cdef Status assign(self, Py_ssize_t slot, const double *step) noexcept nogil:
         """Give the row in a slot its K coefficients; there is room. Returns a status.

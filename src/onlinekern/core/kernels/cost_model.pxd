@@ -6,3 +6,4 @@ cdef bint pays_to_compress(Py_ssize_t d, Py_ssize_t n, Py_ssize_t stored,
 cdef bint pays_to_multiply_all(Py_ssize_t d, Py_ssize_t n, Py_ssize_t added) noexcept nogil
 cdef bint pays_to_number(Py_ssize_t d, Py_ssize_t stored) noexcept nogil
 cdef Py_ssize_t best_length(Py_ssize_t n, Py_ssize_t d, Py_ssize_t itemsize) noexcept nogil
+cdef Py_ssize_t strip_length(Py_ssize_t itemsize) noexcept nogil

@@ -1,6 +1,6 @@
 """The cost model: how the kernel values of a block are computed.
 
-It decides five things:
+It decides six things:
 
 - Support vectors of sparse samples: in dense panels, or kept sparse.
 - Dense samples of a block: as they are, or compressed into sparse rows.
@@ -8,6 +8,7 @@ It decides five things:
   pairs at once.
 - Panels of the sparse samples of a block: of all features, or of those that occur.
 - The length of a block.
+- The length of the strips in which a long row of kernel values is scored.
 
 Every choice gives the same bits (see vector.h), except for l1 distances, which dense and sparse
 rows sum in different orders. So a choice only affects speed.
@@ -30,6 +31,7 @@ cdef struct Constants:
     double least_stored
     Py_ssize_t block_bytes
     Py_ssize_t least_rows
+    Py_ssize_t strip_bytes
 
 cdef Constants costs = {
     # Unit: one element of a dense row times one panel. Cost of a stored element of a sparse row,
@@ -51,6 +53,9 @@ cdef Constants costs = {
     # The kernel values of a block should stay in the level-2 cache until they are used.
     "block_bytes": 3 << 19,
     "least_rows": 16,
+    # A strip of kernel values should stay in the level-1 cache, with the coefficients in double
+    # beside it, from its products to its score.
+    "strip_bytes": 8192,
 }
 
 cdef Py_ssize_t FOREVER = 1 << 60
@@ -75,6 +80,10 @@ WAYS = {
     "length": {
         "short": {"block_bytes": 0, "least_rows": 3},
         "long": {"block_bytes": FOREVER},
+    },
+    "strips": {
+        "short": {"strip_bytes": 0},
+        "whole rows": {"strip_bytes": FOREVER},
     },
 }
 
@@ -123,6 +132,11 @@ cdef Py_ssize_t best_length(Py_ssize_t n, Py_ssize_t d, Py_ssize_t itemsize) noe
     cdef Py_ssize_t length = costs.block_bytes // ((n + OK_PANEL) * itemsize)
     length = max(costs.least_rows, min(OK_PANEL, length))
     return OK_PANEL if length * (2 + d / 64.0) < d else length
+
+
+cdef Py_ssize_t strip_length(Py_ssize_t itemsize) noexcept nogil:
+    """How many kernel values of a sample are scored together, in whole panels."""
+    return max(costs.strip_bytes // itemsize // OK_PANEL, 1) * OK_PANEL
 
 
 def constants():

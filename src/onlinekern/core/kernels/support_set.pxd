@@ -67,6 +67,10 @@ cdef class SupportSet:
     cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil
+    cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil
+    cdef bint scored_in_strips(self) noexcept nogil
+    cdef Status score(self, Window window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
+                      double *out) noexcept nogil
     cdef Status fill_window(self, Window window, const Rows *rows, const Py_ssize_t *order,
                             Py_ssize_t first, Py_ssize_t n) noexcept nogil
     cdef int prepare_kernel_rows(self) except -1

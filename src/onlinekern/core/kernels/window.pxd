@@ -15,13 +15,22 @@ cdef class Window:
     cdef Py_ssize_t ld, itemsize
     cdef Py_ssize_t finished  # rows that hold kernel values; those after them hold products
     cdef Py_ssize_t columns   # in use, in whole panels
+    cdef Py_ssize_t strip     # columns that are scored together
+    cdef double *sums         # unfinished dots, see Coefficients.add_scores
+    cdef Py_ssize_t sums_bytes
 
     cdef const char *row(self, Py_ssize_t i) noexcept nogil
     cdef const char *all_rows(self) noexcept nogil
     cdef void finish(self, Py_ssize_t n) noexcept nogil
     cdef Status fill(self, Py_ssize_t n, const char *norm_terms, Py_ssize_t spare) noexcept nogil
     cdef Status ask_function(self, Py_ssize_t n, bint pairs) noexcept
-    cdef void multiply(self, Py_ssize_t panel) noexcept nogil
+    cdef void multiply(self, Py_ssize_t panel, Py_ssize_t place) noexcept nogil
+    cdef void apply_kernel(self, Py_ssize_t i, Py_ssize_t n, Py_ssize_t column, Py_ssize_t slot,
+                           Py_ssize_t m) noexcept nogil
+    cdef Status reserve_sums(self, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil
+    cdef void clear_sums(self, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil
+    cdef Status open_strips(self, const char *norm_terms, Py_ssize_t vectors) noexcept nogil
+    cdef void fill_strip(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil
     cdef void fill_exact(self, Py_ssize_t panel) noexcept nogil
     cdef void open_panel(self, Py_ssize_t first) noexcept nogil
     cdef Status refill_column(self, Py_ssize_t i, Py_ssize_t slot) noexcept nogil

@@ -16,8 +16,11 @@ from libc.string cimport memset
 import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
-from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, resize_array, whole_panels
+from onlinekern.core.base.vector cimport (
+    OK_PANEL, OK_SUMS, aligned_resize, grow, resize_array, whole_panels,
+)
 from onlinekern.core.kernels.block cimport KernelBlock
+from onlinekern.core.kernels.cost_model cimport strip_length
 from onlinekern.core.kernels.kernels cimport Kernel
 from onlinekern.core.kernels.panel_store cimport Store
 from onlinekern.core.kernels.python_kernel cimport PythonKernel
@@ -38,6 +41,7 @@ cdef class Window:
         self.store = store
         self.kernel = kernel
         self.itemsize = store.itemsize
+        self.strip = strip_length(store.itemsize)
         self.block = KernelBlock(rows, store.d, store.itemsize, kernel)
         self.column = <char *> aligned_resize(NULL, 0, whole_panels(rows) * self.itemsize)
         if self.column == NULL:
@@ -46,6 +50,7 @@ cdef class Window:
     def __dealloc__(self):
         free(self.values)
         free(self.column)
+        free(self.sums)
 
     cdef const char *row(self, Py_ssize_t i) noexcept nogil:
         """The kernel values of sample i: one number per slot, in whole panels."""
@@ -61,12 +66,19 @@ cdef class Window:
 
     cdef void finish(self, Py_ssize_t n) noexcept nogil:
         """Make kernel values of the products in the first n rows."""
-        cdef Py_ssize_t first = self.finished
-        self.kernel.transform(
-            self.block.ops, self.values + first * self.ld * self.itemsize, self.ld, n - first,
-            self.columns, self.block.norm_terms + first * self.itemsize, self.norm_terms,
-            self.block.sparse)
+        self.apply_kernel(self.finished, n - self.finished, 0, 0, self.columns)
         self.finished = n
+
+    cdef void apply_kernel(self, Py_ssize_t i, Py_ssize_t n, Py_ssize_t column, Py_ssize_t slot,
+                           Py_ssize_t m) noexcept nogil:
+        """Make kernel values of the products of n rows, from row i on, with m support vectors.
+
+        They are in the columns from `column` on and those of the slots from `slot` on.
+        """
+        cdef Py_ssize_t size = self.itemsize
+        self.kernel.transform(
+            self.block.ops, self.values + (i * self.ld + column) * size, self.ld, n, m,
+            self.block.norm_terms + i * size, self.norm_terms + slot * size, self.block.sparse)
 
     cdef Status fill(self, Py_ssize_t n, const char *norm_terms, Py_ssize_t spare) noexcept nogil:
         """Compute the kernel values of the open block with n support vectors.
@@ -87,7 +99,7 @@ cdef class Window:
         if n > 0 and self.store.needs_panels() and self.block.make_panels() < 0:
             return NO_MEMORY
         for p in range(self.columns // OK_PANEL):
-            self.multiply(p)
+            self.multiply(p, p)
         if self.block.any_exact:
             self.all_rows()
             for p in range(self.columns // OK_PANEL):
@@ -118,10 +130,35 @@ cdef class Window:
                     (<double *> self.values)[i * self.ld + r] = values[i, r]
         return self.block.take_pairs(values, n) if pairs else OK
 
-    cdef void multiply(self, Py_ssize_t panel) noexcept nogil:
-        """Write the products with one panel of support vectors into the rows."""
+    cdef void multiply(self, Py_ssize_t panel, Py_ssize_t place) noexcept nogil:
+        """Write the products with one panel of support vectors as panel `place` of the columns."""
         self.store.product(self.block, panel, self.kernel.accumulate,
-                           self.values + panel * OK_PANEL * self.itemsize, self.ld)
+                           self.values + place * OK_PANEL * self.itemsize, self.ld)
+
+    cdef Status reserve_sums(self, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil:
+        """Make room for unfinished dots of so many rows with so many coefficient vectors."""
+        cdef Py_ssize_t bytes = rows * vectors * OK_SUMS * <Py_ssize_t> sizeof(double)
+        return NO_MEMORY if grow(<void **> &self.sums, &self.sums_bytes, bytes) < 0 else OK
+
+    cdef void clear_sums(self, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil:
+        """Begin so many dots, for which there is room."""
+        memset(self.sums, 0, rows * vectors * OK_SUMS * sizeof(double))
+
+    cdef Status open_strips(self, const char *norm_terms, Py_ssize_t vectors) noexcept nogil:
+        """Prepare `fill_strip`, and the dots of all rows of the open block. Returns a status."""
+        self.norm_terms = norm_terms
+        # No row is asked for.
+        self.finished = self.block.n
+        if self.reserve_columns(self.strip) < 0 or self.reserve_sums(self.block.n, vectors) < 0:
+            return NO_MEMORY
+        self.clear_sums(self.block.n, vectors)
+        return self.block.make_panels() if self.store.needs_panels() else OK
+
+    cdef void fill_strip(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+        """The first n columns are the products with slots first ... first + n - 1, whole panels."""
+        cdef Py_ssize_t p
+        for p in range(n // OK_PANEL):
+            self.multiply(first // OK_PANEL + p, p)
 
     cdef void fill_exact(self, Py_ssize_t panel) noexcept nogil:
         """Recompute the values of rows too long for the expanded distance (see kernels)."""
@@ -170,15 +207,13 @@ cdef class Window:
         The whole panel is computed again, as in `fill`, so the bits are those of a new window.
         Does nothing after the last sample of the block. Returns a status.
         """
-        cdef Py_ssize_t panel = slot // OK_PANEL
-        cdef Py_ssize_t start = panel * OK_PANEL * self.itemsize
+        cdef Py_ssize_t panel = slot // OK_PANEL, first = panel * OK_PANEL
         if i + 1 == self.block.n:
             return OK
         if self.store.needs_panels() and self.block.make_panels() < 0:
             return NO_MEMORY
-        self.multiply(panel)
-        self.kernel.transform(self.block.ops, self.values + start, self.ld, self.finished, OK_PANEL,
-                              self.block.norm_terms, self.norm_terms + start, self.block.sparse)
+        self.multiply(panel, panel)
+        self.apply_kernel(0, self.finished, first, first, OK_PANEL)
         if self.block.any_exact:
             self.fill_exact(panel)
         return OK

@@ -212,7 +212,7 @@ cdef class Composed:
         window = self.space.new_window(min(max(end - first, 1), <Py_ssize_t> MOST_ROWS))
         with nogil:
             while first < end and status == OK:
-                width = self.space.look_ahead(0, end - first)
+                width = self.space.scored_together(end - first)
                 status = self.space.score(window, &samples.rows, first, width,
                                           &out[first, 0])
                 first += width

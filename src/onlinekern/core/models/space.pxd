@@ -23,6 +23,7 @@ cdef class Space(Component):
     cdef bint stored_sparse(self) noexcept nogil
     cdef int reserve_block(self, Py_ssize_t rows) except -1
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil
+    cdef Py_ssize_t scored_together(self, Py_ssize_t left) noexcept nogil
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil
     cdef void foresee(self, const double *labels, const Py_ssize_t *order,

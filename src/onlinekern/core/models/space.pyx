@@ -47,6 +47,10 @@ cdef class Space:
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
         return min(wanted if wanted > 0 else ROWS, left)
 
+    cdef Py_ssize_t scored_together(self, Py_ssize_t left) noexcept nogil:
+        """How many of the `left` samples `score` takes at once."""
+        return self.look_ahead(0, left)
+
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil:
         self.rows = rows[0]
@@ -148,6 +152,10 @@ cdef class KernelSpace(Space):
             wanted = best_length(self.size(), self.support.store.d, self.support.itemsize)
         return min(wanted, left)
 
+    cdef Py_ssize_t scored_together(self, Py_ssize_t left) noexcept nogil:
+        # Strips of a fixed size stay in the cache for any number of support vectors.
+        return min(ROWS, left) if self.support.scored_in_strips() else self.look_ahead(0, left)
+
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil:
         """Prepare samples order[first] ... order[first + n - 1]. Returns a status."""
@@ -159,7 +167,7 @@ cdef class KernelSpace(Space):
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
         """Scores of the present model, and of the one that predicts, at sample i of the block."""
-        self.support.coefficients.scores(self.support.kernel_values(i), current, averaged)
+        self.support.scores(i, current, averaged)
         self.budget.shift(current)
         self.budget.shift(averaged)
 
@@ -201,13 +209,10 @@ cdef class KernelSpace(Space):
         Reads the support set only: several threads may score at once, each with its own window.
         """
         cdef Py_ssize_t i
-        cdef double *scores
-        if self.support.fill_window(<Window> window, rows, NULL, first, n) < 0:
+        if self.support.score(<Window> window, rows, first, n, out) < 0:
             return NO_MEMORY
         for i in range(n):
-            scores = out + i * self.n_outputs
-            self.support.coefficients.scores((<Window> window).row(i), scores, scores)
-            self.budget.shift(scores)
+            self.budget.shift(out + i * self.n_outputs)
         return OK
 
 
