@@ -22,7 +22,7 @@ from onlinekern.core.base.state cimport (
     MOST_FEATURES, check_matrix, float_dtype, integer_within, integers_within,
 )
 from onlinekern.core.base.vector cimport (
-    OK_DOT, OK_PANEL, aligned_resize, ok_sparse_row, whole_panels,
+    OK_DOT, OK_PANEL, aligned_resize, ok_sparse_row, ok_vector_ops, whole_panels,
 )
 from onlinekern.core.features.map cimport FourierMap
 from onlinekern.core.kernels.block cimport Block
@@ -56,7 +56,10 @@ cdef inline Py_ssize_t take(Piece *piece, const floating *x, const int32_t *colu
 
 cdef inline void look_up(Piece *piece, const floating *unused, uint64_t multiplier,
                          int shift) noexcept nogil:
-    """Rows of the table, and values with their signs, for one panel of frequencies."""
+    """Rows of the table, and values with their signs, for one panel of frequencies.
+
+    `unused` says what the values are.
+    """
     cdef Py_ssize_t j
     cdef uint64_t hash
     cdef const floating *values = <const floating *> piece.values
@@ -169,39 +172,43 @@ cdef class HashedFourier(FourierMap):
         A row is cut into pieces without its zeros: dense and sparse rows give the same bits.
         """
         cdef Piece piece
-        cdef double sums[64]
-        cdef ok_sparse_row row
-        cdef Py_ssize_t p, first = 0, before = 0, count = self.d
+        cdef Py_ssize_t first = 0, before = -1, count = self.d
         cdef const char *x
         cdef const int32_t *columns = NULL
-        cdef char *panel
         if block.sparse:
             x, columns = <const char *> block.rows[i].values, block.rows[i].columns
             count = block.rows[i].count
         else:
             x = block.dense + i * self.d * self.itemsize
-        row.columns, row.values = piece.places, piece.signed_values
-        while True:
+        # A row without elements has products too: zeros.
+        while before < 0 or first < count:
             before = first
             if self.itemsize == 4:
                 first = take(&piece, <const float *> x, columns, first, count, self.seed)
             else:
                 first = take(&piece, <const double *> x, columns, first, count, self.seed)
-            row.count = piece.count
-            for p in range(self.panels()):
-                panel = z + p * OK_PANEL * self.itemsize
-                if self.itemsize == 4:
-                    look_up(&piece, <const float *> x, self.multipliers[p], self.shift)
-                else:
-                    look_up(&piece, <const double *> x, self.multipliers[p], self.shift)
-                block.ops.sparse[OK_DOT](&row, 1, NULL, self.table,
-                                         panel if before == 0 else <char *> sums, OK_PANEL)
-                if before > 0 and self.itemsize == 4:
-                    add_panel(<float *> panel, <const float *> sums)
-                elif before > 0:
-                    add_panel(<double *> panel, <const double *> sums)
-            if first >= count:
-                break
+            multiply_piece(self, block.ops, &piece, z, before > 0)
+
+
+cdef void multiply_piece(HashedFourier map, const ok_vector_ops *ops, Piece *piece, char *z,
+                         bint adds) noexcept nogil:
+    """z = products of a piece of a row with all frequencies; `adds`: z += these products."""
+    cdef double sums[64]
+    cdef ok_sparse_row row
+    cdef Py_ssize_t p
+    cdef char *panel
+    row.columns, row.values, row.count = piece.places, piece.signed_values, piece.count
+    for p in range(map.panels()):
+        panel = z + p * OK_PANEL * map.itemsize
+        if map.itemsize == 4:
+            look_up(piece, <const float *> NULL, map.multipliers[p], map.shift)
+        else:
+            look_up(piece, <const double *> NULL, map.multipliers[p], map.shift)
+        ops.sparse[OK_DOT](&row, 1, NULL, map.table, <char *> sums if adds else panel, OK_PANEL)
+        if adds and map.itemsize == 4:
+            add_panel(<float *> panel, <const float *> sums)
+        elif adds:
+            add_panel(<double *> panel, <const double *> sums)
 
 
 FEATURE_MAPS = {"hashed_fourier": HashedFourier}
