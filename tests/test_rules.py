@@ -224,7 +224,7 @@ def compose(rule, gate, head, K, X, y):
 
 
 OF_TARGETS = ("regression", "standardized")
-MULTI_CLASS = ("ovr", "margin", "joint", "joint_ovr")
+MULTI_CLASS = ("ovr", "margin", "ovo", "joint", "joint_ovr")
 SOME_RULES = ("hinge-constant", "squared-invsqrt", "pa1-hinge", "arow", "scw1", "least_squares")
 COMBINATIONS = [
     pytest.param(rule, twin, head, gate, id=f"{name}-{head}-{gate}")

@@ -3,6 +3,7 @@
 Class labels are class indices 0 ... K - 1 here, 1 being the positive class of a binary problem.
 """
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -104,6 +105,34 @@ class JointOneVersusRest(OneVersusRest):
         return [Problem(margin, 1.0, None)] * self.n_outputs
 
 
+class OneVersusOne(Head):
+    """A binary problem for each pair of classes i < j; i is y = +1."""
+
+    def __init__(self, n_classes):
+        self.pairs = list(itertools.combinations(range(n_classes), 2))
+        self.n_classes = n_classes
+        self.n_outputs = len(self.pairs)
+
+    def problems(self, scores, label):
+        return [
+            Problem(float(scores[k]), 1.0 if label == pair[0] else -1.0, _unit(self.n_outputs, k))
+            for k, pair in enumerate(self.pairs)
+            if label in pair
+        ]
+
+    def strengths(self, scores):
+        """Return the votes for each class, and what decides between equal ones."""
+        votes, totals = np.zeros(self.n_classes), np.zeros(self.n_classes)
+        for score, (first, second) in zip(scores, self.pairs, strict=True):
+            votes[first if score > 0 else second] += 1
+            totals[first] += score
+            totals[second] -= score
+        return votes + totals / (3 * (np.abs(totals) + 1))
+
+    def predict(self, scores):
+        return _first_largest(self.strengths(scores), range(self.n_classes))
+
+
 class Regression(Head):
     """One output; the target is the number itself."""
 
@@ -127,6 +156,7 @@ HEADS = {
     "binary": Binary,
     "ovr": OneVersusRest,
     "margin": Margin,
+    "ovo": OneVersusOne,
     "joint": Joint,
     "joint_ovr": JointOneVersusRest,
     "regression": Regression,

@@ -14,9 +14,11 @@ import numpy as np
 from onlinekern.core.base.part cimport Part
 from onlinekern.core.base.random cimport Generator
 from onlinekern.core.base.state cimport (
-    MOST_OUTPUTS, integer_within, not_negative, positive_number)
+    MOST_OUTPUTS, check_width, integer_within, not_negative, positive_number)
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.learning.sampling cimport Gate
+
+cdef Py_ssize_t MOST_PAIRED = 46340  # classes: their pairs are within MOST_OUTPUTS
 
 
 cdef class Head(Part):
@@ -242,6 +244,92 @@ cdef class JointOneVsRest(Joint):
         return -OneVsRest.violation(self, scores, label)
 
 
+cdef class OneVsOne(Head):
+    """A binary problem for each pair of classes, (0, 1), (0, 2), ... (1, 2), ...; votes decide.
+
+    A score > 0 is a vote for the first class. Between classes of equal votes decides the sum s of
+    their scores, which counts as s / (3 (|s| + 1)) of a vote.
+
+    Parameters
+    ----------
+    n_classes : int >= 2
+    """
+
+    def __init__(self, Py_ssize_t n_classes):
+        self.n_labels = integer_within("n_classes", n_classes, 2, MOST_PAIRED)
+        self.n_outputs = n_classes * (n_classes - 1) // 2
+        self.arguments = (n_classes,)
+
+    cdef Py_ssize_t pair(self, Py_ssize_t one, Py_ssize_t other) noexcept nogil:
+        cdef Py_ssize_t first = min(one, other)
+        return first * (2 * self.n_labels - first - 1) // 2 + max(one, other) - first - 1
+
+    cdef double strength(self, const double *scores, Py_ssize_t label) noexcept nogil:
+        """Votes for a class, and what decides between equal ones."""
+        cdef Py_ssize_t other
+        cdef double votes = 0, total = 0, score
+        for other in range(self.n_labels):
+            if other != label:
+                score = scores[self.pair(label, other)]
+                votes += score > 0 if label < other else score <= 0
+                total += score if label < other else -score
+        return votes + total / (3 * (fabs(total) + 1))
+
+    cdef Py_ssize_t strongest(self, const double *scores, Py_ssize_t besides) noexcept nogil:
+        """The strongest class but one, the first on ties."""
+        cdef Py_ssize_t k, best = besides == 0
+        for k in range(best + 1, self.n_labels):
+            if k != besides and self.strength(scores, k) > self.strength(scores, best):
+                best = k
+        return best
+
+    cdef double predict(self, const double *scores) noexcept nogil:
+        return self.strongest(scores, -1)
+
+    cdef double violation(self, const double *scores, double y) noexcept nogil:
+        cdef Py_ssize_t label = <Py_ssize_t> y
+        return self.strength(scores, self.strongest(scores, label)) - self.strength(scores, label)
+
+    cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Gate gate,
+                             Generator rng) noexcept nogil:
+        cdef Py_ssize_t k, other, label = <Py_ssize_t> sample.y
+        update.needs_lengths = False
+        begin_sample(update)
+        for k in range(self.n_outputs):
+            update.needs_length[k] = False
+            update.lengths[k] = update.importances[k] = 0
+        for other in range(self.n_labels):
+            if other != label:
+                k = self.pair(label, other)
+                update.needs_lengths |= select_length(
+                    k, sample.scores[k], 1 if label < other else -1, sample.weight, update, rule,
+                    gate, rng)
+
+    cdef void solve(self, const Sample *sample, Update *update, Rule rule) noexcept nogil:
+        cdef Py_ssize_t k, other, label = <Py_ssize_t> sample.y
+        update.loss = 0
+        update.updates = False
+        update.shrink = rule.shrink(sample.t)
+        for k in range(self.n_outputs):
+            update.coefficients[k] = update.contractions[k] = 0
+        for other in range(self.n_labels):
+            if other != label:
+                k = self.pair(label, other)
+                update.loss += solve_noted(k, sample.scores[k], 1 if label < other else -1,
+                                           sample, update, rule)
+                update.updates |= update.coefficients[k] != 0
+
+    def strengths(self, const double[:, ::1] scores):
+        """What decides between the classes, of samples, ndarray of shape (n, n_classes)."""
+        check_width("scores", scores.shape[1], self.n_outputs)
+        cdef Py_ssize_t i, k
+        cdef double[:, ::1] out = np.empty((scores.shape[0], self.n_labels))
+        for i in range(scores.shape[0]):
+            for k in range(self.n_labels):
+                out[i, k] = self.strength(&scores[i, 0], k)
+        return np.asarray(out)
+
+
 cdef class Weighted(Head):
     """Another head whose coefficients are multiplied by a weight for each class.
 
@@ -296,4 +384,4 @@ cdef class Weighted(Head):
 
 
 HEADS = {"regression": Head, "standardized": Standardized, "binary": Binary, "ovr": OneVsRest,
-         "margin": Margin, "joint": Joint, "joint_ovr": JointOneVsRest}
+         "margin": Margin, "ovo": OneVsOne, "joint": Joint, "joint_ovr": JointOneVsRest}
