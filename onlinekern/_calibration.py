@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import expit
 
 from onlinekern._typing import Array, Floats
+from onlinekern.core.learning.heads import OneVsOne
 
 # Of Newton's method (Lin, Lin and Weng 2007).
 MOST_STEPS = 100
@@ -64,7 +65,12 @@ def calibration_of(model: Any) -> Calibration:
     It is kept in the model until the model learns again.
     """
     if model.calibration is None:
-        model.calibration = calibrated(model.recent.rows())
+        rows = model.recent.rows()
+        if isinstance(model.head, OneVsOne):
+            pairs = model.head.n_outputs
+            votes = model.head.strengths(np.ascontiguousarray(rows[:, :pairs]))
+            rows = np.column_stack([votes, rows[:, pairs:]])
+        model.calibration = calibrated(rows)
     found: Calibration = model.calibration
     return found
 

@@ -10,15 +10,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from onlinekern._constraints import NOT_NEGATIVE, POSITIVE
+from onlinekern._constraints import COUNT, NOT_NEGATIVE, POSITIVE
+from onlinekern._duals import DUALS, Training
 from onlinekern._kernel import COMPILED_KERNEL, KernelEstimator
 from onlinekern._memory import check_size
+from onlinekern._pairs import PairwiseClassifier
 from onlinekern._scikit_learn import Interval, StrOptions
-from onlinekern._tasks import Classifier, Regressor
+from onlinekern._tasks import Regressor
 from onlinekern._typing import Floats
 from onlinekern._warnings import warn
 from onlinekern.core import LOSSES, PENALTIES, POINT_RULES, SCHEDULES
-from onlinekern.core.models.olla import AllOutputs, SupportOutputs, WorstViolatorFirst
+from onlinekern.core.models.olla import (
+    AllOutputs,
+    OLLASpace,
+    SupportOutputs,
+    WorstViolatorFirst,
+)
 
 if TYPE_CHECKING:
     from onlinekern.core.base.random import Generator
@@ -38,6 +45,13 @@ STEEPEST: dict[str, Any] = {
     "huber": "delta",
 }
 OWN_PARAMETER = {"smooth_hinge": "delta", "huber": "delta", "epsilon_insensitive": "epsilon"}
+# Parameters of the steps of the other solvers, and those of 'smo'.
+STEPS_ONLY = (
+    *("n_epochs", "prox", "step", "schedule", "eta", "power", "relaxation", "selection", "outputs"),
+    *("support_tol", "window"),
+)
+MULTI_CLASS = {"gradient": ("ovr", "margin"), "newton": ("ovr",), "smo": ("ovr", "ovo")}
+DUAL_ONLY = ("max_iter", "shrinking", "warm_start", "decision_function_shape")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -60,6 +74,9 @@ class OLLA(KernelEstimator):
     support_tol: float = 1e-5
     tol: float = 1e-3
     cache_size: float = 200.0
+    max_iter: int | None = None
+    shrinking: bool = True
+    warm_start: bool = False
 
     _constraints = {
         **COMPILED_KERNEL,
@@ -67,7 +84,7 @@ class OLLA(KernelEstimator):
         "penalty": [StrOptions({"l2", "l1", "none"}), None],
         "prox": ["boolean"],
         "fit_intercept": ["boolean"],
-        "solver": [StrOptions({"gradient", "newton"})],
+        "solver": [StrOptions({"gradient", "newton", "smo"})],
         "step": [StrOptions({"safe", "paper"})],
         "schedule": [StrOptions(set(SCHEDULES))],
         "eta": [*POSITIVE, None],
@@ -78,21 +95,49 @@ class OLLA(KernelEstimator):
         "support_tol": NOT_NEGATIVE,
         "tol": NOT_NEGATIVE,
         "cache_size": POSITIVE,
+        "max_iter": [*COUNT, None],
+        "shrinking": ["boolean"],
+        "warm_start": ["boolean"],
     }
 
     def _check_combination(self) -> None:
         """Raise ValueError for parameters that exclude each other."""
+        self._check_effects()
         if self.selection == "max_violator" and self.outputs == "support":
             raise ValueError(
                 "selection='max_violator' needs the outputs of all points: outputs must be 'all' "
                 "or None, got 'support'"
             )
+        if self.solver == "smo":
+            self._check_dual()
         if self.solver != "newton":
             return
         for name, needed in (("loss", "logistic"), ("penalty", "l2"), ("fit_intercept", False)):
             value = getattr(self, name)
             if value != needed:
                 raise ValueError(f"solver='newton' needs {name}={needed!r}, got {name}={value!r}")
+
+    def _check_effects(self) -> None:
+        """Raise ValueError for a parameter that the solver does not read, unless at its default."""
+        fields = type(self).__dataclass_fields__
+        for name in STEPS_ONLY if self.solver == "smo" else DUAL_ONLY:
+            if name in fields and (value := getattr(self, name)) != fields[name].default:
+                raise ValueError(
+                    f"{name}={value!r} has no effect with solver={self.solver!r}: leave it at its "
+                    f"default, {fields[name].default!r}"
+                )
+
+    def _check_dual(self) -> None:
+        """Raise ValueError if sequential minimal optimisation cannot solve the problem."""
+        if self.loss not in DUALS:
+            raise ValueError(
+                f"solver='smo' needs a loss whose dual is a quadratic problem, one of "
+                f"{sorted(DUALS)}, got loss={self.loss!r}: take solver='gradient'"
+            )
+        if self.penalty != "l2":
+            raise ValueError(f"solver='smo' needs penalty='l2', got penalty={self.penalty!r}")
+        if self.tol == 0:
+            raise ValueError("solver='smo' needs tol > 0, got tol=0")
 
     def _check_threshold(self, weight: Any) -> None:
         """Raise ValueError if the soft threshold of 'l1' takes back every step.
@@ -130,6 +175,10 @@ class OLLA(KernelEstimator):
         penalty = PENALTIES["l1_sign" if name == "l1" and not self.prox else name]()
         parts = self._kernel_support(X, n_outputs), penalty, bool(self.fit_intercept)
         cache_bytes = 1e6 * self.cache_size
+        if self.solver == "smo":
+            whole = X.shape[0] ** 2 * X.dtype.itemsize
+            check_size("cache_size", self.cache_size, min(cache_bytes, whole))
+            return OLLASpace(*parts)
         if self._keeps_outputs(X, cache_bytes):
             whole = X.shape[0] ** 2 * X.dtype.itemsize
             check_size("cache_size", self.cache_size, min(cache_bytes, whole))
@@ -146,6 +195,11 @@ class OLLA(KernelEstimator):
     def _train(
         self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
     ) -> Model:
+        if self.solver == "smo":
+            training = Training(self, model, X, y, weight)
+            self._dual, self.n_iter_, self.support_ = training.run()
+            return model
+        self._dual = None
         self._check_threshold(weight)
         space = model.space
         space.prepare(X)
@@ -194,13 +248,19 @@ class OLLA(KernelEstimator):
         )
 
     @property
+    def dual_objective_(self) -> Floats | None:
+        """Maxima of the duals, ndarray of shape (n_outputs,); None unless solver='smo'."""
+        dual = vars(self).get("_dual") if self._fitted_model else None
+        return None if dual is None else dual["objective"].copy()
+
+    @property
     def intercept_(self) -> Floats:
         """Offsets of the outputs, ndarray of shape (n_outputs,)."""
         return self._read_in_units(lambda space: space.offsets(), mean=True)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class OLLAClassifier(OLLA, Classifier):
+class OLLAClassifier(OLLA, PairwiseClassifier):
     """OLLA: nonlinear support vector machines and their like, learnt point by point.
 
     The model is ``f(x) = sum_i a_i kappa(x_i, x) + b`` with a coefficient a_i for every training
@@ -222,7 +282,7 @@ default='hinge'
         Width of the quadratic piece of 'smooth_hinge' (the huberised hinge).
     {olla_parameters}
     {class_weight}
-    {multi_class}
+    {pairwise_parameters}
     {compiled_kernel_parameters}
     {batch_parameters}
 
@@ -239,7 +299,8 @@ default='hinge'
     scores of points that have been learnt, and are surer than they should be.
 
     With ``multi_class='margin'`` the regulariser acts on the coefficients of all classes of a
-    point. 'newton' needs 'ovr': each class is then a problem of its own.
+    point. 'newton' needs 'ovr': each class is then a problem of its own. The votes of 'ovo' are
+    those of SVC with ``break_ties=True``: between classes of equal votes the scores decide.
 
     Deviations from the paper: the soft threshold of 'l1' and the safe steps (``prox=False`` and
     ``step='paper'`` turn them off); the stop by `tol`; losses with a kink have no slope at ``y o =
@@ -258,11 +319,13 @@ default='hinge'
     >>> model = OLLAClassifier(gamma=16.0, C=100.0, random_state=0).fit(X, y)
     >>> bool(model.score(X, y) > 0.98), model.n_support_ < 300
     (True, True)
+    >>> machine = OLLAClassifier(solver="smo", gamma=16.0, C=100.0).fit(X, y)
+    >>> bool(machine.score(X, y) > 0.98), machine.n_support_ < model.n_support_
+    (True, True)
     """
 
     loss: str = "hinge"
     delta: float = 1.0
-
     _constraints = {
         "loss": [
             StrOptions(
@@ -274,9 +337,11 @@ default='hinge'
 
     def _check_combination(self) -> None:
         super()._check_combination()
-        if self.solver == "newton" and self.multi_class == "margin" and len(self.classes_) > 2:
+        wanted = MULTI_CLASS[self.solver]
+        if len(self.classes_) > 2 and self.multi_class not in wanted:
             raise ValueError(
-                "solver='newton' needs multi_class='ovr' for more than two classes, got 'margin'"
+                f"solver={self.solver!r} needs multi_class={' or '.join(map(repr, wanted))} for "
+                f"more than two classes, got {self.multi_class!r}"
             )
 
     def _train(

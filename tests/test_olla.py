@@ -29,6 +29,7 @@ LAYOUTS = ["dense", "csr", "wide"]
 NOT_OF_THE_TWIN = {
     *("n_epochs", "random_state", "window", "n_jobs", "cache_size", "multi_class"),
     *("standardize_target", "class_weight"),
+    *("max_iter", "shrinking", "warm_start", "probability", "decision_function_shape"),
 }  # fmt: skip
 
 

@@ -99,6 +99,7 @@ def test_twin_has_the_parameters(name, cls):
         *("standardize_target",),  # oracles.targets
         *("n_epochs", "shuffle", "random_state", "window", "n_jobs"),  # not the algorithm's
         *("cache_size",),
+        *("shrinking", "probability", "decision_function_shape"),  # of OLLA's solver 'smo'
     }  # fmt: skip
     assert set(cls().get_params()) <= everything
 
@@ -117,6 +118,7 @@ def test_every_subclass_is_registered():
     bases = (
         *(tasks.Classifier, tasks.Regressor, tasks.OnlineClassifier, tasks.OnlineRegressor),
         onlinekern._outliers.OnlineOutlierDetector,
+        onlinekern._pairs.PairwiseClassifier,
     )
     found = {cls for base in bases for cls in below(base) if cls not in bases}
     public = {cls for cls in found if cls.__module__.startswith("onlinekern.")}

@@ -20,7 +20,7 @@ SCRIPT = """
 import json
 import numpy as np
 from scipy import sparse
-from onlinekern import SPAClassifier, SPARegressor
+from onlinekern import OLLAClassifier, SPAClassifier, SPARegressor
 from onlinekern.core import KERNELS
 from onlinekern.core.base.vector import level
 
@@ -44,6 +44,11 @@ for kernel in KERNELS:
                 "same in every window": scores[0] == scores[1] == scores[2],
                 "scores": scores[0],
             }
+machines = found["machines"] = []
+for dtype in (np.float32, np.float64):
+    for intercept in (True, False):
+        machine = OLLAClassifier(solver="smo", C=3.0, gamma=0.3, tol=1e-6, fit_intercept=intercept)
+        machines.append(machine.fit(X.astype(dtype), label).dual_objective_.tolist())
 print(json.dumps(found))
 """
 
@@ -134,6 +139,7 @@ def test_every_instruction_set_decides_alike(isa, baseline):
     found = json.loads(process.stdout)
     assert found.pop("level") == isa
     assert found.keys() | {"level"} == baseline.keys()
+    np.testing.assert_allclose(found.pop("machines"), baseline["machines"], rtol=1e-5)
     for name, result in found.items():
         expected = baseline[name]
         assert result["same in every window"], f"{name} on {isa}"

@@ -3,8 +3,9 @@
 PASSAGES = {
     "olla_parameters": """
         C : float > 0, default=1.0
-            Weight of the losses against the regulariser. With ``penalty='l2'``, the hinge's
-            coefficients converge into [-C, C], like those of scikit-learn's SVC. The soft threshold
+            Weight of the losses against the regulariser: ``w'w / 2 + C sum l``, which is the C of
+            scikit-learn's SVC and SVR. 'smo' finds that minimum; with ``penalty='l2'`` the hinge's
+            coefficients of 'gradient' converge into the same [-C, C]. The soft threshold
             of 'l1' takes back every step of a loss whose slope is at most 1 (all but the squared
             ones and 'exponential') for C <= 1, which is therefore an error.
         penalty : {'l2', 'l1', 'none'} or None, default='l2'
@@ -15,9 +16,13 @@ PASSAGES = {
             paper's ``eta_t sgn(a_i)``, with which coefficients oscillate around 0.
         fit_intercept : bool, default=True
             Whether to learn the offset b.
-        solver : {'gradient', 'newton'}, default='gradient'
-            'newton' takes Newton-Raphson steps on one coefficient at a time; it has no step size.
-            It needs the logistic loss, ``penalty='l2'`` and ``fit_intercept=False``.
+        solver : {'gradient', 'newton', 'smo'}, default='gradient'
+            'gradient' is the paper's algorithm. 'newton' takes Newton-Raphson steps on one
+            coefficient at a time; it has no step size. It needs the logistic loss,
+            ``penalty='l2'`` and ``fit_intercept=False``. 'smo' solves the dual by sequential
+            minimal optimisation, to the solution of scikit-learn's SVC and SVR; it needs
+            ``penalty='l2'`` and a loss other than 'logistic' and 'exponential', see Notes. It
+            reads none of the parameters of steps and epochs, which must have their defaults.
         step : {'safe', 'paper'}, default='safe'
             'paper' takes plain gradient steps. 'safe' bounds the steps that can diverge, see Notes.
         schedule : {'invsqrt', 'inverse', 'constant', 'power'}, default='invsqrt'
@@ -45,10 +50,21 @@ PASSAGES = {
             ``outputs='support'`` this also holds during learning.
         tol : float >= 0, default=1e-3
             Stop after an epoch that changed no label, and changed the outputs by at most this share
-            of their Euclidean norm.
+            of their Euclidean norm. With 'smo' (> 0): stop when no pair of points violates its
+            optimality condition by more, as SVC does.
         cache_size : float > 0, default=200.0
-            Memory for kernel rows with ``outputs='all'``, in megabytes; the least recently used row
-            is dropped first. It changes the speed, never a result.
+            Memory for kernel rows with ``outputs='all'`` and 'smo', in megabytes; the least
+            recently used row is dropped first. It changes the speed, never a result.
+        max_iter : int or None, default=None
+            Steps after which 'smo' gives up a problem, with a ``ConvergenceWarning``. None is
+            LIBSVM's bound of ten million, or 100 for each point if that is more.
+        shrinking : bool, default=True
+            Whether 'smo' leaves points out that will probably stay at a bound. They are checked
+            before it ends, so the solution is the same within `tol`.
+        warm_start : bool, default=False
+            Whether 'smo' begins with the coefficients that the fit before gave the rows of the same
+            numbers, in proportion to C. Where it begins changes the number of steps, not the
+            solution, whatever the rows and their labels are now.
     """,
     "olla_attributes": """
         support_ : ndarray of shape (n_SV,)
@@ -56,17 +72,22 @@ PASSAGES = {
         support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
             CSR when the samples were sparse.
         dual_coef_ : ndarray of shape (n_outputs, n_SV)
-            n_outputs is 1 for two classes and regression, else the number of classes.
+            n_outputs is 1 for two classes and regression, else the number of classes, or, with
+            ``multi_class='ovo'``, of their pairs.
         intercept_ : ndarray of shape (n_outputs,)
             0 without `fit_intercept`.
         n_support_ : int
             Number of support vectors.
         n_iter_ : int
-            Epochs made.
+            Epochs made; with 'smo', steps of all problems together.
+        dual_objective_ : ndarray of shape (n_outputs,), or None
+            With 'smo', the maximum of each dual, ``t'a - e |a|_1 - a'(K + R) a / 2`` (of targets in
+            standard deviations, if they are standardised).
         n_seen_ : int
-            Steps made, without those of points of weight 0.
+            Steps made, without those of points of weight 0; with 'smo', the number of such points.
         cumulative_loss_ : float
-            Sum of weight times loss over all steps; each loss is taken before its step.
+            Sum of weight times loss over all steps; each loss is taken before its step. 0 with
+            'smo', which meets no point in turn.
         n_features_in_ : int
             Features of a sample.
         gamma_ : float
@@ -85,5 +106,29 @@ PASSAGES = {
         ``max(1, |1 - y o_i|) / (kappa_ii + beta)``. If the steps diverge nevertheless
         (``step='paper'``), learning stops with a ``ConvergenceWarning`` and keeps the last finite
         model.
+
+        ``solver='smo'`` solves the dual of ``w'w / 2 + C sum l(y_i, f(x_i))``, with the
+        coefficients a as they stand in the model: maximise ``t'a - e |a|_1 - a'(K + R) a / 2``
+        with ``sum a = 0`` if there is an offset. 'hinge': t is the label, a_i has its sign, and
+        ``|a_i| <= C``; 'smooth_hinge': also R = delta / C; 'squared_hinge': R = 1 / C and no bound;
+        'squared': any sign too; 'epsilon_insensitive': t is the target, ``|a_i| <= C``, e =
+        epsilon; 'huber': e = 0, ``|a_i| <= delta C``, R = 1 / C. The duals of 'logistic' and
+        'exponential' are not quadratic. Two coefficients move at a time, chosen to second order
+        (R.-E. Fan, P.-H. Chen, C.-J. Lin 2005, JMLR 6); without an offset, one. Samples in float32
+        have kernel values in float32, as LIBSVM has always; slopes and coefficients are in double.
+    """,
+    "pairwise_parameters": """
+        multi_class : {'ovr', 'margin', 'ovo'}, default='ovr'
+            For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
+            the true class with its strongest rival (Crammer and Singer 2001), 'ovo' solves one
+            problem per pair of classes, as SVC does, and lets them vote. 'ovo' needs
+            ``solver='smo'``, which has no 'margin'. All problems share one set of support vectors.
+        probability : bool, default=False
+            Whether ``solver='smo'`` prepares `predict_proba`: up to 512 points are left out, a
+            fifth at a time, and scored by what the others teach. The other solvers have
+            probabilities anyway.
+        decision_function_shape : {'ovr', 'ovo'}, default='ovr'
+            With ``multi_class='ovo'``: whether `decision_function` gives what decides between the
+            classes, or the scores of their pairs.
     """,
 }

@@ -25,6 +25,7 @@ from onlinekern._exporting.scoring import (
 )
 from onlinekern._exporting.spaces import map_of, terms_of
 from onlinekern._typing import Array
+from onlinekern.core.learning.heads import OneVsOne
 from onlinekern.core.learning.vote import MeanVote
 from onlinekern.core.race import Race
 
@@ -111,6 +112,10 @@ def rounding(dtype: Any) -> tuple[Step, ...]:
 
 def of_model(model: Any, shift: float = 0.0) -> Sum:
     """The sum that a model computes; its targets may be standardised."""
+    if isinstance(model.head, OneVsOne):
+        raise TypeError(
+            "the votes of OneVsOne cannot be exported: fit with multi_class='ovr' instead of 'ovo'"
+        )
     terms = terms_of(model.space)
     if model.head.target_forgetting == 0:
         return Sum(model.head.n_outputs, terms, shift=shift)

@@ -33,6 +33,7 @@
 #define SUFFIX f32
 #include "vector_product.h"
 #include "vector_elementary.h"
+#include "vector_pairs.h"
 #include "vector_function.h"
 #undef REAL
 #undef INTEGER
@@ -46,6 +47,7 @@
 #define REAL_IS_DOUBLE
 #include "vector_product.h"
 #include "vector_elementary.h"
+#include "vector_pairs.h"
 #include "vector_function.h"
 
 #define OPS(type, suffix)                                                                    \
@@ -56,7 +58,8 @@
         scale_##suffix, power_##suffix, tanh_##suffix, dot_##suffix, dot2_##suffix,          \
         norms_##suffix, all_finite_##suffix, add_##suffix, cosine_sine_##suffix,             \
         clip_##suffix, cheapest_##suffix, transpose_##suffix, follow_##suffix,               \
-        standardise_##suffix, hadamard_##suffix, add_dot_##suffix, finish_dot_##suffix       \
+        standardise_##suffix, hadamard_##suffix, add_dot_##suffix, finish_dot_##suffix,      \
+        pair_step_##suffix, pair_gains_##suffix, single_step_##suffix                        \
     }
 
 const ok_vector_table OK_TABLE = {OK_LEVEL, OPS(float, f32), OPS(double, f64), csr_faults};

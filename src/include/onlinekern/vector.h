@@ -19,6 +19,8 @@
 
 #define OK_PANEL 64
 #define OK_SUMS 32 /* of an unfinished dot */
+/* Below it, the curvature of a dual problem counts as this. */
+#define OK_LEAST_BEND 1e-12
 
 /* How two rows are accumulated into one number. */
 enum ok_accumulate {
@@ -100,6 +102,19 @@ typedef struct {
      * piece adds its terms in turn; n is a multiple of OK_PANEL. */
     void (*add_dot)(const void *g, const double *a, ptrdiff_t n, double *sums);
     double (*finish_dot)(const double *sums);
+    /* Of a dual problem with the gradient a: a[j] + up[j] is the slope of variable j upwards,
+     * a[j] + down[j] downwards, -inf and inf at its bounds. n is a multiple of OK_PANEL, and each
+     * pass writes one number per panel.
+     * a[j] -= c (g[j] - h[j]); tops: the largest slope upwards; returns the least downwards. */
+    double (*pair_step)(const void *g, const void *h, double c, double *a, const double *up,
+                        const double *down, ptrdiff_t n, double *tops);
+    /* gains: the largest max(0, top - (a[j] + down[j]))^2 / (length + lengths[j] - 2 g[j]). */
+    void (*pair_gains)(const void *g, double top, double length, const double *lengths,
+                       const double *a, const double *down, ptrdiff_t n, double *gains);
+    /* a[j] -= c g[j]; gains: the largest v^2 / lengths[j], v = max(0, a[j] + up[j],
+     * -(a[j] + down[j])); returns the largest v. */
+    double (*single_step)(const void *g, double c, const double *lengths, double *a,
+                          const double *up, const double *down, ptrdiff_t n, double *gains);
 } ok_vector_ops;
 
 typedef struct {

@@ -5,6 +5,7 @@ from libc.stdint cimport int32_t
 cdef extern from "onlinekern/vector.h" nogil:
     const Py_ssize_t OK_PANEL
     const Py_ssize_t OK_SUMS
+    const double OK_LEAST_BEND
     const int OK_DOT
     const int OK_SQUARED
     const int OK_ABSOLUTE
@@ -54,6 +55,14 @@ cdef extern from "onlinekern/vector.h" nogil:
         void (*hadamard)(void *x, Py_ssize_t n) noexcept nogil
         void (*add_dot)(const void *g, const double *a, Py_ssize_t n, double *sums) noexcept nogil
         double (*finish_dot)(const double *sums) noexcept nogil
+        double (*pair_step)(const void *g, const void *h, double c, double *a, const double *up,
+                            const double *down, Py_ssize_t n, double *tops) noexcept nogil
+        void (*pair_gains)(const void *g, double top, double length, const double *lengths,
+                           const double *a, const double *down, Py_ssize_t n,
+                           double *gains) noexcept nogil
+        double (*single_step)(const void *g, double c, const double *lengths, double *a,
+                              const double *up, const double *down, Py_ssize_t n,
+                              double *gains) noexcept nogil
 
     ctypedef struct ok_vector_table:
         const char *name

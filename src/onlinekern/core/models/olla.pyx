@@ -119,6 +119,25 @@ cdef class OLLASpace(Space):
         self.diagonal = None
         return chosen
 
+    def take(self, X, coefficients, offsets):
+        """Become what was learnt elsewhere, instead of learning.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d), validated
+        coefficients : ndarray of shape (n, n_outputs)
+        offsets : ndarray of shape (n_outputs,)
+
+        Returns
+        -------
+        ndarray of intp
+            The numbers of the rows with a coefficient, which become the support vectors.
+        """
+        chosen = np.flatnonzero(coefficients.any(axis=1))
+        self.support.add_rows(X, coefficients[chosen], chosen)
+        self.offset = np.array(doubles_of_shape("offsets", offsets, (self.n_outputs,)))
+        return chosen
+
     def __reduce__(self):
         return _restore, (self.support.arguments(), self.support.get_state(), self.penalty,
                           self.fit_intercept, self.offsets())

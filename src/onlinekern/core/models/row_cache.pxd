@@ -3,6 +3,7 @@
 cdef class KernelRowCache:
     cdef readonly Py_ssize_t n, row_bytes, capacity, used
     cdef readonly long long hits, misses
+    cdef Py_ssize_t bytes        # of the memory
     cdef char *memory
     cdef Py_ssize_t *slot_of     # of each row; -1: not kept
     cdef Py_ssize_t *row_in      # by slot
@@ -12,5 +13,7 @@ cdef class KernelRowCache:
 
     cdef char *find(self, Py_ssize_t row) noexcept nogil
     cdef char *make(self, Py_ssize_t row) noexcept nogil
+    cdef void keep_columns(self, const Py_ssize_t *places, Py_ssize_t count, Py_ssize_t itemsize,
+                           Py_ssize_t row_bytes) noexcept nogil
     cdef void unlink(self, Py_ssize_t slot) noexcept nogil
     cdef void link(self, Py_ssize_t slot) noexcept nogil

@@ -1,10 +1,19 @@
 """KernelRowCache: the kernel rows of training points, in bounded memory."""
+from cython cimport floating
 from libc.stdlib cimport free, malloc
+from libc.string cimport memmove, memset
 
 from onlinekern.core.base.state cimport integer_within, size_of
 
 # Sums of a few such sizes do not overflow.
 cdef Py_ssize_t MOST_BYTES = 1 << 58
+
+
+cdef inline void gather(floating *row, const Py_ssize_t *places, Py_ssize_t count) noexcept nogil:
+    """row[k] <- row[places[k]] for ascending places."""
+    cdef Py_ssize_t k
+    for k in range(count):
+        row[k] = row[places[k]]
 
 
 cdef class KernelRowCache:
@@ -37,16 +46,17 @@ cdef class KernelRowCache:
         self.row_bytes = row_bytes
         self.capacity = max(1, min(n, <Py_ssize_t> min(limit / row_bytes, 1e15)))
         self.oldest = self.newest = -1
+        self.bytes = self.capacity * row_bytes
         self.memory = <char *> malloc(size_of("kernel rows", self.capacity, row_bytes))
         self.slot_of = <Py_ssize_t *> malloc(
-            size_of("kernel rows", max(n, 1) + 3 * self.capacity, sizeof(Py_ssize_t)))
+            size_of("kernel rows", 4 * max(n, 1), sizeof(Py_ssize_t)))
         if self.memory == NULL or self.slot_of == NULL:
             raise MemoryError(
                 f"no memory for {self.capacity} kernel rows of {row_bytes} bytes: "
                 "cache_size can be smaller")
         self.row_in = self.slot_of + max(n, 1)
-        self.older = self.row_in + self.capacity
-        self.newer = self.older + self.capacity
+        self.older = self.row_in + max(n, 1)
+        self.newer = self.older + max(n, 1)
         for r in range(n):
             self.slot_of[r] = -1
 
@@ -79,6 +89,25 @@ cdef class KernelRowCache:
         self.slot_of[row] = slot
         self.link(slot)
         return self.memory + slot * self.row_bytes
+
+    cdef void keep_columns(self, const Py_ssize_t *places, Py_ssize_t count, Py_ssize_t itemsize,
+                           Py_ssize_t row_bytes) noexcept nogil:
+        """Make every row one of the elements at `count` ascending places, padded with zeros.
+
+        The rows are shorter from now on, so more of them fit.
+        """
+        cdef Py_ssize_t slot
+        cdef char *row
+        for slot in range(self.used):
+            row = self.memory + slot * self.row_bytes
+            if itemsize == 4:
+                gather(<float *> row, places, count)
+            else:
+                gather(<double *> row, places, count)
+            memset(row + count * itemsize, 0, row_bytes - count * itemsize)
+            memmove(self.memory + slot * row_bytes, row, row_bytes)
+        self.row_bytes = row_bytes
+        self.capacity = min(self.n, self.bytes // row_bytes)
 
     cdef void unlink(self, Py_ssize_t slot) noexcept nogil:
         """Take a slot out of the list by last use."""

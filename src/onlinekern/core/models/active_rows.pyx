@@ -1,0 +1,128 @@
+"""ActiveRows: kernel values of training points with those points that still take part.
+
+A minimiser of a dual problem asks for whole rows of the kernel matrix, one or two at every step.
+`ActiveRows` keeps them in bounded memory. A row that is missing is made in one block with others
+that will probably be asked for: then a panel of points is read once for all of them.
+
+Points that are at a bound for good leave (`keep`): the rows that are kept lose their elements, and
+later ones are made without them.
+"""
+from libc.string cimport memcpy
+
+import numpy as np
+
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.vector cimport whole_panels
+from onlinekern.core.kernels.cost_model cimport best_length
+from onlinekern.core.kernels.support_set cimport SupportSet
+from onlinekern.core.kernels.window cimport Window
+from onlinekern.core.models.row_cache cimport KernelRowCache
+from onlinekern.core.samples.rows cimport samples_of
+
+# Rows made together from points in panels (benchmarks/olla_table.py): a9a takes 2.33 s with 1, 2.22
+# with 2 and 3.36 with 8, as most of the others are not asked for. Points that are stored sparse are
+# multiplied with panels of rows, which cost the same with one row and with 64.
+cdef Py_ssize_t OF_PANELS = 2
+
+
+cdef class ActiveRows:
+    """Kernel rows of the points X.
+
+    Parameters
+    ----------
+    form : SupportSet
+        Its kernel, and the form of its rows, are those of the points; it stays as it is.
+    X : ndarray or CSR matrix of shape (n, d), validated
+    cache_bytes : float
+        Memory for kernel rows; a few are always kept.
+
+    Attributes
+    ----------
+    made : int
+        Rows that were computed.
+    """
+
+    def __cinit__(self, SupportSet form not None, X, double cache_bytes):
+        self.form = form
+        self.X = X
+        self.samples = samples_of(X, form.dtype)
+        self.n = self.samples.rows.n
+        self.itemsize = form.itemsize
+        self.cache_bytes = cache_bytes
+        self.restart()
+
+    def diagonal(self):
+        """kappa(x, x) of all points, ndarray of shape (n,)."""
+        cdef Py_ssize_t p
+        cdef double[::1] out = np.empty(self.n)
+        for p in range(self.n):
+            if self.window.block.open(&self.samples.rows, NULL, p, 1) < 0:
+                raise MemoryError(f"no memory for {self.n} points")
+            out[p] = self.form.kernel.diagonal(self.window.block.squares[0])
+        return np.asarray(out)
+
+    cdef double value(self, const char *row, Py_ssize_t place) noexcept nogil:
+        return (<const float *> row)[place] if self.itemsize == 4 else (<const double *> row)[place]
+
+    cdef Py_ssize_t batch(self) noexcept nogil:
+        """How many rows are made together, if all but one of those that are kept may go."""
+        cdef Py_ssize_t most = TOGETHER if self.active.store.needs_panels() else OF_PANELS
+        return min(most, self.cache.capacity - 1)
+
+    cdef Status make(self, const Py_ssize_t *numbers, Py_ssize_t count) noexcept nogil:
+        """Make the rows of these points, none of which is kept. Returns a status.
+
+        The last one will be the newest.
+        """
+        cdef Py_ssize_t i
+        if self.active.fill_window(self.window, &self.samples.rows, numbers, 0, count) < 0:
+            return NO_MEMORY
+        for i in range(count):
+            memcpy(self.cache.make(numbers[i]), self.window.row(i), self.columns * self.itemsize)
+        self.made += count
+        return OK
+
+    cdef int restart(self) except -1:
+        """Let all points take part. Rows are kept if none had left."""
+        if self.n_active == self.n > 0:
+            return 0
+        self.activate(np.arange(self.n, dtype=np.intp))
+        self.cache = KernelRowCache(self.n, self.columns * self.itemsize,
+                                    max(self.cache_bytes, 3.0 * self.columns * self.itemsize))
+        return 0
+
+    cdef int activate(self, Py_ssize_t[::1] points) except -1:
+        """Let these points take part."""
+        self.points = points
+        self.n_active = points.shape[0]
+        self.columns = whole_panels(self.n_active)
+        self.active = SupportSet(*self.form.arguments()[:3], 1, False, self.form.sparse)
+        self.active.add_rows(self.X, np.zeros((self.n_active, 1)), np.asarray(points))
+        self.window = self.active.new_window(TOGETHER)
+        return 0
+
+    cdef int keep(self, Py_ssize_t[::1] places) except -1:
+        """Let the active points at these places, which ascend, take part, and no others."""
+        cdef Py_ssize_t count = places.shape[0]
+        self.activate(np.asarray(self.points)[np.asarray(places)])
+        self.cache.keep_columns(&places[0], count, self.itemsize, self.columns * self.itemsize)
+        return 0
+
+    cdef Status expansion(self, SupportSet support, const Py_ssize_t[::1] points,
+                          double *out) noexcept nogil:
+        """out[i] = sum_r c_r kappa(s_r, x_i) of the support vectors for these points.
+
+        `support` has a window of OK_PANEL rows. Returns a status.
+        """
+        cdef Py_ssize_t first = 0, i, width
+        while first < points.shape[0]:
+            width = min(best_length(support.n, support.store.d, self.itemsize),
+                        points.shape[0] - first)
+            if support.fill_window(support.window, &self.samples.rows, &points[0], first,
+                                   width) < 0:
+                return NO_MEMORY
+            for i in range(width):
+                support.coefficients.scores(support.window.row(i), out + first + i,
+                                            out + first + i)
+            first += width
+        return OK
