@@ -15,7 +15,6 @@ from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport whole_panels
 from onlinekern.core.kernels.cost_model cimport best_length
 from onlinekern.core.kernels.support_set cimport SupportSet
-from onlinekern.core.kernels.window cimport Window
 from onlinekern.core.models.row_cache cimport KernelRowCache
 from onlinekern.core.samples.rows cimport samples_of
 

@@ -32,7 +32,7 @@ import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, NOT_FINITE, OK, RAISED, Status
 from onlinekern.core.base.state cimport doubles_of_shape, not_negative
-from onlinekern.core.base.vector cimport OK_LEAST_BEND, OK_PANEL, ops_for, whole_panels
+from onlinekern.core.base.vector cimport OK_LEAST_BEND, OK_PANEL, ops_for
 from onlinekern.core.kernels.support_set cimport SupportSet
 from onlinekern.core.models.active_rows cimport TOGETHER, ActiveRows
 
@@ -245,13 +245,13 @@ cdef class DualMinimiser:
         `of` of the point at `other`.
         """
         cdef Py_ssize_t[TOGETHER] numbers
-        cdef Py_ssize_t number = self.rows.points[place], most = self.rows.batch(), tries, count = 0
+        cdef Py_ssize_t number = self.rows.points[place], most = self.rows.batch(), _, count = 0
         cdef Py_ssize_t panel, candidate
         cdef const char *found = self.rows.cache.find(number)
         if found != NULL:
             return found
         self.best[place // OK_PANEL] = -INFINITY
-        for tries in range(2 * most):
+        for _ in range(2 * most):
             panel = self.best_panel()
             if count == most - 1 or self.best[panel] <= (0 if of or not self.offset
                                                          else self.least):
