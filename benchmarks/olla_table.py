@@ -111,7 +111,7 @@ def files(folder, wanted):
 def objective_of(model, X):
     """The dual objective of a model of the hinge, of SVC from its coefficients."""
     if isinstance(model, OLLAClassifier):
-        return np.nan if model.dual_objective_ is None else float(model.dual_objective_.sum())
+        return float(np.sum(getattr(model, "dual_objective_", np.nan)))
     coefficients = model.dual_coef_.toarray() if sp.issparse(model.dual_coef_) else model.dual_coef_
     starts = np.concatenate([[0], np.cumsum(model.n_support_)])
     total = 0.0

@@ -203,15 +203,14 @@ class Machine:
 def earlier_coefficients(estimator: Any, n: int, n_outputs: int) -> Floats | None:
     """Coefficients of the points by the fit before, in units of C; None if there are none."""
     own = vars(estimator)
-    dual = own.get("_dual")
-    if not estimator.warm_start or dual is None:
+    if not estimator.warm_start or "_fitted_C" not in own:
         return None
     support, coefficients = own["support_"], own["_model"].space.support.effective()
     if len(coefficients) != n_outputs:
         return None
     start = np.zeros((n, n_outputs))
     there = support < n
-    start[support[there]] = coefficients[:, there].T * (estimator.C / dual["C"])
+    start[support[there]] = coefficients[:, there].T * (estimator.C / own["_fitted_C"])
     return start
 
 
@@ -244,11 +243,11 @@ class Training:
         self.rows: Any = None
         self.points = self.counted[:0]
 
-    def run(self) -> tuple[dict[str, Any] | None, int, Indices]:
+    def run(self) -> tuple[Floats, int, Indices]:
         """Give the model the solution.
 
-        Returns what the estimator keeps of the duals, the number of steps, and the rows that are
-        support vectors.
+        Returns the objectives of the duals, the number of steps, and the rows that are support
+        vectors.
         """
         kind = "regression" if self.is_regression else self.estimator.multi_class
         problems = problems_of(kind, self.y, self.model.head.n_labels, self.counted)
@@ -259,8 +258,7 @@ class Training:
             self.note_scores()
         n_iter = sum(solution.n_iter for solution in solutions)
         tell_of_limit(self.estimator, n_iter, max(solution.gap for solution in solutions))
-        objective = np.array([solution.objective for solution in solutions])
-        return {"objective": objective, "C": float(self.estimator.C)}, n_iter, support
+        return np.array([solution.objective for solution in solutions]), n_iter, support
 
     def solve(self, problem: Problem) -> Solution:
         """Solve one problem, and note its coefficients."""
@@ -273,12 +271,17 @@ class Training:
         solution = machine.solve()
         self.coefficients[points, output] = solution.coefficients
         self.offsets[output] = solution.offset
-        among = np.flatnonzero(np.isin(self.held, points))
-        places = np.searchsorted(points, self.held[among])
+        if len(self.held):
+            self.leave_out(machine, problem)
+        return solution
+
+    def leave_out(self, machine: Machine, problem: Problem) -> None:
+        """Note the scores of points, each by a solution that has not learnt it."""
+        among = np.flatnonzero(np.isin(self.held, problem.points))
+        places = np.searchsorted(problem.points, self.held[among])
         for fold in range(min(FOLDS, len(among))):
             scores = machine.scores_without(places[fold::FOLDS].copy())
-            self.without[among[fold::FOLDS], output] = scores
-        return solution
+            self.without[among[fold::FOLDS], problem.output] = scores
 
     def rows_of(self, points: Indices) -> Any:
         """Kernel rows of points: those of the problem before, if its points are the same."""

@@ -51,7 +51,8 @@ STEPS_ONLY = (
     *("support_tol", "window"),
 )
 MULTI_CLASS = {"gradient": ("ovr", "margin"), "newton": ("ovr",), "smo": ("ovr", "ovo")}
-DUAL_ONLY = ("max_iter", "shrinking", "warm_start", "decision_function_shape")
+# Not `max_iter`: a bound that is not reached does no harm, and tools set it for any estimator.
+DUAL_ONLY = ("shrinking", "warm_start", "decision_function_shape")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -197,9 +198,11 @@ class OLLA(KernelEstimator):
     ) -> Model:
         if self.solver == "smo":
             training = Training(self, model, X, y, weight)
-            self._dual, self.n_iter_, self.support_ = training.run()
+            self.dual_objective_, self.n_iter_, self.support_ = training.run()
+            self._fitted_C = float(self.C)
             return model
-        self._dual = None
+        for name in ("dual_objective_", "_fitted_C"):
+            self.__dict__.pop(name, None)
         self._check_threshold(weight)
         space = model.space
         space.prepare(X)
@@ -246,12 +249,6 @@ class OLLA(KernelEstimator):
             "smaller C, or with solver='newton' a smaller relaxation.",
             ConvergenceWarning,
         )
-
-    @property
-    def dual_objective_(self) -> Floats | None:
-        """Maxima of the duals, ndarray of shape (n_outputs,); None unless solver='smo'."""
-        dual = vars(self).get("_dual") if self._fitted_model else None
-        return None if dual is None else dual["objective"].copy()
 
     @property
     def intercept_(self) -> Floats:

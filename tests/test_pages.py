@@ -28,6 +28,7 @@ WITH_EXAMPLES = [
     "docs/families/expansions.md",
     "docs/families/filters.md",
     "docs/families/least_squares.md",
+    "docs/families/olla.md",
     "docs/families/one_class.md",
     "docs/families/sdrogd.md",
     "docs/files.md",

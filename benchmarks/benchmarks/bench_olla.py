@@ -1,4 +1,4 @@
-"""OLLA on a chess board: ten epochs, by list, loss and selection."""
+"""OLLA on a chess board: ten epochs, by list, loss and selection; and the solution of its dual."""
 
 from onlinekern.streams import chess_board
 
@@ -49,3 +49,28 @@ class Points:
         return self.model.n_support_
 
     track_n_support.unit = "support vectors"
+
+
+class Duals:
+    """A fit of solver='smo', by offset and type of the samples."""
+
+    param_names = ["fit_intercept", "dtype"]
+    params = [[True, False], common.DTYPES]
+
+    def setup(self, fit_intercept, dtype):
+        X, self.y = chess_board(20_000 if common.FULL else 2_000, random_state=0)
+        self.X = X.astype(dtype)
+        self.parameters = {"gamma": 8.0, "C": 100.0, "fit_intercept": fit_intercept}
+
+    def learn(self):
+        """Return a fitted machine."""
+        learner = common.ALL["OLLAClassifier"](solver="smo", **self.parameters)
+        return learner.fit(self.X, self.y)
+
+    def time_fit(self, *_):
+        self.learn()
+
+    def track_steps(self, *_):
+        return self.learn().n_iter_
+
+    track_steps.unit = "steps"

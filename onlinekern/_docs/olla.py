@@ -57,7 +57,8 @@ PASSAGES = {
             recently used row is dropped first. It changes the speed, never a result.
         max_iter : int or None, default=None
             Steps after which 'smo' gives up a problem, with a ``ConvergenceWarning``. None is
-            LIBSVM's bound of ten million, or 100 for each point if that is more.
+            LIBSVM's bound of ten million, or 100 for each point if that is more. The other solvers
+            end after `n_epochs`.
         shrinking : bool, default=True
             Whether 'smo' leaves points out that will probably stay at a bound. They are checked
             before it ends, so the solution is the same within `tol`.
@@ -80,9 +81,6 @@ PASSAGES = {
             Number of support vectors.
         n_iter_ : int
             Epochs made; with 'smo', steps of all problems together.
-        dual_objective_ : ndarray of shape (n_outputs,), or None
-            With 'smo', the maximum of each dual, ``t'a - e |a|_1 - a'(K + R) a / 2`` (of targets in
-            standard deviations, if they are standardised).
         n_seen_ : int
             Steps made, without those of points of weight 0; with 'smo', the number of such points.
         cumulative_loss_ : float
@@ -109,9 +107,10 @@ PASSAGES = {
 
         ``solver='smo'`` solves the dual of ``w'w / 2 + C sum l(y_i, f(x_i))``, with the
         coefficients a as they stand in the model: maximise ``t'a - e |a|_1 - a'(K + R) a / 2``
-        with ``sum a = 0`` if there is an offset. 'hinge': t is the label, a_i has its sign, and
-        ``|a_i| <= C``; 'smooth_hinge': also R = delta / C; 'squared_hinge': R = 1 / C and no bound;
-        'squared': any sign too; 'epsilon_insensitive': t is the target, ``|a_i| <= C``, e =
+        with ``sum a = 0`` if there is an offset. The maximum, of each output, is the attribute
+        `dual_objective_`, which the other solvers lack. 'hinge': t is the label, a_i has its sign,
+        and ``|a_i| <= C``; 'smooth_hinge': also R = delta / C; 'squared_hinge': R = 1 / C, no
+        bound; 'squared': any sign too; 'epsilon_insensitive': t is the target, ``|a_i| <= C``, e =
         epsilon; 'huber': e = 0, ``|a_i| <= delta C``, R = 1 / C. The duals of 'logistic' and
         'exponential' are not quadratic. Two coefficients move at a time, chosen to second order
         (R.-E. Fan, P.-H. Chen, C.-J. Lin 2005, JMLR 6); without an offset, one. Samples in float32

@@ -27,5 +27,5 @@ cdef class ActiveRows:
     cdef int activate(self, Py_ssize_t[::1] points) except -1
     cdef int restart(self) except -1
     cdef int keep(self, Py_ssize_t[::1] places) except -1
-    cdef Status expansion(self, SupportSet support, const Py_ssize_t[::1] points,
+    cdef Status expansion(self, SupportSet support, const Py_ssize_t *points, Py_ssize_t n,
                           double *out) noexcept nogil

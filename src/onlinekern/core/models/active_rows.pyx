@@ -107,18 +107,17 @@ cdef class ActiveRows:
         self.cache.keep_columns(&places[0], count, self.itemsize, self.columns * self.itemsize)
         return 0
 
-    cdef Status expansion(self, SupportSet support, const Py_ssize_t[::1] points,
+    cdef Status expansion(self, SupportSet support, const Py_ssize_t *points, Py_ssize_t n,
                           double *out) noexcept nogil:
-        """out[i] = sum_r c_r kappa(s_r, x_i) of the support vectors for these points.
+        """out[i] = sum_r c_r kappa(s_r, x_i) of the support vectors for n points.
 
         `support` has a window of OK_PANEL rows. Returns a status.
         """
         cdef Py_ssize_t first = 0, i, width
-        while first < points.shape[0]:
+        while first < n:
             width = min(best_length(support.n, support.store.d, self.itemsize),
-                        points.shape[0] - first)
-            if support.fill_window(support.window, &self.samples.rows, &points[0], first,
-                                   width) < 0:
+                        n - first)
+            if support.fill_window(support.window, &self.samples.rows, points, first, width) < 0:
                 return NO_MEMORY
             for i in range(width):
                 support.coefficients.scores(support.window.row(i), out + first + i,

@@ -142,7 +142,8 @@ cdef class DualMinimiser:
 
     def values_at(self, points):
         """(K b)_i of these points, ndarray."""
-        cdef double[::1] values = np.zeros(len(points))
+        cdef Py_ssize_t first = 0, width, n = len(points)
+        cdef double[::1] values = np.zeros(n)
         chosen = np.flatnonzero(self.beta)
         cdef SupportSet support = SupportSet(*self.rows.form.arguments()[:3], 1, False,
                                              self.rows.form.sparse)
@@ -150,11 +151,14 @@ cdef class DualMinimiser:
         support.reserve_block(OK_PANEL)
         cdef const Py_ssize_t[::1] numbers = points
         cdef Status status = OK
-        if len(points) > 0 and len(chosen) > 0:
+        while first < n and support.n > 0 and status == OK:
+            width = min(n - first, OK_PANEL + ELEMENTS_BETWEEN_SIGNALS // support.n)
             with nogil:
-                status = self.rows.expansion(support, numbers, &values[0])
+                status = self.rows.expansion(support, &numbers[first], width, &values[first])
+            first += width
+            PyErr_CheckSignals()
         if status != OK:
-            raise MemoryError(f"no memory for kernel values of {len(points)} points")
+            raise MemoryError(f"no memory for kernel values of {n} points")
         return np.asarray(values)
 
     cdef int place_points(self) except -1:
