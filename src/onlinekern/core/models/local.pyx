@@ -322,14 +322,18 @@ cdef class LocalSpace(Space):
         cdef Py_ssize_t j
         cdef const double *distances = self.lifted.distances
         cdef double smallest = INFINITY
-        for j in range(self.prototypes.n):
-            if 0 < distances[j] < smallest:
-                smallest = distances[j]
+        cdef Py_ssize_t closest = self.lifted.neighbors[0]
+        if closest < self.prototypes.n and distances[closest] > 0:
+            smallest = distances[closest]
+        else:
+            for j in range(self.prototypes.n):
+                if 0 < distances[j] < smallest:
+                    smallest = distances[j]
         if smallest < INFINITY:
             self.totals.distances += smallest
             self.totals.n_distances += 1
         # The first k samples are their own neighbors (find_neighbors): each becomes a prototype.
-        self.prototypes.add_sample(self.lifted.neighbors[0], &self.rows, row, self.lifted.sample)
+        self.prototypes.add_sample(closest, &self.rows, row, self.lifted.sample)
 
     cdef void update_means(self) noexcept nogil:
         """Update the mean of ||f||^2 and the mean of the samples."""

@@ -14,6 +14,7 @@ from cython cimport floating
 from libc.math cimport INFINITY, exp, sqrt
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -61,8 +62,9 @@ cdef Py_ssize_t nearest(const double *distances, Py_ssize_t n, Py_ssize_t m,
     Returns the number of neighbors found, min(m, n).
     """
     cdef Py_ssize_t j, place, found = 0
+    cdef double largest = INFINITY      # of those found, once there are m
     for j in range(n if m > 0 else 0):
-        if found == m and not distances[j] < distances[neighbors[found - 1]]:
+        if found == m and not distances[j] < largest:
             continue
         place = found if found < m else found - 1
         while place > 0 and distances[j] < distances[neighbors[place - 1]]:
@@ -70,7 +72,19 @@ cdef Py_ssize_t nearest(const double *distances, Py_ssize_t n, Py_ssize_t m,
             place -= 1
         neighbors[place] = j
         found = min(found + 1, m)
+        largest = distances[neighbors[found - 1]]
     return found
+
+
+cdef void expand_distances(double *out, Py_ssize_t n, double squared_norm, const double *scales,
+                           const double *squares, double rounding) noexcept nogil:
+    """out[j] <- ||x||^2 + ||p_j||^2 - 2 scale_j out[j], 0 where that is a rounding error."""
+    cdef Py_ssize_t j
+    cdef double sum, distance
+    for j in range(n):
+        sum = squared_norm + squares[j]
+        distance = sum - 2 * scales[j] * out[j]
+        out[j] = 0 if distance <= rounding * sum else distance
 
 
 cdef void soft_assignment(const double *distances, const Py_ssize_t *neighbors, Py_ssize_t n,
@@ -120,11 +134,14 @@ cdef class Prototypes:
         self.centers = JournaledMatrix("prototypes", k, whole_panels(d))
         self.statistics = JournaledMatrix("samples of the prototypes", k, 8)
         self.panels = <char *> resize_array(NULL, 0, self.padded_size(), d * self.itemsize)
-        if self.panels == NULL:
+        self.scales = <double *> resize_array(NULL, 0, 2 * k, sizeof(double))
+        self.squares = self.scales + k
+        if self.panels == NULL or self.scales == NULL:
             raise MemoryError(f"no memory for {k} prototypes of {d} features")
 
     def __dealloc__(self):
         free(self.panels)
+        free(self.scales)
 
     cdef Py_ssize_t padded_size(self) noexcept nogil:
         """k rounded up to whole panels: the number of elements that `distances` writes."""
@@ -136,7 +153,17 @@ cdef class Prototypes:
 
     cdef double scale(self, Py_ssize_t j) noexcept nogil:
         """1 / n_j if sums are stored, 1 if means are."""
-        return 1 / self.statistics.row(j)[0] if self.keeps_sums else 1
+        return self.scales[j]
+
+    cdef void measure(self, Py_ssize_t j) noexcept nogil:
+        """Note scale and squared norm of prototype j, whose statistics have changed.
+
+        A sample needs those of all prototypes, and changes those of one.
+        """
+        cdef const double *statistic = self.statistics.row(j)
+        cdef double scale = 1 / statistic[0] if self.keeps_sums else 1
+        self.scales[j] = scale
+        self.squares[j] = scale * scale * statistic[1]
 
     cdef void distances(self, const Rows *rows, Py_ssize_t row, double squared_norm,
                         char *panel_products, double *out) noexcept nogil:
@@ -148,7 +175,6 @@ cdef class Prototypes:
         cdef Py_ssize_t j, q, panel_bytes = self.d * OK_PANEL * self.itemsize
         cdef bint sparse = is_sparse(rows)
         cdef int form = OK_DOT if self.keeps_sums else OK_SQUARED
-        cdef double squared_norms, scale, rounding = ROUNDING[0 if self.itemsize == 4 else 1]
         cdef ok_sparse_row stored
         if sparse:
             stored = sparse_row(rows, row)
@@ -159,16 +185,14 @@ cdef class Prototypes:
             else:
                 self.ops.dense[form](dense_row(rows, row), self.d, 1, self.d,
                                      self.panels + q * panel_bytes, panel_products, OK_PANEL)
-            for j in range(OK_PANEL):
-                out[q * OK_PANEL + j] = (<float *> panel_products)[j] if self.itemsize == 4 \
-                    else (<double *> panel_products)[j]
+            if self.itemsize == 4:
+                for j in range(OK_PANEL):
+                    out[q * OK_PANEL + j] = (<float *> panel_products)[j]
+            else:
+                memcpy(out + q * OK_PANEL, panel_products, OK_PANEL * sizeof(double))
         if sparse or self.keeps_sums:
-            for j in range(self.n):
-                scale = self.scale(j)
-                squared_norms = squared_norm + scale * scale * self.statistics.row(j)[1]
-                out[j] = squared_norms - 2 * scale * out[j]
-                if out[j] <= rounding * squared_norms:
-                    out[j] = 0
+            expand_distances(out, self.n, squared_norm, self.scales, self.squares,
+                             ROUNDING[0 if self.itemsize == 4 else 1])
 
     cdef void add_sample(self, Py_ssize_t j, const Rows *rows, Py_ssize_t row,
                          const double *x) noexcept nogil:
@@ -189,6 +213,7 @@ cdef class Prototypes:
                 center[i] += rate * (x[i] - center[i])
             statistic[1] = ops_for(sizeof(double)).dot(center, center, self.centers.n_columns)
             self.write_lane(j)
+            self.measure(j)
             return
         stored.values = dense_row(rows, row)
         stored.columns = NULL
@@ -203,6 +228,7 @@ cdef class Prototypes:
             statistic[1] += add_to_sums(<double *> self.lane(j), center,
                                         <const double *> stored.values, stored.columns,
                                         stored.count)
+        self.measure(j)
 
     cdef char *lane(self, Py_ssize_t j) noexcept nogil:
         """Address of prototype j in its panel; its elements are OK_PANEL apart."""
@@ -226,6 +252,7 @@ cdef class Prototypes:
         self.statistics.rollback()
         for index in range(self.centers.count):
             self.write_lane(self.centers.numbers[index])
+            self.measure(self.centers.numbers[index])
         self.n = self.saved_n
 
     def means(self):
@@ -257,3 +284,4 @@ cdef class Prototypes:
                                  f"{self.statistics.row(j)[0]}")
         for j in range(self.n):
             self.write_lane(j)
+            self.measure(j)
