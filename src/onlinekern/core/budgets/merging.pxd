@@ -16,8 +16,10 @@ cdef struct Pair:
 
 cdef class Merging(Bounded):
     cdef double *kernel          # of the smallest support vector with all
+    cdef Py_ssize_t *partners    # that the smallest support vector may be merged with
 
     cdef Py_ssize_t bound(self, Py_ssize_t smallest) noexcept nogil
+    cdef Py_ssize_t candidates(self, Py_ssize_t smallest) noexcept nogil
     cdef Pair search(self, Py_ssize_t smallest, Py_ssize_t slot) noexcept nogil
     cdef Pair partner(self, Py_ssize_t smallest) noexcept nogil
     cdef Pair pair(self, Py_ssize_t smallest, Py_ssize_t slot) noexcept nogil

@@ -26,6 +26,7 @@ from libc.string cimport memset
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport aligned_resize, resize_array, whole_panels
 from onlinekern.core.budgets.policy cimport Bounded
+from onlinekern.core.kernels.coefficients cimport Coefficients
 
 # Cells of the table along each axis.
 cdef Py_ssize_t CELLS = 128
@@ -144,6 +145,16 @@ def tabulated(double a, double kappa):
     return least_degradation(a, kappa), exact(a, kappa)
 
 
+cdef inline double product(Coefficients coefficients, Py_ssize_t one,
+                           Py_ssize_t other) noexcept nogil:
+    """The product of the K coefficients of two slots."""
+    cdef Py_ssize_t k
+    cdef double sum = 0
+    for k in range(coefficients.n_outputs):
+        sum += coefficients.at(k, one) * coefficients.at(k, other)
+    return sum
+
+
 cdef class Merging(Bounded):
     """Merge the smallest support vector with its best partner when the budget is exceeded.
 
@@ -154,12 +165,15 @@ cdef class Merging(Bounded):
 
     def __dealloc__(self):
         free(self.kernel)
+        free(self.partners)
 
     cdef int prepare(self) except -1:
         Bounded.prepare(self)
         self.kernel = <double *> resize_array(
             self.kernel, 0, whole_panels(self.max_support + 1), sizeof(double))
-        if self.kernel == NULL or self.make_room(self.max_support + 1) < 0:
+        self.partners = <Py_ssize_t *> resize_array(
+            self.partners, 0, self.max_support + 1, sizeof(Py_ssize_t))
+        if self.kernel == NULL or self.partners == NULL or self.make_room(self.max_support + 1) < 0:
             raise MemoryError(f"no memory for {self.max_support} support vectors")
         make_table()
         return self.support.prepare_kernel_rows()
@@ -185,17 +199,12 @@ cdef class Merging(Bounded):
 
     cdef Pair pair(self, Py_ssize_t smallest, Py_ssize_t slot) noexcept nogil:
         """A, C and D of two support vectors; h and error are not set."""
-        cdef Py_ssize_t k
-        cdef double alpha, beta
         cdef Pair found
         found.slot = slot
-        found.A = found.C = found.D = found.h = found.error = 0
-        for k in range(self.support.n_outputs):
-            alpha = self.support.coefficients.at(k, smallest)
-            beta = self.support.coefficients.at(k, slot)
-            found.A += alpha * alpha
-            found.C += alpha * beta
-            found.D += beta * beta
+        found.h = found.error = 0
+        found.A = product(self.support.coefficients, smallest, smallest)
+        found.C = product(self.support.coefficients, smallest, slot)
+        found.D = product(self.support.coefficients, slot, slot)
         return found
 
     cdef Py_ssize_t bound(self, Py_ssize_t smallest) noexcept nogil:
@@ -203,24 +212,35 @@ cdef class Merging(Bounded):
 
         Returns the slot of the lowest bound, or -1 when there is no partner.
         """
-        cdef Py_ssize_t slot, found = -1
-        cdef double ratio, kappa
+        cdef Py_ssize_t j, slot, found = -1, n = self.candidates(smallest)
+        cdef double root, D, ratio, kappa
         cdef double *bounds = self.work
-        cdef Pair pair
-        for slot in range(self.support.n):
-            bounds[slot] = INFINITY
-            if not self.support.occupied(slot) or slot == smallest:
-                continue
-            pair = self.pair(smallest, slot)
-            if pair.C <= 0:
-                continue
-            ratio = sqrt(pair.A) / (sqrt(pair.A) + sqrt(pair.D))
+        cdef double A = product(self.support.coefficients, smallest, smallest)
+        root = sqrt(A)
+        for j in range(n):
+            slot = self.partners[j]
+            D = product(self.support.coefficients, slot, slot)
+            ratio = root / (root + sqrt(D))
             kappa = min(self.kernel[slot], 1.0)
-            bounds[slot] = (1 - TABLE_ERROR) * pair.A * (1 - kappa) * (1 - kappa) \
+            bounds[slot] = (1 - TABLE_ERROR) * A * (1 - kappa) * (1 - kappa) \
                 * least_degradation(min(ratio, 0.5), kappa)
             if found < 0 or bounds[slot] < bounds[found]:
                 found = slot
         return found
+
+    cdef Py_ssize_t candidates(self, Py_ssize_t smallest) noexcept nogil:
+        """List the partners, ascending, and set all of `work` to inf. Returns their number.
+
+        Without a branch: half of the signs differ, which cannot be foreseen.
+        """
+        cdef Py_ssize_t slot, count = 0
+        cdef double C
+        for slot in range(self.support.n):
+            self.work[slot] = INFINITY
+            C = product(self.support.coefficients, smallest, slot)
+            self.partners[count] = slot
+            count += self.support.occupied(slot) & (slot != smallest) & (not C <= 0)
+        return count
 
     cdef Pair partner(self, Py_ssize_t smallest) noexcept nogil:
         """The partner of the least error, the oldest of equals; slot -1: there is none."""
