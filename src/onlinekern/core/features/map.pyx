@@ -167,8 +167,8 @@ cdef class FourierMap(FeatureMap):
         self.n_features = 2 * n_components
         self.factor = 1 / sqrt(<double> n_components)
         self.by_rows = True
-        # Cosines come first. The products of a last panel that is not full may reach into the sines,
-        # which are written later.
+        # Cosines come first. The products of a last panel that is not full may reach into the
+        # sines, which are written later.
         self.sine = (n_components + 15) // 16 * 16
         self.length = whole_panels(2 * self.sine)
         if constant:
@@ -231,7 +231,7 @@ cdef class RandomFourier(FourierMap):
         return self.panels.get_rows(self.n_components)
 
     cdef void fill(self, Block block, char *z, char *scratch) noexcept nogil:
-        """Products only: the panels stay in the cache for them, and a row for its waves and score."""
+        """Products only: a panel stays in the cache for them, a row for its waves and score."""
         cdef Py_ssize_t p
         for p in range(whole_panels(self.n_components) // OK_PANEL):
             self.panels.product(block, p, OK_DOT, z + p * OK_PANEL * self.itemsize, self.length)

@@ -194,8 +194,8 @@ cdef class Nystroem(FeatureMap):
         cdef Py_ssize_t p
         for p in range(self.length // OK_PANEL):
             window.block.ops.dense[OK_DOT](
-                window.all_rows(), window.ld, window.block.n, self.landmarks.n, self.panels.panel(p),
-                z + p * OK_PANEL * self.itemsize, self.length)
+                window.all_rows(), window.ld, window.block.n, self.landmarks.n,
+                self.panels.panel(p), z + p * OK_PANEL * self.itemsize, self.length)
 
 
 cdef class NystroemWindow(FeatureWindow):

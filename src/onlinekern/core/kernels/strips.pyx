@@ -2,8 +2,8 @@
 
 A strip is a part of the support vectors whose kernel values with a sample, and the coefficients
 beside them, fit into the nearest cache. There its products become kernel values, and these are
-multiplied with the coefficients, before the next strip is touched. The pieces of a dot add up to the
-bits of the whole (see vector.h).
+multiplied with the coefficients, before the next strip is touched. The pieces of a dot add up to
+the bits of the whole (see vector.h).
 """
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport OK_SUMS, whole_panels

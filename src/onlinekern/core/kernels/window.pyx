@@ -5,8 +5,9 @@ Invariants (what makes look-ahead exact):
    values[i, r] = kappa(x_i, s_r), bit for bit what a window of one sample would hold.
 2. Whoever changes a support vector repairs its column. A free slot keeps its former vector and a
    finite column until it is taken again; its coefficients are 0.
-   A row holds products until it is asked for: `row` makes kernel values of them, which are then in the
-   nearest cache for their score. The same function of the same numbers gives the same bits at any time.
+   A row holds products until it is asked for: `row` makes kernel values of them, which are then in
+   the nearest cache for their score. The same function of the same numbers gives the same bits at
+   any time.
 3. No score is kept. A score is the dot product of a row of values with the coefficients, made when
    the sample's turn comes. So a change of coefficients never touches the window.
 """
