@@ -116,6 +116,16 @@ def test_weights_are_those_of_svc(stream):
     same_machine(balanced, SVC(gamma=GAMMA, C=2.0, class_weight="balanced").fit(X, y))
 
 
+def test_a_weight_is_a_number_of_copies(stream):
+    X, y = stream("binary", n=80)
+    weight = np.random.default_rng(0).integers(0, 4, 80)
+    weighted = build(tol=1e-8).fit(X, y, sample_weight=weight)
+    copies = build(tol=1e-8).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(
+        weighted.decision_function(X), copies.decision_function(X), atol=1e-6
+    )
+
+
 def test_one_versus_one_is_svc(stream, equal):
     X, y = stream("ovr", n=240)
     names = np.array(["low", "middle", "top"])[np.searchsorted(np.unique(y), y)]
