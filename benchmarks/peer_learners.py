@@ -200,6 +200,8 @@ SPLIT = {
     "onlinekern FOGD": Own(
         "FOGDClassifier", {**TUNED, **HINGE, "n_components": COMPONENTS}, {"eta": 0.3}, STEP
     ),
+    # The machine of scikit-learn's SVC below.
+    "onlinekern OLLA, smo": Own("OLLAClassifier", {"solver": "smo"}, {"gamma": 0.05, "C": 1.0}),
     "lightning SGD": Batch(lightning_sgd, ("lightning",)),
     "sklearn SVC": Batch(machine, ("sklearn",)),
 }
