@@ -24,6 +24,7 @@ from onlinekern import (
     KRLSRegressor,
     NystroemFeatures,
     OGDClassifier,
+    OLLAClassifier,
     OnlineStandardScaler,
     PAClassifier,
     StreamClassifier,
@@ -126,7 +127,7 @@ def test_predictions(dtype, models, path):
         found = answers(session(path), plain(X))
         assert tuple(found) == made.outputs
         assert made.size == path.stat().st_size
-        assert hasattr(model, "predict_proba") == ("probabilities" in found)
+        assert hasattr(model, "predict_proba") == ("probabilities" in found), (case, model, made)
         tolerance, expected = tolerance_of(case, dtype), scores_of(model, X)
         scores = found["variable" if is_regressor(model) else "scores"]
         assert scores.dtype == dtype
@@ -142,6 +143,17 @@ def test_predictions(dtype, models, path):
         errors = {name: error_of(*pair) for name, pair in pairs.items()}
         wrong += [(case, *item) for item in errors.items() if not item[1] <= tolerance]
     assert not wrong
+
+
+@pytest.mark.parametrize("probability", [False, True])
+def test_the_exact_machine_has_probabilities_if_it_was_asked_for_them(stream, path, probability):
+    X, y = stream("binary")
+    model = OLLAClassifier(solver="smo", probability=probability).fit(X, y)
+    assert ("probabilities" in model.export_onnx(path, dtype="float64").outputs) == probability
+    found = answers(session(path), plain(X))
+    np.testing.assert_allclose(found["scores"].ravel(), model.decision_function(X), atol=1e-9)
+    if probability:
+        np.testing.assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-9)
 
 
 def test_names_and_shapes(stream, path):

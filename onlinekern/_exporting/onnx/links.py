@@ -7,7 +7,13 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from onlinekern._exporting.onnx.scoring import Link
+from onlinekern._pairs import PairwiseClassifier
 from onlinekern._probabilities import Probabilities
+
+
+def owner_of(cls: type, name: str) -> type | None:
+    """The class that defines a method of another; None if there is no such method."""
+    return next((one for one in cls.__mro__ if name in vars(one)), None)
 
 
 def link_of(estimator: Any) -> Link | None:
@@ -16,10 +22,8 @@ def link_of(estimator: Any) -> Link | None:
     A subclass of another package may compute other probabilities: it has none.
     """
     learner = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
-    own = type(learner)
-    if getattr(own, "predict_log_proba", None) is not Probabilities.predict_log_proba:
-        return None
-    if own.predict_proba is not Probabilities.predict_proba:
+    owners = {owner_of(type(learner), name) for name in ("predict_proba", "predict_log_proba")}
+    if not owners <= {Probabilities, PairwiseClassifier} or not hasattr(learner, "predict_proba"):
         return None
     found = learner.calibration_
     if found is None:
