@@ -122,10 +122,10 @@ def main():
     else:
         title, (X, y, _) = "sparse binary stream", streams.sparse_binary(48_842)
     X, y = X[: options.rows], y[: options.rows]
-    parameters = {"gamma": 0.4, "alpha": 1.0, "beta": 20.0, "eta": 0.1}
+    parameters = {"gamma": 0.4, "alpha": 1.0, "beta": 20.0, "eta": 0.1, "average": True}
     compare(title, X, y, parameters, common.LAYOUTS, options)
     plane, labels, _ = streams.gaussian_mixture(options.rows or 1_000_000)
-    mixture = {"gamma": 0.4, "alpha": 0.5, "beta": 200.0, "eta": 0.1}
+    mixture = {"gamma": 0.4, "alpha": 0.5, "beta": 200.0, "eta": 0.1, "average": True}
     compare("gaussian mixture", plane, labels, mixture, ["dense"], options)
     compare_single(f"{title} as dense rows", X, y, parameters)
     compare_single("gaussian mixture", plane, labels, parameters)
