@@ -32,7 +32,8 @@ static inline void ok_load_float64(const double *x, ok_pair *pairs)
 
 static inline ok_pair ok_gathered(const double *a, const int32_t *columns)
 {
-    return (ok_pair){a[columns[0]], a[columns[1]]};
+    ok_pair two = {a[columns[0]], a[columns[1]]};
+    return two;
 }
 
 /* `rest` is the first part with what came behind the last group of four. */
@@ -102,10 +103,11 @@ static inline double ok_sum_of_parts(double rest, ok_pair first, ok_pair second)
     static inline void ok_sparse_dots_##NAME(const REAL *x, const int32_t *columns, ptrdiff_t count,\
                                          const double *a, const double *b, double *sums)           \
     {                                                                                              \
-        ok_pair first = {0, 0}, second = {0, 0}, two;                                              \
+        ok_pair first = {0, 0}, second = {0, 0}, two = {0, 0};                                     \
         ptrdiff_t j = 0;                                                                           \
         for (; j + 2 <= count; j += 2) {                                                           \
-            two = (ok_pair){x[j], x[j + 1]};                                                       \
+            two[0] = x[j];                                                                         \
+            two[1] = x[j + 1];                                                                     \
             first += two * ok_gathered(a, columns + j);                                            \
             second += two * ok_gathered(b, columns + j);                                           \
         }                                                                                          \
