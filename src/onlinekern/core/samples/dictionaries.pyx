@@ -39,6 +39,8 @@ def dense_row(dict x, dict columns, Py_ssize_t width):
     ------
     TypeError, ValueError, OverflowError
         If a value is no number.
+    IndexError
+        If a column is not below `width`.
     """
     cdef cnp.npy_intp length = width
     cdef Py_ssize_t column, found = 0
