@@ -11,7 +11,6 @@ The loop runs without the GIL. `learn_one` is the same loop over one sample. A c
 Several threads may use a model: while one learns, the others wait; several may score at once.
 """
 cimport numpy as cnp
-from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, NAN, isfinite
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
@@ -31,6 +30,7 @@ from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.learning.targets cimport (
     in_units, set_state, standardized, state_of, take_up)
 from onlinekern.core.models.composed cimport MOST_ROWS, Composed
+from onlinekern.core.models.space cimport raised_by_signals
 from onlinekern.core.samples.rows cimport Rows, Samples, row_of, samples_of
 
 from onlinekern.core.base.part import frozen, refuse_attributes
@@ -144,12 +144,8 @@ cdef class Model(Composed):
     cdef bint interrupted(self) noexcept nogil:
         """Whether a signal handler raised; its exception is kept for `fail`."""
         with gil:
-            try:
-                PyErr_CheckSignals()
-            except BaseException as error:
-                self.interruption = error
-                return True
-            return False
+            self.interruption = raised_by_signals()
+            return self.interruption is not None
 
     def learn(self, X, const double[::1] y, const double[::1] weight=None,
               order=None, Py_ssize_t window=0, double[:, ::1] scores=None, bint noted=True,

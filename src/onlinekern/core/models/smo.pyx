@@ -35,6 +35,7 @@ from onlinekern.core.base.state cimport doubles_of_shape, not_negative
 from onlinekern.core.base.vector cimport OK_LEAST_BEND, OK_PANEL, ops_for
 from onlinekern.core.kernels.support_set cimport SupportSet
 from onlinekern.core.models.active_rows cimport TOGETHER, ActiveRows
+from onlinekern.core.models.space cimport raised_by_signals
 
 # Signals are looked for about every so many elements of the passes, some tens of milliseconds.
 cdef Py_ssize_t ELEMENTS_BETWEEN_SIGNALS = 1 << 25
@@ -364,12 +365,8 @@ cdef class DualMinimiser:
     cdef bint interrupted(self) noexcept nogil:
         """Whether a signal handler raised; its exception is kept."""
         with gil:
-            try:
-                PyErr_CheckSignals()
-            except BaseException as error:
-                self.interruption = error
-                return True
-            return False
+            self.interruption = raised_by_signals()
+            return self.interruption is not None
 
     cdef int shrink(self) except -1:
         """Leave out the points that are not in `kept`."""

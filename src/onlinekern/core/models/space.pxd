@@ -6,6 +6,9 @@ from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.samples.rows cimport Rows
 
 
+cdef object raised_by_signals()
+
+
 cdef class Space(Component):
     cdef readonly Py_ssize_t n_outputs
     cdef Rows rows                   # of the open block

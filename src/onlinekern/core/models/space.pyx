@@ -4,6 +4,7 @@ A space opens a block of coming samples, scores each when its turn comes, tells 
 length of a sample in its geometry, and takes the update. `KernelSpace` is a support set under a
 budget policy.
 """
+from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport NAN
 
 import copy
@@ -19,6 +20,15 @@ from onlinekern.core.samples.rows cimport Rows
 
 # Where the samples of a block share nothing, its length only sets how often signals are looked for.
 cdef Py_ssize_t ROWS = 64
+
+
+cdef object raised_by_signals():
+    """What a signal handler has raised since the last look, or None."""
+    try:
+        PyErr_CheckSignals()
+    except BaseException as error:
+        return error
+    return None
 
 
 cdef class Space:
