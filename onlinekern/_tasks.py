@@ -76,7 +76,8 @@ class Classifier(Probabilities, ClassifierMixin, Learner):
         check_classification_targets(y)
         labels = np.unique(y)
         if len(labels) < 2:
-            raise ValueError(f"y holds one class only ({labels[0]!r}); at least two are needed")
+            (only,) = labels.tolist()
+            raise ValueError(f"y holds one class only ({only!r}); at least two are needed")
         return labels
 
     def _encode(self, y: Any, labels: Any) -> Any:

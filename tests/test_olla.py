@@ -388,7 +388,7 @@ def test_failed_fit_keeps_the_fitted_model(case, state_of, same_state):
     data = case("binary")
     model = build("binary").fit(data.X, data.y)
     before = state_of(model)
-    with pytest.raises(ValueError, match="one class only"):
+    with pytest.raises(ValueError, match=r"one class only \('yes'\)"):
         model.fit(data.X, np.repeat("yes", len(data.y)))
     same_state(model, before)
     model.set_params(loss="squared", step="paper", C=100.0, schedule="constant", penalty="none",

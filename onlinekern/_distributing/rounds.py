@@ -116,7 +116,7 @@ class Run:
         ]  # fmt: skip
         found = self.tasks.tree("classes-all", tasks.union, [], futures, GATHERED)
         if found is None or len(found) < 2:
-            what = "no labels" if found is None else f"one class only ({found[0]!r})"
+            what = "no labels" if found is None else f"one class only ({found.tolist()[0]!r})"
             raise ValueError(f"y holds {what}; at least two classes are needed")
         return found
 
