@@ -5,6 +5,7 @@ import signal
 
 import numpy as np
 import pytest
+from compiled import Program, load
 from oracles import olla, smo
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning
@@ -331,9 +332,11 @@ def test_it_is_kept(multi_class, stream, equal, tmp_path):
         assert (copy.n_iter_, copy.n_seen_) == (model.n_iter_, 150)
 
 
-def test_merged_machines_are_their_mean(stream):
-    X, y = stream("binary", n=200)
-    parts = [build().fit(X[i::2], y[i::2]) for i in range(2)]
+@pytest.mark.parametrize(("task", "multi_class"), [("binary", "ovr"), ("ovr", "ovo")])
+def test_merged_machines_are_their_mean(task, multi_class, stream):
+    X, y = stream(task, n=200)
+    own = {"multi_class": multi_class, "decision_function_shape": multi_class}
+    parts = [build(**own).fit(X[i::2], y[i::2]) for i in range(2)]
     merged = onlinekern.merge(parts)
     expected = np.mean([part.decision_function(X) for part in parts], axis=0)
     np.testing.assert_allclose(merged.decision_function(X), expected, atol=1e-9)
@@ -344,5 +347,49 @@ def test_exported_machines(stream, tmp_path):
     model = build().fit(X, y)
     np.testing.assert_allclose(describe(model).scores(X), model.decision_function(X), atol=1e-9)
     assert not model.export_c(tmp_path / "model.c").learns
-    with pytest.raises(TypeError, match="multi_class='ovr' instead of 'ovo'"):
-        build(multi_class="ovo").fit(X, y).export_c(tmp_path / "pairs.c")
+
+
+@pytest.fixture(scope="module")
+def voting():
+    """Return a machine of five classes that samples do not tell apart, samples, their votes, and
+    by how much a score of a pair is off 0 at least."""
+    X = np.random.default_rng(0).standard_normal((150, 3)).astype(np.float32).astype(float)
+    y = np.array(list("abcde"))[np.random.default_rng(1).integers(0, 5, 150)]
+    model = build(C=50.0, multi_class="ovo", decision_function_shape="ovo").fit(X[:90], y[:90])
+    sure = np.abs(model.decision_function(X)).min(axis=1)
+    return model.set_params(decision_function_shape="ovr"), X, model.decision_function(X), sure
+
+
+def test_exported_votes(voting):
+    model, X, votes, _ = voting
+    made = describe(model)
+    np.testing.assert_allclose(made.scores(X), votes, atol=1e-9)
+    model.set_params(decision_function_shape="ovo")
+    np.testing.assert_array_equal(model.classes_[describe(model).predict(X)], model.predict(X))
+    model.set_params(decision_function_shape="ovr")
+    best = np.sort(np.floor(votes + 0.5), axis=1)[:, -2:]
+    assert (best[:, 0] == best[:, 1]).sum() > 5
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("sparse_rows", [False, True])
+def test_exported_votes_in_c(sparse_rows, dtype, voting, tmp_path):
+    model, X, votes, sure = voting
+    made = model.export_c(tmp_path / "pairs.c", dtype=dtype)
+    program = Program(load(tmp_path, [made.code]), "pairs", dtype, 5)
+    tolerance = 1e-9 if dtype == "float64" else 1e-5
+    sure = sure > tolerance
+    assert sure.sum() > 140
+    found = program.scores(X, sparse_rows)
+    np.testing.assert_allclose(found[sure], votes[sure], atol=tolerance)
+    numbers = program.classes(X, sparse_rows)
+    np.testing.assert_array_equal(model.classes_[numbers][sure], model.predict(X)[sure])
+
+
+def test_exported_votes_that_are_no_numbers(voting, tmp_path):
+    model, X, *_ = voting
+    made = model.export_c(tmp_path / "pairs.c")
+    program = Program(load(tmp_path, [made.code]), "pairs", float, 5)
+    x = X[0].copy()
+    x[1] = np.nan
+    assert program.call("predict", *program.dense(x)[0]) == -1

@@ -146,12 +146,17 @@ def test_predictions(dtype, models, path):
 
 
 @pytest.mark.parametrize("probability", [False, True])
-def test_the_exact_machine_has_probabilities_if_it_was_asked_for_them(stream, path, probability):
-    X, y = stream("binary")
-    model = OLLAClassifier(solver="smo", probability=probability).fit(X, y)
+@pytest.mark.parametrize(("task", "multi_class"), [("binary", "ovr"), ("ovr", "ovo")])
+def test_the_exact_machine_has_probabilities_if_it_was_asked_for_them(
+    task, multi_class, probability, stream, path
+):
+    X, y = stream(task)
+    model = OLLAClassifier(solver="smo", multi_class=multi_class, probability=probability)
+    model.fit(X, y)
     assert ("probabilities" in model.export_onnx(path, dtype="float64").outputs) == probability
     found = answers(session(path), plain(X))
-    np.testing.assert_allclose(found["scores"].ravel(), model.decision_function(X), atol=1e-9)
+    np.testing.assert_allclose(found["scores"], scores_of(model, X), atol=1e-9)
+    assert found["label"].tolist() == model.predict(X).tolist()
     if probability:
         np.testing.assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-9)
 

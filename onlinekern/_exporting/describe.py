@@ -16,6 +16,7 @@ from onlinekern._exporting.scoring import (
     ClassVote,
     Features,
     Member,
+    PairVote,
     Scoring,
     Single,
     Standardisation,
@@ -73,6 +74,8 @@ def of_learner(learner: Any) -> Scoring:
             steps, body = of_race(model)
         else:
             steps, body = rounding(model.dtype), of_model(model, shift_of(learner))
+            if isinstance(model.head, OneVsOne):
+                body = PairVote(model.head.n_labels, body)
     return Scoring(
         name=type(learner).__name__,
         n_features=model.d,
@@ -112,10 +115,6 @@ def rounding(dtype: Any) -> tuple[Step, ...]:
 
 def of_model(model: Any, shift: float = 0.0) -> Sum:
     """The sum that a model computes; its targets may be standardised."""
-    if isinstance(model.head, OneVsOne):
-        raise TypeError(
-            "the votes of OneVsOne cannot be exported: fit with multi_class='ovr' instead of 'ovo'"
-        )
     terms = terms_of(model.space)
     if model.head.target_forgetting == 0:
         return Sum(model.head.n_outputs, terms, shift=shift)

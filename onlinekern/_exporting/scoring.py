@@ -176,7 +176,49 @@ class TargetVote:
         return total
 
 
-Body: TypeAlias = Sum | ClassVote | TargetVote
+@dataclass(frozen=True, eq=False)
+class PairVote:
+    """Votes of the pairs of classes (0, 1), (0, 2), ... (1, 2), ..., a score > 0 for the first.
+
+    Of a class, the sum s of its scores, which counts as s / (3 (|s| + 1)) of a vote, is added.
+
+    Attributes
+    ----------
+    n_outputs : int
+        Classes.
+    sum : Sum
+        With an output for each pair.
+    """
+
+    n_outputs: int
+    sum: Sum
+
+    def signs(self) -> Floats:
+        """1 where a class is the first of a pair, -1 where it is the second, (pairs, classes)."""
+        first, second = np.triu_indices(self.n_outputs, 1)
+        classes = np.arange(self.n_outputs)
+        found: Floats = (first[:, None] == classes) - 1.0 * (second[:, None] == classes)
+        return found
+
+    def scores(self, X: Floats) -> Floats:
+        """Votes for the classes, ndarray (n, n_outputs)."""
+        scores, signs = self.sum.scores(X), self.signs()
+        votes = (scores > 0) @ np.maximum(signs, 0) + (scores <= 0) @ np.maximum(-signs, 0)
+        totals = scores @ signs
+        found: Floats = votes + totals / (3 * (np.abs(totals) + 1))
+        return found
+
+
+Body: TypeAlias = Sum | ClassVote | TargetVote | PairVote
+
+
+def sums_of(body: Body) -> tuple[Sum, ...]:
+    """The sums in a body."""
+    if isinstance(body, Sum):
+        return (body,)
+    if isinstance(body, PairVote):
+        return (body.sum,)
+    return tuple(member.sum for member in body.members)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,8 +233,9 @@ class Scoring:
         Of a row as it is given.
     steps : tuple
         What is done to the row, in this order, before it is scored.
-    body : Sum, ClassVote or TargetVote
-        What `decision_function` (`predict` of a regressor) gives.
+    body : Sum, ClassVote, TargetVote or PairVote
+        What `decision_function` (`predict` of a regressor) gives; of pairs of classes their votes,
+        whatever the parameter `decision_function_shape`.
     head : {'binary', 'classes', 'regression', 'outlier'}
         How a prediction follows from the scores: class 1 where the score is > 0; the first class of
         the largest score; the score itself; class 1, inside, where the score is >= 0, else class 0.

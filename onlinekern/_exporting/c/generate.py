@@ -19,11 +19,13 @@ from onlinekern._exporting.scoring import (
     Body,
     ClassVote,
     Features,
+    PairVote,
     Scoring,
     Single,
     Standardisation,
     Sum,
     TargetVote,
+    sums_of,
 )
 from onlinekern._exporting.states import (
     KernelState,
@@ -188,7 +190,9 @@ def write_reading(source: Source, scoring: Scoring, keeps_rows: bool, scaler: Sc
         if not (isinstance(step, Single) and source.dtype == np.float32)
     ]
     dense = keeps_rows or any(
-        needs_dense(term, source.dtype.itemsize) for term in terms_in(scoring.body)
+        needs_dense(term, source.dtype.itemsize)
+        for one in sums_of(scoring.body)
+        for term in one.terms
     )
     d = scoring.n_features
     if not steps and not dense:
@@ -204,12 +208,6 @@ def write_reading(source: Source, scoring: Scoring, keeps_rows: bool, scaler: Sc
         lines.append(text)
     source.fill("prepared", features=d, steps="\n".join(lines), scored=width)
     return width
-
-
-def terms_in(body: Body) -> list[Any]:
-    """All terms of a body."""
-    sums = [body] if isinstance(body, Sum) else [member.sum for member in body.members]
-    return [term for one in sums for term in one.terms]
 
 
 def step_lines(source: Source, step: Any, width: int) -> tuple[str, int]:
@@ -261,6 +259,9 @@ def write_body(source: Source, body: Body) -> None:
     if isinstance(body, Sum):
         source.fill("body", work=f"    {write_sum(source, body)}_scores(x, scores);")
         return
+    if isinstance(body, PairVote):
+        write_pair_vote(source, body)
+        return
     outputs = body.n_outputs
     calls = [write_sum(source, member.sum) for member in body.members]
     lines = [f"    real own[{outputs}];", *[f"    scores[{k}] = 0;" for k in range(outputs)]]
@@ -274,6 +275,15 @@ def write_body(source: Source, body: Body) -> None:
             answer = f"scores[0] += {share} * vote_of(own[0], {link})"
         lines += [f"    {id_}_scores(x, own);", f"    {answer};"]
     source.fill("body", work="\n".join(lines))
+
+
+def write_pair_vote(source: Source, body: PairVote) -> None:
+    """The function `body` of pairs of classes."""
+    source.memory("pair_scores", body.sum.n_outputs)
+    source.memory("totals", body.n_outputs)
+    source.fill("pair_vote", classes=body.n_outputs)
+    lines = f"    {write_sum(source, body.sum)}_scores(x, pair_scores);\n"
+    source.fill("body", work=lines + "    vote(pair_scores, scores);")
 
 
 def write_vote(source: Source, body: ClassVote | TargetVote) -> None:

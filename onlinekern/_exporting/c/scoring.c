@@ -291,6 +291,22 @@ static void vote(real *own, real share, real link, real *answer)
         answer[k] += share * own[k] / total;
 }
 
+/*** pair_vote ***/
+/* The votes of the pairs of classes; between equal ones the sums of the scores decide. */
+static void vote(const real *own, real *votes)
+{
+    for (int32_t k = 0; k < $classes; k++)
+        votes[k] = totals[k] = 0;
+    for (int32_t k = 0; k < $classes; k++)
+        for (int32_t other = k + 1; other < $classes; other++, own++) {
+            votes[*own > 0 ? k : other] += 1;
+            totals[k] += *own;
+            totals[other] -= *own;
+        }
+    for (int32_t k = 0; k < $classes; k++)
+        votes[k] += totals[k] / (3 * (FABS(totals[k]) + 1));
+}
+
 /*** target_vote ***/
 static real bounded(real target)
 {

@@ -14,6 +14,7 @@ from onlinekern._exporting.scoring import (
     ClassVote,
     Features,
     Member,
+    PairVote,
     Scoring,
     Single,
     Step,
@@ -69,11 +70,25 @@ def body_scores(graph: Graph, x: Tensor, body: Body) -> Tensor:
     """What a sum or a vote gives."""
     if isinstance(body, Sum):
         return sum_scores(graph, x, body)
+    if isinstance(body, PairVote):
+        return votes_of_pairs(graph, sum_scores(graph, x, body.sum), body)
     parts = []
     for member in body.members:
         own = opinion(graph, sum_scores(graph, x, member.sum), member, body)
         parts.append(graph.op("Mul", own, member.share))
     return graph.total(parts) if parts else zeros(graph, x, body.n_outputs)
+
+
+def votes_of_pairs(graph: Graph, scores: Tensor, body: PairVote) -> Tensor:
+    """The votes for the classes, (n, n_classes), of the scores of their pairs."""
+    signs = body.signs()
+    above = graph.cast(graph.op("Greater", scores, 0.0, dtype=bool), scores.dtype)
+    # A pair whose second class has the vote takes back what it has for certain.
+    votes = graph.op("MatMul", above, signs)
+    votes = graph.op("Add", votes, np.maximum(-signs, 0).sum(axis=0))
+    totals = graph.op("MatMul", scores, signs)
+    shares = graph.op("Mul", graph.op("Add", graph.op("Abs", totals), 1.0), 3.0)
+    return graph.op("Add", votes, graph.op("Div", totals, shares))
 
 
 def sum_scores(graph: Graph, x: Tensor, body: Sum) -> Tensor:
