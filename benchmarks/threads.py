@@ -2,12 +2,12 @@
 
     python benchmarks/threads.py [--rows N] [--repeats N]
 
-Prediction of one model, and the learning of models that are independent: the experts of a race, and
-the problems of one class against the rest. `elapsed` is the time of one thread over that of two, in
-turns, medians: true only on a machine with two idle cores, of which the first line tells: two
-hashes, which share nothing. `shared` is the part of the CPU time of
-one thread that runs in items of the pool, and `at best` what follows from it: the items are given
-to two threads in their order, and the rest waits for nobody.
+Prediction of one model, and the learning of models that are independent: the experts of a race, the
+problems of one class against the rest, and of pairs of classes. `elapsed` is the time of one thread
+over that of two, in turns, medians: true only on a machine with two idle cores, of which the first
+line tells: two hashes, which share nothing. `shared` is the part of the CPU time of one thread that
+runs in items of the pool, and `at best` what follows from it: the items are given to two threads in
+their order, and the rest waits for nobody.
 """
 
 import argparse
@@ -23,10 +23,10 @@ from scipy import sparse
 
 import onlinekern
 from benchmarks import streams
-from onlinekern import _base, _passes
+from onlinekern import _base, _duals, _passes
 from onlinekern.core import race
 
-USERS = (_base, _passes, race)
+USERS = (_base, _passes, _duals, race)
 
 
 def arguments():
@@ -96,7 +96,7 @@ def learning(cls, X, y, **parameters):
 
     def learn(n_jobs):
         model = cls(n_jobs=n_jobs, random_state=0, **parameters)
-        if cls is onlinekern.PAClassifier:
+        if cls in (onlinekern.PAClassifier, onlinekern.OLLAClassifier):
             return model.fit(X, y)
         for first in range(0, len(y), 1000):
             part = slice(first, first + 1000)
@@ -139,6 +139,10 @@ def cases(rows):
     ten = (Z @ random.normal(size=(40, 10))).argmax(axis=1)
     passes = partial(learning, onlinekern.PAClassifier)
     yield "learn, one against the rest of 10", passes(Z, ten, max_iter=20, tol=None)
+    for multi_class in ("ovo", "ovr"):
+        machine = {"solver": "smo", "multi_class": multi_class, "gamma": 0.01, "C": 10.0}
+        learn = learning(onlinekern.OLLAClassifier, Z.astype(np.float32), ten, **machine)
+        yield f"learn, machines of 10 classes, {multi_class}", learn
 
 
 def main():

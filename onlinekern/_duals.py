@@ -7,16 +7,19 @@ quadratic problem of `core.models.smo`.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
 from onlinekern._typing import Floats, Indices
 from onlinekern._warnings import warn
+from onlinekern.core.base.pool import run_together
 from onlinekern.core.models.active_rows import ActiveRows
 from onlinekern.core.models.smo import DualMinimiser
 from onlinekern.core.samples.rows import rows_at
@@ -215,7 +218,7 @@ def earlier_coefficients(estimator: Any, n: int, n_outputs: int) -> Floats | Non
 
 
 class Training:
-    """The problems of a model, which are solved one after another.
+    """The problems of a model, which are solved side by side in `n_jobs` threads.
 
     Parameters
     ----------
@@ -240,8 +243,7 @@ class Training:
         step = max(1, len(self.counted) // HELD_OUT)
         self.held = self.counted[::step][: HELD_OUT if calibrates else 0]
         self.without = np.full((len(self.held), n_outputs), np.nan)
-        self.rows: Any = None
-        self.points = self.counted[:0]
+        self.kept, self.n_threads = threading.local(), 1
 
     def run(self) -> tuple[Floats, int, Indices]:
         """Give the model the solution.
@@ -250,8 +252,13 @@ class Training:
         vectors.
         """
         kind = "regression" if self.is_regression else self.estimator.multi_class
-        problems = problems_of(kind, self.y, self.model.head.n_labels, self.counted)
-        solutions = [self.solve(problem) for problem in problems]
+        problems = [*problems_of(kind, self.y, self.model.head.n_labels, self.counted)]
+        # The largest first: no thread is then left alone with it.
+        problems.sort(key=lambda problem: -len(problem.points))
+        self.n_threads = min(effective_n_jobs(self.estimator.n_jobs), len(problems))
+        found = run_together(self.solve, problems, self.n_threads)
+        of_output = dict(zip([problem.output for problem in problems], found, strict=True))
+        solutions = [of_output[output] for output in range(len(problems))]
         support = self.model.space.take(self.X, self.coefficients, self.offsets)
         self.model.resume_counts(len(self.counted), 0, 0.0)
         if len(self.held):
@@ -284,13 +291,18 @@ class Training:
             self.without[among[fold::FOLDS], problem.output] = scores
 
     def rows_of(self, points: Indices) -> Any:
-        """Kernel rows of points: those of the problem before, if its points are the same."""
-        if self.rows is None or not np.array_equal(self.points, points):
-            self.points = points
+        """Kernel rows of points: those of this thread's problem before, if they are its points.
+
+        The threads share the memory for them in equal parts.
+        """
+        kept = vars(self.kept)
+        if "points" not in kept or not np.array_equal(kept["points"], points):
             own = self.X if len(points) == self.X.shape[0] else rows_at(self.X, points)
-            support = self.model.space.support
-            self.rows = ActiveRows(support, own, 1e6 * self.estimator.cache_size)
-        return self.rows
+            support, n_bytes = self.model.space.support, 1e6 * self.estimator.cache_size
+            kept.clear()  # the memory of the rows before
+            kept["rows"] = ActiveRows(support, own, n_bytes / self.n_threads)
+            kept["points"] = points
+        return kept["rows"]
 
     def note_scores(self) -> None:
         """Let probabilities be fitted to the scores of points that were left out.

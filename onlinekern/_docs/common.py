@@ -23,7 +23,8 @@ PASSAGES = {
             Points whose kernel values are computed together with ``outputs='support'``; None
             chooses by the size of the model. It changes the speed, never a result.
         n_jobs : int or None, default=None
-            Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+            Threads used to predict, and by 'smo' to solve the problems of several classes side by
+            side; None means 1 unless in a ``joblib.parallel_backend`` context.
     """,
     "pa_weight": """
         A `sample_weight` w multiplies C. Plain PA has no C: there the margin that is demanded is

@@ -54,7 +54,8 @@ PASSAGES = {
             optimality condition by more, as SVC does.
         cache_size : float > 0, default=200.0
             Memory for kernel rows with ``outputs='all'`` and 'smo', in megabytes; the least
-            recently used row is dropped first. It changes the speed, never a result.
+            recently used row is dropped first. The threads of `n_jobs` have equal parts of it. It
+            changes the speed, never a result.
         max_iter : int or None, default=None
             Steps after which 'smo' gives up a problem, with a ``ConvergenceWarning``. None is
             LIBSVM's bound of ten million, or 100 for each point if that is more. The other solvers

@@ -11,6 +11,8 @@ import threading
 cdef int MOST_THREADS = 1024
 
 _standing = None
+# The innermost call whose items this thread is working on.
+_at_work = threading.local()
 
 
 cdef class Calls:
@@ -19,6 +21,7 @@ cdef class Calls:
     def __cinit__(self, function, items):
         self.function, self.items = function, items
         self.results = [None] * len(items)
+        self.around = getattr(_at_work, "calls", None)
         self.lock = threading.Lock()
 
     cdef Py_ssize_t next_place(self) except? -2:
@@ -39,7 +42,9 @@ cdef class Calls:
     def work(self):
         """Take items until there are none, or one has failed."""
         cdef Py_ssize_t place
+        outer = getattr(_at_work, "calls", None)
         try:
+            _at_work.calls = self
             while True:
                 place = self.next_place()
                 if place < 0:
@@ -47,6 +52,8 @@ cdef class Calls:
                 self.results[place] = self.function(self.items[place])
         except BaseException as error:
             self.stop(error)
+        finally:
+            _at_work.calls = outer
 
     def finish(self, helpers):
         """Wait for the items that were begun; return the results, or raise the first error."""
@@ -62,11 +69,22 @@ cdef class Calls:
         return self.results
 
 
+cdef bint is_stopped() except -1:
+    """Whether what this thread is working on is not wanted any more: another item has failed."""
+    cdef Calls calls = getattr(_at_work, "calls", None)
+    while calls is not None:
+        if calls.error is not None:
+            return True
+        calls = calls.around
+    return False
+
+
 def run_together(function, items, n_threads):
     """Call a function for each item, in several threads.
 
     The caller's thread is one of them: a call within a call never waits for a thread that is not
-    there. Items are begun in their order; the first one that fails lets no other one begin.
+    there. Items are begun in their order; the first one that fails lets no other one begin, and
+    loops of the core that look for signals end early.
 
     Parameters
     ----------

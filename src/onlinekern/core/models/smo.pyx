@@ -25,7 +25,6 @@ R.-E. Fan, P.-H. Chen, C.-J. Lin (2005). Working set selection using second orde
 training support vector machines. JMLR 6, 1889-1918.
 T. Joachims (1999). Making large-scale SVM learning practical. Advances in Kernel Methods.
 """
-from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY
 
 import numpy as np
@@ -157,7 +156,9 @@ cdef class DualMinimiser:
             with nogil:
                 status = self.rows.expansion(support, &numbers[first], width, &values[first])
             first += width
-            PyErr_CheckSignals()
+            failure = raised_by_signals()
+            if failure is not None:
+                raise failure
         if status != OK:
             raise MemoryError(f"no memory for kernel values of {n} points")
         return np.asarray(values)

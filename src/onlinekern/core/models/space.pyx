@@ -10,6 +10,7 @@ from libc.math cimport NAN
 import copy
 
 from onlinekern.core.base.part cimport NOT_GIVEN, NO_MEMORY, OK, Status
+from onlinekern.core.base.pool cimport is_stopped
 from onlinekern.core.base.state cimport check_kind, subclass_of
 from onlinekern.core.budgets.policy cimport Budget
 from onlinekern.core.kernels.cost_model cimport best_length
@@ -23,9 +24,15 @@ cdef Py_ssize_t ROWS = 64
 
 
 cdef object raised_by_signals():
-    """What a signal handler has raised since the last look, or None."""
+    """What a signal handler has raised since the last look, or None.
+
+    Python's handlers run in the main thread alone: for those who work with it there is an exception
+    when it, or any other of them, has failed.
+    """
     try:
         PyErr_CheckSignals()
+        if is_stopped():
+            raise RuntimeError("another thread of this call has failed")
     except BaseException as error:
         return error
     return None
