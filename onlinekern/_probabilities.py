@@ -75,12 +75,9 @@ class Probabilities:
         with model.reading():
             scores = self._scores(X)
             calibration = IDENTITY if logistic else calibration_of(model)
-        scores = calibration.of(scores)
-        if scores.shape[1] == 1:
-            both = np.empty((len(scores), 2))
-            log_expit(-scores[:, 0], out=both[:, 0])
-            log_expit(scores[:, 0], out=both[:, 1])
-            return both
+        single, scores = scores.shape[1] == 1, calibration.of(scores)
+        if single:
+            return log_expit(scores, out=scores)
         if logistic and self.multi_class == "margin":
             return log_softmax(scores, axis=1)
         each = log_expit(scores)

@@ -18,7 +18,7 @@ from onlinekern import (
     PAClassifier,
     PegasosClassifier,
 )
-from onlinekern._calibration import sigmoid
+from onlinekern._calibration import Calibration, sigmoid
 from onlinekern.core.stream import restore
 
 CLASSIFIERS = sorted(name for name, cls in CLASSES.items() if is_classifier(cls()))
@@ -40,6 +40,18 @@ def sides(scores):
 def affine(scores):
     """Return the features of more classes."""
     return np.column_stack([scores, np.ones(len(scores))])
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_a_calibration_of_scores(n_outputs, equal):
+    rng = np.random.default_rng(0)
+    scores = rng.standard_normal((12, 4))[:, ::2][:, :1] * np.ones(n_outputs)
+    scores[:4, 0] = 0.0, -0.0, 1e308, -1e308
+    found = Calibration(0.5, 30.0, 0.25, 12).of(scores)
+    with np.errstate(over="ignore"):
+        z = np.where(scores > 0, 30.0, 0.5) * scores + 0.25
+    z = np.clip(z, -1e300, 1e300)
+    equal(found, np.column_stack([-z, z]) if n_outputs == 1 else z)
 
 
 @pytest.mark.parametrize("n", [5, 40, 512])

@@ -5,12 +5,19 @@ learnt would be too good: the model has been moved to it. The first 512 samples 
 every fourth takes the place of the oldest, which costs the stream less and reaches back 2,048
 samples. Which samples those are depends on their number in the stream alone, not on its batches.
 """
+cimport numpy as cnp
+
 import numpy as np
 
 from onlinekern.core.base.state cimport (
     MOST_OUTPUTS, count_of, doubles_of_shape, integer_within,
 )
 from onlinekern.core.base.undo cimport JournaledMatrix
+
+cnp.import_array()
+
+# Of what a sigmoid is taken: sums of two of them do not overflow.
+cdef double MOST_CERTAIN = 1e300
 
 
 cdef class RecentScores:
@@ -68,3 +75,40 @@ def _restore(n_outputs, n_labels, noted, rows):
     cdef RecentScores recent = RecentScores(n_outputs, n_labels)
     recent.set_rows(noted, rows)
     return recent
+
+
+def linked(scores, double below, double above, double offset):
+    """offset + above max(f, 0) + below min(f, 0) of scores f, of absolute value at most 1e300.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, n_outputs)
+
+    Returns
+    -------
+    ndarray of shape (n, max(2, n_outputs))
+        Two classes have one score: its z follows -z.
+    """
+    cdef cnp.ndarray given = np.ascontiguousarray(scores, dtype=np.float64)
+    cdef cnp.npy_intp[2] shape
+    cdef Py_ssize_t i, n = cnp.PyArray_SIZE(given)
+    shape[0], shape[1] = cnp.PyArray_DIM(given, 0), cnp.PyArray_DIM(given, 1)
+    cdef bint single = shape[1] == 1
+    if single:
+        shape[1] = 2
+    cdef cnp.ndarray out = cnp.PyArray_EMPTY(2, shape, cnp.NPY_FLOAT64, 0)
+    cdef const double *f = <const double *> cnp.PyArray_DATA(given)
+    cdef double *found = <double *> cnp.PyArray_DATA(out)
+    cdef double z
+    for i in range(n):
+        z = (above if f[i] > 0 else below) * f[i] + offset
+        if z > MOST_CERTAIN:
+            z = MOST_CERTAIN
+        elif z < -MOST_CERTAIN:
+            z = -MOST_CERTAIN
+        if single:
+            found[2 * i] = -z
+            found[2 * i + 1] = z
+        else:
+            found[i] = z
+    return out
