@@ -114,10 +114,16 @@ class Classifier(Probabilities, ClassifierMixin, Learner):
 
     def _balanced(self, y: Any, weight: Any, whole: bool) -> Floats:
         """The factors of 'balanced'; notes the counts of the classes."""
-        counted = np.ones(len(y), dtype=bool) if weight is None else weight > 0
-        counts = np.zeros(len(self.classes_), dtype=np.int64)
+        counts = None
         if not whole and self.__sklearn_is_fitted__():
-            counts = vars(self).get("_class_counts", counts)
+            counts = self.__dict__.get("_class_counts")
+        if counts is None:
+            counts = np.zeros(len(self.classes_), dtype=np.int64)
+        if len(y) == 1 and not whole:
+            counted = weight is None or weight[0] > 0
+            factor, self._class_counts = factor_of_balance(y[0], counts, counted)
+            return np.array([factor])
+        counted = np.ones(len(y), dtype=bool) if weight is None else weight > 0
         factors, self._class_counts = balance(y, counts, counted)
         if whole:
             of_class = np.maximum(1, self._class_counts)[y.astype(np.intp)]

@@ -133,7 +133,7 @@ def test_balanced_streams(name, stream, same_state):
     fed(whole, X, y, weight)
     scores = whole.decision_function(X)
     np.testing.assert_array_equal(scores, by_hand.decision_function(X))
-    for part in np.split(np.arange(len(y)), [1, 20, 33]):
+    for part in np.split(np.arange(len(y)), [1, 20, 21, 22, 33]):
         parts.partial_fit(X[part], y[part], classes=classes, sample_weight=weight[part])
         before = pickle.dumps(parts._class_counts)
         with pytest.raises(ValueError):
