@@ -1,5 +1,7 @@
 """What a call costs beside its samples: batches of many sizes, single rows, dictionaries."""
 
+from onlinekern import StreamClassifier
+
 from . import common
 
 try:
@@ -77,7 +79,7 @@ class Rows(common.Streams):
 
 
 class ClassWeights(common.Streams):
-    """learn_one with weights of the classes, a hundred times."""
+    """A row with weights of the classes, a hundred times."""
 
     param_names = ["algorithm", "weights"]
     params = [["PAClassifier", "OGDClassifier"], list(WEIGHTS)]
@@ -87,10 +89,35 @@ class ClassWeights(common.Streams):
         model = common.new(algorithm, class_weight=WEIGHTS[weights])
         self.model = common.learn(model, self.X, self.y)
         self.samples = list(zip(self.X[:100], self.y[:100].tolist(), strict=True))
+        self.parts = [(self.X[i : i + 1], self.y[i : i + 1]) for i in range(100)]
 
     def time_learn_one(self, *_):
         for x, y in self.samples:
             self.model.learn_one(x, y)
+
+    def time_partial_fit(self, *_):
+        for X, y in self.parts:
+            self.model.partial_fit(X, y)
+
+
+class Races(common.Streams):
+    """A row for all experts of a race that may sleep by now, a hundred times."""
+
+    param_names = ["method"]
+    params = [["learn_one", "partial_fit", "predict", "score_one"]]
+
+    def setup(self, method):
+        self.load("PAClassifier", "float32", "dense", 3_000)
+        self.model = StreamClassifier(random_state=0).partial_fit(self.X, self.y)
+        rows = self.X[:100] if method.endswith("one") else self.X[:100, None]
+        labels = self.y[:100].tolist() if method == "learn_one" else self.y[:100, None]
+        learns = method in ("learn_one", "partial_fit")
+        self.calls = list(zip(rows, labels, strict=True)) if learns else [(x,) for x in rows]
+
+    def time_call(self, method):
+        call = getattr(self.model, method)
+        for arguments in self.calls:
+            call(*arguments)
 
 
 class Dictionaries(common.Streams):

@@ -83,6 +83,7 @@ cdef class Race:
                   double budget, double limit, double forgetting):
         self.turn, self.access = Turn(), Access()
         self.experts, self.costs = tuple(experts), tuple(map(float, costs))
+        self.dearest = sorted(range(len(self.costs)), key=lambda k: -self.costs[k])
         self.vote, self.moments, self.head = vote, moments, head
         self.dtype = float_dtype(dtype)
         self.budget = positive_number("budget", budget)
@@ -153,23 +154,28 @@ cdef class Race:
     def learn(self, X, y, weight=None, order=None, window=0, scores=None, noted=True):
         """Test-then-train over samples; arguments and result are those of `Model.learn`."""
         X = self._form(X)
-        given = X if order is None else rows_at(X, np.asarray(order))
-        taken = slice(None) if order is None else np.asarray(order)
+        given = X
+        if order is not None:
+            taken = np.asarray(order)
+            given, y = rows_at(X, taken), y[taken]
+            weight = None if weight is None else weight[taken]
         answers = np.empty((given.shape[0], self.head.n_outputs))
-        predictions = np.full(X.shape[0], np.nan)
         with self.writing():
             self._begin()
             try:
-                self._learn_rows(given, y[taken], None if weight is None else weight[taken],
-                                 window, answers)
+                self._learn_rows(given, y, weight, window, answers)
                 if noted and self.recent is not None:
-                    self._note(y[taken], None if weight is None else weight[taken], answers)
+                    self._note(y, weight, answers)
             except BaseException:
                 self._rollback()
                 raise
-        predictions[taken] = self._winners(answers)
         if scores is not None:
-            np.asarray(scores)[taken] = answers
+            np.asarray(scores)[slice(None) if order is None else taken] = answers
+        winners = self._winners(answers)
+        if order is None:
+            return winners
+        predictions = np.full(X.shape[0], np.nan)
+        predictions[taken] = winners
         return predictions
 
     def learn_one(self, x, double y, double weight=1):
@@ -193,15 +199,21 @@ cdef class Race:
     def _learn_rows(self, X, y, weight, window, answers):
         """Learn rows, those of weight 0 being predicted only."""
         Z = self.scaled(X, weight, learns=True)
-        counted = np.arange(1, len(y) + 1) if weight is None else np.cumsum(weight > 0)
-        first = done = 0
-        while first < len(y):
-            last = np.searchsorted(counted, done + SEGMENT - self.n_seen % SEGMENT) + 1
-            part = slice(first, min(last, len(y)))
+        cdef Py_ssize_t first = 0, done = 0, last, n = len(y)
+        counted = None if weight is None else np.cumsum(weight > 0)
+        while first < n:
+            last = done + SEGMENT - self.n_seen % SEGMENT
+            if counted is not None:
+                last = np.searchsorted(counted, last) + 1
+            last = min(last, n)
+            if last - first == n:
+                self._learn_segment(Z, y, weight, window, answers)
+                return
+            part = slice(first, last)
             self._learn_segment(rows_at(Z, part), y[part], None if weight is None else weight[part],
                                 window, answers[part])
-            first = part.stop
-            done = counted[first - 1]
+            first = last
+            done = last if counted is None else counted[last - 1]
 
     def _learn_segment(self, Z, y, weight, window, answers):
         """Learn scaled rows up to the next place where experts may wake or fall asleep."""
@@ -213,19 +225,22 @@ cdef class Race:
                                   self.experts[k].calls != self.begun[k])
 
         # What takes longest begins first: no thread is then left alone with it.
-        dearest = sorted(np.flatnonzero(fed), key=lambda k: -self.costs[k])
-        run_together(teach, dearest, self.n_threads if len(y) > 1 else 1)
+        learners = [k for k in self.dearest if fed[k]]
+        run_together(teach, learners, self.n_threads if len(y) > 1 else 1)
         self.vote.learn(scores, y, weight, self.voting, fed, answers)
         count = len(y) if weight is None else np.count_nonzero(weight)
         self.n_seen += count
-        self.learnt = self.learnt + count * fed.astype(np.int64)
+        learnt = self.learnt.copy()
+        learnt[fed.view(np.bool_)] += count
+        self.learnt = learnt
         if count > 0 and self.n_seen % SEGMENT == 0:
             self._choose()
 
     def _fed(self):
         """Who learns the present segment: those who vote, and of the sleepers each in its turn."""
-        turns = (np.arange(len(self.experts)) + self.n_seen // SEGMENT) % REST == 0
-        return (self.voting | turns).astype(np.uint8)
+        fed = self.voting.copy()
+        fed[(REST - self.n_seen // SEGMENT % REST) % REST::REST] = 1
+        return fed
 
     def _choose(self):
         """Choose who votes until the next segment ends, and note the weights."""
@@ -265,7 +280,7 @@ cdef class Race:
 
     def scaled(self, X, weight=None, learns=False):
         """Rows in units of their deviations, float32; the moments learn them first if `learns`."""
-        sparse = sp.issparse(X)
+        sparse = not isinstance(X, np.ndarray)
         stored = X.indptr[X.shape[0]] if sparse else 0
         values = np.empty_like(X.data[:stored] if sparse else X)
         if not learns:
@@ -323,9 +338,9 @@ cdef class Race:
 
     def _form(self, X):
         """Samples in the layout that the moments and the experts know."""
-        if sp.issparse(X) and self.moments.centred:
-            return X.toarray()
-        return X if sp.issparse(X) or self.moments.centred else sp.csr_matrix(X)
+        if isinstance(X, np.ndarray):
+            return X if self.moments.centred else sp.csr_matrix(X)
+        return X.toarray() if self.moments.centred else X
 
     def _progress(self):
         """What changes along the stream, but for the experts, the vote and the moments."""

@@ -25,7 +25,8 @@ cdef class Vote(Component):
                   double *out) noexcept nogil
     cdef double loss(self, const double *scores, double y) noexcept nogil
     cdef void note(self, Py_ssize_t k, double loss, double weight, double decay) noexcept nogil
-    cdef int check(self, scores, Py_ssize_t n, voting) except -1
+    cdef int check(self, const double[:, :, ::1] scores, Py_ssize_t n,
+                   const unsigned char[::1] voting) except -1
 
 
 cdef class MeanVote(Vote):

@@ -130,12 +130,18 @@ cdef class Vote(Component):
         self.losses[k] = decay * self.losses[k] + weight * loss
         self.counts[k] = decay * self.counts[k] + weight
 
-    cdef int check(self, scores, Py_ssize_t n, voting) except -1:
+    cdef int check(self, const double[:, :, ::1] scores, Py_ssize_t n,
+                   const unsigned char[::1] voting) except -1:
         """Raise ValueError unless the scores are those of n samples, and somebody votes."""
-        shape = (self.n_experts, n, self.n_outputs)
-        if np.shape(scores) != shape or len(voting) != self.n_experts or not np.any(voting):
-            raise ValueError(f"scores must have the shape {shape}, got {np.shape(scores)}, and one "
-                             f"of {self.n_experts} experts or more must vote")
+        cdef Py_ssize_t k, voters = 0
+        for k in range(voting.shape[0]):
+            voters += voting[k] != 0
+        if scores.shape[0] != self.n_experts or scores.shape[1] != n \
+                or scores.shape[2] != self.n_outputs or voting.shape[0] != self.n_experts \
+                or voters == 0:
+            raise ValueError(f"scores must have the shape {(self.n_experts, n, self.n_outputs)}, "
+                             f"got {np.shape(scores)}, and one of {self.n_experts} experts or more "
+                             "must vote")
         return 0
 
     def learn(self, const double[:, :, ::1] scores, const double[::1] y, weight,

@@ -56,7 +56,8 @@ cdef Samples samples_of(object X, object dtype):
     cdef Samples known, samples = Samples()
     samples.rows.n, samples.rows.d = X.shape
     samples.rows.itemsize = np.dtype(dtype).itemsize
-    if not sp.issparse(X):
+    # Said so, since SciPy asks an abstract base class, which takes longer than all else here.
+    if cnp.PyArray_Check(X) or not sp.issparse(X):
         array = aligned(X, kind_of(samples.rows.itemsize))
         samples.owners = (array,)
         samples.rows.values = <const char *> data_of(array)
@@ -209,7 +210,7 @@ def rows_at(X, places):
 
     SciPy's own way ends the process when it has no memory for a part of a matrix.
     """
-    if not sp.issparse(X):
+    if cnp.PyArray_Check(X) or not sp.issparse(X):
         return X[places]
     starts, shape = X.indptr, X.shape
     if isinstance(places, slice):
