@@ -93,8 +93,9 @@ PASSAGES = {
             The kernel width in use.
     """,
     "olla_notes": """
-        A sample of weight w has ``w C`` instead of C. ``gamma='median'`` is measured on 200 of the
-        samples, at equal intervals.
+        A sample of weight w has ``w C`` instead of C: 'smo' learns it as w copies. The width of the
+        kernel takes no account of weights, as SVC's does not. ``gamma='median'`` is measured on 200
+        of the samples, at equal intervals.
 
         With the schedule ``sqrt(2 / t)``, the steps of the squared losses overshoot while ``eta_t C
         (kappa_ii + beta) > 2``, and may diverge; beta is 1 with an offset, else 0. The steps of the
