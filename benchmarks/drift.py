@@ -41,7 +41,7 @@ def walk(ridge, updates, budget):
         if i % (updates // 1000) == 0:
             present = np.flatnonzero(places >= 0)
             gram = K[np.ix_(places[present], places[present])] + ridge * np.eye(len(present))
-            drifts.append(drift(gram, inverse.get_state()["inverse"][np.ix_(present, present)]))
+            drifts.append(drift(gram, inverse.matrix()[np.ix_(present, present)]))
             fresh.append(drift(gram, np.linalg.inv(gram)))
         if inverse.is_stale():
             there = places >= 0

@@ -85,7 +85,7 @@ def drift(inverse, places, K, ridge):
     """Return the largest |(K + ridge I) H - I| over the occupied slots."""
     present = np.flatnonzero(places >= 0)
     gram = K[np.ix_(places[present], places[present])] + ridge * np.eye(len(present))
-    H = inverse.get_state()["inverse"][np.ix_(present, present)]
+    H = inverse.matrix()[np.ix_(present, present)]
     return np.abs(gram @ H - np.eye(len(present))).max(initial=0)
 
 
@@ -112,8 +112,8 @@ def test_a_matrix_that_is_not_positive_definite():
         inverse.add_row(place, np.zeros(3), 1.0, 0.0)
     K = np.array([[1.0, 1.0 + 1e-9, 0.0], [1.0 + 1e-9, 1.0, 0.0], [0.0, 0.0, 1.0]])
     inverse.refresh(K)
-    H = inverse.get_state()["inverse"][:, :3]
+    H = inverse.matrix()
     assert np.linalg.eigvalsh(H).min() > 0
     assert H[2, 2] == pytest.approx(1, rel=1e-6)
     inverse.refresh(np.full((3, 3), 1e9))  # only the diagonal alone is positive definite
-    np.testing.assert_allclose(inverse.get_state()["inverse"][:, :3], np.eye(3), rtol=1, atol=1e-9)
+    np.testing.assert_allclose(inverse.matrix(), np.eye(3), rtol=1, atol=1e-9)

@@ -261,7 +261,8 @@ def tracking(
     rows = {"diagonal": np.diagonal(gram)[kept], "values": values[kept]}
     padded |= {name: np.pad(row, (0, width - n))[None] for name, row in rows.items()}
     residuals = mix.mean([learnt_of(part)["residuals"] for part in parts])
-    learnt = {**padded, "n_updates": 0, "broken": False, "residuals": residuals}
+    learnt = {**padded, "n_updates": 0, "broken": False, "pending": None}
+    learnt["residuals"] = residuals
     support = SupportSet(*arguments)
     support.add_rows(whole.rows[kept], np.ascontiguousarray((own @ values[kept])[:, None]))
     named = {"set": (*arguments, n, n), "refused": 0, "learnt": learnt}

@@ -34,6 +34,7 @@
 #include "vector_product.h"
 #include "vector_elementary.h"
 #include "vector_pairs.h"
+#include "vector_symmetric.h"
 #include "vector_function.h"
 #undef REAL
 #undef INTEGER
@@ -48,6 +49,7 @@
 #include "vector_product.h"
 #include "vector_elementary.h"
 #include "vector_pairs.h"
+#include "vector_symmetric.h"
 #include "vector_function.h"
 
 #define OPS(type, suffix)                                                                    \
@@ -59,7 +61,8 @@
         norms_##suffix, all_finite_##suffix, add_##suffix, cosine_sine_##suffix,             \
         clip_##suffix, cheapest_##suffix, transpose_##suffix, follow_##suffix,               \
         standardise_##suffix, hadamard_##suffix, add_dot_##suffix, finish_dot_##suffix,      \
-        pair_step_##suffix, pair_gains_##suffix, single_step_##suffix                        \
+        pair_step_##suffix, pair_gains_##suffix, single_step_##suffix, dense_onto_##suffix,  \
+        symmetric_##suffix                                                                   \
     }
 
 const ok_vector_table OK_TABLE = {OK_LEVEL, OPS(float, f32), OPS(double, f64), csr_faults};

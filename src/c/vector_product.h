@@ -68,8 +68,9 @@ INLINE VECTOR NAME(sparse_term)(int accumulate, VECTOR sum, REAL x, VECTOR s)
     return sum + (NAME(magnitude)(x - s) - (size + NAME(magnitude)(s)));
 }
 
-INLINE void NAME(dense_tile)(int accumulate, const int rows, const int vectors, const REAL *x,
-                             ptrdiff_t ldx, ptrdiff_t d, const REAL *panel, REAL *g,
+/* With `onto`, the sums begin with what g holds. */
+INLINE void NAME(dense_tile)(int accumulate, const int onto, const int rows, const int vectors,
+                             const REAL *x, ptrdiff_t ldx, ptrdiff_t d, const REAL *panel, REAL *g,
                              ptrdiff_t ld)
 {
     VECTOR sum[ROWS][WIDEST];
@@ -77,7 +78,7 @@ INLINE void NAME(dense_tile)(int accumulate, const int rows, const int vectors, 
     for (int i = 0; i < rows; i++) {
         UNROLL
         for (int v = 0; v < vectors; v++)
-            sum[i][v] = (VECTOR){0};
+            sum[i][v] = onto ? NAME(load)(g + i * ld + v * LANES) : (VECTOR){0};
     }
     for (ptrdiff_t j = 0; j < d; j++) {
         VECTOR s[WIDEST];
@@ -99,8 +100,8 @@ INLINE void NAME(dense_tile)(int accumulate, const int rows, const int vectors, 
     }
 }
 
-INLINE void NAME(dense)(int accumulate, const void *x_, ptrdiff_t ldx, ptrdiff_t n, ptrdiff_t d,
-                        const void *panel_, void *g_, ptrdiff_t ld)
+INLINE void NAME(dense)(int accumulate, const int onto, const void *x_, ptrdiff_t ldx, ptrdiff_t n,
+                        ptrdiff_t d, const void *panel_, void *g_, ptrdiff_t ld)
 {
     const REAL *x = x_, *panel = panel_;
     REAL *g = g_;
@@ -108,16 +109,16 @@ INLINE void NAME(dense)(int accumulate, const void *x_, ptrdiff_t ldx, ptrdiff_t
     for (ptrdiff_t strip = 0; strip < OK_PANEL; strip += STRIP) {
         ptrdiff_t i = 0;
         for (; i + ROWS <= even; i += ROWS)
-            NAME(dense_tile)(accumulate, ROWS, VECTORS, x + i * ldx, ldx, d, panel + strip,
+            NAME(dense_tile)(accumulate, onto, ROWS, VECTORS, x + i * ldx, ldx, d, panel + strip,
                              g + i * ld + strip, ld);
         for (; i < even; i += 2)
-            NAME(dense_tile)(accumulate, 2, VECTORS, x + i * ldx, ldx, d, panel + strip,
+            NAME(dense_tile)(accumulate, onto, 2, VECTORS, x + i * ldx, ldx, d, panel + strip,
                              g + i * ld + strip, ld);
     }
     /* One row alone has too few sums for the additions to overlap, but in a wider strip. */
     for (ptrdiff_t strip = 0; even < n && strip < OK_PANEL; strip += SINGLE_STRIP)
-        NAME(dense_tile)(accumulate, 1, SINGLE_VECTORS, x + even * ldx, ldx, d, panel + strip,
-                         g + even * ld + strip, ld);
+        NAME(dense_tile)(accumulate, onto, 1, SINGLE_VECTORS, x + even * ldx, ldx, d,
+                         panel + strip, g + even * ld + strip, ld);
 }
 
 /* The elements whose column is in the panel, and where; returns how many. Without a branch: which
@@ -176,15 +177,16 @@ INLINE void NAME(sparse)(int accumulate, const ok_sparse_row *rows, ptrdiff_t n,
     }
 }
 
-#define DENSE(name, accumulate)                                                              \
+#define DENSE(name, accumulate, onto)                                                        \
     static void NAME(name)(const void *x, ptrdiff_t ldx, ptrdiff_t n, ptrdiff_t d,          \
                            const void *panel, void *g, ptrdiff_t ld)                         \
     {                                                                                        \
-        NAME(dense)(accumulate, x, ldx, n, d, panel, g, ld);                                 \
+        NAME(dense)(accumulate, onto, x, ldx, n, d, panel, g, ld);                           \
     }
-DENSE(dense_dot, OK_DOT)
-DENSE(dense_squared, OK_SQUARED)
-DENSE(dense_absolute, OK_ABSOLUTE)
+DENSE(dense_dot, OK_DOT, 0)
+DENSE(dense_squared, OK_SQUARED, 0)
+DENSE(dense_absolute, OK_ABSOLUTE, 0)
+DENSE(dense_onto, OK_DOT, 1)
 #undef DENSE
 
 /* The test for `place` is taken out of the element loop by compiling both cases. */

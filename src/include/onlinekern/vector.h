@@ -115,6 +115,12 @@ typedef struct {
      * -(a[j] + down[j])); returns the largest v. */
     double (*single_step)(const void *g, double c, const double *lengths, double *a,
                           const double *up, const double *down, ptrdiff_t n, double *gains);
+    /* g[i, 0:OK_PANEL] += x_i'(every lane of the panel) for n rows of d features. */
+    void (*dense_onto)(const void *x, ptrdiff_t ldx, ptrdiff_t n, ptrdiff_t d, const void *panel,
+                       void *g, ptrdiff_t ld);
+    /* out += S a in double for the symmetric matrix S of n rows whose lower triangle is in g. Rows and
+     * columns of zeros at its end change no bit. */
+    void (*symmetric)(const void *g, ptrdiff_t ld, ptrdiff_t n, const double *a, double *out);
 } ok_vector_ops;
 
 typedef struct {

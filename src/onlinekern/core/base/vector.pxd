@@ -63,6 +63,10 @@ cdef extern from "onlinekern/vector.h" nogil:
         double (*single_step)(const void *g, double c, const double *lengths, double *a,
                               const double *up, const double *down, Py_ssize_t n,
                               double *gains) noexcept nogil
+        void (*dense_onto)(const void *x, Py_ssize_t ldx, Py_ssize_t n, Py_ssize_t d,
+                           const void *panel, void *g, Py_ssize_t ld) noexcept nogil
+        void (*symmetric)(const void *g, Py_ssize_t ld, Py_ssize_t n, const double *a,
+                          double *out) noexcept nogil
 
     ctypedef struct ok_vector_table:
         const char *name

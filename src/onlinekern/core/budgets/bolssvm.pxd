@@ -10,10 +10,13 @@ cdef class LeastSquaresPolicy(InverseGramPolicy):
     cdef double label, weight    # of the sample
     cdef JournaledMatrix targets         # (K + 1) x ld: y of each slot, and 1; 0 in free slots
     cdef JournaledMatrix offsets         # 1 x K
-    cdef double *solutions       # (K + 1) x ld: alpha of each output, and H 1
+    cdef JournaledMatrix products        # (K + 1) x ld: H y of each output, and h = H 1
+    cdef double *alphas          # K x ld
 
     cdef double target(self, Py_ssize_t k) noexcept nogil
     cdef double *alpha(self, Py_ssize_t k) noexcept nogil
+    cdef double h_sum(self) noexcept nogil
     cdef void solve(self) noexcept nogil
+    cdef object set_products(self, object products, object occupied)
     cdef Py_ssize_t most_redundant(self) noexcept nogil
     cdef Status publish(self) noexcept nogil

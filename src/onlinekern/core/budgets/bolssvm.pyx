@@ -42,16 +42,17 @@ cdef class LeastSquaresPolicy(InverseGramPolicy):
         self.arguments = (max_support, C)
 
     def __dealloc__(self):
-        free(self.solutions)
+        free(self.alphas)
 
     cdef int prepare(self) except -1:
         InverseGramPolicy.prepare(self)
         self.n_outputs = self.support.n_outputs
         self.targets = JournaledMatrix("targets", self.n_outputs + 1, self.gram.ld)
         self.offsets = JournaledMatrix("offsets", 1, self.n_outputs)
-        self.solutions = <double *> aligned_resize(
-            self.solutions, 0, (self.n_outputs + 1) * self.gram.ld * sizeof(double))
-        if self.solutions == NULL:
+        self.products = JournaledMatrix("products", self.n_outputs + 1, self.gram.ld)
+        self.alphas = <double *> aligned_resize(
+            self.alphas, 0, self.n_outputs * self.gram.ld * sizeof(double))
+        if self.alphas == NULL:
             raise MemoryError(f"no memory for {self.n_outputs} least-squares machines")
         return 0
 
@@ -73,8 +74,8 @@ cdef class LeastSquaresPolicy(InverseGramPolicy):
         return 1 if k == <Py_ssize_t> self.label else -1
 
     cdef double *alpha(self, Py_ssize_t k) noexcept nogil:
-        """alpha of output k; h for k = K."""
-        return self.solutions + k * self.gram.ld
+        """alpha of output k."""
+        return self.alphas + k * self.gram.ld
 
     cdef Status admit(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
         cdef Py_ssize_t k
@@ -83,6 +84,7 @@ cdef class LeastSquaresPolicy(InverseGramPolicy):
             return NO_MEMORY
         for k in range(self.n_outputs + 1):
             self.targets.touch(k)[slot] = self.target(k)
+            self.gram.solve_joined(self.targets.row(k), self.products.touch(k))
         self.solve()
         if self.is_exceeded():
             slot = self.most_redundant()
@@ -90,39 +92,44 @@ cdef class LeastSquaresPolicy(InverseGramPolicy):
                 self.targets.touch(k)[slot] = 0
             if self.leave(slot) < 0:
                 return NO_MEMORY
+            for k in range(self.n_outputs + 1):
+                self.gram.solve_deflated(slot, self.targets.row(k), self.products.touch(k))
             self.solve()
         return self.publish()
 
+    cdef double h_sum(self) noexcept nogil:
+        """1'h."""
+        cdef Py_ssize_t i
+        cdef const double *h = self.products.row(self.n_outputs)
+        cdef double total = 0
+        for i in range(self.gram.size):
+            total += h[i]
+        return total
+
     cdef void solve(self) noexcept nogil:
-        """Compute alpha, h and the offsets."""
+        """Compute alpha and the offsets from H y and h."""
         cdef Py_ssize_t i, k
-        cdef double *h = self.alpha(self.n_outputs)
+        cdef const double *h = self.products.row(self.n_outputs)
+        cdef const double *product
         cdef double *alpha
         cdef double *offsets = self.offsets.touch(0)
-        cdef double total = 0, offset
-        for i in range(self.gram.size):
-            for k in range(self.n_outputs + 1):
-                self.alpha(k)[i] = self.gram.ops.dot(self.gram.row(i), self.targets.row(k),
-                                                     self.gram.ld)
-            total += h[i]
+        cdef double total = self.h_sum(), offset
         for k in range(self.n_outputs):
-            alpha = self.alpha(k)
+            product, alpha = self.products.row(k), self.alpha(k)
             offset = 0
             for i in range(self.gram.size):
-                offset += alpha[i]
+                offset += product[i]
             offsets[k] = offset / total
             for i in range(self.gram.size):
-                alpha[i] -= offsets[k] * h[i]
+                alpha[i] = product[i] - offsets[k] * h[i]
 
     cdef Py_ssize_t most_redundant(self) noexcept nogil:
         """The slot that the machine trained without it predicts best; the oldest of equals."""
         cdef Py_ssize_t slot, k
-        cdef double *h = self.alpha(self.n_outputs)
-        cdef double pivot, total = 0
-        for slot in range(self.gram.size):
-            total += h[slot]
+        cdef const double *h = self.products.row(self.n_outputs)
+        cdef double pivot, total = self.h_sum()
         for slot in range(self.support.n):
-            pivot = self.gram.row(slot)[slot] - h[slot] * h[slot] / total
+            pivot = self.gram.own[slot] - h[slot] * h[slot] / total
             self.work[slot] = 0
             for k in range(self.n_outputs):
                 self.work[slot] += (self.alpha(k)[slot] / pivot) * (self.alpha(k)[slot] / pivot)
@@ -143,11 +150,13 @@ cdef class LeastSquaresPolicy(InverseGramPolicy):
         InverseGramPolicy.checkpoint(self)
         self.targets.checkpoint()
         self.offsets.checkpoint()
+        self.products.checkpoint()
 
     cdef void rollback(self) noexcept nogil:
         InverseGramPolicy.rollback(self)
         self.targets.rollback()
         self.offsets.rollback()
+        self.products.rollback()
 
     def intercept(self):
         """Offsets of the outputs, ndarray of shape (n_outputs,)."""
@@ -155,10 +164,10 @@ cdef class LeastSquaresPolicy(InverseGramPolicy):
 
     def get_learnt(self):
         return {**self.gram.get_state(), "targets": self.targets.to_array(),
-                "offsets": self.offsets.to_array()}
+                "offsets": self.offsets.to_array(), "products": self.products.to_array()}
 
     def set_learnt(self, learnt):
-        self.fields_learnt(learnt, (*INVERSE_FIELDS, "targets", "offsets"))
+        learnt = self.fields_learnt(learnt, (*INVERSE_FIELDS, "targets", "offsets", "products"))
         occupied = self.set_inverse(chosen(learnt, INVERSE_FIELDS))
         self.targets.set_array(learnt["targets"])
         self.offsets.set_array(learnt["offsets"])
@@ -166,6 +175,18 @@ cdef class LeastSquaresPolicy(InverseGramPolicy):
         if not np.array_equal(signs, np.broadcast_to(occupied, signs.shape)):
             raise ValueError("targets must be -1 or 1 in the slots "
                              f"{np.flatnonzero(occupied)} and 0 elsewhere")
+        self.set_products(learnt["products"], occupied)
+
+    cdef object set_products(self, object products, object occupied):
+        """Take over H y and h; compute them if they are None, as in models of older versions."""
+        cdef Py_ssize_t k
+        if products is None:
+            for k in range(self.n_outputs + 1):
+                self.gram.solve(self.targets.row(k), self.products.touch(k))
+            return
+        self.products.set_array(products)
+        if products[:, ~occupied].any():
+            raise ValueError(f"products must be 0 but in the slots {np.flatnonzero(occupied)}")
 
 
 POLICIES = {"bolssvm": LeastSquaresPolicy}

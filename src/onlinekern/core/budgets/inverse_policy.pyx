@@ -13,6 +13,9 @@ from onlinekern.core.linalg.inverse_gram cimport InverseGram
 
 from onlinekern.core.linalg.inverse_gram import INVERSE_FIELDS
 
+# Fields of a state that models of older versions lack: None stands for them.
+cdef tuple LATER_FIELDS = ("pending", "products")
+
 
 cdef class InverseGramPolicy(Bounded):
     """Base of the policies; `enter` and `leave` keep support set and inverse alike.
@@ -74,12 +77,16 @@ cdef class InverseGramPolicy(Bounded):
         Budget.rollback(self)
         self.gram.rollback()
 
+    cdef dict fields_learnt(self, object learnt, tuple names):
+        if isinstance(learnt, dict):
+            learnt = {**{name: None for name in LATER_FIELDS if name in names}, **learnt}
+        return Bounded.fields_learnt(self, learnt, names)
+
     def get_learnt(self):
         return self.gram.get_state()
 
     def set_learnt(self, learnt):
-        self.fields_learnt(learnt, INVERSE_FIELDS)
-        self.set_inverse(learnt)
+        self.set_inverse(self.fields_learnt(learnt, INVERSE_FIELDS))
 
     cdef object set_inverse(self, object learnt):
         """Take over the inverse, whose rows must be those of the occupied slots.
@@ -92,8 +99,9 @@ cdef class InverseGramPolicy(Bounded):
             occupied[slot] = self.support.occupied(slot)
         self.gram.set_state(learnt)
         inverse, diagonal = learnt["inverse"], learnt["diagonal"]
+        terms = inverse[:0] if learnt["pending"] is None else learnt["pending"][0]
         if not np.array_equal(diagonal[0] != 0, occupied) or inverse[:, ~occupied].any() \
-                or inverse[~occupied[:self.gram.size]].any():
+                or inverse[~occupied[:self.gram.size]].any() or terms[:, ~occupied].any():
             raise ValueError("the inverse Gram matrix must have a row for each of the slots "
                              f"{np.flatnonzero(occupied)}, and zeros elsewhere; its diagonal is "
                              f"not 0 in {np.flatnonzero(diagonal)}")

@@ -11,6 +11,7 @@ cdef class RecursivePolicy(InverseGramPolicy):
 
     cdef Status take(self, Py_ssize_t i, const double *coefficients) noexcept nogil
     cdef void solve(self) noexcept nogil
+    cdef void read_solution(self) noexcept nogil
     cdef Py_ssize_t least_useful(self) noexcept nogil
     cdef Status remove(self, Py_ssize_t slot) noexcept nogil
     cdef object set_values(self, object learnt)

@@ -2,7 +2,8 @@
 
 The function interpolates values v at its support vectors: f(x) = k(x)'H v, where H = (K + R)^-1 is
 the inverse Gram matrix with the ridges R. A sample enters H and v; when there is a support vector
-too many, one leaves both; then the coefficients are H v. Each takes time size^2.
+too many, one leaves both; then the coefficients are H v. Each takes time size^2, but H v follows
+from what it was before.
 
 In `SlidingWindow` (Van Vaerenbergh, Via and Santamaria 2006) and `FixedBudget` (Van Vaerenbergh,
 Santamaria, Liu and Principe 2010), v are the targets, and the ridge is that of the regularised
@@ -10,6 +11,7 @@ least-squares problem. In `tracker.Tracker`, v is the mean of a Gaussian process
 """
 from libc.math cimport fabs
 from libc.stdlib cimport free
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
@@ -25,7 +27,7 @@ from onlinekern.core.linalg.inverse_gram import INVERSE_FIELDS
 
 
 cdef class RecursivePolicy(InverseGramPolicy):
-    """Base of the policies whose coefficients are H v; a subclass defines `take`.
+    """Base of the policies whose coefficients are H v; a subclass defines `take`, and leaves H v.
 
     Parameters
     ----------
@@ -66,7 +68,6 @@ cdef class RecursivePolicy(InverseGramPolicy):
             status = self.remove(self.least_useful())
         if status != OK:
             return status
-        self.solve()
         if not finite(self.solution, self.gram.size):
             return NOT_FINITE
         # Nothing shrinks, so the scale of the coefficients is 1.
@@ -74,24 +75,28 @@ cdef class RecursivePolicy(InverseGramPolicy):
 
     cdef void solve(self) noexcept nogil:
         """solution = H v."""
-        cdef Py_ssize_t r
-        for r in range(self.gram.size):
-            self.solution[r] = self.gram.ops.dot(self.gram.row(r), self.values.row(0),
-                                                 self.gram.ld)
+        self.gram.solve(self.values.row(0), self.solution)
+
+    cdef void read_solution(self) noexcept nogil:
+        """solution = the coefficients, which are what it was when they were set."""
+        memset(self.solution, 0, self.gram.ld * sizeof(double))
+        memcpy(self.solution, self.support.coefficients.values, self.support.n * sizeof(double))
 
     cdef Py_ssize_t least_useful(self) noexcept nogil:
         """The slot whose value the others miss the least: |alpha_r| / H_rr; the oldest of equals.
         """
         cdef Py_ssize_t slot
-        self.solve()
         for slot in range(self.support.n):
-            self.work[slot] = fabs(self.solution[slot]) / self.gram.row(slot)[slot]
+            self.work[slot] = fabs(self.solution[slot]) / self.gram.own[slot]
         return self.support.smallest(self.work)
 
     cdef Status remove(self, Py_ssize_t slot) noexcept nogil:
         """Remove a support vector and its value. Returns a status."""
         self.values.touch(0)[slot] = 0
-        return self.leave(slot)
+        if self.leave(slot) < 0:
+            return NO_MEMORY
+        self.gram.solve_deflated(slot, self.values.row(0), self.solution)
+        return OK
 
     cdef void checkpoint(self) noexcept nogil:
         InverseGramPolicy.checkpoint(self)
@@ -100,6 +105,7 @@ cdef class RecursivePolicy(InverseGramPolicy):
     cdef void rollback(self) noexcept nogil:
         InverseGramPolicy.rollback(self)
         self.values.rollback()
+        self.read_solution()
 
     def change(self, *arguments):
         """Go on with other arguments of the constructor; max_support must be the same."""
@@ -109,8 +115,7 @@ cdef class RecursivePolicy(InverseGramPolicy):
         return {**self.gram.get_state(), "values": self.values.to_array()}
 
     def set_learnt(self, learnt):
-        self.fields_learnt(learnt, (*INVERSE_FIELDS, "values"))
-        self.set_values(learnt)
+        self.set_values(self.fields_learnt(learnt, (*INVERSE_FIELDS, "values")))
 
     cdef object set_values(self, object learnt):
         """Take over inverse and values. Returns which slots are occupied, an ndarray of bool."""
@@ -120,6 +125,7 @@ cdef class RecursivePolicy(InverseGramPolicy):
             raise ValueError("values must be 0 but in the slots "
                              f"{np.flatnonzero(occupied)}, got others in "
                              f"{np.flatnonzero(learnt['values'][0])}")
+        self.read_solution()
         return occupied
 
 
@@ -144,6 +150,7 @@ cdef class SlidingWindow(RecursivePolicy):
         if slot < 0:
             return NO_MEMORY
         self.values.touch(0)[slot] = self.target
+        self.gram.solve_joined(self.values.row(0), self.solution)
         return OK
 
     cdef Py_ssize_t least_useful(self) noexcept nogil:
@@ -178,13 +185,17 @@ cdef class FixedBudget(SlidingWindow):
     cdef Status take(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
         cdef Py_ssize_t slot
         cdef double *values
-        if self.eta > 0:
-            values = self.values.touch(0)
-            for slot in range(self.support.n):
-                if self.support.occupied(slot):
-                    values[slot] += self.eta * self.support.kernel_value(i, slot) \
-                        * (self.target - values[slot])
-        return SlidingWindow.take(self, i, coefficients)
+        cdef Status status
+        if self.eta == 0:
+            return SlidingWindow.take(self, i, coefficients)
+        values = self.values.touch(0)
+        for slot in range(self.support.n):
+            if self.support.occupied(slot):
+                values[slot] += self.eta * self.support.kernel_value(i, slot) \
+                    * (self.target - values[slot])
+        status = SlidingWindow.take(self, i, coefficients)
+        self.solve()  # all values have moved
+        return status
 
     cdef Py_ssize_t least_useful(self) noexcept nogil:
         return RecursivePolicy.least_useful(self)

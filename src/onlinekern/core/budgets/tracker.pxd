@@ -17,4 +17,5 @@ cdef class Tracker(RecursivePolicy):
                      double variance) noexcept nogil
     cdef void absorb(self, double error, double total) noexcept nogil
     cdef void count_residual(self, double error, double total) noexcept nogil
-    cdef double variance(self, double kappa, const double *k, double *q) noexcept nogil
+    cdef double variance(self, double kappa, const double *k, double *q,
+                         double *masked) noexcept nogil

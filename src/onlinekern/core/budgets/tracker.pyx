@@ -109,6 +109,7 @@ cdef class Tracker(RecursivePolicy):
             self.extend(slot, kappa, pivot, mean, variance)
         self.count_residual(self.target - mean, total)
         self.absorb(self.target - mean, total)
+        self.solve()
         return OK
 
     cdef void forget(self) noexcept nogil:
@@ -236,7 +237,7 @@ cdef class Tracker(RecursivePolicy):
         check_width("X", samples.rows.d, self.support.store.d)
         cdef Py_ssize_t i, first = 0, width, n = samples.rows.n
         cdef double[::1] out = np.zeros(n)
-        cdef double[:, ::1] memory = np.zeros((2, self.gram.ld))
+        cdef double[:, ::1] memory = np.zeros((3, self.gram.ld))
         cdef Window window = self.support.new_window(min(max(n, 1), ROWS))
         cdef Status status = OK
         with nogil:
@@ -247,21 +248,22 @@ cdef class Tracker(RecursivePolicy):
                     self.support.as_doubles(window.row(i), &memory[0, 0])
                     out[first + i] = self.variance(
                         self.support.kernel.diagonal(window.block.squares[i]),
-                        &memory[0, 0], &memory[1, 0])
+                        &memory[0, 0], &memory[1, 0], &memory[2, 0])
                 first += width
         if status != OK:
             raise MemoryError(f"no memory for the variances of {n} samples")
         return np.asarray(out)
 
-    cdef double variance(self, double kappa, const double *k, double *q) noexcept nogil:
-        """The variance of the target of a sample with kernel values k; q is memory to work with."""
+    cdef double variance(self, double kappa, const double *k, double *q,
+                         double *masked) noexcept nogil:
+        """The variance of the target of a sample with kernel values k.
+
+        q and `masked` are memory to work with.
+        """
         cdef Py_ssize_t r
-        cdef double rest = kappa + self.jitter, known = 0
-        for r in range(self.gram.size):
-            q[r] = 0
-            if self.gram.occupied(r):
-                q[r] = self.gram.ops.dot(self.gram.row(r), k, self.gram.ld)
-                rest -= q[r] * k[r]
+        cdef double rest, known = 0
+        self.gram.multiply(k, masked, q)
+        rest = kappa + self.jitter - self.gram.ops.dot(q, k, self.gram.ld)
         for r in range(self.gram.size):
             if self.gram.occupied(r):
                 known += q[r] * self.gram.ops.dot(self.covariance.row(r), q, self.gram.ld)
@@ -272,8 +274,8 @@ cdef class Tracker(RecursivePolicy):
                 "prior": self.prior.to_array(), "residuals": self.residuals.to_array()}
 
     def set_learnt(self, learnt):
-        self.fields_learnt(learnt, (*INVERSE_FIELDS, "values", "covariance", "prior",
-                                    "residuals"))
+        learnt = self.fields_learnt(learnt, (*INVERSE_FIELDS, "values", "covariance", "prior",
+                                             "residuals"))
         occupied = self.set_values(learnt)
         for name, matrix in (("covariance", self.covariance), ("prior", self.prior)):
             (<JournaledMatrix> matrix).set_array(learnt[name])

@@ -1,12 +1,15 @@
 """InverseGram: the inverse H = (K + R)^-1 of a Gram matrix whose rows come and go.
 
 R is diagonal: a ridge r for each row. A row is known by its slot. With u = H k and the pivot
-s = kappa + r - k'u, adding a row borders the inverse,
+s = kappa + r - k'u, adding a row borders the inverse, and removing row r deflates it:
 
-    H <- [H + u u'/s, -u/s; -u'/s, 1/s],
+    H <- H + w w'/s,  w = [u; -1],          H <- H - h h'/H_rr,  h = H_r.
 
-and removing row r deflates it, H_ij <- H_ij - H_ir H_rj / H_rr. Both cost size^2. In exact numbers
-r <= s, hence 0 < H_ii <= 1/r, whatever the rows.
+Both cost size^2. In exact numbers r <= s, hence 0 < H_ii <= 1/r, whatever the rows.
+
+Either is one term that changes all of H, which comes from far in the memory. So the last terms are
+kept beside the matrix, and `room` of them are folded in with one product. Until then, a product
+with H is one with the matrix, of which half is read, and one with each term.
 
 Rounding errors grow with the number of updates, the faster the more near-duplicates there are. So
 the inverse is computed afresh after 2 size updates, which costs about half an update each, or when
@@ -20,10 +23,10 @@ from scipy.linalg.cython_lapack cimport dpotrf, dpotri
 import numpy as np
 
 from onlinekern.core.base.state cimport (
-    count_of, doubles_of_shape, fields_of, flag_of, integer_within,
+    count_of, doubles_of_shape, fields_of, flag_of, integer_within, items_of,
 )
 from onlinekern.core.base.undo cimport JournaledMatrix
-from onlinekern.core.base.vector cimport aligned_resize, ops_for, whole_panels
+from onlinekern.core.base.vector cimport OK_PANEL, ops_for, resize_array, whole_panels
 
 # Updates between two fresh inverses, at least. A fresh one costs about size^3.
 cdef Py_ssize_t LEAST_PERIOD = 64
@@ -33,9 +36,14 @@ cdef double LEAST_PIVOT = 0.5
 # at each attempt. The last attempt takes the diagonal alone.
 cdef double LEAST_EXTRA = 1e-12
 cdef int ATTEMPTS = 17
-INVERSE_FIELDS = ("inverse", "diagonal", "n_updates", "broken")
+INVERSE_FIELDS = ("inverse", "diagonal", "n_updates", "broken", "pending")
 # Above this, the sizes of a matrix in bytes would overflow before its memory is asked for.
 cdef Py_ssize_t MOST_SLOTS = 1 << 56
+# Terms that are folded in together: one for so many slots, and how many at most.
+cdef Py_ssize_t SLOTS_A_TERM = 32, MOST_TERMS = 32
+# Rows that a fold handles together: whole groups of those that a product is fastest with, and few
+# enough for a panel of them to stay in the nearest cache.
+cdef Py_ssize_t FOLDED_ROWS = 48
 
 
 cdef class InverseGram:
@@ -50,32 +58,93 @@ cdef class InverseGram:
         integer_within("size", size, 1, MOST_SLOTS)
         self.size = size
         self.ld = whole_panels(size)
+        self.room = min(max(size // SLOTS_A_TERM, 2), MOST_TERMS)
         self.ops = ops_for(sizeof(double))
         self.inverse = JournaledMatrix("inverse Gram matrix", size, self.ld)
+        self.terms = JournaledMatrix("terms of the inverse", self.room, self.ld)
+        self.factors = JournaledMatrix("factors of these terms", 1, self.room)
+        self.stale = JournaledMatrix("slots whose rows are stale", 1, self.ld)
         self.diagonal = JournaledMatrix("diagonal of the Gram matrix", 1, self.ld)
-        self.direction = <double *> aligned_resize(NULL, 0, self.ld * sizeof(double))
-        if self.direction == NULL:
+        self.own = <double *> resize_array(NULL, 0, self.ld, sizeof(double))
+        self.direction = <double *> resize_array(NULL, 0, self.ld, sizeof(double))
+        self.masked = <double *> resize_array(NULL, 0, self.ld, sizeof(double))
+        self.panels = <double *> resize_array(NULL, 0, self.ld, self.room * sizeof(double))
+        self.scaled = <double *> resize_array(NULL, 0, size, self.room * sizeof(double))
+        if self.own == NULL or self.direction == NULL or self.masked == NULL \
+                or self.panels == NULL or self.scaled == NULL:
             raise MemoryError(f"no memory for an inverse over {size} support vectors")
 
     def __dealloc__(self):
+        free(self.own)
         free(self.direction)
+        free(self.masked)
+        free(self.panels)
+        free(self.scaled)
 
     cdef const double *row(self, Py_ssize_t slot) noexcept nogil:
-        """Row of H, ld numbers."""
-        return self.inverse.row(slot)
+        """Row of H, ld numbers, in `direction`."""
+        cdef Py_ssize_t i, j
+        memset(self.direction, 0, self.ld * sizeof(double))
+        if self.stale.values[slot] == 0:
+            memcpy(self.direction, self.inverse.row(slot), (slot + 1) * sizeof(double))
+            for i in range(slot + 1, self.used):
+                self.direction[i] = self.inverse.row(i)[slot]
+            for i in range(self.used):
+                if self.stale.values[i] != 0:
+                    self.direction[i] = 0
+        for j in range(self.n_terms):
+            self.ops.add(self.terms.row(j), self.factors.values[j] * self.terms.row(j)[slot],
+                         self.direction, self.ld)
+        return self.direction
 
     cdef bint occupied(self, Py_ssize_t slot) noexcept nogil:
         return self.diagonal.values[slot] != 0
 
+    cdef void multiply(self, const double *values, double *masked, double *out) noexcept nogil:
+        """out = H values for ld finite numbers; `masked` is memory to work with. Reads only."""
+        cdef Py_ssize_t i, j
+        memcpy(masked, values, self.ld * sizeof(double))
+        for i in range(self.used):
+            if self.stale.values[i] != 0:
+                masked[i] = 0
+        memset(out, 0, self.ld * sizeof(double))
+        self.ops.symmetric(self.inverse.values, self.ld, self.used, masked, out)
+        for i in range(self.used):
+            if self.stale.values[i] != 0:
+                out[i] = 0
+        for j in range(self.n_terms):
+            self.ops.add(self.terms.row(j), self.factors.values[j] * self.ops.dot(
+                self.terms.row(j), values, self.ld), out, self.ld)
+
+    cdef void solve(self, const double *values, double *solution) noexcept nogil:
+        """solution = H values."""
+        self.multiply(values, self.masked, solution)
+
+    cdef void solve_joined(self, const double *values, double *solution) noexcept nogil:
+        """The same where it was known before a row was added, which has got its value."""
+        cdef const double *term
+        if self.n_terms == 0:
+            self.solve(values, solution)
+            return
+        term = self.terms.row(self.n_terms - 1)
+        self.ops.add(term, self.factors.values[self.n_terms - 1] * self.ops.dot(
+            term, values, self.ld), solution, self.ld)
+
+    cdef void solve_deflated(self, Py_ssize_t slot, const double *values,
+                             double *solution) noexcept nogil:
+        """The same where it was known before the row of a slot was removed, whose value is 0 now.
+        """
+        if self.n_terms == 0:
+            self.solve(values, solution)
+            return
+        self.ops.add(self.terms.row(self.n_terms - 1),
+                     self.factors.values[self.n_terms - 1] * solution[slot], solution, self.ld)
+        solution[slot] = 0
+
     cdef double project(self, const double *k, double diagonal) noexcept nogil:
         """direction = H k for the kernel values k (ld finite numbers); returns diagonal - k'H k."""
-        cdef Py_ssize_t i
-        for i in range(self.size):
-            self.direction[i] = 0
-            if self.occupied(i):
-                self.direction[i] = self.ops.dot(self.row(i), k, self.ld)
-                diagonal -= self.direction[i] * k[i]
-        return diagonal
+        self.solve(k, self.direction)
+        return diagonal - self.ops.dot(self.direction, k, self.ld)
 
     cdef void border(self, Py_ssize_t slot, const double *k, double kappa,
                      double ridge) noexcept nogil:
@@ -84,37 +153,97 @@ cdef class InverseGram:
 
     cdef void join(self, Py_ssize_t slot, double pivot, double kappa, double ridge) noexcept nogil:
         """Add the row that was projected last, with its pivot, in an empty slot."""
-        cdef Py_ssize_t i
-        cdef double *row
+        cdef double *term = self.terms.touch(self.n_terms)
         self.broken |= not pivot >= LEAST_PIVOT * ridge
-        pivot = max(pivot, ridge)
-        for i in range(self.size):
-            if self.occupied(i):
-                row = self.inverse.touch(i)
-                self.ops.add(self.direction, self.direction[i] / pivot, row, self.ld)
-                row[slot] = -self.direction[i] / pivot
-        row = self.inverse.touch(slot)
-        for i in range(self.size):
-            row[i] = -self.direction[i] / pivot
-        row[slot] = 1 / pivot
+        memcpy(term, self.direction, self.ld * sizeof(double))
+        term[slot] = -1
         self.diagonal.touch(0)[slot] = kappa + ridge
-        self.n_updates += 1
+        self.used = max(self.used, slot + 1)
+        self.close_update(1 / max(pivot, ridge))
 
     cdef void deflate(self, Py_ssize_t slot) noexcept nogil:
         """Remove the row of a slot."""
-        cdef Py_ssize_t i
-        cdef double *row = self.inverse.touch(slot)
+        cdef Py_ssize_t j
+        cdef const double *row = self.row(slot)
         cdef double pivot = row[slot]
+        cdef double *term = self.terms.touch(self.n_terms)
         self.broken |= not pivot > 0
-        memcpy(self.direction, row, self.ld * sizeof(double))
-        memset(row, 0, self.ld * sizeof(double))
+        memcpy(term, row, self.ld * sizeof(double))
+        for j in range(self.n_terms + 1):
+            self.terms.touch(j)[slot] = 0
+        self.stale.touch(0)[slot] = 1
         self.diagonal.touch(0)[slot] = 0
-        for i in range(self.size):
-            if self.occupied(i):
-                row = self.inverse.touch(i)
-                self.ops.add(self.direction, -self.direction[i] / pivot, row, self.ld)
-                row[slot] = 0
+        self.own[slot] = 0
+        self.close_update(-1 / pivot)
+
+    cdef void close_update(self, double factor) noexcept nogil:
+        """Count the term that has been written, and its factor."""
+        self.factors.touch(0)[self.n_terms] = factor
+        self.count_term(self.n_terms)
+        self.n_terms += 1
         self.n_updates += 1
+        if self.n_terms == self.room:
+            self.fold()
+
+    cdef void count_term(self, Py_ssize_t j) noexcept nogil:
+        """Add a term to the diagonal of H."""
+        cdef Py_ssize_t i
+        cdef double factor = self.factors.values[j]
+        cdef const double *term = self.terms.row(j)
+        for i in range(self.used):
+            self.own[i] += factor * term[i] * term[i]
+
+    cdef void count_own(self) noexcept nogil:
+        """Find `used` and the diagonal of H, as the updates have left them."""
+        cdef Py_ssize_t i, j
+        self.used = 0
+        for i in range(self.size):
+            self.own[i] = 0
+            if self.occupied(i) or self.stale.values[i] != 0:
+                self.used = i + 1
+                if self.stale.values[i] == 0:
+                    self.own[i] = self.inverse.row(i)[i]
+        for j in range(self.n_terms):
+            self.count_term(j)
+
+    cdef void fold(self) noexcept nogil:
+        """Add the terms to the matrix."""
+        cdef Py_ssize_t first, last = 0, i, p, slot
+        self.pack()
+        while last < self.used:
+            first, last = last, min(last + FOLDED_ROWS, self.used)
+            for i in range(first, last):
+                self.inverse.touch(i)
+                if self.stale.values[i] != 0:
+                    memset(self.inverse.row(i), 0, self.ld * sizeof(double))
+            for slot in range(last):
+                if self.stale.values[slot] != 0:
+                    for i in range(first, last):
+                        self.inverse.row(i)[slot] = 0
+            for p in range(whole_panels(last) // OK_PANEL):
+                self.ops.dense_onto(self.scaled + first * self.room, self.room, last - first,
+                                    self.n_terms, self.panels + p * self.room * OK_PANEL,
+                                    self.inverse.row(first) + p * OK_PANEL, self.ld)
+            for i in range(first, last):
+                self.own[i] = self.inverse.row(i)[i]
+        self.forget_terms()
+
+    cdef void pack(self) noexcept nogil:
+        """Write the terms as the product of `fold` takes them."""
+        cdef Py_ssize_t i, j, p
+        cdef const double *term
+        for j in range(self.n_terms):
+            term = self.terms.row(j)
+            for p in range(whole_panels(self.used) // OK_PANEL):
+                memcpy(self.panels + (p * self.room + j) * OK_PANEL, term + p * OK_PANEL,
+                       OK_PANEL * sizeof(double))
+            for i in range(self.used):
+                self.scaled[i * self.room + j] = self.factors.values[j] * term[i]
+
+    cdef void forget_terms(self) noexcept nogil:
+        """The matrix alone is the inverse."""
+        self.n_terms = 0
+        memset(self.stale.touch(0), 0, self.ld * sizeof(double))
 
     cdef bint needs_refresh(self) noexcept nogil:
         """Whether the inverse must be computed afresh."""
@@ -149,6 +278,8 @@ cdef class InverseGram:
             extra = max(LEAST_EXTRA, 10 * extra)
         dpotri(b"L", &n, self.inverse.values, &ld, &info)
         self.mirror()
+        self.forget_terms()
+        self.count_own()
         self.n_updates = 0
         self.broken = False
 
@@ -164,21 +295,47 @@ cdef class InverseGram:
     cdef void checkpoint(self) noexcept nogil:
         """Remember the present state for `rollback`."""
         self.inverse.checkpoint()
+        self.terms.checkpoint()
+        self.factors.checkpoint()
+        self.stale.checkpoint()
         self.diagonal.checkpoint()
+        self.saved_terms = self.n_terms
         self.saved_updates = self.n_updates
         self.saved_broken = self.broken
 
     cdef void rollback(self) noexcept nogil:
         """Return to the state of the checkpoint."""
         self.inverse.rollback()
+        self.terms.rollback()
+        self.factors.rollback()
+        self.stale.rollback()
         self.diagonal.rollback()
+        self.n_terms = self.saved_terms
         self.n_updates = self.saved_updates
         self.broken = self.saved_broken
+        self.count_own()
 
     def get_state(self):
-        """All of it, as a dictionary of arrays and numbers."""
-        return {"inverse": self.inverse.to_array(), "diagonal": self.diagonal.to_array(),
-                "n_updates": self.n_updates, "broken": bool(self.broken)}
+        """All of it, as a dictionary of arrays and numbers.
+
+        `pending` has the terms and their factors, or is None where there are none.
+        """
+        cdef Py_ssize_t i, j
+        inverse = self.inverse.to_array()
+        cdef double[:, ::1] view = inverse
+        for i in range(self.size):
+            for j in range(i + 1):
+                if self.stale.values[i] != 0 or self.stale.values[j] != 0:
+                    view[i, j] = 0
+                view[j, i] = view[i, j]
+            for j in range(self.size, self.ld):
+                view[i, j] = 0
+        pending = None
+        if self.n_terms > 0:
+            pending = (self.terms.to_array()[:self.n_terms].copy(),
+                       self.factors.to_array()[0, :self.n_terms].copy())
+        return {"inverse": inverse, "diagonal": self.diagonal.to_array(),
+                "n_updates": self.n_updates, "broken": bool(self.broken), "pending": pending}
 
     def set_state(self, state):
         """Take over what `get_state` gave.
@@ -191,10 +348,34 @@ cdef class InverseGram:
         fields_of(state, "an inverse Gram matrix", INVERSE_FIELDS)
         n_updates = count_of("n_updates", state["n_updates"])
         broken = flag_of("broken", state["broken"])
+        self.set_pending(state["pending"])
         self.inverse.set_array(state["inverse"])
         self.diagonal.set_array(state["diagonal"])
         self.n_updates = n_updates
         self.broken = broken
+        self.count_own()
+
+    def set_pending(self, pending):
+        """Take over the terms and their factors, or None."""
+        cdef Py_ssize_t n = 0
+        terms, factors = np.zeros((self.room, self.ld)), np.zeros((1, self.room))
+        if pending is not None:
+            rows, numbers = items_of(pending, "the pending terms", 2)
+            n = integer_within("pending terms", len(rows), 1, self.room - 1)
+            terms[:n] = doubles_of_shape("pending terms", rows, (n, self.ld))
+            factors[0, :n] = doubles_of_shape("factors of the pending terms", numbers, (n,))
+        self.terms.set_array(terms)
+        self.factors.set_array(factors)
+        self.stale.set_array(np.zeros((1, self.ld)))
+        self.n_terms = n
+
+    def matrix(self):
+        """H, ndarray of shape (size, size), for tests and exploration."""
+        state = self.get_state()
+        whole = state["inverse"][:, :self.size]
+        for term, factor in zip(*(state["pending"] or ((), ())), strict=True):
+            whole += np.multiply.outer(factor * term[:self.size], term[:self.size])
+        return whole
 
     def add_row(self, Py_ssize_t slot, k, double kappa, double ridge):
         """`border` from Python, for tests and exploration; k has a number per slot."""
