@@ -27,13 +27,21 @@ static inline void ok_load_float32(const float *x, ok_pair *pairs)
 
 static inline void ok_load_float64(const double *x, ok_pair *pairs)
 {
-    memcpy(pairs, x, 2 * sizeof *pairs);
+    memcpy(pairs, x, sizeof *pairs);
+    memcpy(pairs + 1, x + 2, sizeof *pairs);
 }
 
 static inline ok_pair ok_gathered(const double *a, const int32_t *columns)
 {
     ok_pair two = {a[columns[0]], a[columns[1]]};
     return two;
+}
+
+/* The numbers at one place of two registers. */
+static inline ok_pair ok_paired(ok_pair one, ok_pair two, int place)
+{
+    ok_pair both = {one[place], two[place]};
+    return both;
 }
 
 /* `rest` is the first part with what came behind the last group of four. */
@@ -49,14 +57,19 @@ static inline double ok_sum_of_parts(double rest, ok_pair first, ok_pair second)
     {                                                                                              \
         ok_pair first = {0, 0}, second = {0, 0}, pairs[2];                                         \
         double rest;                                                                               \
-        ptrdiff_t j = 0;                                                                           \
-        for (; j + 4 <= count; j += 4) {                                                           \
+        ptrdiff_t j = 0, whole = count & ~(ptrdiff_t)3;                                            \
+        for (; j < whole; j += 4) {                                                                \
             ok_load_##NAME(x + j, pairs);                                                          \
             first += pairs[0] * ok_gathered(a, columns + j);                                       \
             second += pairs[1] * ok_gathered(a, columns + j + 2);                                  \
         }                                                                                          \
         rest = first[0];                                                                           \
-        for (; j < count; j++)                                                                     \
+        if (count & 2) {                                                                           \
+            pairs[0] = (ok_pair){x[j], x[j + 1]} * ok_gathered(a, columns + j);                    \
+            rest = (rest + pairs[0][0]) + pairs[0][1];                                             \
+            j += 2;                                                                                \
+        }                                                                                          \
+        if (count & 1)                                                                             \
             rest += (double)x[j] * a[columns[j]];                                                  \
         return ok_sum_of_parts(rest, first, second);                                               \
     }                                                                                              \
@@ -76,28 +89,36 @@ static inline double ok_sum_of_parts(double rest, ok_pair first, ok_pair second)
             rest += (double)x[j] * x[j];                                                           \
         return ok_sum_of_parts(rest, first, second);                                               \
     }                                                                                              \
-    /* Both, the same numbers, in one walk over the row. */                                        \
+    /* Both, the same numbers, in one walk over the row. Behind the groups a register holds a part   \
+     * of each: {x . a, x . x}. */                                                                 \
     static inline double ok_sparse_dot_square_##NAME(const REAL *x, const int32_t *columns,        \
                                                  ptrdiff_t count, const double *a, double *square) \
     {                                                                                              \
         ok_pair first = {0, 0}, second = {0, 0}, third = {0, 0}, fourth = {0, 0}, pairs[2];        \
-        double rest, square_rest;                                                                  \
-        ptrdiff_t j = 0;                                                                           \
-        for (; j + 4 <= count; j += 4) {                                                           \
+        ok_pair rest;                                                                              \
+        ptrdiff_t j = 0, whole = count & ~(ptrdiff_t)3;                                            \
+        for (; j < whole; j += 4) {                                                                \
             ok_load_##NAME(x + j, pairs);                                                          \
             first += pairs[0] * ok_gathered(a, columns + j);                                       \
             second += pairs[1] * ok_gathered(a, columns + j + 2);                                  \
             third += pairs[0] * pairs[0];                                                          \
             fourth += pairs[1] * pairs[1];                                                         \
         }                                                                                          \
-        rest = first[0];                                                                           \
-        square_rest = third[0];                                                                    \
-        for (; j < count; j++) {                                                                   \
-            rest += (double)x[j] * a[columns[j]];                                                  \
-            square_rest += (double)x[j] * x[j];                                                    \
+        rest = ok_paired(first, third, 0);                                                         \
+        if (count & 2) {                                                                           \
+            pairs[0] = (ok_pair){x[j], x[j + 1]};                                                  \
+            pairs[1] = pairs[0] * ok_gathered(a, columns + j);                                     \
+            pairs[0] *= pairs[0];                                                                  \
+            rest += ok_paired(pairs[1], pairs[0], 0);                                              \
+            rest += ok_paired(pairs[1], pairs[0], 1);                                              \
+            j += 2;                                                                                \
         }                                                                                          \
-        *square = ok_sum_of_parts(square_rest, third, fourth);                                     \
-        return ok_sum_of_parts(rest, first, second);                                               \
+        if (count & 1)                                                                             \
+            rest += (double)x[j] * (ok_pair){a[columns[j]], x[j]};                                 \
+        rest = (rest + ok_paired(first, third, 1))                                                 \
+            + (ok_paired(second, fourth, 0) + ok_paired(second, fourth, 1));                       \
+        *square = rest[1];                                                                         \
+        return rest[0];                                                                            \
     }                                                                                              \
     /* sums[0] = x . a and sums[1] = x . b, of two parts each, in one walk over the row. */        \
     static inline void ok_sparse_dots_##NAME(const REAL *x, const int32_t *columns, ptrdiff_t count,\
@@ -123,8 +144,8 @@ static inline double ok_sum_of_parts(double rest, ok_pair first, ok_pair second)
                                         double factor, double *out)                                \
     {                                                                                              \
         ok_pair one, two, pairs[2];                                                                \
-        ptrdiff_t j = 0;                                                                           \
-        for (; j + 4 <= count; j += 4) {                                                           \
+        ptrdiff_t j = 0, whole = count & ~(ptrdiff_t)3;                                            \
+        for (; j < whole; j += 4) {                                                                \
             ok_load_##NAME(x + j, pairs);                                                          \
             one = factor * pairs[0];                                                               \
             two = factor * pairs[1];                                                               \
@@ -133,8 +154,30 @@ static inline double ok_sum_of_parts(double rest, ok_pair first, ok_pair second)
             out[columns[j + 2]] += two[0];                                                         \
             out[columns[j + 3]] += two[1];                                                         \
         }                                                                                          \
-        for (; j < count; j++)                                                                     \
+        if (count & 2) {                                                                           \
             out[columns[j]] += factor * x[j];                                                      \
+            out[columns[j + 1]] += factor * x[j + 1];                                              \
+            j += 2;                                                                                \
+        }                                                                                          \
+        if (count & 1)                                                                             \
+            out[columns[j]] += factor * x[j];                                                      \
+    }                                                                                              \
+    /* out = x */                                                                                  \
+    static inline void ok_load_row_##NAME(const REAL *x, ptrdiff_t count, double *out)             \
+    {                                                                                              \
+        ok_pair pairs[2];                                                                          \
+        ptrdiff_t j = 0, whole = count & ~(ptrdiff_t)3;                                            \
+        for (; j < whole; j += 4) {                                                                \
+            ok_load_##NAME(x + j, pairs);                                                          \
+            memcpy(out + j, pairs, sizeof pairs);                                                  \
+        }                                                                                          \
+        if (count & 2) {                                                                           \
+            out[j] = x[j];                                                                         \
+            out[j + 1] = x[j + 1];                                                                 \
+            j += 2;                                                                                \
+        }                                                                                          \
+        if (count & 1)                                                                             \
+            out[j] = x[j];                                                                         \
     }
 
 OK_SPARSE(float, float32)
@@ -146,8 +189,8 @@ static inline double ok_sparse_products(const double *x, const int32_t *places, 
 {
     ok_pair first = {0, 0}, second = {0, 0}, pairs[2], one, two;
     double rest;
-    ptrdiff_t j = 0;
-    for (; j + 4 <= count; j += 4) {
+    ptrdiff_t j = 0, whole = count & ~(ptrdiff_t)3;
+    for (; j < whole; j += 4) {
         ok_load_float64(x + j, pairs);
         one = pairs[0] * ok_gathered(a, places + j);
         two = pairs[1] * ok_gathered(a, places + j + 2);
@@ -157,7 +200,15 @@ static inline double ok_sparse_products(const double *x, const int32_t *places, 
         second += pairs[1] * two;
     }
     rest = first[0];
-    for (; j < count; j++) {
+    if (count & 2) {
+        memcpy(pairs, x + j, sizeof *pairs);
+        one = pairs[0] * ok_gathered(a, places + j);
+        memcpy(products + j, &one, sizeof one);
+        one *= pairs[0];
+        rest = (rest + one[0]) + one[1];
+        j += 2;
+    }
+    if (count & 1) {
         products[j] = x[j] * a[places[j]];
         rest += x[j] * products[j];
     }

@@ -1,7 +1,9 @@
 # The space of linear learners. May change at minor versions.
+from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.scaled_average cimport ScaledAverage, companion_step
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport ok_vector_ops
+from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.rows cimport Rows
 
@@ -53,17 +55,23 @@ cdef class LinearSpace(Space):
 
     cdef void score_row(self, const Rows *rows, Py_ssize_t i, double *current,
                         double *averaged) noexcept nogil
+    cdef void score_single(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil
     cdef void score_last(self, const Rows *rows, Py_ssize_t i, double *current,
                          double *averaged) noexcept nogil
     cdef void score_dense(self, const Rows *rows, Py_ssize_t i, double *current,
                           double *averaged) noexcept nogil
     cdef void journal_features(self, Py_ssize_t target, const Rows *rows,
                                Py_ssize_t row) noexcept nogil
-    cdef void add_sample(self, Py_ssize_t i, const double *coefficients) noexcept nogil
+    cdef Status update_rarely(self, Py_ssize_t i, const Update *update) noexcept nogil
+    cdef Status add_single(self, Py_ssize_t i, double coefficient) noexcept nogil
+    cdef Status add_sample(self, Py_ssize_t i, const double *coefficients) noexcept nogil
     cdef void advance(self) noexcept nogil
+    cdef double least_scale(self) noexcept nogil
     cdef void shrink(self, double factor) noexcept nogil
     cdef void fold(self, double factor) noexcept nogil
     cdef void add(self, Py_ssize_t k, const Rows *rows, Py_ssize_t row,
                   double coefficient) noexcept nogil
+    cdef void add_journaled(self, Py_ssize_t k, const Rows *rows, Py_ssize_t row,
+                            double step) noexcept nogil
     cdef void add_row(self, Py_ssize_t target, const Rows *rows, Py_ssize_t row,
                       double step) noexcept nogil

@@ -124,10 +124,7 @@ cdef class LinearSpace(Space):
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
         if self.length_kept:
-            current[0] = averaged[0] = self.affine(0, sparse_row_dot_square(
-                &self.rows, self.row_number(i), self.weights(0), &self.length))
-            if self.intercept_in_length:
-                self.length += self.intercept
+            self.score_single(i, current, averaged)
         elif self.averaged:
             self.score_row(&self.rows, self.row_number(i), current, averaged)
         elif self.n_outputs == 1 and is_sparse(&self.rows):
@@ -135,6 +132,14 @@ cdef class LinearSpace(Space):
                 &self.rows, self.row_number(i), self.weights(0)))
         else:
             self.score_last(&self.rows, self.row_number(i), current, averaged)
+
+    # Not final, so that it is never inlined: see `update`.
+    cdef void score_single(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
+        """Score and squared length of a sparse sample, by the only output."""
+        current[0] = averaged[0] = self.affine(0, sparse_row_dot_square(
+            &self.rows, self.row_number(i), self.weights(0), &self.length))
+        if self.intercept_in_length:
+            self.length += self.intercept
 
     cdef bint keeps_length(self, const Rows *rows, bint wanted) noexcept nogil:
         """Of sparse samples with one output: a walk over the row gives its length as well."""
@@ -154,22 +159,46 @@ cdef class LinearSpace(Space):
                 update.lengths[k] = square
 
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
+        """Count the step, shrink, and add sample i times its coefficients.
+
+        What calls other functions is left to `update_rarely`: around calls, registers are saved.
+        """
+        cdef double scale = self.average.scale
+        if self.average.growth != 1:
+            return self.update_rarely(i, update)
+        if update.shrink != 1:
+            scale *= update.shrink
+            if scale < self.least_scale():
+                return self.update_rarely(i, update)
+        count_model(&self.average)
+        self.average.scale = scale
+        if not update.updates:
+            return OK
+        if self.n_outputs == 1:
+            return self.add_single(i, update.coefficients[0])
+        return self.add_sample(i, update.coefficients)
+
+    cdef Status update_rarely(self, Py_ssize_t i, const Update *update) noexcept nogil:
+        """`update` of any average, and with a scale that may have to be folded."""
         self.advance()
         if update.shrink != 1:
             self.shrink(update.shrink)
-        if update.updates and self.n_outputs == 1:
-            self.add(0, &self.rows, self.row_number(i), update.coefficients[0])
-        elif update.updates:
-            self.add_sample(i, update.coefficients)
+        return self.add_sample(i, update.coefficients) if update.updates else OK
+
+    # Not final, so that it is never inlined: see `update`.
+    cdef Status add_single(self, Py_ssize_t i, double coefficient) noexcept nogil:
+        """Add sample i to the only output, times its coefficient."""
+        self.add(0, &self.rows, self.row_number(i), coefficient)
         return OK
 
-    @final
-    cdef void add_sample(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
+    # Not final, so that it is never inlined: see `update`.
+    cdef Status add_sample(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
         """Add sample i to each output, times the coefficient of the output."""
         cdef Py_ssize_t k, row = self.row_number(i)
         for k in range(self.n_outputs):
             if coefficients[k] != 0:
                 self.add(k, &self.rows, row, coefficients[k])
+        return OK
 
     @final
     cdef void advance(self) noexcept nogil:
@@ -180,10 +209,14 @@ cdef class LinearSpace(Space):
         count_model(&self.average)
 
     @final
+    cdef double least_scale(self) noexcept nogil:
+        """The scale below which it is folded into the weights."""
+        return SMALLEST_AVERAGED if self.averaged else SMALLEST
+
+    @final
     cdef void shrink(self, double factor) noexcept nogil:
         """f <- factor * f. Costs O(1), except for a rare `fold`."""
-        cdef double least = SMALLEST_AVERAGED if self.averaged else SMALLEST
-        if self.average.scale * factor < least:
+        if self.average.scale * factor < self.least_scale():
             self.fold(factor)
         else:
             self.average.scale *= factor
@@ -203,6 +236,19 @@ cdef class LinearSpace(Space):
                   double coefficient) noexcept nogil:
         """f_k(x) += coefficient * (x.row + intercept)"""
         cdef double step = coefficient / self.average.scale
+        cdef double *numbers = self.weights(k)
+        if is_sparse(rows) and not self.averaged and self.blocks.count == self.blocks.n_rows:
+            # Every weight has been saved: nothing is left but the sum.
+            sparse_row_add(rows, row, step, numbers)
+            if self.intercept != 0:
+                numbers[self.d] += step * self.intercept
+        else:
+            self.add_journaled(k, rows, row, step)
+
+    # Not final, so that it is never inlined: see `update`.
+    cdef void add_journaled(self, Py_ssize_t k, const Rows *rows, Py_ssize_t row,
+                            double step) noexcept nogil:
+        """f_k(x) += scale * step * (x.row + intercept), where weights may have to be saved."""
         self.add_row(k, rows, row, step)
         if self.averaged:
             self.add_row(self.n_outputs + k, rows, row, companion_step(&self.average, step))

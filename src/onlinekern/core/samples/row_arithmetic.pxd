@@ -25,6 +25,8 @@ cdef extern from "onlinekern/sparse.h" nogil:
                                double factor, double *out)
     void ok_sparse_add_float64(const double *x, const int32_t *columns, Py_ssize_t count,
                                double factor, double *out)
+    void ok_load_row_float32(const float *x, Py_ssize_t count, double *out)
+    void ok_load_row_float64(const double *x, Py_ssize_t count, double *out)
     double ok_sparse_products(const double *x, const int32_t *places, Py_ssize_t count,
                               const double *a, double *products)
     double ok_remaining(double a, double part)

@@ -225,4 +225,4 @@ cdef class Entries:
             self.values[count] = 1
             count += 1
         self.vector.count = count
-        self.square = short_dot(self.values, self.values, count)
+        self.square = ok_sparse_square_float64(self.values, count)
