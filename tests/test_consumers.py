@@ -177,6 +177,14 @@ def test_foreign_rule_in_our_loop(foreign):
     assert model.dual_coef_.tolist() == [[-1, 1 / 2, 1 / 4, 1 / 8, 1 / 8, 1 / 8]]
 
 
+def test_foreign_coefficient_of_a_rule_of_ours(foreign):
+    """What our class does in one call is not what the class that derives from it means."""
+    ours, theirs = RULES["cw"](LOSSES["hinge"](), 0.9), foreign.Hesitant(LOSSES["hinge"](), 0.9)
+    coefficient, contraction, loss = ours.evaluate_together(0.5, 1.0, 2.0)
+    assert coefficient > 0
+    assert theirs.evaluate_together(0.5, 1.0, 2.0) == (coefficient / 2, contraction, loss)
+
+
 def learner(space=None, rule=None, loss=None):
     """Return a model of two features in which some components are replaced."""
     rule = rule or RULES["gradient"](loss or LOSSES["hinge"](), SCHEDULES["constant"]())

@@ -117,6 +117,17 @@ def test_rule(rule, twin):
             assert rule.evaluate(f, y, q, t, importance) == pytest.approx(expected, rel=1e-13)
 
 
+@pytest.mark.parametrize(("rule", "twin"), CASES)
+def test_one_call_gives_the_numbers_of_three(rule, twin):
+    for f, y in itertools.product(np.arange(-16, 17) / 8, [-1.0, 1.0]):
+        for q, t, importance in [(1.0, 1, 1.0), (2.5, 7, 3.0), (0.0, 2, 1.0), (1e-3, 50, 0.25)]:
+            together = rule.evaluate_together(f, y, q, t, importance)
+            assert together[0] == rule.evaluate(f, y, q, t, importance)[0]
+            if rule.second_order and together[0] != 0:
+                assert together[1] == rule.evaluate_contraction(f, y, q, importance)
+            assert together[2] == rule.loss.evaluate(f, y)[0]
+
+
 @pytest.mark.parametrize(("rule", "twin"), LED_BY_LOSS)
 @given(f=st.floats(-5, 5), y=st.sampled_from([-1.0, 1.0]), q=st.floats(0.01, 9), t=st.integers(1))
 def test_no_step_without_loss(rule, twin, f, y, q, t):

@@ -6,6 +6,7 @@ from onlinekern.core.features.map cimport FeatureMap
 from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.learning.losses cimport Loss
 from onlinekern.core.learning.rules cimport Rule
+from onlinekern.core.learning.second_order_rules cimport ConfidenceWeighted
 from onlinekern.core.models.space cimport Space
 
 
@@ -35,6 +36,14 @@ cdef class Halving(Rule):
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil:
         return importance * self.loss.slope(f, y) / (1 << min(t - 1, 3))
+
+
+cdef class Hesitant(ConfidenceWeighted):
+    """Half the coefficient of its base, which solves a sample in one call."""
+
+    cdef double coefficient(self, double f, double y, double q, int64_t t,
+                            double importance) noexcept nogil:
+        return ConfidenceWeighted.coefficient(self, f, y, q, t, importance) / 2
 
 
 cdef class NoValue(Loss):

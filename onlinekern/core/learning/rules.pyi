@@ -19,6 +19,9 @@ class Rule(Part):
     def evaluate(
         self, f: float, y: float, q: float = 1.0, t: int = 1, importance: float = 1.0
     ) -> tuple[float, float]: ...
+    def evaluate_together(
+        self, f: float, y: float, q: float = 1.0, t: int = 1, importance: float = 1.0
+    ) -> tuple[float, float, float]: ...
 
 class Perceptron(Rule):
     def __init__(self) -> None: ...

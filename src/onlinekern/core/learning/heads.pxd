@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Part
 from onlinekern.core.base.random cimport Generator
-from onlinekern.core.learning.rules cimport Rule
+from onlinekern.core.learning.rules cimport Rule, solved
 from onlinekern.core.learning.sampling cimport Gate
 
 
@@ -34,6 +34,11 @@ cdef struct Update:
 cdef inline double sign_of(double y) noexcept nogil:
     """The target of class 0 or 1, without a branch: no processor predicts labels."""
     return copysign(1, y - 1e-300)
+
+
+cdef inline double class_of(double score) noexcept nogil:
+    """The class that a score predicts, 1 where it is > 0 and else 0, without a branch."""
+    return 0.5 - copysign(0.5, 0 - score)
 
 
 cdef inline double importance_of(double f, double y, double weight, Update *update, Rule rule,
@@ -74,11 +79,10 @@ cdef inline double solve_output(Py_ssize_t k, double f, double y, double length,
                                 double importance, int64_t t, Update *update,
                                 Rule rule) noexcept nogil:
     """Coefficient and contraction of output k at score f and target y; returns its loss."""
-    if rule.second_order:
-        update.contractions[k] = 0 if importance == 0 else \
-            rule.contraction(f, y, length, importance)
-    update.coefficients[k] = 0 if importance == 0 else \
-        rule.coefficient(f, y, length, t, importance)
+    if importance != 0:
+        return solved(rule, f, y, length, t, importance, &update.coefficients[k],
+                      &update.contractions[k])
+    update.coefficients[k] = update.contractions[k] = 0
     return rule.loss.value(f, y)
 
 

@@ -16,6 +16,10 @@ cdef class Loss(Part):
 
     abstract = True
 
+    def __cinit__(self, *args, **kwargs):
+        # By exact type: a subclass may define another value or slope.
+        self.hinge = type(self) is Hinge
+
     cdef double value(self, double f, double y) noexcept nogil:
         """The loss of score f at target y."""
         self.missing = b"Loss.value"
@@ -54,10 +58,13 @@ cdef class Hinge(Loss):
     """max(0, 1 - y f)"""
 
     cdef double value(self, double f, double y) noexcept nogil:
-        return max(0.0, 1 - y * f)
+        cdef double slope
+        return hinge(f, y, &slope)
 
     cdef double slope(self, double f, double y) noexcept nogil:
-        return y if y * f < 1 else 0
+        cdef double slope
+        hinge(f, y, &slope)
+        return slope
 
     cdef double demand(self, double f, double y, double weight) noexcept nogil:
         """The margin that is demanded is sqrt(weight) (Crammer et al. 2006, section 6)."""

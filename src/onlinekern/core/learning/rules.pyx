@@ -20,7 +20,7 @@ from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Part
 from onlinekern.core.base.state cimport integer_within
-from onlinekern.core.learning.losses cimport Loss
+from onlinekern.core.learning.losses cimport Loss, hinge
 from onlinekern.core.learning.schedules cimport Schedule
 
 from onlinekern.core.learning.losses import PerceptronLoss
@@ -48,6 +48,8 @@ cdef class Rule(Part):
 
     def __cinit__(self, *args, **kwargs):
         self.uses_length = True
+        # A class of another package may inherit a `solve` and define another coefficient.
+        self.solves = type(self).__module__.startswith("onlinekern.core.")
 
     cdef bint needs_length(self, double f, double y, double importance) noexcept nogil:
         """Whether the coefficient at this score depends on the squared length.
@@ -67,6 +69,17 @@ cdef class Rule(Part):
         if self.second_order:
             self.missing = b"Rule.contraction"
         return 0
+
+    cdef double solve(self, double f, double y, double q, int64_t t, double importance,
+                      double *coefficient, double *contraction) noexcept nogil:
+        """Write coefficient and contraction, of rules of second order, and return the loss.
+
+        Classes define it for the hinge, without calls; the numbers are those of the calls.
+        """
+        if self.second_order:
+            contraction[0] = self.contraction(f, y, q, importance)
+        coefficient[0] = self.coefficient(f, y, q, t, importance)
+        return self.loss.value(f, y)
 
     cdef double shrink(self, int64_t t) noexcept nogil:
         """The factor on everything that was learnt before sample t."""
@@ -99,6 +112,15 @@ cdef class Rule(Part):
         self.check_defined()
         return coefficient, shrink
 
+    def evaluate_together(self, double f, double y, double q=1.0, int64_t t=1,
+                          double importance=1.0):
+        """Coefficient, contraction and loss of one update, as the loop asks for them."""
+        cdef double coefficient = 0, contraction = 0, loss
+        self.check_loss()
+        loss = solved(self, f, y, q, t, importance, &coefficient, &contraction)
+        self.check_defined()
+        return coefficient, contraction, loss
+
 
 cdef class Perceptron(Rule):
     """y where y f <= 0 (Rosenblatt 1958; with kernels Freund and Schapire 1999)."""
@@ -110,7 +132,6 @@ cdef class Perceptron(Rule):
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil:
         return importance * self.loss.slope(f, y)
-
 
 cdef class Gradient(Rule):
     """f <- (1 - eta_t reg) f - eta_t dl/df kappa(x_t, .) (Kivinen et al. 2004, eq. 8).
@@ -138,6 +159,15 @@ cdef class Gradient(Rule):
                             double importance) noexcept nogil:
         cdef double slope = self.loss.slope(f, y)
         return slope if slope == 0 else importance * self.schedule.at(t) * slope
+
+    cdef double solve(self, double f, double y, double q, int64_t t, double importance,
+                      double *coefficient, double *contraction) noexcept nogil:
+        cdef double slope, value
+        if not self.loss.hinge:
+            return Rule.solve(self, f, y, q, t, importance, coefficient, contraction)
+        value = hinge(f, y, &slope)
+        coefficient[0] = slope if slope == 0 else importance * self.schedule.at(t) * slope
+        return value
 
     cdef double shrink(self, int64_t t) noexcept nogil:
         if self.regularisation == 0:
@@ -247,6 +277,14 @@ cdef class PassiveAggressive(Rule):
         return 0 if q <= 0 else self.loss.demand(f, y, importance) / q
 
 
+cdef inline double bounded_tau(double loss, double q, double C) noexcept nogil:
+    return min(C, loss / q)
+
+
+cdef inline double softened_tau(double loss, double q, double C) noexcept nogil:
+    return loss / (q + 1 / (2 * C))
+
+
 cdef class PassiveAggressive1(PassiveAggressive):
     """tau = min(C, l / q) (PA-I, eq. 8 there).
 
@@ -273,15 +311,33 @@ cdef class PassiveAggressive1(PassiveAggressive):
             return 0
         return self.loss.slope(f, y) * self.tau(self.loss.value(f, y), q, self.C * importance)
 
+    cdef double solve(self, double f, double y, double q, int64_t t, double importance,
+                      double *coefficient, double *contraction) noexcept nogil:
+        cdef double slope, value
+        if not self.loss.hinge:
+            return Rule.solve(self, f, y, q, t, importance, coefficient, contraction)
+        value = hinge(f, y, &slope)
+        coefficient[0] = 0 if q <= 0 else slope * bounded_tau(value, q, self.C * importance)
+        return value
+
     cdef double tau(self, double loss, double q, double C) noexcept nogil:
-        return min(C, loss / q)
+        return bounded_tau(loss, q, C)
 
 
 cdef class PassiveAggressive2(PassiveAggressive1):
     """tau = l / (q + 1 / (2 C)) (PA-II, eq. 9 there)."""
 
+    cdef double solve(self, double f, double y, double q, int64_t t, double importance,
+                      double *coefficient, double *contraction) noexcept nogil:
+        cdef double slope, value
+        if not self.loss.hinge:
+            return Rule.solve(self, f, y, q, t, importance, coefficient, contraction)
+        value = hinge(f, y, &slope)
+        coefficient[0] = 0 if q <= 0 else slope * softened_tau(value, q, self.C * importance)
+        return value
+
     cdef double tau(self, double loss, double q, double C) noexcept nogil:
-        return loss / (q + 1 / (2 * C))
+        return softened_tau(loss, q, C)
 
 
 cdef class ScaledPassiveAggressive1(PassiveAggressive1):
@@ -294,6 +350,15 @@ cdef class ScaledPassiveAggressive1(PassiveAggressive1):
                             double importance) noexcept nogil:
         return importance * PassiveAggressive1.coefficient(self, f, y, q, t, 1)
 
+    cdef double solve(self, double f, double y, double q, int64_t t, double importance,
+                      double *coefficient, double *contraction) noexcept nogil:
+        cdef double slope, value
+        if not self.loss.hinge:
+            return Rule.solve(self, f, y, q, t, importance, coefficient, contraction)
+        value = hinge(f, y, &slope)
+        coefficient[0] = importance * (0 if q <= 0 else slope * bounded_tau(value, q, self.C))
+        return value
+
 
 cdef class ScaledPassiveAggressive2(PassiveAggressive2):
     """PA-II whose importance multiplies the coefficient: importance l / (q + 1 / (2 C)).
@@ -304,6 +369,15 @@ cdef class ScaledPassiveAggressive2(PassiveAggressive2):
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil:
         return importance * self.loss.slope(f, y) * self.tau(self.loss.value(f, y), q, self.C)
+
+    cdef double solve(self, double f, double y, double q, int64_t t, double importance,
+                      double *coefficient, double *contraction) noexcept nogil:
+        cdef double slope, value
+        if not self.loss.hinge:
+            return Rule.solve(self, f, y, q, t, importance, coefficient, contraction)
+        value = hinge(f, y, &slope)
+        coefficient[0] = importance * slope * softened_tau(value, q, self.C)
+        return value
 
 
 cdef class EverySample(Rule):

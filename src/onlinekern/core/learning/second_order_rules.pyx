@@ -13,7 +13,7 @@ from libc.stdint cimport int64_t
 
 from statistics import NormalDist
 
-from onlinekern.core.learning.losses cimport Loss
+from onlinekern.core.learning.losses cimport Loss, hinge
 from onlinekern.core.learning.rules cimport Rule
 
 
@@ -52,6 +52,28 @@ cdef class AROW(Rule):
         if q <= 0 or self.loss.value(f, y) <= 0:
             return 0
         return 1 / (q + self.r / importance)
+
+    cdef double solve(self, double f, double y, double q, int64_t t, double importance,
+                      double *coefficient, double *contraction) noexcept nogil:
+        cdef double slope, spread, value
+        if not self.loss.hinge:
+            return Rule.solve(self, f, y, q, t, importance, coefficient, contraction)
+        value = hinge(f, y, &slope)
+        coefficient[0] = contraction[0] = 0
+        if slope != 0 and not q <= 0:
+            spread = q + self.r / importance
+            coefficient[0] = slope * value / spread
+            contraction[0] = 0 if value <= 0 else 1 / spread
+        return value
+
+
+cdef inline double beta(double part, double v) noexcept nogil:
+    """part / (sqrt(u) + v part), part = alpha phi, u the variance that the sample is left with.
+
+    sqrt(u) = (-v part + sqrt((v part)^2 + 4 v)) / 2.
+    """
+    cdef double slope = part * v
+    return part / (2 * v / (slope + sqrt(slope * slope + 4 * v)) + slope)
 
 
 cdef class ConfidenceWeighted(Rule):
@@ -103,16 +125,19 @@ cdef class ConfidenceWeighted(Rule):
         return y * self.alpha(y * f, q, importance)
 
     cdef double contraction(self, double f, double y, double q, double importance) noexcept nogil:
-        """beta = alpha phi / (sqrt(u) + v alpha phi), u the variance that the sample is left with.
-
-        sqrt(u) = (-alpha v phi + sqrt((alpha v phi)^2 + 4 v)) / 2.
-        """
-        cdef double part, slope
         if q <= 0 or y * f >= self.quantile(importance) * sqrt(q):
             return 0
-        part = self.alpha(y * f, q, importance) * self.quantile(importance)
-        slope = part * q
-        return part / (2 * q / (slope + sqrt(slope * slope + 4 * q)) + slope)
+        return beta(self.alpha(y * f, q, importance) * self.quantile(importance), q)
+
+    cdef double solve(self, double f, double y, double q, int64_t t, double importance,
+                      double *coefficient, double *contraction) noexcept nogil:
+        cdef double alpha, slope, phi = self.quantile(importance)
+        coefficient[0] = contraction[0] = 0
+        if not (q <= 0 or y * f >= phi * sqrt(q)):
+            alpha = self.alpha(y * f, q, importance)
+            coefficient[0] = y * alpha
+            contraction[0] = beta(alpha * phi, q)
+        return hinge(f, y, &slope) if self.loss.hinge else self.loss.value(f, y)
 
 
 cdef class SoftConfidenceWeighted1(ConfidenceWeighted):
