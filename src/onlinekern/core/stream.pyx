@@ -23,14 +23,14 @@ from onlinekern.core.base.state cimport check_kind, check_width, count_of, items
 from onlinekern.core.base.turn cimport begin_writing, end_writing
 from onlinekern.core.base.vector cimport finite
 from onlinekern.core.learning.heads cimport (
-    begin_sample, importance_of, note_importance, sign_of, solve_output)
-from onlinekern.core.learning.order cimport Order, check_outputs, check_targets
+    begin_sample, class_of, importance_of, note_importance, sign_of, solve_output)
+from onlinekern.core.learning.order cimport Order, check_outputs, check_targets, fill, mistakes_of
 from onlinekern.core.learning.recent_scores cimport RecentScores
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.learning.targets cimport (
-    in_units, set_state, standardized, state_of, take_up)
+    in_units, set_state, standardized as standardized_target, state_of, take_up)
 from onlinekern.core.models.composed cimport MOST_ROWS, Composed
-from onlinekern.core.models.space cimport raised_by_signals
+from onlinekern.core.models.space cimport Space, raised_by_signals
 from onlinekern.core.samples.rows cimport Rows, Samples, row_of, samples_of
 
 from onlinekern.core.base.part import frozen, refuse_attributes
@@ -111,8 +111,8 @@ cdef class Model(Composed):
                     double *predictions, double *scores,
                     Py_ssize_t *reached) noexcept nogil:
         """THE loop. Returns a status; `reached` is the sample at which it stopped."""
-        cdef Py_ssize_t first = 0, i, row, width, work = 0, n_outputs = self.head.n_outputs
-        cdef double prediction
+        cdef Py_ssize_t first = 0, width, work = 0
+        cdef bint plain = self.is_plain() and weight == NULL and scores == NULL
         cdef Status status
         self.length_known = self.single \
             and self.space.keeps_length(rows, self.present_rule.uses_length)
@@ -124,15 +124,15 @@ cdef class Model(Composed):
                 return NO_MEMORY
             self.space.foresee(y if order.rows else y + first,
                                order.rows + first if order.rows else NULL, width)
-            for i in range(width):
-                row = reached[0] = order.rows[first + i] if order.rows else first + i
-                status = step(self, i, y[row], weight[row] if weight else 1, &prediction)
-                if status != OK:
-                    return status
-                if predictions:
-                    predictions[row] = prediction
-                if scores:
-                    memcpy(scores + row * n_outputs, self.averaged, n_outputs * sizeof(double))
+            # Written once, compiled twice: of plain samples nothing is asked one by one.
+            if plain:
+                status = learn_block(self, self.space, self.present_rule, order.rows, first, width,
+                                     y, NULL, predictions, NULL, reached, True)
+            else:
+                status = learn_block(self, self.space, self.present_rule, order.rows, first, width,
+                                     y, weight, predictions, scores, reached, False)
+            if status != OK:
+                return status
             first += width
             work += width * (1 + self.space.size())
             if work > VALUES_BETWEEN_SIGNALS:
@@ -140,6 +140,11 @@ cdef class Model(Composed):
                 if self.interrupted():
                     return RAISED
         return self.space.settle()
+
+    cdef bint is_plain(self) noexcept nogil:
+        """Whether each sample is one scalar problem, which the gate always lets pass."""
+        return self.single and self.present_gate.always and not self.observes \
+            and not self.targets.standardized
 
     cdef bint interrupted(self) noexcept nogil:
         """Whether a signal handler raised; its exception is kept for `fail`."""
@@ -323,73 +328,112 @@ cdef class Model(Composed):
         refuse_attributes(self)
 
 
-cdef inline void fill(double *numbers, Py_ssize_t n, double value) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        numbers[i] = value
+cdef inline Status learn_block(Model model, Space space, Rule rule, const Py_ssize_t *order,
+                               Py_ssize_t first, Py_ssize_t width, const double *y,
+                               const double *weight, double *predictions, double *scores,
+                               Py_ssize_t *reached, bint plain) noexcept nogil:
+    """Learn the open block. Returns a status; `reached` is the sample at which it stopped."""
+    cdef Py_ssize_t i, row, n_outputs = model.head.n_outputs
+    cdef double prediction
+    cdef Status status
+    for i in range(width):
+        row = order[first + i] if order else first + i
+        status = step(model, space, rule, i, y[row], weight[row] if weight else 1, &prediction,
+                      plain)
+        if status != OK:
+            reached[0] = row
+            return status
+        predictions[row] = prediction
+        if scores:
+            memcpy(scores + row * n_outputs, model.averaged, n_outputs * sizeof(double))
+    model.counters.mistakes += mistakes_of(order, first, width, y, weight, predictions)
+    return OK
 
 
-cdef inline Status step(Model model, Py_ssize_t i, double y, double weight,
-                        double *prediction) noexcept nogil:
-    """Test on sample i of the open block, then train on it."""
-    model.space.scores(i, model.current, model.averaged)
-    if model.single:
-        if not (isfinite(model.current[0]) and isfinite(model.averaged[0])):
+cdef inline Status step(Model model, Space space, Rule rule, Py_ssize_t i, double y, double weight,
+                        double *prediction, bint plain) noexcept nogil:
+    """Test on sample i of the open block, then train on it. `plain` is what `is_plain` says."""
+    cdef bint single = plain or model.single
+    cdef bint standardized = not plain and model.targets.standardized
+    cdef double f, predicting, target = y
+    cdef Status status
+    space.scores(i, model.current, model.averaged)
+    f, predicting = model.current[0], model.averaged[0]
+    if single:
+        # A difference is NaN where the number is not finite.
+        if not (f - f) + (predicting - predicting) == 0:
             return NOT_FINITE
     elif not finite(model.current, 2 * model.head.n_outputs):
         return NOT_FINITE
-    if model.targets.standardized:
-        model.averaged[0] = in_units(&model.targets, model.averaged[0])
-        if not finite(model.averaged, 1):
+    if standardized:
+        predicting = model.averaged[0] = in_units(&model.targets, predicting)
+        if not isfinite(predicting):
             return NOT_FINITE
-    # A call even of a single output: where it stands in the loop, the comparison of a score with 0
-    # becomes a branch, which no processor predicts.
-    prediction[0] = model.head.predict(model.averaged)
+    if single and model.signs:
+        prediction[0] = class_of(predicting)
+        target = sign_of(y)
+    elif single:
+        prediction[0] = predicting
+    else:
+        prediction[0] = model.head.predict(model.averaged)
     if weight == 0:
         return OK
     model.counters.seen += 1
-    model.counters.mistakes += prediction[0] != y
     if model.counters.seen == model.next_noted:
         model.recent.keep(model.averaged, y, weight)
         model.next_noted = model.recent.next_number(model.counters.seen)
-    if model.targets.standardized:
+    if standardized:
         if not take_up(&model.targets, y, weight):
             return NOT_FINITE
-        y = standardized(&model.targets, y)
+        y = target = standardized_target(&model.targets, y)
+    status = solve_single(model, space, rule, i, f, target, weight, plain) if single \
+        else solve_outputs(model, space, rule, i, y, weight)
+    if status != OK:
+        return status
+    model.counters.loss += weight * model.update.loss
+    if not plain and model.observes:
+        space.observe(i, y, weight)
+    return space.update(i, &model.update)
+
+
+cdef inline Status solve_outputs(Model model, Space space, Rule rule, Py_ssize_t i, double y,
+                                 double weight) noexcept nogil:
+    """Let the head solve sample i. Returns a status."""
     model.sample.y = y
     model.sample.weight = weight
     model.sample.t = model.counters.seen
-    if model.single:
-        solve_single(model, model.present_rule, i)
-    else:
-        model.head.select_lengths(&model.sample, &model.update, model.present_rule,
-                                  model.present_gate, model.rng)
-        if model.update.needs_lengths:
-            model.space.squared_lengths(i, &model.update)
-        model.head.solve(&model.sample, &model.update, model.present_rule)
-    model.counters.loss += weight * model.update.loss
-    if model.update.updates and not finite(model.update.coefficients, model.head.n_outputs):
-        return NOT_FINITE
-    if model.observes:
-        model.space.observe(i, y, weight)
-    return model.space.update(i, &model.update)
+    model.head.select_lengths(&model.sample, &model.update, rule, model.present_gate, model.rng)
+    if model.update.needs_lengths:
+        space.squared_lengths(i, &model.update)
+    model.head.solve(&model.sample, &model.update, rule)
+    return OK if not model.update.updates \
+        or finite(model.update.coefficients, model.head.n_outputs) else NOT_FINITE
 
 
-cdef inline void solve_single(Model model, Rule rule, Py_ssize_t i) noexcept nogil:
-    """What the head does for sample i, where it has a single output."""
+cdef inline Status solve_single(Model model, Space space, Rule rule, Py_ssize_t i, double f,
+                                double y, double weight, bint plain) noexcept nogil:
+    """What the head does for sample i, where it has a single output. Returns a status."""
     cdef Update *update = &model.update
-    cdef double f = model.current[0], weight = model.sample.weight, length = 0, importance
-    cdef double y = sign_of(model.sample.y) if model.signs else model.sample.y
-    begin_sample(update)
-    importance = importance_of(f, y, weight, update, rule, model.present_gate, model.rng)
+    cdef double length = 0, importance = 1
+    cdef int64_t t = model.counters.seen
+    if plain:
+        update.enters = False
+    else:
+        begin_sample(update)
+        importance = importance_of(f, y, weight, update, rule, model.present_gate, model.rng)
     if model.length_known:
-        length = model.space.length
-    elif note_importance(0, f, y, weight, importance, update, rule):
-        model.space.squared_lengths(i, update)
+        length = space.length
+    elif rule.uses_length and note_importance(0, f, y, weight, importance, update, rule):
+        space.squared_lengths(i, update)
         length = update.lengths[0]
-    update.shrink = rule.shrink(model.sample.t) if model.shrinks else 1
-    update.loss = solve_output(0, f, y, length, importance * weight, model.sample.t, update, rule)
-    update.updates = update.coefficients[0] != 0
+    update.shrink = rule.shrink(t) if model.shrinks else 1
+    update.loss = solve_output(0, f, y, length, importance * weight, t, update, rule)
+    update.updates = False
+    if update.coefficients[0] != 0:
+        update.updates = True
+        if not isfinite(update.coefficients[0]):
+            return NOT_FINITE
+    return OK
 
 
 def restore(arguments, seen, mistakes, loss, recent=None, targets=None):

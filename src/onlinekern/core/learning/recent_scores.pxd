@@ -1,5 +1,5 @@
 # Scores of samples from before they were learnt. May change at minor versions.
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
 
 from onlinekern.core.base.undo cimport JournaledMatrix
 
@@ -17,12 +17,13 @@ cdef class RecentScores:
 
     cdef inline int64_t next_number(self, int64_t seen) noexcept nogil:
         """After `seen` samples, the number of the next one that is kept."""
-        return seen + 1 if self.noted < KEPT else seen + EVERY - seen % EVERY
+        return seen + 1 if self.noted < KEPT \
+            else seen + EVERY - <int64_t> (<uint64_t> seen % EVERY)
 
     cdef inline void keep(self, const double *scores, double y, double weight) noexcept nogil:
         """Keep the scores of a sample."""
         cdef Py_ssize_t k
-        cdef double *row = self.ring.touch(self.noted % KEPT)
+        cdef double *row = self.ring.touch(<uint64_t> self.noted % KEPT)
         for k in range(self.n_outputs):
             row[k] = scores[k]
         row[self.n_outputs] = y
