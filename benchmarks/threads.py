@@ -4,15 +4,19 @@
 
 Prediction of one model, and the learning of models that are independent: the experts of a race, the
 problems of one class against the rest, and of pairs of classes. `elapsed` is the time of one thread
-over that of two, in turns, medians: true only on a machine with two idle cores, of which the first
-line tells: two hashes, which share nothing. `shared` is the part of the CPU time of one thread that
-runs in items of the pool, and `at best` what follows from it: the items are given to two threads in
-their order, and the rest waits for nobody.
+over that of two, in turns, medians: true only on a machine with two idle cores. `processes` is what
+such a machine allows: two processes that share nothing do the same call side by side, and this is
+what they do in the time in which one does it alone. The first lines tell what the two cores are. Two
+threads of one core gain nearly 2 for hashes, which wait for their own results, and nearly nothing for
+products of matrices, which fill the units that multiply. `shared` is the part of the CPU time of one
+thread that runs in items of the pool, and `at best` what follows from it: the items are given to two
+threads in their order, and the rest waits for nobody.
 """
 
 import argparse
 import hashlib
 import heapq
+import multiprocessing
 import statistics
 import time
 import warnings
@@ -20,6 +24,7 @@ from functools import partial
 
 import numpy as np
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 import onlinekern
 from benchmarks import streams
@@ -86,6 +91,32 @@ def elapsed(call, n_jobs):
     return time.perf_counter() - start
 
 
+def work(call, barrier, results, repeats):
+    """Time a call in a process, as often as the others are ready."""
+    for _ in range(repeats):
+        barrier.wait()
+        results.put(elapsed(call, 1))
+
+
+def beside(call, repeats):
+    """Return what two processes do in the time of one call alone, in calls."""
+    context = multiprocessing.get_context("fork")
+    barrier, results = context.Barrier(3), context.SimpleQueue()
+    workers = [
+        context.Process(target=work, args=(call, barrier, results, repeats)) for _ in range(2)
+    ]
+    for worker in workers:
+        worker.start()
+    gains = []
+    for _ in range(repeats):
+        alone = elapsed(call, 1)
+        barrier.wait()
+        gains.append(2 * alone / statistics.mean((results.get(), results.get())))
+    for worker in workers:
+        worker.join()
+    return statistics.median(gains)
+
+
 def predicting(model, X):
     """Return a call that predicts."""
     return lambda n_jobs: model.set_params(n_jobs=n_jobs).decision_function(X)
@@ -112,9 +143,21 @@ def hashing(n_jobs):
     _base.run_together(lambda _: hashlib.sha256(memory).digest(), range(8), n_jobs)
 
 
+def multiplying(n_jobs):
+    """Multiply matrices that stay in the nearest caches, eight times a hundred."""
+    A = np.full((128, 128), 0.5, np.float32)
+
+    def products(_):
+        for _ in range(100):
+            A @ A
+
+    _base.run_together(products, range(8), n_jobs)
+
+
 def cases(rows):
     """Yield names and calls."""
     yield "the machine: hashes", hashing
+    yield "the machine: products", multiplying
     X, y = streams.sparse_binary(rows)[:2]
     X = sparse.csr_matrix(X, dtype=np.float32)
     dense = X.toarray()
@@ -150,7 +193,8 @@ def main():
     options = arguments()
     onlinekern.show_config()
     warnings.simplefilter("ignore")
-    print(f"\n{'':40}{'elapsed':>8}{'shared':>8}{'at best':>9}")
+    print(f"\n{'':40}{'elapsed':>8}{'processes':>11}{'shared':>8}{'at best':>9}")
+    threadpool_limits(1, "blas")
     for name, call in cases(options.rows):
         times = {1: [], 2: []}
         for _ in range(options.repeats):
@@ -158,7 +202,8 @@ def main():
                 seconds.append(elapsed(call, n_jobs))
         faster = statistics.median(times[1]) / statistics.median(times[2])
         shared, best = bound(call)
-        print(f"{name:40}{faster:8.2f}{shared:8.1%}{best:9.2f}", flush=True)
+        two = beside(call, options.repeats)
+        print(f"{name:40}{faster:8.2f}{two:11.2f}{shared:8.1%}{best:9.2f}", flush=True)
 
 
 if __name__ == "__main__":
