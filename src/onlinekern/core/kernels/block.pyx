@@ -115,11 +115,10 @@ cdef class Block:
         cdef char *values
         if not pays_to_compress(self.d, self.n, stored, self.expected_panels):
             return OK
-        # `pack` writes one element more than it keeps.
         if grow(<void **> &self.packed_columns, &self.columns_bytes,
-                (stored + 1) * <Py_ssize_t> sizeof(int32_t)) < 0 \
+                stored * <Py_ssize_t> sizeof(int32_t)) < 0 \
                 or grow(<void **> &self.packed_values, &self.values_bytes,
-                        (stored + 1) * self.itemsize) < 0:
+                        stored * self.itemsize) < 0:
             return NO_MEMORY
         columns = self.packed_columns
         values = self.packed_values

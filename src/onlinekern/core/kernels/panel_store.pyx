@@ -26,13 +26,7 @@ from onlinekern.core.base.state cimport integer_within, size_of
 from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport OK_PANEL, OK_SQUARED, ok_sparse_row, ops_for, resize_array
 from onlinekern.core.kernels.block cimport Block
-from onlinekern.core.samples.sparse_rows cimport Point
-
-cdef extern from *:
-    int lowest_bit "__builtin_ctzll"(uint64_t bits) noexcept nogil
-
-cdef enum:
-    MARKS = 64      # bits of a word
+from onlinekern.core.samples.sparse_rows cimport MARKS, Point, lowest_bit
 
 
 cdef inline void put_lane(floating *lane, const floating *values, Py_ssize_t d) noexcept nogil:

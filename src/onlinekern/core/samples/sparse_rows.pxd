@@ -1,9 +1,15 @@
 # Elementary work on sparse rows. May change at minor versions.
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint64_t
 
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.vector cimport ok_sparse_row
 from onlinekern.core.samples.rows cimport Rows
+
+cdef extern from *:
+    int lowest_bit "__builtin_ctzll"(uint64_t bits) noexcept nogil
+
+cdef enum:
+    MARKS = 64      # bits of a word
 
 cdef void scatter(char *lane, const char *values, const int32_t *columns, const int32_t *place,
                   Py_ssize_t count, Py_ssize_t itemsize) noexcept nogil
