@@ -7,7 +7,11 @@ import pytest
 from learners import build, data, learn
 from scipy import sparse
 
+from onlinekern.core.budgets.policy import Budget
 from onlinekern.core.kernels import cost_model
+from onlinekern.core.kernels.support_set import SupportSet
+from onlinekern.core.models.space import KernelSpace
+from onlinekern.core.stream import Model
 
 SUPPORT_ROWS, SAMPLES, AMONG, COLUMNS, WIDTHS, STRIPS = (
     cost_model.WAYS[name]
@@ -98,6 +102,52 @@ def test_rows_of_many_strips(layout, task, dtype, kernel, average, stream, as_la
             equal(two, one)
 
 
+@pytest.mark.parametrize("average", [False, "decay", 0.5])
+@pytest.mark.parametrize("task", ["binary", "multi-class"])
+@pytest.mark.parametrize("name", ["KernelOGDClassifier", "NOGDClassifier", "KernelPAClassifier"])
+def test_scores_begun_before_coefficients_change(name, task, average, stream, equal):
+    """A scale is folded into all coefficients, companions are renewed, or the space changes."""
+    X, y = stream(task, n=400)
+    parameters = {
+        "KernelOGDClassifier": {},
+        "NOGDClassifier": {"budget": 150},
+        "KernelPAClassifier": {"max_support": 170},
+    }[name]
+    found = []
+    for way in ways(STRIPS):
+        with cost_model.overridden(**way):
+            model = build(name, average=average, **parameters)
+            predictions = learn(model, X, y, [100, 101])[0]
+            found.append((predictions, model.decision_function(X), model.n_support_))
+    assert found[0][2] > 128
+    for one, two in zip(*found, strict=True):
+        equal(two, one)
+
+
+def test_a_slot_that_was_left_free(stream, equal):
+    """The next support vector takes it, in the middle of what was begun."""
+    X, y = stream("binary", n=400)
+    found = []
+    for way in ways(STRIPS):
+        with cost_model.overridden(**way):
+            model = build("KernelPAClassifier", max_support=None)
+            learn(model, X[:200], y[:200])
+            support = model._model.space.support
+            assert support.n > 64
+            state = support.get_state()
+            state["values"][:, 3] = state["companions"][:, 3] = 0
+            state["ages"][3] = -1
+            state["free"] = np.array([3], state["free"].dtype)
+            other = SupportSet(*support.arguments())
+            other.set_state(state)
+            old = model._model
+            parts = old.head, old.rule, old.gate, old.rng
+            rest = Model(KernelSpace(other, Budget()), *parts, X.shape[1], X.dtype)
+            found.append((rest.learn(X[200:], (y[200:] == y[0]).astype(float)), other.effective()))
+    for one, two in zip(*found, strict=True):
+        equal(two, one)
+
+
 @pytest.mark.parametrize("kernel", DOT_KERNELS)
 @pytest.mark.parametrize("name", ["BOGDClassifier", "KernelPAClassifier"])
 def test_kernels(name, kernel, all_alike):
@@ -115,10 +165,11 @@ def test_samples_far_from_the_origin(stream, equal):
     """Every way sums float32 distances of these samples from differences."""
     X, y = stream("binary", n=150)
     X = (X + 300 * (np.arange(len(X)) % 3 == 0)[:, None]).astype(np.float32)
-    first, *others = (learnt("BOGDClassifier", X, y, way) for way in ways(AMONG, WIDTHS))
-    for other in others:
-        for what, value in first.items():
-            equal(other[what], value, what)
+    for name, tables in [("BOGDClassifier", (AMONG, WIDTHS)), ("KernelOGDClassifier", (STRIPS,))]:
+        first, *others = (learnt(name, X, y, way) for way in ways(*tables))
+        for other in others:
+            for what, value in first.items():
+                equal(other[what], value, what)
 
 
 def test_all_layouts_in_all_ways(stream, as_layout, close):

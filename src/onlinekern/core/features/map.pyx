@@ -234,7 +234,8 @@ cdef class RandomFourier(FourierMap):
         """Products only: a panel stays in the cache for them, a row for its waves and score."""
         cdef Py_ssize_t p
         for p in range(whole_panels(self.n_components) // OK_PANEL):
-            self.panels.product(block, p, OK_DOT, z + p * OK_PANEL * self.itemsize, self.length)
+            self.panels.product(block, 0, block.n, p, OK_DOT, z + p * OK_PANEL * self.itemsize,
+                                self.length)
 
 
 cdef class FeatureBlock:

@@ -15,6 +15,7 @@ cdef class Coefficients:
     cdef ScaledAverage average, saved_average
     cdef Journal journal         # of the rows of values and of companions
     cdef Py_ssize_t saved_n
+    cdef Py_ssize_t least_changed   # no slot below it has changed since the caller raised it
 
     cdef inline double at(self, Py_ssize_t k, Py_ssize_t slot) noexcept nogil:
         """The number of output k in a slot, without the common scale."""

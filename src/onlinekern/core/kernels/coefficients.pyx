@@ -137,6 +137,7 @@ cdef class Coefficients:
         cdef Py_ssize_t k, j
         if slot < self.saved_n and self.preserve() < 0:
             return NO_MEMORY
+        self.least_changed = min(self.least_changed, slot)
         for k in range(self.n_outputs):
             j = k * self.capacity + slot
             self.values[j] = step[k] / self.average.scale
@@ -151,6 +152,7 @@ cdef class Coefficients:
         cdef double raw
         if slot < self.saved_n and self.preserve() < 0:
             return NO_MEMORY
+        self.least_changed = min(self.least_changed, slot)
         for k in range(self.n_outputs):
             j = k * self.capacity + slot
             raw = step[k] / self.average.scale
@@ -206,6 +208,7 @@ cdef class Coefficients:
         cdef Py_ssize_t k
         if slot < self.saved_n and self.preserve() < 0:
             return NO_MEMORY
+        self.least_changed = min(self.least_changed, slot)
         for k in range(self.n_outputs):
             self.values[k * self.capacity + slot] = 0
             if self.averaged:
@@ -326,7 +329,8 @@ cdef class Coefficients:
         return OK
 
     cdef Status preserve_output(self, Py_ssize_t k) noexcept nogil:
-        """The same for the numbers of one output."""
+        """The same for the numbers of one output: all of them are about to change."""
+        self.least_changed = 0
         cdef Status status = self.journal.keep(k, self.values + k * self.capacity)
         if status == OK and self.averaged:
             status = self.journal.keep(self.n_outputs + k, self.companions + k * self.capacity)

@@ -1,6 +1,6 @@
 """The cost model: how the kernel values of a block are computed.
 
-It decides six things:
+It decides seven things:
 
 - Support vectors of sparse samples: in dense panels, or kept sparse.
 - Dense samples of a block: as they are, or compressed into sparse rows.
@@ -9,6 +9,7 @@ It decides six things:
 - Panels of the sparse samples of a block: of all features, or of those that occur.
 - The length of a block.
 - The length of the strips in which a long row of kernel values is scored.
+- How many rows are scored at once, and how many of them in one tile.
 
 Every choice gives the same bits (see vector.h), except for l1 distances, which dense and sparse
 rows sum in different orders. So a choice only affects speed.
@@ -32,6 +33,10 @@ cdef struct Constants:
     Py_ssize_t block_bytes
     Py_ssize_t least_rows
     Py_ssize_t strip_bytes
+    Py_ssize_t tile_bytes
+    Py_ssize_t tile_rows
+    Py_ssize_t rows_together
+    Py_ssize_t least_slots
 
 cdef Constants costs = {
     # Unit: one element of a dense row times one panel. Cost of a stored element of a sparse row,
@@ -56,6 +61,14 @@ cdef Constants costs = {
     # A strip of kernel values should stay in the level-1 cache, with the coefficients in double
     # beside it, from its products to its score.
     "strip_bytes": 8192,
+    # So should a tile: the strips of some rows that share one trip of the support vectors through
+    # that cache. Whole groups of rows are multiplied together.
+    "tile_bytes": 16384,
+    "tile_rows": 12,
+    # So many rows share one trip of the support vectors from memory. Of samples that are learnt,
+    # each multiplies those before it: that is to stay below a percent.
+    "rows_together": 512,
+    "least_slots": 128,
 }
 
 cdef Py_ssize_t FOREVER = 1 << 60
@@ -82,7 +95,7 @@ WAYS = {
         "long": {"block_bytes": FOREVER},
     },
     "strips": {
-        "short": {"strip_bytes": 0},
+        "short": {"strip_bytes": 0, "tile_bytes": 0, "tile_rows": 3, "least_slots": 1},
         "whole rows": {"strip_bytes": FOREVER},
     },
 }
@@ -137,6 +150,30 @@ cdef Py_ssize_t best_length(Py_ssize_t n, Py_ssize_t d, Py_ssize_t itemsize) noe
 cdef Py_ssize_t strip_length(Py_ssize_t itemsize) noexcept nogil:
     """How many kernel values of a sample are scored together, in whole panels."""
     return max(costs.strip_bytes // itemsize // OK_PANEL, 1) * OK_PANEL
+
+
+cdef Py_ssize_t tile_rows(Py_ssize_t n) noexcept nogil:
+    """How many of n rows are in one tile."""
+    return min(n, costs.tile_rows)
+
+
+cdef Py_ssize_t tile_width(Py_ssize_t rows, Py_ssize_t itemsize) noexcept nogil:
+    """How many kernel values of each row are in a tile of so many rows, in whole panels."""
+    return max(costs.tile_bytes // (rows * itemsize) // OK_PANEL, 1) * OK_PANEL
+
+
+cdef Py_ssize_t rows_scored(Py_ssize_t vectors, bint panels) noexcept nogil:
+    """How many rows are scored at once with a support set that does not stay in a cache.
+
+    Beside the products, the unfinished dots with all coefficient vectors should stay there. Where
+    the rows are copied into `panels`, these should too.
+    """
+    return OK_PANEL if panels else max(OK_PANEL, costs.rows_together // max(vectors // 2, 1))
+
+
+cdef Py_ssize_t rows_learnt(Py_ssize_t n, Py_ssize_t vectors, bint panels) noexcept nogil:
+    """How many rows are learnt in one block of such a set, of n support vectors."""
+    return max(OK_PANEL, min(rows_scored(vectors, panels), n // costs.least_slots))
 
 
 def constants():

@@ -129,9 +129,12 @@ cdef class Store:
         """Whether `product` needs the block's panels."""
         return False
 
-    cdef void product(self, Block block, Py_ssize_t panel, int accumulate, char *g,
-                      Py_ssize_t ld) noexcept nogil:
-        """g = products of all rows of the block with the slots of one panel."""
+    cdef void product(self, Block block, Py_ssize_t first, Py_ssize_t n, Py_ssize_t panel,
+                      int accumulate, char *g, Py_ssize_t ld) noexcept nogil:
+        """g = products of n rows of the block, from row `first` on, with the slots of one panel.
+
+        Where the block needs panels, `first` is the first row of one.
+        """
         self.missing = b"Store.product"
 
     cdef void distance(self, Block block, Py_ssize_t i, Py_ssize_t panel,
@@ -244,13 +247,13 @@ cdef class PanelStore(Store):
         for r in range(self.journal.count):
             self.write_dense(self.journal.numbers[r], self.journal.copy(r))
 
-    cdef void product(self, Block block, Py_ssize_t panel, int accumulate, char *g,
-                      Py_ssize_t ld) noexcept nogil:
+    cdef void product(self, Block block, Py_ssize_t first, Py_ssize_t n, Py_ssize_t panel,
+                      int accumulate, char *g, Py_ssize_t ld) noexcept nogil:
         if block.sparse:
-            self.ops.sparse[accumulate](block.rows, block.n, NULL, self.panel(panel), g, ld)
+            self.ops.sparse[accumulate](block.rows + first, n, NULL, self.panel(panel), g, ld)
         else:
-            self.ops.dense[accumulate](block.dense, self.d, block.n, self.d, self.panel(panel), g,
-                                       ld)
+            self.ops.dense[accumulate](block.dense + first * self.d * self.itemsize, self.d, n,
+                                       self.d, self.panel(panel), g, ld)
 
     cdef void distance(self, Block block, Py_ssize_t i, Py_ssize_t panel,
                        char *g) noexcept nogil:

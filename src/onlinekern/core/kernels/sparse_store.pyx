@@ -102,14 +102,14 @@ cdef class SparseStore(Store):
     cdef bint needs_panels(self) noexcept nogil:
         return True
 
-    cdef void product(self, Block block, Py_ssize_t panel, int accumulate, char *g,
-                      Py_ssize_t ld) noexcept nogil:
-        cdef Py_ssize_t q, n
-        for q in range((block.n + OK_PANEL - 1) // OK_PANEL):
+    cdef void product(self, Block block, Py_ssize_t first, Py_ssize_t n, Py_ssize_t panel,
+                      int accumulate, char *g, Py_ssize_t ld) noexcept nogil:
+        cdef Py_ssize_t q, part
+        for q in range((n + OK_PANEL - 1) // OK_PANEL):
             self.ops.sparse[accumulate](self.rows + panel * OK_PANEL, OK_PANEL, block.place,
-                                        block.panel(q), block.scratch, OK_PANEL)
-            n = min(OK_PANEL, block.n - q * OK_PANEL)
-            self.ops.transpose(block.scratch, n, g + q * OK_PANEL * ld * self.itemsize, ld)
+                                        block.panel(first // OK_PANEL + q), block.scratch, OK_PANEL)
+            part = min(OK_PANEL, n - q * OK_PANEL)
+            self.ops.transpose(block.scratch, part, g + q * OK_PANEL * ld * self.itemsize, ld)
 
     cdef void distance(self, Block block, Py_ssize_t i, Py_ssize_t panel,
                        char *g) noexcept nogil:

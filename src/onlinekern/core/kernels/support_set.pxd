@@ -21,6 +21,7 @@ cdef class SupportSet:
     cdef readonly Py_ssize_t n, capacity      # slots ever used, and slots in all
     cdef readonly Py_ssize_t n_outputs, itemsize
     cdef readonly bint sparse
+    cdef bint only_scored        # nobody asks for kernel values of coming samples, only for scores
     cdef char *norm_terms        # of the support vectors, see kernels
     cdef Journal old_norm_terms  # of the slots that are overwritten
     cdef Window window
@@ -69,6 +70,7 @@ cdef class SupportSet:
                      Py_ssize_t n) noexcept nogil
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil
     cdef bint scored_in_strips(self) noexcept nogil
+    cdef bint begins_rows(self) noexcept nogil
     cdef Status score(self, Window window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
                       double *out) noexcept nogil
     cdef Status fill_window(self, Window window, const Rows *rows, const Py_ssize_t *order,

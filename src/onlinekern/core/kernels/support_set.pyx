@@ -27,7 +27,7 @@ from onlinekern.core.kernels.kernels cimport Kernel
 from onlinekern.core.kernels.panel_store cimport PanelStore
 from onlinekern.core.kernels.slots cimport Slots
 from onlinekern.core.kernels.sparse_store cimport SparseStore
-from onlinekern.core.kernels.strips cimport score_next_row, score_rows
+from onlinekern.core.kernels.strips cimport open_rows, score_row, score_rows, stay_as_they_are
 from onlinekern.core.kernels.window cimport Window
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
 from onlinekern.core.samples.sparse_rows cimport Point
@@ -113,23 +113,21 @@ cdef class SupportSet:
         self.window.block.expected_panels = whole_panels(self.n) // OK_PANEL
         if self.reserve(self.n + n) < 0 or self.window.block.open(rows, order, first, n) < 0:
             return NO_MEMORY
-        if self.window.fill(self.n, self.norm_terms, n) < 0:
-            return NO_MEMORY
-        return self.window.reserve_sums(1, self.coefficients.n_vectors())
+        return open_rows(self.window, self.coefficients, self.norm_terms, self.n, n,
+                         self.begins_rows())
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
-        """Scores of sample i of the open window, as `Coefficients.scores` gives them.
-
-        A long row is taken strip by strip, each of which stays in the nearest cache.
-        """
-        if i == self.window.finished and self.window.columns > self.window.strip:
-            score_next_row(self.window, self.coefficients, current, averaged)
-        else:
-            self.coefficients.scores(self.window.row(i), current, averaged)
+        """Scores of sample i of the open window, as `Coefficients.scores` gives them."""
+        score_row(self.window, self.coefficients, i, current, averaged)
 
     cdef bint scored_in_strips(self) noexcept nogil:
         """Whether `score` holds no whole rows of kernel values."""
         return self.n > self.window.strip and not self.kernel.of_rows
+
+    cdef bint begins_rows(self) noexcept nogil:
+        """Whether `open` begins the scores of coming samples, see `strips.open_rows`."""
+        return (self.only_scored and self.scored_in_strips() and self.slots.n_free == 0
+                and stay_as_they_are(self.window, self.coefficients))
 
     cdef Status score(self, Window window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
                       double *out) noexcept nogil:
@@ -141,7 +139,7 @@ cdef class SupportSet:
         window.block.expected_panels = whole_panels(self.n) // OK_PANEL
         if window.block.open(rows, NULL, first, n) < 0:
             return NO_MEMORY
-        if self.scored_in_strips() and not window.block.any_exact:
+        if self.scored_in_strips():
             return score_rows(window, self.coefficients, self.norm_terms, out)
         if window.fill(self.n, self.norm_terms, 0) < 0:
             return NO_MEMORY

@@ -10,6 +10,9 @@ Invariants (what makes look-ahead exact):
    any time.
 3. No score is kept. A score is the dot product of a row of values with the coefficients, made when
    the sample's turn comes. So a change of coefficients never touches the window.
+
+Large sets whose kernel values nobody asks for are an exception (see strips): then the columns begin
+with slot `first`, and `sums` hold the part of each score that belongs to the slots before it.
 """
 from libc.stdlib cimport free
 from libc.string cimport memset
@@ -18,10 +21,10 @@ import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport (
-    OK_PANEL, OK_SUMS, aligned_resize, grow, resize_array, whole_panels,
+    OK_PANEL, OK_SUMS, aligned_resize, grow, whole_panels,
 )
 from onlinekern.core.kernels.block cimport KernelBlock
-from onlinekern.core.kernels.cost_model cimport strip_length
+from onlinekern.core.kernels.cost_model cimport strip_length, tile_rows, tile_width
 from onlinekern.core.kernels.kernels cimport Kernel
 from onlinekern.core.kernels.panel_store cimport Store
 from onlinekern.core.kernels.python_kernel cimport PythonKernel
@@ -52,6 +55,7 @@ cdef class Window:
         free(self.values)
         free(self.column)
         free(self.sums)
+        free(self.tile)
 
     cdef const char *row(self, Py_ssize_t i) noexcept nogil:
         """The kernel values of sample i: one number per slot, in whole panels."""
@@ -67,31 +71,30 @@ cdef class Window:
 
     cdef void finish(self, Py_ssize_t n) noexcept nogil:
         """Make kernel values of the products in the first n rows."""
-        self.apply_kernel(self.finished, n - self.finished, 0, 0, self.columns)
+        self.apply_kernel(self.finished, n - self.finished, 0, self.columns)
         self.finished = n
 
-    cdef void apply_kernel(self, Py_ssize_t i, Py_ssize_t n, Py_ssize_t column, Py_ssize_t slot,
+    cdef void apply_kernel(self, Py_ssize_t i, Py_ssize_t n, Py_ssize_t column,
                            Py_ssize_t m) noexcept nogil:
-        """Make kernel values of the products of n rows, from row i on, with m support vectors.
-
-        They are in the columns from `column` on and those of the slots from `slot` on.
-        """
-        cdef Py_ssize_t size = self.itemsize
+        """Make kernel values of the products in m columns of n rows, from row i on."""
+        cdef Py_ssize_t size = self.itemsize, slot = self.first + column
         self.kernel.transform(
             self.block.ops, self.values + (i * self.ld + column) * size, self.ld, n, m,
             self.block.norm_terms + i * size, self.norm_terms + slot * size, self.block.sparse)
 
-    cdef Status fill(self, Py_ssize_t n, const char *norm_terms, Py_ssize_t spare) noexcept nogil:
+    cdef Status fill(self, Py_ssize_t n, const char *norm_terms, Py_ssize_t spare,
+                     Py_ssize_t first=0) noexcept nogil:
         """Compute the kernel values of the open block with n support vectors.
 
         `norm_terms` are those of the support vectors. `spare` columns are kept free for new ones.
-        Returns a status.
+        The columns begin with slot `first`, of a whole panel. Returns a status.
         """
         cdef Py_ssize_t p
-        if self.reserve_columns(whole_panels(n + spare)) < 0:
+        if self.reserve_columns(whole_panels(n + spare) - first) < 0:
             return NO_MEMORY
         self.norm_terms = norm_terms
-        self.columns = whole_panels(n)
+        self.first = first
+        self.columns = whole_panels(n) - first
         self.finished = 0
         if self.kernel.of_rows:
             self.finished = self.block.n
@@ -100,11 +103,11 @@ cdef class Window:
         if n > 0 and self.store.needs_panels() and self.block.make_panels() < 0:
             return NO_MEMORY
         for p in range(self.columns // OK_PANEL):
-            self.multiply(p, p)
+            self.multiply(p)
         if self.block.any_exact:
             self.all_rows()
             for p in range(self.columns // OK_PANEL):
-                self.fill_exact(p)
+                self.fill_exact_panel(p)
         return OK
 
     cdef Status ask_function(self, Py_ssize_t n, bint pairs) noexcept:
@@ -131,55 +134,85 @@ cdef class Window:
                     (<double *> self.values)[i * self.ld + r] = values[i, r]
         return self.block.take_pairs(values, n) if pairs else OK
 
-    cdef void multiply(self, Py_ssize_t panel, Py_ssize_t place) noexcept nogil:
-        """Write the products with one panel of support vectors as panel `place` of the columns."""
-        self.store.product(self.block, panel, self.kernel.accumulate,
-                           self.values + place * OK_PANEL * self.itemsize, self.ld)
+    cdef void multiply(self, Py_ssize_t panel) noexcept nogil:
+        """Write the products with the support vectors of one panel of the columns."""
+        self.store.product(self.block, 0, self.block.n, self.first // OK_PANEL + panel,
+                           self.kernel.accumulate,
+                           self.values + panel * OK_PANEL * self.itemsize, self.ld)
 
     cdef Status reserve_sums(self, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil:
         """Make room for unfinished dots of so many rows with so many coefficient vectors."""
         cdef Py_ssize_t bytes = rows * vectors * OK_SUMS * <Py_ssize_t> sizeof(double)
         return NO_MEMORY if grow(<void **> &self.sums, &self.sums_bytes, bytes) < 0 else OK
 
-    cdef void clear_sums(self, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil:
-        """Begin so many dots, for which there is room."""
-        memset(self.sums, 0, rows * vectors * OK_SUMS * sizeof(double))
+    cdef void clear_sums(self, Py_ssize_t i, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil:
+        """Begin the dots of so many rows from row i on, for which there is room."""
+        cdef Py_ssize_t size = vectors * OK_SUMS
+        memset(self.sums + i * size, 0, rows * size * sizeof(double))
 
-    cdef Status open_strips(self, const char *norm_terms, Py_ssize_t vectors) noexcept nogil:
-        """Prepare `fill_strip`, and the dots of all rows of the open block. Returns a status."""
+    cdef Status open_tiles(self, const char *norm_terms, Py_ssize_t vectors) noexcept nogil:
+        """Prepare `fill_tile`, and the dots of all rows of the open block. Returns a status.
+
+        There is room for the dots of one row more.
+        """
+        cdef Py_ssize_t bytes
         self.norm_terms = norm_terms
-        # No row is asked for.
-        self.finished = self.block.n
-        if self.reserve_columns(self.strip) < 0 or self.reserve_sums(self.block.n, vectors) < 0:
+        self.tile_rows = tile_rows(self.block.n)
+        if self.store.needs_panels():
+            # Its products are made for the rows of a whole panel of the block.
+            self.tile_rows = OK_PANEL
+        self.tile_width = tile_width(self.tile_rows, self.itemsize)
+        # Transposed products come in squares, see vector.h.
+        bytes = whole_panels(self.tile_rows) * (self.tile_width + TILE_GAP) * self.itemsize
+        if grow(<void **> &self.tile, &self.tile_bytes, bytes) < 0 \
+                or self.reserve_sums(self.block.n + 1, vectors) < 0:
             return NO_MEMORY
-        self.clear_sums(self.block.n, vectors)
         return self.block.make_panels() if self.store.needs_panels() else OK
 
-    cdef void fill_strip(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-        """The first n columns are the products with slots first ... first + n - 1, whole panels."""
-        cdef Py_ssize_t p
-        for p in range(n // OK_PANEL):
-            self.multiply(first // OK_PANEL + p, p)
+    cdef const char *fill_tile(self, Py_ssize_t i, Py_ssize_t rows, Py_ssize_t slot,
+                               Py_ssize_t m) noexcept nogil:
+        """Kernel values of some rows, from row i on, with m slots from `slot` on, whole panels.
 
-    cdef void fill_exact(self, Py_ssize_t panel) noexcept nogil:
-        """Recompute the values of rows too long for the expanded distance (see kernels)."""
-        cdef Py_ssize_t i
-        cdef char *g
-        for i in range(self.block.n):
-            if self.block.is_exact(i):
-                g = self.values + (i * self.ld + panel * OK_PANEL) * self.itemsize
-                self.store.distance(self.block, i, panel, g)
-                self.kernel.of_distance(self.block.ops, g, self.ld, 1, OK_PANEL)
+        They are `tile_width` + TILE_GAP numbers apart.
+        """
+        cdef Py_ssize_t p, ld = self.tile_width + TILE_GAP, size = self.itemsize
+        for p in range(m // OK_PANEL):
+            self.store.product(self.block, i, rows, slot // OK_PANEL + p, self.kernel.accumulate,
+                               self.tile + p * OK_PANEL * size, ld)
+        self.kernel.transform(self.block.ops, self.tile, ld, rows, m,
+                              self.block.norm_terms + i * size, self.norm_terms + slot * size,
+                              self.block.sparse)
+        for p in range(m // OK_PANEL if self.block.any_exact else 0):
+            self.fill_exact(i, rows, slot // OK_PANEL + p, self.tile + p * OK_PANEL * size, ld)
+        return self.tile
+
+    cdef void fill_exact(self, Py_ssize_t i, Py_ssize_t rows, Py_ssize_t panel, char *g,
+                         Py_ssize_t ld) noexcept nogil:
+        """Recompute the values of rows too long for the expanded distance (see kernels).
+
+        g are those of some rows, from row i on, with one panel of support vectors.
+        """
+        cdef Py_ssize_t j
+        for j in range(i, i + rows):
+            if self.block.is_exact(j):
+                self.store.distance(self.block, j, panel, g)
+                self.kernel.of_distance(self.block.ops, g, ld, 1, OK_PANEL)
+            g += ld * self.itemsize
+
+    cdef void fill_exact_panel(self, Py_ssize_t panel) noexcept nogil:
+        """The same for all rows and one panel of the columns."""
+        self.fill_exact(0, self.block.n, self.first // OK_PANEL + panel,
+                        self.values + panel * OK_PANEL * self.itemsize, self.ld)
 
     cdef Status repair_column(self, Py_ssize_t i, Py_ssize_t slot) noexcept nogil:
         """Sample i is now the support vector in `slot`: write its column for the samples after i.
 
         Returns a status.
         """
-        cdef Py_ssize_t j, first = i + 1
+        cdef Py_ssize_t j, first = i + 1, column = slot - self.first
         if first == self.block.n:
             return OK
-        if slot >= self.columns:
+        if column >= self.columns:
             self.open_panel(first)
         if self.finished > first:
             self.all_rows()
@@ -188,9 +221,9 @@ cdef class Window:
             return NO_MEMORY
         for j in range(first, self.block.n):
             if self.itemsize == 4:
-                (<float *> self.values)[j * self.ld + slot] = (<float *> self.column)[j]
+                (<float *> self.values)[j * self.ld + column] = (<float *> self.column)[j]
             else:
-                (<double *> self.values)[j * self.ld + slot] = (<double *> self.column)[j]
+                (<double *> self.values)[j * self.ld + column] = (<double *> self.column)[j]
         return OK
 
     cdef void open_panel(self, Py_ssize_t first) noexcept nogil:
@@ -208,15 +241,15 @@ cdef class Window:
         The whole panel is computed again, as in `fill`, so the bits are those of a new window.
         Does nothing after the last sample of the block. Returns a status.
         """
-        cdef Py_ssize_t panel = slot // OK_PANEL, first = panel * OK_PANEL
+        cdef Py_ssize_t panel = (slot - self.first) // OK_PANEL
         if i + 1 == self.block.n:
             return OK
         if self.store.needs_panels() and self.block.make_panels() < 0:
             return NO_MEMORY
-        self.multiply(panel, panel)
-        self.apply_kernel(0, self.finished, first, first, OK_PANEL)
+        self.multiply(panel)
+        self.apply_kernel(0, self.finished, panel * OK_PANEL, OK_PANEL)
         if self.block.any_exact:
-            self.fill_exact(panel)
+            self.fill_exact_panel(panel)
         return OK
 
     cdef Status reserve_columns(self, Py_ssize_t columns) noexcept nogil:
@@ -225,17 +258,13 @@ cdef class Window:
         The leading dimension is an odd multiple of a cache line, so that the values of one column
         do not compete for the same cache sets.
         """
-        cdef char *fresh
-        cdef Py_ssize_t ld, rows
-        if columns <= self.ld:
+        # Transposed products come in squares, see vector.h.
+        cdef Py_ssize_t ld, rows = (self.block.n + 3) // 4 * 4
+        if columns <= self.ld and rows * self.ld * self.itemsize <= self.values_bytes:
             return OK
         ld = whole_panels(columns + columns // 4) + 16
-        # Transposed products come in squares, see vector.h.
-        rows = (self.block.capacity + 3) // 4 * 4
-        fresh = <char *> resize_array(self.values, 0, rows, ld * self.itemsize)
-        if fresh == NULL:
+        if grow(<void **> &self.values, &self.values_bytes, rows * ld * self.itemsize) < 0:
             return NO_MEMORY
-        self.values = fresh
         self.ld = ld
         return OK
 
@@ -243,4 +272,4 @@ cdef class Window:
         """Drop all values: one that overflowed would give NaN in a product with 0."""
         free(self.values)
         self.values = NULL
-        self.ld = 0
+        self.ld = self.values_bytes = 0

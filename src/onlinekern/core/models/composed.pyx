@@ -209,7 +209,7 @@ cdef class Composed:
         if last is not None:
             end = integer_within("last", last, 0, end)
         integer_within("first", first, 0, end)
-        window = self.space.new_window(min(max(end - first, 1), <Py_ssize_t> MOST_ROWS))
+        window = self.space.new_window(max(self.space.scored_together(end - first), 1))
         with nogil:
             while first < end and status == OK:
                 width = self.space.scored_together(end - first)

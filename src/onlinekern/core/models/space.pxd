@@ -49,6 +49,8 @@ cdef class KernelSpace(Space):
     cdef readonly SupportSet support
     cdef readonly Budget budget
 
+    cdef Py_ssize_t learnt_together(self) noexcept nogil
+
 
 cdef class InverseTimeSpace(KernelSpace):
     pass

@@ -12,8 +12,8 @@ import copy
 from onlinekern.core.base.part cimport NOT_GIVEN, NO_MEMORY, OK, Status
 from onlinekern.core.base.pool cimport is_stopped
 from onlinekern.core.base.state cimport check_kind, subclass_of
-from onlinekern.core.budgets.policy cimport Budget
-from onlinekern.core.kernels.cost_model cimport best_length
+from onlinekern.core.budgets.policy cimport Budget, RefuseWhenFull
+from onlinekern.core.kernels.cost_model cimport best_length, rows_learnt, rows_scored
 from onlinekern.core.kernels.support_set cimport SupportSet, restored_set
 from onlinekern.core.kernels.window cimport Window
 from onlinekern.core.learning.heads cimport Update
@@ -140,6 +140,9 @@ cdef class KernelSpace(Space):
         self.budget = budget
         self.n_outputs = support.n_outputs
         budget.attach(support)
+        # By exact type: a subclass may ask for kernel values.
+        support.only_scored = type(self) is KernelSpace and type(budget) in (
+            Budget, RefuseWhenFull)
 
     def components(self):
         return self.support.kernel, self.support.store, self.budget
@@ -160,18 +163,31 @@ cdef class KernelSpace(Space):
         return self.support.store.needs_panels()
 
     cdef int reserve_block(self, Py_ssize_t rows) except -1:
-        """Let up to `rows` samples be opened together."""
+        """Let up to `rows` samples be opened together, or more where that pays."""
+        if rows >= ROWS and self.support.begins_rows():
+            rows = max(rows, self.learnt_together())
         return self.support.reserve_block(rows)
 
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
         """How many samples to look ahead: `wanted`, or, if that is 0, what the caches favour."""
         if wanted == 0:
-            wanted = best_length(self.size(), self.support.store.d, self.support.itemsize)
+            if self.support.begins_rows():
+                wanted = min(self.learnt_together(), self.support.window.block.capacity)
+            else:
+                wanted = best_length(self.size(), self.support.store.d, self.support.itemsize)
         return min(wanted, left)
 
     cdef Py_ssize_t scored_together(self, Py_ssize_t left) noexcept nogil:
-        # Strips of a fixed size stay in the cache for any number of support vectors.
-        return min(ROWS, left) if self.support.scored_in_strips() else self.look_ahead(0, left)
+        # Tiles of a fixed size stay in the cache for any number of support vectors.
+        if self.support.scored_in_strips():
+            return min(left, rows_scored(self.support.coefficients.n_vectors(),
+                                         self.support.store.needs_panels()))
+        return self.look_ahead(0, left)
+
+    cdef Py_ssize_t learnt_together(self) noexcept nogil:
+        """How many samples are opened at once where their scores are begun."""
+        return rows_learnt(self.support.n, self.support.coefficients.n_vectors(),
+                           self.support.store.needs_panels())
 
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil:
