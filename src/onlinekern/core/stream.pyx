@@ -393,7 +393,7 @@ cdef inline Status step(Model model, Space space, Rule rule, Py_ssize_t i, doubl
     model.counters.loss += weight * model.update.loss
     if not plain and model.observes:
         space.observe(i, y, weight)
-    return space.update(i, &model.update)
+    return model.space.update(i, &model.update)
 
 
 cdef inline Status solve_outputs(Model model, Space space, Rule rule, Py_ssize_t i, double y,
