@@ -2,15 +2,15 @@
 
     python benchmarks/threads.py [--rows N] [--repeats N]
 
-Prediction of one model, and the learning of models that are independent: the experts of a race, the
-problems of one class against the rest, and of pairs of classes. `elapsed` is the time of one thread
-over that of two, in turns, medians: true only on a machine with two idle cores. `processes` is what
-such a machine allows: two processes that share nothing do the same call side by side, and this is
-what they do in the time in which one does it alone. The first lines tell what the two cores are. Two
-threads of one core gain nearly 2 for hashes, which wait for their own results, and nearly nothing for
-products of matrices, which fill the units that multiply. `shared` is the part of the CPU time of one
-thread that runs in items of the pool, and `at best` what follows from it: the items are given to two
-threads in their order, and the rest waits for nobody.
+Prediction of one model, and the learning of models that are independent: the experts of a race,
+the problems of one class against the rest, and of pairs of classes. `elapsed` is the time of one
+thread over that of two, in turns, medians: true only on a machine with two idle cores.
+`processes` is what such a machine allows: two processes that share nothing do the same call side
+by side, and this is what they do in the time in which one does it alone. The first lines tell
+what the two cores are. Two threads of one core gain nearly 2 for hashes, which wait for their own
+results, and nearly nothing for products of matrices, which fill the units that multiply. `shared`
+is the part of the CPU time of one thread that runs in items of the pool, and `at best` what
+follows from it: the items are given to two threads in their order, and the rest waits for nobody.
 """
 
 import argparse

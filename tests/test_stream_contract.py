@@ -56,6 +56,23 @@ def test_one_by_one(name, dtype, stream, same_state):
     same_state(learn_each(mixed, X[40:], y[40:]), whole)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_that_an_order_repeats_are_counted_each_time(weighted, stream):
+    X, y = data("PAClassifier", stream, n=40)
+    order = np.repeat(np.arange(40), 3)
+    weight = np.tile([1.0, 0.0, 2.0, 0.5], 10) if weighted else None
+    whole, single = (build("PAClassifier", C=10.0) for _ in range(2))
+    for model in (whole, single):
+        learn(model, X[:2], y[:2])
+    numbers = np.searchsorted(whole.classes_, y).astype(float)
+    whole._fitted_model.learn(X, numbers, weight, order)
+    for row in order:
+        part = slice(row, row + 1)
+        single._fitted_model.learn(X[part], numbers[part], None if weight is None else weight[part])
+    assert whole.n_mistakes_ == single.n_mistakes_ > 0
+    np.testing.assert_array_equal(whole.coef_, single.coef_)
+
+
 @pytest.mark.parametrize("layout", ["csr", "wide"])
 @every_estimator
 def test_one_by_one_after_sparse_batches(name, layout, stream, as_layout, close):

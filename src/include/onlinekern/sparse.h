@@ -161,23 +161,6 @@ static inline double ok_sum_of_parts(double rest, ok_pair first, ok_pair second)
         }                                                                                          \
         if (count & 1)                                                                             \
             out[columns[j]] += factor * x[j];                                                      \
-    }                                                                                              \
-    /* out = x */                                                                                  \
-    static inline void ok_load_row_##NAME(const REAL *x, ptrdiff_t count, double *out)             \
-    {                                                                                              \
-        ok_pair pairs[2];                                                                          \
-        ptrdiff_t j = 0, whole = count & ~(ptrdiff_t)3;                                            \
-        for (; j < whole; j += 4) {                                                                \
-            ok_load_##NAME(x + j, pairs);                                                          \
-            memcpy(out + j, pairs, sizeof pairs);                                                  \
-        }                                                                                          \
-        if (count & 2) {                                                                           \
-            out[j] = x[j];                                                                         \
-            out[j + 1] = x[j + 1];                                                                 \
-            j += 2;                                                                                \
-        }                                                                                          \
-        if (count & 1)                                                                             \
-            out[j] = x[j];                                                                         \
     }
 
 OK_SPARSE(float, float32)

@@ -35,7 +35,6 @@ cdef class Model(Composed):
     cdef double learn_row(self, const Rows *rows, double y, double weight) except? -1
     cdef int reserve(self, Py_ssize_t n_outputs) except -1
     cdef int take_recent(self, object recent) except -1
-    cdef bint is_plain(self) noexcept nogil
     cdef bint interrupted(self) noexcept nogil
     cdef void checkpoint(self)
     cdef int64_t next_number(self)

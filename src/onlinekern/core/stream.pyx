@@ -24,7 +24,7 @@ from onlinekern.core.base.turn cimport begin_writing, end_writing
 from onlinekern.core.base.vector cimport finite
 from onlinekern.core.learning.heads cimport (
     begin_sample, class_of, importance_of, note_importance, sign_of, solve_output)
-from onlinekern.core.learning.order cimport Order, check_outputs, check_targets, fill, mistakes_of
+from onlinekern.core.learning.order cimport Order, check_outputs, check_targets, fill
 from onlinekern.core.learning.recent_scores cimport RecentScores
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.learning.targets cimport (
@@ -112,7 +112,7 @@ cdef class Model(Composed):
                     Py_ssize_t *reached) noexcept nogil:
         """THE loop. Returns a status; `reached` is the sample at which it stopped."""
         cdef Py_ssize_t first = 0, width, work = 0
-        cdef bint plain = self.is_plain() and weight == NULL and scores == NULL
+        cdef bint plain = self.plain and weight == NULL and scores == NULL
         cdef Status status
         self.length_known = self.single \
             and self.space.keeps_length(rows, self.present_rule.uses_length)
@@ -140,11 +140,6 @@ cdef class Model(Composed):
                 if self.interrupted():
                     return RAISED
         return self.space.settle()
-
-    cdef bint is_plain(self) noexcept nogil:
-        """Whether each sample is one scalar problem, which the gate always lets pass."""
-        return self.single and self.present_gate.always and not self.observes \
-            and not self.targets.standardized
 
     cdef bint interrupted(self) noexcept nogil:
         """Whether a signal handler raised; its exception is kept for `fail`."""
@@ -334,29 +329,30 @@ cdef inline Status learn_block(Model model, Space space, Rule rule, const Py_ssi
                                Py_ssize_t *reached, bint plain) noexcept nogil:
     """Learn the open block. Returns a status; `reached` is the sample at which it stopped."""
     cdef Py_ssize_t i, row, n_outputs = model.head.n_outputs
-    cdef double prediction
+    cdef int64_t mistakes = 0
+    cdef double importance, prediction
     cdef Status status
     for i in range(width):
         row = order[first + i] if order else first + i
-        status = step(model, space, rule, i, y[row], weight[row] if weight else 1, &prediction,
-                      plain)
+        importance = weight[row] if weight else 1
+        status = step(model, space, rule, i, y[row], importance, &prediction, plain)
         if status != OK:
             reached[0] = row
             return status
         predictions[row] = prediction
+        mistakes += (prediction != y[row]) & (importance != 0)
         if scores:
             memcpy(scores + row * n_outputs, model.averaged, n_outputs * sizeof(double))
-    model.counters.mistakes += mistakes_of(order, first, width, y, weight, predictions)
+    model.counters.mistakes += mistakes
     return OK
 
 
 cdef inline Status step(Model model, Space space, Rule rule, Py_ssize_t i, double y, double weight,
                         double *prediction, bint plain) noexcept nogil:
-    """Test on sample i of the open block, then train on it. `plain` is what `is_plain` says."""
+    """Test on sample i of the open block, then train on it. `plain` is that of `run`."""
     cdef bint single = plain or model.single
     cdef bint standardized = not plain and model.targets.standardized
     cdef double f, predicting, target = y
-    cdef Status status
     space.scores(i, model.current, model.averaged)
     f, predicting = model.current[0], model.averaged[0]
     if single:
@@ -378,11 +374,19 @@ cdef inline Status step(Model model, Space space, Rule rule, Py_ssize_t i, doubl
         prediction[0] = model.head.predict(model.averaged)
     if weight == 0:
         return OK
+    return train(model, space, rule, i, f, y, target, weight, plain)
+
+
+cdef inline Status train(Model model, Space space, Rule rule, Py_ssize_t i, double f, double y,
+                         double target, double weight, bint plain) noexcept nogil:
+    """Train on sample i of the open block, whose score is f and whose target is y."""
+    cdef bint single = plain or model.single
+    cdef Status status
     model.counters.seen += 1
     if model.counters.seen == model.next_noted:
         model.recent.keep(model.averaged, y, weight)
         model.next_noted = model.recent.next_number(model.counters.seen)
-    if standardized:
+    if not plain and model.targets.standardized:
         if not take_up(&model.targets, y, weight):
             return NOT_FINITE
         y = target = standardized_target(&model.targets, y)
@@ -428,12 +432,8 @@ cdef inline Status solve_single(Model model, Space space, Rule rule, Py_ssize_t 
         length = update.lengths[0]
     update.shrink = rule.shrink(t) if model.shrinks else 1
     update.loss = solve_output(0, f, y, length, importance * weight, t, update, rule)
-    update.updates = False
-    if update.coefficients[0] != 0:
-        update.updates = True
-        if not isfinite(update.coefficients[0]):
-            return NOT_FINITE
-    return OK
+    update.updates = update.coefficients[0] != 0
+    return OK if isfinite(update.coefficients[0]) else NOT_FINITE
 
 
 def restore(arguments, seen, mistakes, loss, recent=None, targets=None):

@@ -1,6 +1,4 @@
 # Orders: which row is learnt next. May change at minor versions.
-from libc.stdint cimport int64_t
-
 from onlinekern.core.learning.heads cimport Head
 
 
@@ -22,15 +20,3 @@ cdef inline void fill(double *numbers, Py_ssize_t n, double value) noexcept nogi
     cdef Py_ssize_t i
     for i in range(n):
         numbers[i] = value
-
-
-cdef inline int64_t mistakes_of(const Py_ssize_t *order, Py_ssize_t first, Py_ssize_t width,
-                                const double *y, const double *weight,
-                                const double *predictions) noexcept nogil:
-    """How many of the samples of a block were predicted wrong, those of weight 0 not counted."""
-    cdef Py_ssize_t i, row
-    cdef int64_t count = 0
-    for i in range(first, first + width):
-        row = order[i] if order else i
-        count += (predictions[row] != y[row]) & (weight == NULL or weight[row] != 0)
-    return count

@@ -35,6 +35,7 @@ cdef class Composed:
     # What the components answer always, so that the loop need not ask for each sample.
     cdef bint single, signs       # `Head.is_single`; whether its targets are signs
     cdef bint shrinks, observes   # `Rule.shrinks_ever`, `Space.observes`
+    cdef bint plain               # each sample is one scalar problem, which the gate lets pass
 
     cdef int check_space(self) except -1
     cdef int watch(self) except -1

@@ -54,10 +54,10 @@ cdef class Composed:
         self.rng = rng
         self.d = integer_within("d", d, 1, MOST_FEATURES)
         self.itemsize = float_dtype(dtype).itemsize
+        begin_targets(&self.targets, head.target_forgetting)
         self.watch()
         self.check_space()
         self.window_of_one = space.new_window(1)
-        begin_targets(&self.targets, head.target_forgetting)
         if head.n_labels > 0:
             self.recent = RecentScores(head.n_outputs, head.n_labels)
 
@@ -85,6 +85,8 @@ cdef class Composed:
         self.watched = tuple(watched) or None
         self.single, self.signs = self.head.is_single(), self.head.n_labels > 0
         self.shrinks, self.observes = self.present_rule.shrinks_ever(), self.space.observes()
+        self.plain = self.single and self.present_gate.always and not self.observes \
+            and not self.targets.standardized
         return 0
 
     @property

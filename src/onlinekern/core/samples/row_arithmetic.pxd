@@ -25,8 +25,6 @@ cdef extern from "onlinekern/sparse.h" nogil:
                                double factor, double *out)
     void ok_sparse_add_float64(const double *x, const int32_t *columns, Py_ssize_t count,
                                double factor, double *out)
-    void ok_load_row_float32(const float *x, Py_ssize_t count, double *out)
-    void ok_load_row_float64(const double *x, Py_ssize_t count, double *out)
     double ok_sparse_products(const double *x, const int32_t *places, Py_ssize_t count,
                               const double *a, double *products)
     double ok_remaining(double a, double part)
@@ -103,21 +101,6 @@ cdef inline void add_vector(const Vector *x, double factor, double *out) noexcep
             out[j] += factor * x.values[j]
     else:
         ok_sparse_add_float64(x.values, x.places, x.count, factor, out)
-
-
-cdef inline double short_dot(const double *a, const double *b, Py_ssize_t n) noexcept nogil:
-    """a . b of few numbers, in four partial sums: the additions of one would wait for each other.
-    """
-    cdef double one = 0, two = 0, three = 0, four = 0
-    cdef Py_ssize_t j, whole = n - n % 4
-    for j in range(0, whole, 4):
-        one += a[j] * b[j]
-        two += a[j + 1] * b[j + 1]
-        three += a[j + 2] * b[j + 2]
-        four += a[j + 3] * b[j + 3]
-    for j in range(whole, n):
-        one += a[j] * b[j]
-    return (one + two) + (three + four)
 
 
 cdef class Entries:
