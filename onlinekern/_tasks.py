@@ -76,8 +76,7 @@ class Classifier(Probabilities, ClassifierMixin, Learner):
         check_classification_targets(y)
         labels = np.unique(y)
         if len(labels) < 2:
-            (only,) = labels.tolist()
-            raise ValueError(f"y holds one class only ({only!r}); at least two are needed")
+            raise ValueError(f"y holds one class only ({labels.tolist()[0]!r}), not two or more")
         return labels
 
     def _encode(self, y: Any, labels: Any) -> Any:
