@@ -229,12 +229,14 @@ def grown_policy(learnt: Any, parts: Any, begin: Any, growth: Growth) -> Any:
     if "companions" in fields:  # the margins of a Forgetron
         return growth.weights(learnt, -1)
     if {"targets", "offsets"} <= fields:  # BOLSSVM: the machine of a class that never came
-        occupied = learnt["targets"][-1]
-        targets = growth.rows(learnt["targets"][:-1])
-        targets[growth.new] = -occupied
         offsets = growth.rows(learnt["offsets"].T).T
         offsets[:, growth.new] = -1.0
-        return {**learnt, "targets": np.vstack([targets, occupied]), "offsets": offsets}
+        grown = {**learnt, "offsets": offsets}
+        for name in ("targets", "products"):  # whose last row is that of the target 1
+            rows = growth.rows(learnt[name][:-1])
+            rows[growth.new] = 0.0 - learnt[name][-1]
+            grown[name] = np.vstack([rows, learnt[name][-1]])
+        return grown
     if fields == {"weights", "offsets"}:  # the features of DualSGD, and their companions
         weights = [growth.rows(half) for half in np.split(learnt["weights"], 2)]
         halves = [growth.rows(half) for half in np.split(learnt["offsets"], 2)]

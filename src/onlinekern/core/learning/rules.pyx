@@ -116,7 +116,8 @@ cdef class Rule(Part):
                           double importance=1.0):
         """Coefficient, contraction and loss of one update, as the loop asks for them."""
         cdef double coefficient = 0, contraction = 0, loss
-        self.check_loss()
+        if self.loss is None:
+            raise TypeError(f"{type(self).__name__} has no loss")
         loss = solved(self, f, y, q, t, importance, &coefficient, &contraction)
         self.check_defined()
         return coefficient, contraction, loss
@@ -132,6 +133,7 @@ cdef class Perceptron(Rule):
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil:
         return importance * self.loss.slope(f, y)
+
 
 cdef class Gradient(Rule):
     """f <- (1 - eta_t reg) f - eta_t dl/df kappa(x_t, .) (Kivinen et al. 2004, eq. 8).
