@@ -61,10 +61,11 @@ cdef Constants costs = {
     # A strip of kernel values should stay in the level-1 cache, with the coefficients in double
     # beside it, from its products to its score.
     "strip_bytes": 8192,
-    # So should a tile: the strips of some rows that share one trip of the support vectors through
-    # that cache. Whole groups of rows are multiplied together.
-    "tile_bytes": 16384,
-    "tile_rows": 12,
+    # A tile should stay in the level-2 cache: the strips of some rows that share one trip of the
+    # support vectors through it. Shorter strips cost more calls than a nearer cache saves. Whole
+    # groups of rows are multiplied together.
+    "tile_bytes": 1 << 17,
+    "tile_rows": 24,
     # So many rows share one trip of the support vectors from memory. Of samples that are learnt,
     # each multiplies those before it: that is to stay below a percent.
     "rows_together": 512,

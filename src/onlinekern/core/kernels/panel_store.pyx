@@ -15,7 +15,7 @@ A panel holds OK_PANEL rows, feature by feature; the elements of one row are its
 products has one row per sample and OK_PANEL columns, one per slot of the panel.
 """
 from cython cimport floating
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy
 
@@ -40,9 +40,18 @@ cdef inline void put_elements(floating *lane, uint64_t *marks, const floating *v
                               const int32_t *columns, Py_ssize_t count) noexcept nogil:
     """Write the elements of one sparse row into an empty lane of a panel, and mark them."""
     cdef Py_ssize_t j
+    cdef uint32_t column, word = 0
+    cdef uint64_t gathered = 0
     for j in range(count):
-        lane[columns[j] * OK_PANEL] = values[j]
-        marks[columns[j] // MARKS] |= <uint64_t> 1 << columns[j] % MARKS
+        column = <uint32_t> columns[j]
+        lane[column * <Py_ssize_t> OK_PANEL] = values[j]
+        # The marks of a word are gathered in a register: each in memory waits for the one before.
+        if column // MARKS != word:
+            marks[word] |= gathered
+            word, gathered = column // MARKS, 0
+        gathered |= <uint64_t> 1 << column % MARKS
+    if count > 0:
+        marks[word] |= gathered
 
 
 cdef inline void zero_lane(floating *lane, uint64_t *marks, Py_ssize_t words) noexcept nogil:

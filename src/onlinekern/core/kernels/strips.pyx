@@ -6,7 +6,7 @@ multiplied with the coefficients, before the next strip is touched. The pieces o
 the bits of the whole (see vector.h).
 
 A tile is the strips of several samples. The support vectors come from memory once for all tiles
-beside one another, and their kernel values never leave the nearest cache.
+beside one another, and their kernel values never leave the level-2 cache.
 """
 from libc.string cimport memcpy
 
