@@ -147,7 +147,7 @@ def test_stability_is_stated(module):
 def test_there_is_one_stream_loop():
     text = "".join(path.read_text(encoding="utf-8") for path in CORE.rglob("*.pyx"))
     assert len(re.findall(r"\.head\.solve\(", text)) == 1
-    assert len(re.findall(r"\.space\.update\(", text)) == 1
+    assert len(re.findall(r"\bspace\.update\(i, &model\.update\)", text)) == 1
 
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: path.name)

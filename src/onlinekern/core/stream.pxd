@@ -5,23 +5,16 @@ from onlinekern.core.base.part cimport Status
 from onlinekern.core.learning.heads cimport Sample, Update
 from onlinekern.core.learning.order cimport Order
 from onlinekern.core.learning.targets cimport Targets
-from onlinekern.core.models.composed cimport Composed
+from onlinekern.core.models.composed cimport Composed, Counters
 from onlinekern.core.samples.rows cimport Rows
 
 
-cdef struct Counters:
-    int64_t seen
-    int64_t mistakes
-    double loss
-
-
 cdef class Model(Composed):
-    cdef Counters counters
     cdef double *current
     cdef double *averaged
     cdef Sample sample            # the one that is learnt
     cdef Update update            # what it does to the space
-    cdef bint length_known        # whether `scores` of the space leaves the length of the sample
+    cdef bint scores_single       # `Space.has_single_score` of the rows that are learnt
     cdef Counters saved
     cdef Targets saved_targets
     cdef int64_t next_noted       # number of the next sample whose scores `recent` gets, or NEVER
@@ -34,7 +27,6 @@ cdef class Model(Composed):
                     double *predictions, double *scores, Py_ssize_t *reached) noexcept nogil
     cdef double learn_row(self, const Rows *rows, double y, double weight) except? -1
     cdef int reserve(self, Py_ssize_t n_outputs) except -1
-    cdef int take_recent(self, object recent) except -1
     cdef bint interrupted(self) noexcept nogil
     cdef void checkpoint(self)
     cdef int64_t next_number(self)

@@ -11,21 +11,19 @@ The loop runs without the GIL. `learn_one` is the same loop over one sample. A c
 Several threads may use a model: while one learns, the others wait; several may score at once.
 """
 cimport numpy as cnp
-from libc.math cimport INFINITY, NAN, isfinite
+from libc.math cimport INFINITY, NAN, fabs, isfinite
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
-from numbers import Real
 import copy
 
 from onlinekern.core.base.part cimport Component, NOT_FINITE, NO_MEMORY, OK, RAISED, Status
-from onlinekern.core.base.state cimport check_kind, check_width, count_of, items_of, shown
+from onlinekern.core.base.state cimport check_width, items_of
 from onlinekern.core.base.turn cimport begin_writing, end_writing
 from onlinekern.core.base.vector cimport finite
 from onlinekern.core.learning.heads cimport (
     begin_sample, class_of, importance_of, note_importance, sign_of, solve_output)
 from onlinekern.core.learning.order cimport Order, check_outputs, check_targets, fill
-from onlinekern.core.learning.recent_scores cimport RecentScores
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.learning.targets cimport (
     in_units, set_state, standardized as standardized_target, state_of, take_up)
@@ -44,6 +42,11 @@ cdef Order AS_THEY_STAND = Order()
 
 cdef enum:
     NEVER = -1      # no sample has this number
+
+# What the compiler of the loop knows of the samples of a block: nothing; each is one scalar problem,
+# of which nothing else is asked; it is one of two classes too, with a single score and the hinge.
+cdef enum Case:
+    ANY, PLAIN, BARE
 
 
 cdef class Model(Composed):
@@ -73,49 +76,16 @@ cdef class Model(Composed):
         self.sample.scores = self.current
         return 0
 
-    @property
-    def n_seen(self):
-        """Samples learnt, those of weight 0 not counted."""
-        return self.counters.seen
-
-    @property
-    def n_mistakes(self):
-        """Samples whose prediction before learning was not their label."""
-        return self.counters.mistakes
-
-    @property
-    def cumulative_loss(self):
-        """Sum of weight times loss of the samples, each before it was learnt."""
-        return self.counters.loss
-
-    def resume_counts(self, seen, mistakes, loss):
-        """Go on from these counts: two integers >= 0, and a number."""
-        seen, mistakes = count_of("seen", seen), count_of("mistakes", mistakes)
-        if not isinstance(loss, Real) or loss != loss:
-            raise ValueError(f"loss must be a number, got {shown(loss)}")
-        self.counters.seen, self.counters.mistakes, self.counters.loss = seen, mistakes, loss
-
-    cdef int take_recent(self, object recent) except -1:
-        """Go on from these recent scores, which must be of such a model."""
-        check_kind(recent, "recent", RecentScores)
-        cdef RecentScores given = recent
-        if self.recent is None or (given.n_outputs, given.n_labels) != (
-                self.recent.n_outputs, self.recent.n_labels):
-            raise ValueError(f"recent scores of {given.n_outputs} outputs and {given.n_labels} "
-                             "classes are not those of this model")
-        self.recent = given
-        return 0
-
     cdef Status run(self, const Rows *rows, Order order, const double *y,
                     const double *weight, Py_ssize_t n, Py_ssize_t look_ahead,
                     double *predictions, double *scores,
                     Py_ssize_t *reached) noexcept nogil:
         """THE loop. Returns a status; `reached` is the sample at which it stopped."""
         cdef Py_ssize_t first = 0, width, work = 0
-        cdef bint plain = self.plain and weight == NULL and scores == NULL
         cdef Status status
-        self.length_known = self.single \
-            and self.space.keeps_length(rows, self.present_rule.uses_length)
+        self.scores_single = self.single \
+            and self.space.has_single_score(rows, self.present_rule.uses_length)
+        self.update.shrink, self.update.enters = 1, False
         while first < n:
             reached[0] = first
             width = min(order.most, self.space.look_ahead(look_ahead, n - first))
@@ -124,13 +94,8 @@ cdef class Model(Composed):
                 return NO_MEMORY
             self.space.foresee(y if order.rows else y + first,
                                order.rows + first if order.rows else NULL, width)
-            # Written once, compiled twice: of plain samples nothing is asked one by one.
-            if plain:
-                status = learn_block(self, self.space, self.present_rule, order.rows, first, width,
-                                     y, NULL, predictions, NULL, reached, True)
-            else:
-                status = learn_block(self, self.space, self.present_rule, order.rows, first, width,
-                                     y, weight, predictions, scores, reached, False)
+            status = learn_block(self, self.space, self.present_rule, order.rows, first, width, y,
+                                 weight, predictions, scores, reached)
             if status != OK:
                 return status
             first += width
@@ -323,11 +288,28 @@ cdef class Model(Composed):
         refuse_attributes(self)
 
 
-cdef inline Status learn_block(Model model, Space space, Rule rule, const Py_ssize_t *order,
-                               Py_ssize_t first, Py_ssize_t width, const double *y,
-                               const double *weight, double *predictions, double *scores,
-                               Py_ssize_t *reached, bint plain) noexcept nogil:
-    """Learn the open block. Returns a status; `reached` is the sample at which it stopped."""
+cdef Status learn_block(Model model, Space space, Rule rule, const Py_ssize_t *order,
+                        Py_ssize_t first, Py_ssize_t width, const double *y, const double *weight,
+                        double *predictions, double *scores, Py_ssize_t *reached) noexcept nogil:
+    """Learn the open block. Returns a status; `reached` is the sample at which it stopped.
+
+    Written once, compiled for each case.
+    """
+    if not model.plain or weight != NULL or scores != NULL:
+        return learn_samples(model, space, rule, order, first, width, y, weight, predictions,
+                             scores, reached, ANY)
+    if order == NULL and model.scores_single and model.signs and model.hinged:
+        return learn_samples(model, space, rule, NULL, first, width, y, NULL, predictions, NULL,
+                             reached, BARE)
+    return learn_samples(model, space, rule, order, first, width, y, NULL, predictions, NULL,
+                         reached, PLAIN)
+
+
+cdef inline Status learn_samples(Model model, Space space, Rule rule, const Py_ssize_t *order,
+                                 Py_ssize_t first, Py_ssize_t width, const double *y,
+                                 const double *weight, double *predictions, double *scores,
+                                 Py_ssize_t *reached, Case case) noexcept nogil:
+    """`learn_block` of such a case."""
     cdef Py_ssize_t i, row, n_outputs = model.head.n_outputs
     cdef int64_t mistakes = 0
     cdef double importance, prediction
@@ -335,7 +317,7 @@ cdef inline Status learn_block(Model model, Space space, Rule rule, const Py_ssi
     for i in range(width):
         row = order[first + i] if order else first + i
         importance = weight[row] if weight else 1
-        status = step(model, space, rule, i, y[row], importance, &prediction, plain)
+        status = step(model, space, rule, i, y[row], importance, &prediction, case)
         if status != OK:
             reached[0] = row
             return status
@@ -348,13 +330,16 @@ cdef inline Status learn_block(Model model, Space space, Rule rule, const Py_ssi
 
 
 cdef inline Status step(Model model, Space space, Rule rule, Py_ssize_t i, double y, double weight,
-                        double *prediction, bint plain) noexcept nogil:
-    """Test on sample i of the open block, then train on it. `plain` is that of `run`."""
-    cdef bint single = plain or model.single
-    cdef bint standardized = not plain and model.targets.standardized
+                        double *prediction, Case case) noexcept nogil:
+    """Test on sample i of the open block, then train on it."""
+    cdef bint single = case != ANY or model.single
+    cdef bint standardized = case == ANY and model.targets.standardized
     cdef double f, predicting, target = y
-    space.scores(i, model.current, model.averaged)
-    f, predicting = model.current[0], model.averaged[0]
+    if case == BARE or model.scores_single:
+        f = predicting = model.averaged[0] = space.single_score(i)
+    else:
+        space.scores(i, model.current, model.averaged)
+        f, predicting = model.current[0], model.averaged[0]
     if single:
         # A difference is NaN where the number is not finite.
         if not (f - f) + (predicting - predicting) == 0:
@@ -365,7 +350,7 @@ cdef inline Status step(Model model, Space space, Rule rule, Py_ssize_t i, doubl
         predicting = model.averaged[0] = in_units(&model.targets, predicting)
         if not isfinite(predicting):
             return NOT_FINITE
-    if single and model.signs:
+    if case == BARE or single and model.signs:
         prediction[0] = class_of(predicting)
         target = sign_of(y)
     elif single:
@@ -374,30 +359,30 @@ cdef inline Status step(Model model, Space space, Rule rule, Py_ssize_t i, doubl
         prediction[0] = model.head.predict(model.averaged)
     if weight == 0:
         return OK
-    return train(model, space, rule, i, f, y, target, weight, plain)
+    return train(model, space, rule, i, f, y, target, weight, case)
 
 
 cdef inline Status train(Model model, Space space, Rule rule, Py_ssize_t i, double f, double y,
-                         double target, double weight, bint plain) noexcept nogil:
+                         double target, double weight, Case case) noexcept nogil:
     """Train on sample i of the open block, whose score is f and whose target is y."""
-    cdef bint single = plain or model.single
+    cdef bint single = case != ANY or model.single
     cdef Status status
     model.counters.seen += 1
     if model.counters.seen == model.next_noted:
         model.recent.keep(model.averaged, y, weight)
         model.next_noted = model.recent.next_number(model.counters.seen)
-    if not plain and model.targets.standardized:
+    if case == ANY and model.targets.standardized:
         if not take_up(&model.targets, y, weight):
             return NOT_FINITE
         y = target = standardized_target(&model.targets, y)
-    status = solve_single(model, space, rule, i, f, target, weight, plain) if single \
+    status = solve_single(model, space, rule, i, f, target, weight, case) if single \
         else solve_outputs(model, space, rule, i, y, weight)
     if status != OK:
         return status
     model.counters.loss += weight * model.update.loss
-    if not plain and model.observes:
+    if case == ANY and model.observes:
         space.observe(i, y, weight)
-    return model.space.update(i, &model.update)
+    return space.update(i, &model.update)
 
 
 cdef inline Status solve_outputs(Model model, Space space, Rule rule, Py_ssize_t i, double y,
@@ -415,25 +400,28 @@ cdef inline Status solve_outputs(Model model, Space space, Rule rule, Py_ssize_t
 
 
 cdef inline Status solve_single(Model model, Space space, Rule rule, Py_ssize_t i, double f,
-                                double y, double weight, bint plain) noexcept nogil:
+                                double y, double weight, Case case) noexcept nogil:
     """What the head does for sample i, where it has a single output. Returns a status."""
     cdef Update *update = &model.update
-    cdef double length = 0, importance = 1
+    cdef double length = 0, importance = 1, size
     cdef int64_t t = model.counters.seen
-    if plain:
-        update.enters = False
-    else:
+    if case == ANY:
         begin_sample(update)
         importance = importance_of(f, y, weight, update, rule, model.present_gate, model.rng)
-    if model.length_known:
+    if space.has_length:
         length = space.length
-    elif rule.uses_length and note_importance(0, f, y, weight, importance, update, rule):
-        space.squared_lengths(i, update)
-        length = update.lengths[0]
-    update.shrink = rule.shrink(t) if model.shrinks else 1
-    update.loss = solve_output(0, f, y, length, importance * weight, t, update, rule)
-    update.updates = update.coefficients[0] != 0
-    return OK if isfinite(update.coefficients[0]) else NOT_FINITE
+    elif rule.uses_length:
+        update.enters = False
+        if note_importance(0, f, y, weight, importance, update, rule):
+            space.squared_lengths(i, update)
+            length = update.lengths[0]
+    if model.shrinks:
+        update.shrink = rule.shrink(t)
+    update.loss = solve_output(0, f, y, length, importance * weight, t, update, rule,
+                               case == BARE or model.hinged)
+    size = fabs(update.coefficients[0])
+    update.updates = size > 0
+    return OK if size < INFINITY else NOT_FINITE
 
 
 def restore(arguments, seen, mistakes, loss, recent=None, targets=None):

@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Part
 from onlinekern.core.base.random cimport Generator
-from onlinekern.core.learning.rules cimport Rule, solved
+from onlinekern.core.learning.rules cimport Rule, solved, solves_hinge
 from onlinekern.core.learning.sampling cimport Gate
 
 
@@ -76,11 +76,14 @@ cdef inline void begin_sample(Update *update) noexcept nogil:
 
 
 cdef inline double solve_output(Py_ssize_t k, double f, double y, double length,
-                                double importance, int64_t t, Update *update,
-                                Rule rule) noexcept nogil:
-    """Coefficient and contraction of output k at score f and target y; returns its loss."""
+                                double importance, int64_t t, Update *update, Rule rule,
+                                bint hinged) noexcept nogil:
+    """Coefficient and contraction of output k at score f and target y; returns its loss.
+
+    `hinged` is `solves_hinge(rule)`.
+    """
     if importance != 0:
-        return solved(rule, f, y, length, t, importance, &update.coefficients[k],
+        return solved(rule, hinged, f, y, length, t, importance, &update.coefficients[k],
                       &update.contractions[k])
     update.coefficients[k] = update.contractions[k] = 0
     return rule.loss.value(f, y)
@@ -90,7 +93,7 @@ cdef inline double solve_noted(Py_ssize_t k, double f, double y, const Sample *s
                                Update *update, Rule rule) noexcept nogil:
     """`solve_output` with the length and the importance that the update holds."""
     return solve_output(k, f, y, update.lengths[k], update.importances[k] * sample.weight,
-                        sample.t, update, rule)
+                        sample.t, update, rule, solves_hinge(rule))
 
 
 cdef class Head(Part):

@@ -2,31 +2,44 @@
 from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Part
-from onlinekern.core.learning.losses cimport Loss
+from onlinekern.core.learning.losses cimport Loss, hinge
 
 
 cdef class Rule(Part):
     cdef readonly Loss loss
     cdef readonly bint second_order
-    cdef bint solves                 # whether `solve` of the class may be called: see there
+    cdef bint solves                 # whether the class is the library's own: see `solves_hinge`
     cdef readonly bint uses_length   # whether a coefficient may depend on the squared length
     cdef bint needs_length(self, double f, double y, double importance) noexcept nogil
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil
     cdef double contraction(self, double f, double y, double q, double importance) noexcept nogil
-    cdef double solve(self, double f, double y, double q, int64_t t, double importance,
-                      double *coefficient, double *contraction) noexcept nogil
+    cdef void solve(self, double f, double y, double loss, double slope, double q, int64_t t,
+                    double importance, double *coefficient, double *contraction) noexcept nogil
     cdef double shrink(self, int64_t t) noexcept nogil
     cdef bint shrinks_ever(self)
     cdef int check_loss(self) except -1
 
 
-cdef inline double solved(Rule rule, double f, double y, double q, int64_t t, double importance,
-                          double *coefficient, double *contraction) noexcept nogil:
-    """What `Rule.solve` does, whoever wrote the class of the rule."""
-    if rule.solves:
-        return rule.solve(f, y, q, t, importance, coefficient, contraction)
-    return Rule.solve(rule, f, y, q, t, importance, coefficient, contraction)
+cdef inline bint solves_hinge(Rule rule) noexcept nogil:
+    """Whether `solve` of the class may be called: of the library's own, and for the hinge."""
+    return rule.solves and rule.loss.hinge
+
+
+cdef inline double solved(Rule rule, bint hinged, double f, double y, double q, int64_t t,
+                          double importance, double *coefficient,
+                          double *contraction) noexcept nogil:
+    """Write what a rule makes of a sample, as `Rule.solve` says, and return the loss.
+
+    `hinged` is `solves_hinge(rule)`.
+    """
+    cdef double loss, slope = 0
+    if hinged:
+        loss = hinge(f, y, &slope)
+        rule.solve(f, y, loss, slope, q, t, importance, coefficient, contraction)
+        return loss
+    Rule.solve(rule, f, y, 0, 0, q, t, importance, coefficient, contraction)
+    return rule.loss.value(f, y)
 
 
 cdef class PassiveAggressive(Rule):

@@ -20,7 +20,7 @@ from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Part
 from onlinekern.core.base.state cimport integer_within
-from onlinekern.core.learning.losses cimport Loss, hinge
+from onlinekern.core.learning.losses cimport Loss
 from onlinekern.core.learning.schedules cimport Schedule
 
 from onlinekern.core.learning.losses import PerceptronLoss
@@ -70,16 +70,16 @@ cdef class Rule(Part):
             self.missing = b"Rule.contraction"
         return 0
 
-    cdef double solve(self, double f, double y, double q, int64_t t, double importance,
-                      double *coefficient, double *contraction) noexcept nogil:
-        """Write coefficient and contraction, of rules of second order, and return the loss.
+    cdef void solve(self, double f, double y, double loss, double slope, double q, int64_t t,
+                    double importance, double *coefficient, double *contraction) noexcept nogil:
+        """Write the coefficient and, of rules of second order, the contraction.
 
-        Classes define it for the hinge, without calls; the numbers are those of the calls.
+        Classes define it for the hinge, whose loss and slope they are given, without calls. The
+        numbers are those of the calls.
         """
         if self.second_order:
             contraction[0] = self.contraction(f, y, q, importance)
         coefficient[0] = self.coefficient(f, y, q, t, importance)
-        return self.loss.value(f, y)
 
     cdef double shrink(self, int64_t t) noexcept nogil:
         """The factor on everything that was learnt before sample t."""
@@ -118,7 +118,7 @@ cdef class Rule(Part):
         cdef double coefficient = 0, contraction = 0, loss
         if self.loss is None:
             raise TypeError(f"{type(self).__name__} has no loss")
-        loss = solved(self, f, y, q, t, importance, &coefficient, &contraction)
+        loss = solved(self, solves_hinge(self), f, y, q, t, importance, &coefficient, &contraction)
         self.check_defined()
         return coefficient, contraction, loss
 
@@ -162,14 +162,9 @@ cdef class Gradient(Rule):
         cdef double slope = self.loss.slope(f, y)
         return slope if slope == 0 else importance * self.schedule.at(t) * slope
 
-    cdef double solve(self, double f, double y, double q, int64_t t, double importance,
-                      double *coefficient, double *contraction) noexcept nogil:
-        cdef double slope, value
-        if not self.loss.hinge:
-            return Rule.solve(self, f, y, q, t, importance, coefficient, contraction)
-        value = hinge(f, y, &slope)
+    cdef void solve(self, double f, double y, double loss, double slope, double q, int64_t t,
+                    double importance, double *coefficient, double *contraction) noexcept nogil:
         coefficient[0] = slope if slope == 0 else importance * self.schedule.at(t) * slope
-        return value
 
     cdef double shrink(self, int64_t t) noexcept nogil:
         if self.regularisation == 0:
@@ -313,14 +308,9 @@ cdef class PassiveAggressive1(PassiveAggressive):
             return 0
         return self.loss.slope(f, y) * self.tau(self.loss.value(f, y), q, self.C * importance)
 
-    cdef double solve(self, double f, double y, double q, int64_t t, double importance,
-                      double *coefficient, double *contraction) noexcept nogil:
-        cdef double slope, value
-        if not self.loss.hinge:
-            return Rule.solve(self, f, y, q, t, importance, coefficient, contraction)
-        value = hinge(f, y, &slope)
-        coefficient[0] = 0 if q <= 0 else slope * bounded_tau(value, q, self.C * importance)
-        return value
+    cdef void solve(self, double f, double y, double loss, double slope, double q, int64_t t,
+                    double importance, double *coefficient, double *contraction) noexcept nogil:
+        coefficient[0] = 0 if q <= 0 else slope * bounded_tau(loss, q, self.C * importance)
 
     cdef double tau(self, double loss, double q, double C) noexcept nogil:
         return bounded_tau(loss, q, C)
@@ -329,14 +319,9 @@ cdef class PassiveAggressive1(PassiveAggressive):
 cdef class PassiveAggressive2(PassiveAggressive1):
     """tau = l / (q + 1 / (2 C)) (PA-II, eq. 9 there)."""
 
-    cdef double solve(self, double f, double y, double q, int64_t t, double importance,
-                      double *coefficient, double *contraction) noexcept nogil:
-        cdef double slope, value
-        if not self.loss.hinge:
-            return Rule.solve(self, f, y, q, t, importance, coefficient, contraction)
-        value = hinge(f, y, &slope)
-        coefficient[0] = 0 if q <= 0 else slope * softened_tau(value, q, self.C * importance)
-        return value
+    cdef void solve(self, double f, double y, double loss, double slope, double q, int64_t t,
+                    double importance, double *coefficient, double *contraction) noexcept nogil:
+        coefficient[0] = 0 if q <= 0 else slope * softened_tau(loss, q, self.C * importance)
 
     cdef double tau(self, double loss, double q, double C) noexcept nogil:
         return softened_tau(loss, q, C)
@@ -352,14 +337,9 @@ cdef class ScaledPassiveAggressive1(PassiveAggressive1):
                             double importance) noexcept nogil:
         return importance * PassiveAggressive1.coefficient(self, f, y, q, t, 1)
 
-    cdef double solve(self, double f, double y, double q, int64_t t, double importance,
-                      double *coefficient, double *contraction) noexcept nogil:
-        cdef double slope, value
-        if not self.loss.hinge:
-            return Rule.solve(self, f, y, q, t, importance, coefficient, contraction)
-        value = hinge(f, y, &slope)
-        coefficient[0] = importance * (0 if q <= 0 else slope * bounded_tau(value, q, self.C))
-        return value
+    cdef void solve(self, double f, double y, double loss, double slope, double q, int64_t t,
+                    double importance, double *coefficient, double *contraction) noexcept nogil:
+        coefficient[0] = importance * (0 if q <= 0 else slope * bounded_tau(loss, q, self.C))
 
 
 cdef class ScaledPassiveAggressive2(PassiveAggressive2):
@@ -372,14 +352,9 @@ cdef class ScaledPassiveAggressive2(PassiveAggressive2):
                             double importance) noexcept nogil:
         return importance * self.loss.slope(f, y) * self.tau(self.loss.value(f, y), q, self.C)
 
-    cdef double solve(self, double f, double y, double q, int64_t t, double importance,
-                      double *coefficient, double *contraction) noexcept nogil:
-        cdef double slope, value
-        if not self.loss.hinge:
-            return Rule.solve(self, f, y, q, t, importance, coefficient, contraction)
-        value = hinge(f, y, &slope)
-        coefficient[0] = importance * slope * softened_tau(value, q, self.C)
-        return value
+    cdef void solve(self, double f, double y, double loss, double slope, double q, int64_t t,
+                    double importance, double *coefficient, double *contraction) noexcept nogil:
+        coefficient[0] = importance * slope * softened_tau(loss, q, self.C)
 
 
 cdef class EverySample(Rule):

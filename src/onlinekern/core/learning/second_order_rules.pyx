@@ -13,7 +13,7 @@ from libc.stdint cimport int64_t
 
 from statistics import NormalDist
 
-from onlinekern.core.learning.losses cimport Loss, hinge
+from onlinekern.core.learning.losses cimport Loss
 from onlinekern.core.learning.rules cimport Rule
 
 
@@ -53,18 +53,14 @@ cdef class AROW(Rule):
             return 0
         return 1 / (q + self.r / importance)
 
-    cdef double solve(self, double f, double y, double q, int64_t t, double importance,
-                      double *coefficient, double *contraction) noexcept nogil:
-        cdef double slope, spread, value
-        if not self.loss.hinge:
-            return Rule.solve(self, f, y, q, t, importance, coefficient, contraction)
-        value = hinge(f, y, &slope)
+    cdef void solve(self, double f, double y, double loss, double slope, double q, int64_t t,
+                    double importance, double *coefficient, double *contraction) noexcept nogil:
+        cdef double spread
         coefficient[0] = contraction[0] = 0
         if slope != 0 and not q <= 0:
             spread = q + self.r / importance
-            coefficient[0] = slope * value / spread
-            contraction[0] = 0 if value <= 0 else 1 / spread
-        return value
+            coefficient[0] = slope * loss / spread
+            contraction[0] = 0 if loss <= 0 else 1 / spread
 
 
 cdef inline double beta(double part, double v) noexcept nogil:
@@ -129,15 +125,14 @@ cdef class ConfidenceWeighted(Rule):
             return 0
         return beta(self.alpha(y * f, q, importance) * self.quantile(importance), q)
 
-    cdef double solve(self, double f, double y, double q, int64_t t, double importance,
-                      double *coefficient, double *contraction) noexcept nogil:
-        cdef double alpha, slope, phi = self.quantile(importance)
+    cdef void solve(self, double f, double y, double loss, double slope, double q, int64_t t,
+                    double importance, double *coefficient, double *contraction) noexcept nogil:
+        cdef double alpha, phi = self.quantile(importance)
         coefficient[0] = contraction[0] = 0
         if not (q <= 0 or y * f >= phi * sqrt(q)):
             alpha = self.alpha(y * f, q, importance)
             coefficient[0] = y * alpha
             contraction[0] = beta(alpha * phi, q)
-        return hinge(f, y, &slope) if self.loss.hinge else self.loss.value(f, y)
 
 
 cdef class SoftConfidenceWeighted1(ConfidenceWeighted):

@@ -1,4 +1,6 @@
 # A model of parts that scores samples. May change at minor versions.
+from libc.stdint cimport int64_t
+
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.random cimport Generator
 from onlinekern.core.base.turn cimport Access, Turn
@@ -15,6 +17,12 @@ cdef enum:
     MOST_ROWS = 64
 
 
+cdef struct Counters:
+    int64_t seen
+    int64_t mistakes
+    double loss
+
+
 cdef class Composed:
     cdef readonly Space space
     cdef readonly Head head
@@ -24,6 +32,7 @@ cdef class Composed:
     cdef readonly Py_ssize_t d, itemsize
     cdef readonly RecentScores recent   # None of a model without labels
     cdef Targets targets
+    cdef Counters counters
     cdef public object calibration      # fitted to `recent`; None after each call of learning
     # What parameters its estimator had when they were last checked, and made its rule and gate.
     cdef public object checked, renewed
@@ -36,7 +45,9 @@ cdef class Composed:
     cdef bint single, signs       # `Head.is_single`; whether its targets are signs
     cdef bint shrinks, observes   # `Rule.shrinks_ever`, `Space.observes`
     cdef bint plain               # each sample is one scalar problem, which the gate lets pass
+    cdef bint hinged              # `solves_hinge` of the rule
 
+    cdef int take_recent(self, object recent) except -1
     cdef int check_space(self) except -1
     cdef int watch(self) except -1
     cdef int score_row(self, const Rows *rows, double *out) except -1

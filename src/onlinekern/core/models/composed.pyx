@@ -1,18 +1,21 @@
-"""A model as those who ask it see it: its parts, who may use them when, and scores of samples.
+"""A model as those who ask it see it: its parts, who may use them when, its counts, and scores.
 
 `Model` of the stream loop adds what learns.
 """
+from numbers import Real
+
 import numpy as np
 
 from onlinekern.core.base.part cimport Component, OK, Status
 from onlinekern.core.base.random cimport Generator
 from onlinekern.core.base.state cimport (
-    MOST_FEATURES, check_width, finite_number, float_dtype, integer_within, positive_number,
+    MOST_FEATURES, check_kind, check_width, count_of, finite_number, float_dtype, integer_within,
+    positive_number, shown,
 )
 from onlinekern.core.base.turn cimport Access, Reading, Turn, Writing, claim
 from onlinekern.core.learning.heads cimport Head
 from onlinekern.core.learning.recent_scores cimport RecentScores
-from onlinekern.core.learning.rules cimport Rule
+from onlinekern.core.learning.rules cimport Rule, solves_hinge
 from onlinekern.core.learning.sampling cimport Gate
 from onlinekern.core.learning.targets cimport begin_targets, in_units
 from onlinekern.core.models.space cimport Space
@@ -87,6 +90,7 @@ cdef class Composed:
         self.shrinks, self.observes = self.present_rule.shrinks_ever(), self.space.observes()
         self.plain = self.single and self.present_gate.always and not self.observes \
             and not self.targets.standardized
+        self.hinged = solves_hinge(self.present_rule)
         return 0
 
     @property
@@ -112,6 +116,39 @@ cdef class Composed:
         with self.writing():
             self.present_gate = gate
             self.watch()
+
+    @property
+    def n_seen(self):
+        """Samples learnt, those of weight 0 not counted."""
+        return self.counters.seen
+
+    @property
+    def n_mistakes(self):
+        """Samples whose prediction before learning was not their label."""
+        return self.counters.mistakes
+
+    @property
+    def cumulative_loss(self):
+        """Sum of weight times loss of the samples, each before it was learnt."""
+        return self.counters.loss
+
+    def resume_counts(self, seen, mistakes, loss):
+        """Go on from these counts: two integers >= 0, and a number."""
+        seen, mistakes = count_of("seen", seen), count_of("mistakes", mistakes)
+        if not isinstance(loss, Real) or loss != loss:
+            raise ValueError(f"loss must be a number, got {shown(loss)}")
+        self.counters.seen, self.counters.mistakes, self.counters.loss = seen, mistakes, loss
+
+    cdef int take_recent(self, object recent) except -1:
+        """Go on from these recent scores, which must be of such a model."""
+        check_kind(recent, "recent", RecentScores)
+        cdef RecentScores given = recent
+        if self.recent is None or (given.n_outputs, given.n_labels) != (
+                self.recent.n_outputs, self.recent.n_labels):
+            raise ValueError(f"recent scores of {given.n_outputs} outputs and {given.n_labels} "
+                             "classes are not those of this model")
+        self.recent = given
+        return 0
 
     @property
     def dtype(self):

@@ -19,7 +19,7 @@ cdef class LinearSpace(Space):
     cdef readonly object averaging   # how: False, True (uniform), 'decay' or a float
     cdef readonly double intercept
     cdef public bint intercept_in_length
-    cdef bint length_kept            # see `keeps_length`
+    cdef double added_length         # to the squares, for `single_score`
     # Weights of all outputs, then, if averaged, their companions; one cache line per row.
     cdef readonly JournaledMatrix blocks
     cdef ScaledAverage average, saved_average
@@ -53,9 +53,9 @@ cdef class LinearSpace(Space):
             for b in range(row * self.width // LINE, (row + 1) * self.width // LINE):
                 self.blocks.touch(b)
 
+    cdef double single_dense(self, Py_ssize_t i) noexcept nogil
     cdef void score_row(self, const Rows *rows, Py_ssize_t i, double *current,
                         double *averaged) noexcept nogil
-    cdef void score_single(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil
     cdef void score_last(self, const Rows *rows, Py_ssize_t i, double *current,
                          double *averaged) noexcept nogil
     cdef void score_dense(self, const Rows *rows, Py_ssize_t i, double *current,
@@ -69,7 +69,7 @@ cdef class LinearSpace(Space):
     cdef double least_scale(self) noexcept nogil
     cdef void shrink(self, double factor) noexcept nogil
     cdef void fold(self, double factor) noexcept nogil
-    cdef void add(self, Py_ssize_t k, const Rows *rows, Py_ssize_t row,
+    cdef inline void add(self, Py_ssize_t k, const Rows *rows, Py_ssize_t row,
                   double coefficient) noexcept nogil
     cdef void add_journaled(self, Py_ssize_t k, const Rows *rows, Py_ssize_t row,
                             double step) noexcept nogil

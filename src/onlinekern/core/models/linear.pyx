@@ -123,30 +123,36 @@ cdef class LinearSpace(Space):
             current[k] = averaged[k] = self.affine(k, dense_row_dot(rows, i, self.weights(k)))
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
-        if self.length_kept:
-            self.score_single(i, current, averaged)
-        elif self.averaged:
+        if self.averaged:
             self.score_row(&self.rows, self.row_number(i), current, averaged)
-        elif self.n_outputs == 1 and is_sparse(&self.rows):
-            current[0] = averaged[0] = self.affine(0, sparse_row_dot(
-                &self.rows, self.row_number(i), self.weights(0)))
         else:
             self.score_last(&self.rows, self.row_number(i), current, averaged)
 
-    # Not final, so that it is never inlined: see `update`.
-    cdef void score_single(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
-        """Score and squared length of a sparse sample, by the only output."""
-        current[0] = averaged[0] = self.affine(0, sparse_row_dot_square(
-            &self.rows, self.row_number(i), self.weights(0), &self.length))
-        if self.intercept_in_length:
-            self.length += self.intercept
-
-    cdef bint keeps_length(self, const Rows *rows, bint wanted) noexcept nogil:
-        """Of sparse samples with one output: a walk over the row gives its length as well."""
-        self.length_kept = wanted and self.n_outputs == 1 and not self.averaged \
-            and is_sparse(rows) and <void *> self.scores == <void *> LinearSpace.scores \
+    cdef bint has_single_score(self, const Rows *rows, bint wants_length) noexcept nogil:
+        """With one output and no average. The length comes along with sparse samples."""
+        cdef bint single = self.n_outputs == 1 and not self.averaged \
+            and <void *> self.scores == <void *> LinearSpace.scores
+        self.has_length = single and wants_length and is_sparse(rows) \
             and <void *> self.squared_lengths == <void *> LinearSpace.squared_lengths
-        return self.length_kept
+        self.added_length = self.intercept if self.intercept_in_length else 0
+        return single
+
+    cdef double single_score(self, Py_ssize_t i) noexcept nogil:
+        """The score, and in the same walk over a sparse row its squared length."""
+        cdef double square, product
+        if self.has_length:
+            product = sparse_row_dot_square(
+                &self.rows, self.row_number(i), self.weights(0), &square)
+            self.length = square + self.added_length
+        elif is_sparse(&self.rows):
+            product = sparse_row_dot(&self.rows, self.row_number(i), self.weights(0))
+        else:
+            return self.single_dense(i)
+        return self.affine(0, product)
+
+    # Not final, so that it is never inlined: see `score_dense`.
+    cdef double single_dense(self, Py_ssize_t i) noexcept nogil:
+        return self.affine(0, dense_row_dot(&self.rows, self.row_number(i), self.weights(0)))
 
     cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
         """||x||^2, plus `intercept` if `intercept_in_length`."""
@@ -232,7 +238,7 @@ cdef class LinearSpace(Space):
                    self.companions(0) if self.averaged else NULL, self.n_outputs * self.width)
 
     @final
-    cdef void add(self, Py_ssize_t k, const Rows *rows, Py_ssize_t row,
+    cdef inline void add(self, Py_ssize_t k, const Rows *rows, Py_ssize_t row,
                   double coefficient) noexcept nogil:
         """f_k(x) += coefficient * (x.row + intercept)"""
         cdef double step = coefficient / self.average.scale

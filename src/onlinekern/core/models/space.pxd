@@ -14,7 +14,8 @@ cdef class Space(Component):
     cdef Rows rows                   # of the open block
     cdef const Py_ssize_t *order
     cdef Py_ssize_t first
-    cdef double length               # of the sample scored last, squared; see `keeps_length`
+    cdef bint has_length             # whether `single_score` sets `length`
+    cdef double length               # of the sample scored last, squared
     cdef object interruption         # what was raised in an update that returned RAISED
 
     cdef inline Py_ssize_t row_number(self, Py_ssize_t i) noexcept nogil:
@@ -32,7 +33,8 @@ cdef class Space(Component):
     cdef void foresee(self, const double *labels, const Py_ssize_t *order,
                       Py_ssize_t n) noexcept nogil
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil
-    cdef bint keeps_length(self, const Rows *rows, bint wanted) noexcept nogil
+    cdef bint has_single_score(self, const Rows *rows, bint wants_length) noexcept nogil
+    cdef double single_score(self, Py_ssize_t i) noexcept nogil
     cdef bint observes(self)
     cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil
     cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil

@@ -84,12 +84,22 @@ cdef class Space:
         self.missing = b"Space.scores"
         current[0] = NAN
 
-    cdef bint keeps_length(self, const Rows *rows, bint wanted) noexcept nogil:
-        """Whether `scores` sets `length` to what `squared_lengths` would, for samples like these.
+    cdef bint has_single_score(self, const Rows *rows, bint wants_length) noexcept nogil:
+        """Whether `single_score` may be called instead of `scores`, for samples like these.
 
-        Asked before such samples are learnt; `wanted` says whether the rule uses the length.
+        Asked before such samples are learnt. `has_length` is set to whether it will set `length`
+        too, which rules want whose coefficients depend on it.
         """
+        self.has_length = False
         return False
+
+    cdef double single_score(self, Py_ssize_t i) noexcept nogil:
+        """The only score of sample i, which is both the last model's and the predicting one's.
+
+        Where `has_length`, sets `length` to what `squared_lengths` would.
+        """
+        self.missing = b"Space.single_score"
+        return NAN
 
     cdef bint observes(self):
         """Whether the class defines `observe`."""
