@@ -43,8 +43,9 @@ cdef Order AS_THEY_STAND = Order()
 cdef enum:
     NEVER = -1      # no sample has this number
 
-# What the compiler of the loop knows of the samples of a block: nothing; each is one scalar problem,
-# of which nothing else is asked; it is one of two classes too, with a single score and the hinge.
+# What the compiler of the loop knows of the samples of a block: nothing; each is one scalar
+# problem, and nothing else is asked of it; it is also of two classes, with a single score and the
+# hinge, and the samples come as they stand.
 cdef enum Case:
     ANY, PLAIN, BARE
 

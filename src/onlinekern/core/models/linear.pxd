@@ -70,7 +70,7 @@ cdef class LinearSpace(Space):
     cdef void shrink(self, double factor) noexcept nogil
     cdef void fold(self, double factor) noexcept nogil
     cdef inline void add(self, Py_ssize_t k, const Rows *rows, Py_ssize_t row,
-                  double coefficient) noexcept nogil
+                         double coefficient) noexcept nogil
     cdef void add_journaled(self, Py_ssize_t k, const Rows *rows, Py_ssize_t row,
                             double step) noexcept nogil
     cdef void add_row(self, Py_ssize_t target, const Rows *rows, Py_ssize_t row,

@@ -239,7 +239,7 @@ cdef class LinearSpace(Space):
 
     @final
     cdef inline void add(self, Py_ssize_t k, const Rows *rows, Py_ssize_t row,
-                  double coefficient) noexcept nogil:
+                         double coefficient) noexcept nogil:
         """f_k(x) += coefficient * (x.row + intercept)"""
         cdef double step = coefficient / self.average.scale
         cdef double *numbers = self.weights(k)
