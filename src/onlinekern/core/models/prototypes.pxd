@@ -9,16 +9,17 @@ cdef class Prototypes:
     cdef readonly Py_ssize_t k, d, itemsize, n
     cdef readonly bint keeps_sums   # store the sum of each prototype's samples, not their mean
     cdef JournaledMatrix centers    # k x (d, padded), the means or sums in double
-    cdef JournaledMatrix statistics  # k x 8: count of samples, squared norm of the row of centers
+    cdef JournaledMatrix statistics  # k x 8: count of samples; of sums, their squared norm
     cdef char *panels               # the centers in the type of the samples, feature-major
     cdef double *scales             # see `scale`
-    cdef double *squares            # squared norms of the prototypes
+    cdef double *squares            # squared norms of the prototypes, where sums are stored
     cdef Py_ssize_t saved_n
 
     cdef Py_ssize_t padded_size(self) noexcept nogil
     cdef const double *center(self, Py_ssize_t j) noexcept nogil
     cdef double scale(self, Py_ssize_t j) noexcept nogil
     cdef void measure(self, Py_ssize_t j) noexcept nogil
+    cdef double square_of_mean(self, Py_ssize_t j) noexcept nogil
     cdef void distances(self, const Rows *rows, Py_ssize_t row, double squared_norm,
                         char *panel_products, double *out) noexcept nogil
     cdef void add_sample(self, Py_ssize_t j, const Rows *rows, Py_ssize_t row,

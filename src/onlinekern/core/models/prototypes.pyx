@@ -55,6 +55,24 @@ cdef double add_to_sums(floating *lane, double *sums, const floating *values,
     return change
 
 
+cdef Py_ssize_t smallest(const double *distances, Py_ssize_t n) noexcept nogil:
+    """The first of the least of n >= 1 distances; 0 where distance 0 is NaN."""
+    cdef Py_ssize_t j, k
+    cdef double least
+    cdef double[4] parts = [INFINITY, INFINITY, INFINITY, INFINITY]
+    # No branch, which nobody could predict, and four chains: the comparisons of one would wait.
+    for j in range(0, n - n % 4, 4):
+        for k in range(4):
+            parts[k] = distances[j + k] if distances[j + k] < parts[k] else parts[k]
+    for j in range(n - n % 4, n):
+        parts[0] = distances[j] if distances[j] < parts[0] else parts[0]
+    least = min(min(parts[0], parts[1]), min(parts[2], parts[3]))
+    for j in range(n if distances[0] == distances[0] else 0):
+        if distances[j] == least:
+            return j
+    return 0
+
+
 cdef Py_ssize_t nearest(const double *distances, Py_ssize_t n, Py_ssize_t m,
                         Py_ssize_t *neighbors) noexcept nogil:
     """Find the m smallest of n distances, in ascending order; ties go to the lower index.
@@ -63,6 +81,9 @@ cdef Py_ssize_t nearest(const double *distances, Py_ssize_t n, Py_ssize_t m,
     """
     cdef Py_ssize_t j, place, found = 0
     cdef double largest = INFINITY      # of those found, once there are m
+    if m == 1 and n > 0:
+        neighbors[0] = smallest(distances, n)
+        return 1
     for j in range(n if m > 0 else 0):
         if found == m and not distances[j] < largest:
             continue
@@ -158,12 +179,17 @@ cdef class Prototypes:
     cdef void measure(self, Py_ssize_t j) noexcept nogil:
         """Note scale and squared norm of prototype j, whose statistics have changed.
 
-        A sample needs those of all prototypes, and changes those of one.
+        A sample needs those of all prototypes, and changes those of one. The squared norm of a mean
+        is asked for by sparse rows alone, in a model of dense ones: see `square_of_mean`.
         """
         cdef const double *statistic = self.statistics.row(j)
         cdef double scale = 1 / statistic[0] if self.keeps_sums else 1
         self.scales[j] = scale
         self.squares[j] = scale * scale * statistic[1]
+
+    cdef double square_of_mean(self, Py_ssize_t j) noexcept nogil:
+        """The squared norm of prototype j, where means are stored."""
+        return ops_for(sizeof(double)).dot(self.center(j), self.center(j), self.centers.n_columns)
 
     cdef void distances(self, const Rows *rows, Py_ssize_t row, double squared_norm,
                         char *panel_products, double *out) noexcept nogil:
@@ -175,6 +201,7 @@ cdef class Prototypes:
         cdef Py_ssize_t j, q, panel_bytes = self.d * OK_PANEL * self.itemsize
         cdef bint sparse = is_sparse(rows)
         cdef int form = OK_DOT if self.keeps_sums else OK_SQUARED
+        cdef double rounding = ROUNDING[0 if self.itemsize == 4 else 1], square
         cdef ok_sparse_row stored
         if sparse:
             stored = sparse_row(rows, row)
@@ -190,9 +217,13 @@ cdef class Prototypes:
                     out[q * OK_PANEL + j] = (<float *> panel_products)[j]
             else:
                 memcpy(out + q * OK_PANEL, panel_products, OK_PANEL * sizeof(double))
-        if sparse or self.keeps_sums:
-            expand_distances(out, self.n, squared_norm, self.scales, self.squares,
-                             ROUNDING[0 if self.itemsize == 4 else 1])
+        if self.keeps_sums:
+            expand_distances(out, self.n, squared_norm, self.scales, self.squares, rounding)
+        elif sparse:
+            # Not kept: several threads may score at once.
+            for j in range(self.n):
+                square = self.square_of_mean(j)
+                expand_distances(out + j, 1, squared_norm, self.scales + j, &square, rounding)
 
     cdef void add_sample(self, Py_ssize_t j, const Rows *rows, Py_ssize_t row,
                          const double *x) noexcept nogil:
@@ -211,7 +242,6 @@ cdef class Prototypes:
             rate = 1 / statistic[0]
             for i in range(self.d):
                 center[i] += rate * (x[i] - center[i])
-            statistic[1] = ops_for(sizeof(double)).dot(center, center, self.centers.n_columns)
             self.write_lane(j)
             self.measure(j)
             return
@@ -268,7 +298,10 @@ cdef class Prototypes:
 
     def get_state(self):
         """The learned state: n, centers, statistics."""
-        return self.n, self.centers.to_array(), self.statistics.to_array()
+        statistics = self.statistics.to_array()
+        for j in range(0 if self.keeps_sums else self.n):
+            statistics[j, 1] = self.square_of_mean(j)
+        return self.n, self.centers.to_array(), statistics
 
     def set_state(self, state):
         """Restore the state returned by `get_state`."""
