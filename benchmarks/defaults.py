@@ -19,7 +19,7 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.preprocessing import StandardScaler
 
 import onlinekern
-from onlinekern._kernel_width import median_width
+from onlinekern.estimators.kernel_width import median_width
 
 # File -> number of features.
 CHOSEN = {

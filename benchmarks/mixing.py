@@ -32,7 +32,7 @@ from onlinekern import (
     SPAClassifier,
     merge,
 )
-from onlinekern._saving import to_bytes
+from onlinekern.fitted.save import to_bytes
 
 BEGUN = 4096
 HELD = 10_000

@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 from defaults import read
 
-from onlinekern._comparison.methods import METHODS
-from onlinekern._comparison.racing import race, rungs
-from onlinekern._comparison.search import HEAD_SAMPLES, ORDERS, Entrant, Problem, gamma_grid
 from onlinekern.evaluate import prequential
+from onlinekern.evaluate.halving import race, rungs
+from onlinekern.evaluate.methods import METHODS
+from onlinekern.evaluate.search import HEAD_SAMPLES, ORDERS, Entrant, Problem, gamma_grid
 
 # File -> number of features. The rungs were chosen on `SETS`; `OTHERS` were not looked at before.
 SETS = {

@@ -27,8 +27,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_svmlight_file
 
 import onlinekern
-from onlinekern._comparison.baselines import BASELINES
 from onlinekern.evaluate import prequential
+from onlinekern.evaluate.baselines import BASELINES
 from onlinekern.streams import LED, Agrawal, ConceptDrift, Hyperplane, RandomRBF
 
 FILES = {

@@ -28,10 +28,11 @@ from threadpoolctl import threadpool_limits
 
 import onlinekern
 from benchmarks import streams
-from onlinekern import _base, _duals, _passes
 from onlinekern.core import race
+from onlinekern.estimators import contract, duals
+from onlinekern.estimators import passes as _passes
 
-USERS = (_base, _passes, _duals, race)
+USERS = (contract, _passes, duals, race)
 
 
 def arguments():
@@ -140,7 +141,7 @@ def learning(cls, X, y, **parameters):
 def hashing(n_jobs):
     """Hash the same memory eight times."""
     memory = bytes(4_000_000)
-    _base.run_together(lambda _: hashlib.sha256(memory).digest(), range(8), n_jobs)
+    contract.run_together(lambda _: hashlib.sha256(memory).digest(), range(8), n_jobs)
 
 
 def multiplying(n_jobs):
@@ -151,7 +152,7 @@ def multiplying(n_jobs):
         for _ in range(100):
             A @ A
 
-    _base.run_together(products, range(8), n_jobs)
+    contract.run_together(products, range(8), n_jobs)
 
 
 def cases(rows):

@@ -1,48 +1,23 @@
-"""Where the public classes are, and the list of estimators."""
+"""The public classes by name, from the one list that `__init__.pyi` is."""
 
 from __future__ import annotations
 
-from importlib import import_module
+from functools import cache
+from typing import Any
 
-# Module -> its public classes. The package imports a module when one of its classes is needed.
-PUBLIC_CLASSES = {
-    "adaptive_filters": ("KAPARegressor", "KLMSRegressor", "QKLMSRegressor"),
-    "bogd": ("BOGDClassifier", "BOGDRegressor"),
-    "bsgd": ("BSGDClassifier", "BSGDRegressor"),
-    "budgeted": ("BPAClassifier", "BPARegressor", "ForgetronClassifier", "RBPClassifier"),
-    "dual": ("DualSGDClassifier", "DualSGDRegressor"),
-    "features": ("FourierFeatures", "NystroemFeatures"),
-    "kernel": (
-        "KernelOGDClassifier",
-        "KernelOGDRegressor",
-        "KernelPegasosClassifier",
-        "KernelPerceptronClassifier",
-    ),
-    "kernel_mean": ("KernelMeanDetector",),
-    "kernel_rls": ("KernelRLSClassifier", "KernelRLSRegressor"),
-    "kernel_second_order": ("KernelAROWClassifier", "KernelSCWClassifier"),
-    "linear": ("OGDClassifier", "OGDRegressor", "PegasosClassifier", "PerceptronClassifier"),
-    "linear_pa": ("PAClassifier", "PARegressor"),
-    "local": ("LOLClassifier",),
-    "mapped": ("FOGDClassifier", "FOGDRegressor", "NOGDClassifier", "NOGDRegressor"),
-    "olla": ("OLLAClassifier", "OLLARegressor"),
-    "oskl": ("OSKLClassifier",),
-    "passive_aggressive": ("KernelPAClassifier", "KernelPARegressor"),
-    "projection": ("BOLSSVMClassifier", "ProjectronClassifier"),
-    "recursive_filters": (
-        "FixedBudgetKRLSRegressor",
-        "KRLSRegressor",
-        "KRLSTRegressor",
-        "SlidingWindowKRLSRegressor",
-    ),
-    "scaling": ("OnlineStandardScaler",),
-    "sdrogd": ("SDROGDClassifier",),
-    "second_order": ("AROWClassifier", "AROWRegressor", "CWClassifier", "SCWClassifier"),
-    "sketch": ("FrequentDirections",),
-    "stream_learners": ("StreamClassifier", "StreamRegressor"),
-    "spa": ("SPAClassifier", "SPAOneClass", "SPARegressor"),
-    "tables": ("TableEncoder",),
-}
+import onlinekern
+
+
+def public(name: str) -> Any:
+    """The public object of that name; None if there is none."""
+    return getattr(onlinekern, name) if name in onlinekern.__all__ else None
+
+
+@cache
+def public_classes() -> dict[str, type]:
+    """Name -> public class: estimators, transformers, pipelines."""
+    # Functions and packages begin with a small letter.
+    return {name: public(name) for name in onlinekern.__all__ if name[0].isupper()}
 
 
 def all_estimators(type_filter: str | None = None) -> list[tuple[str, type]]:
@@ -68,9 +43,9 @@ def all_estimators(type_filter: str | None = None) -> list[tuple[str, type]]:
     >>> "SPAClassifier" in dict(all_estimators("classifier"))
     True
     """
-    from onlinekern._base import Learner
-    from onlinekern._outliers import OnlineOutlierDetector
-    from onlinekern._tasks import Classifier, Regressor
+    from onlinekern.estimators.contract import Learner
+    from onlinekern.estimators.outliers import OnlineOutlierDetector
+    from onlinekern.estimators.tasks import Classifier, Regressor
 
     kinds = {
         None: Learner,
@@ -80,9 +55,5 @@ def all_estimators(type_filter: str | None = None) -> list[tuple[str, type]]:
     }
     if type_filter not in kinds:
         raise ValueError(f"type_filter must be one of {list(kinds)}, got {type_filter!r}")
-    classes = (
-        (name, getattr(import_module(f"onlinekern.{module}"), name))
-        for module, names in PUBLIC_CLASSES.items()
-        for name in names
-    )
-    return sorted(item for item in classes if issubclass(item[1], kinds[type_filter]))
+    kind = kinds[type_filter]
+    return sorted(item for item in public_classes().items() if issubclass(item[1], kind))

@@ -4,13 +4,13 @@ docs/extending.md explains them. They may change at minor versions, as the decla
 the core may: a package that uses them names the minor version that it was written for.
 """
 
-from onlinekern._constraints import AVERAGE, COUNT, KERNEL_WIDTH, NOT_NEGATIVE, POSITIVE
-from onlinekern._gradient import LabelGradient, TargetGradient
-from onlinekern._kernel import BudgetedEstimator, GrowingEstimator
-from onlinekern._linear import LinearEstimator
-from onlinekern._saving.foreign import register
-from onlinekern._tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.core import GATES, KERNELS, LOSSES, POLICIES, RULES, SCHEDULES
+from onlinekern.estimators.constraints import AVERAGE, COUNT, KERNEL_WIDTH, NOT_NEGATIVE, POSITIVE
+from onlinekern.estimators.gradient import LabelGradient, TargetGradient
+from onlinekern.estimators.kernel import BudgetedEstimator, GrowingEstimator
+from onlinekern.estimators.linear import LinearEstimator
+from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
+from onlinekern.fitted.save.foreign import register
 
 __all__ = [
     "AVERAGE",

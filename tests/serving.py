@@ -14,10 +14,10 @@ import uvicorn
 
 import onlinekern
 from onlinekern import SPAClassifier
-from onlinekern._checkpoint import Interval
-from onlinekern._serving.app import application
-from onlinekern._serving.service import Service, Settings
-from onlinekern._validation import names_are_no_matter
+from onlinekern.estimators.validation import names_are_no_matter
+from onlinekern.evaluate.checkpoint import Interval
+from onlinekern.serve.app import application
+from onlinekern.serve.service import Service, Settings
 
 
 def samples(n=60, seed=0):
@@ -105,7 +105,7 @@ def process(path, *options, port="0"):
 
 def same_state(one, other):
     """Whether two models have the same bits."""
-    return onlinekern._saving.to_bytes(one) == onlinekern._saving.to_bytes(other)
+    return onlinekern.fitted.save.to_bytes(one) == onlinekern.fitted.save.to_bytes(other)
 
 
 def parts(n, seed=7):

@@ -23,7 +23,7 @@ from onlinekern import (
     load,
     make_stream_pipeline,
 )
-from onlinekern._saving import from_bytes, to_bytes
+from onlinekern.fitted.save import from_bytes, to_bytes
 
 STREAMS = [name for name, cls in ESTIMATORS.items() if hasattr(cls, "partial_fit")]
 

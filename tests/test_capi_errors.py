@@ -9,8 +9,9 @@ from consumers.samples import LABELS, LAYOUTS, TWO, address, bytes_of, samples
 from scipy import sparse
 
 import onlinekern
-from onlinekern import SPAClassifier, _capi
-from onlinekern._saving import from_bytes, to_bytes
+from onlinekern import SPAClassifier
+from onlinekern.compat import c_interface
+from onlinekern.fitted.save import from_bytes, to_bytes
 
 
 @pytest.fixture
@@ -44,7 +45,9 @@ BAD = [
 
 def test_good_parameters(verbs):
     assert verbs.check(b"SPAClassifier", GOOD) is None
-    assert _capi.parameters_of("a=1 b=word c='two words'  d={1: 2.0, -1: [3, None]}\ne=True ") == {
+    assert c_interface.parameters_of(
+        "a=1 b=word c='two words'  d={1: 2.0, -1: [3, None]}\ne=True "
+    ) == {
         **{"a": 1, "b": "word", "c": "two words"},
         **{"d": {1: 2.0, -1: [3, None]}, "e": True},
     }
@@ -232,7 +235,7 @@ def test_code_and_message(verbs, learnt, as_matrix, monkeypatch, error, code, me
     def fail(*arguments):
         raise error
 
-    monkeypatch.setattr(_capi, "learn", fail)
+    monkeypatch.setattr(c_interface, "learn", fail)
     X, y = samples(4)
     with pytest.raises(verbs.Failure) as caught:
         learnt.learn(as_matrix(X), address(y))

@@ -6,7 +6,8 @@ from consumers.samples import LABELS, LAYOUTS, TWO, address, samples
 from consumers.twins import ESTIMATORS, announce, assert_same_answers, pair, stream_of
 from scipy import sparse
 
-from onlinekern import KernelPAClassifier, PAClassifier, SPAClassifier, _capi
+from onlinekern import KernelPAClassifier, PAClassifier, SPAClassifier
+from onlinekern.compat import c_interface
 
 
 def stored(rows, i):
@@ -55,7 +56,7 @@ def test_single_rows_need_no_python(verbs, stream, as_matrix, monkeypatch):
         raise AssertionError("Python was called")
 
     for name in ("learn", "learn_one", "scores", "score_one", "predict"):
-        monkeypatch.setattr(_capi, name, fail)
+        monkeypatch.setattr(c_interface, name, fail)
     out = np.empty(3)
     for model, row in models:
         model.learn_one(row, y[5])

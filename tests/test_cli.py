@@ -19,11 +19,11 @@ pytest.importorskip("matplotlib")
 from commands import run  # noqa: E402
 
 import onlinekern  # noqa: E402
-from onlinekern import _memory  # noqa: E402
-from onlinekern._comparison import compare as comparison_module  # noqa: E402
-from onlinekern._comparison.app import app  # noqa: E402
-from onlinekern._comparison.compare import parse_settings  # noqa: E402
-from onlinekern._comparison.methods import METHODS  # noqa: E402
+from onlinekern.cli import compare as comparison_module  # noqa: E402
+from onlinekern.cli.app import app  # noqa: E402
+from onlinekern.cli.compare import parse_settings  # noqa: E402
+from onlinekern.estimators import memory  # noqa: E402
+from onlinekern.evaluate.methods import METHODS  # noqa: E402
 from onlinekern.streams import two_normals  # noqa: E402
 
 
@@ -274,7 +274,7 @@ def test_bad_input_ends_in_one_line(folder, capsys, arguments, message):
 def test_all_models_together_must_fit(folder, capsys, monkeypatch):
     """Each of these alone has room; rows whose largest index is large stay sparse."""
     (folder / "wide.txt").write_text("1 9000000:1\n-1 1:1\n1 2:1\n-1 3:1\n")
-    monkeypatch.setattr(_memory, "available_memory", lambda: 3 * 10**8)
+    monkeypatch.setattr(memory, "available_memory", lambda: 3 * 10**8)
     arguments = ["compare", "wide.txt", "--repeats", 1, "--methods"]
     # No method has a width: no kernel model is made to choose one.
     code, out, err = run(capsys, *arguments, "linear-pa1")

@@ -18,7 +18,7 @@ from onlinekern import (
     StreamClassifier,
     make_stream_pipeline,
 )
-from onlinekern._exporting.describe import describe
+from onlinekern.fitted.export.describe import describe
 
 CASES = cases()
 # Of the largest score. A model of float32 samples computes in float32, as do the experts of a race,

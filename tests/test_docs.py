@@ -1,20 +1,23 @@
 """The docstrings are true: examples run, and the documented parameters exist."""
 
-import ast
 import doctest
 import importlib
 import inspect
 import re
-import runpy
-from pathlib import Path
 
 import pytest
 
 import onlinekern
-from onlinekern import _registry, all_estimators
+from onlinekern import all_estimators
 
-LEARNERS = [f"onlinekern.{module}" for module in _registry.PUBLIC_CLASSES]
-MODULES = [*LEARNERS, "onlinekern._registry", "onlinekern.streams", "onlinekern.evaluate"]
+LEARNERS = sorted({cls.__module__ for _, cls in all_estimators()})
+PUBLIC = {
+    getattr(module, name).__module__
+    for module in (onlinekern, onlinekern.streams, onlinekern.evaluate)
+    for name in module.__all__
+    if hasattr(getattr(module, name), "__module__")
+}
+MODULES = sorted({*LEARNERS, *PUBLIC})
 PUBLIC_METHODS = ["fit", "partial_fit", "partial_fit_predict", "learn_one", "score_one", "predict"]
 
 
@@ -46,7 +49,7 @@ def entries_in(lines):
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name):
     module = importlib.import_module(name)
-    failed, tried = doctest.testmod(module)
+    failed, tried = doctest.testmod(module, extraglobs={"__name__": "__main__"})
     assert failed == 0
     if name in LEARNERS:
         own = [cls for _, cls in all_estimators() if cls.__module__ == name]
@@ -57,7 +60,6 @@ def test_examples(name):
 def test_estimator_docstring(name, cls):
     documented = names_in(section(cls.__doc__, "Parameters"))
     assert sorted(documented) == sorted(cls().get_params())
-    assert not re.findall(r"^\s*\{\w+\}\s*$", cls.__doc__, re.M), "a passage was not filled in"
     for title in ("Attributes", "Notes", "References", "Examples"):
         assert section(cls.__doc__, title)
 
@@ -89,19 +91,6 @@ def test_method_docstring(name, cls, method):
         return
     documented = names_in(section(function.__doc__, "Parameters"))
     assert documented == list(inspect.signature(function).parameters)[1:]
-
-
-@pytest.mark.parametrize("module", _registry.PUBLIC_CLASSES)
-def test_docstrings_in_installed_files_are_those_at_run_time(module):
-    root = Path(__file__).parents[1]
-    script = runpy.run_path(str(root / "src" / "fill_docstrings.py"))
-    source = (root / "onlinekern" / f"{module}.py").read_text("utf-8")
-    text = script["filled"](source, script["passages_of"](root / "onlinekern"))
-    classes = [node for node in ast.parse(text).body if isinstance(node, ast.ClassDef)]
-    for node in classes:
-        cls = getattr(importlib.import_module(f"onlinekern.{module}"), node.name)
-        assert ast.get_docstring(node) == inspect.cleandoc(cls.__doc__)
-    assert {node.name for node in classes} >= set(_registry.PUBLIC_CLASSES[module])
 
 
 def test_public_functions_are_documented():

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from oracles import drifting as oracle
 
-from onlinekern._streaming import agrawal, concepts, drifting, moving
 from onlinekern.streams import (
     LED,
     SEA,
@@ -20,6 +19,7 @@ from onlinekern.streams import (
     RandomRBF,
     Sine,
 )
+from onlinekern.streams.generators import agrawal, concepts, drifting, moving
 
 
 def name_of(item):

@@ -7,10 +7,9 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from onlinekern._comparison import search
-from onlinekern._comparison.baselines import BASELINES
-from onlinekern._comparison.methods import METHODS, given_parameters, select_methods
-from onlinekern.evaluate import compare, prequential
+from onlinekern.evaluate import compare, prequential, search
+from onlinekern.evaluate.baselines import BASELINES
+from onlinekern.evaluate.methods import METHODS, given_parameters, select_methods
 from onlinekern.plotting import plot_comparisons
 from onlinekern.streams import Source, gaussian_mixture, two_normals
 

@@ -15,7 +15,7 @@ from onlinekern import (
     load,
     make_stream_pipeline,
 )
-from onlinekern._exporting.describe import describe
+from onlinekern.fitted.export.describe import describe
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from onlinekern import (
     StreamClassifier,
     make_stream_pipeline,
 )
-from onlinekern._exporting.learning import describe_learning
+from onlinekern.fitted.export.learning import describe_learning
 
 LEARNT, MORE = 60, 100
 LEARNS = {

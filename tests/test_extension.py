@@ -14,10 +14,10 @@ import pytest
 
 import onlinekern
 from onlinekern import KernelOGDClassifier, KernelPAClassifier, OGDRegressor
-from onlinekern._saving import foreign
 from onlinekern.core.kernels.kernels import Gaussian
 from onlinekern.core.learning.losses import Hinge
 from onlinekern.extending import LOSSES, POSITIVE, RULES, SCHEDULES
+from onlinekern.fitted.save import foreign
 
 TEMPLATE = Path(__file__).parents[1] / "examples" / "extension"
 X = np.random.default_rng(0).standard_normal((60, 2))

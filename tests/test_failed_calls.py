@@ -266,8 +266,8 @@ def test_failure_after_one_sample_was_learnt(monkeypatch, stream, state_of, same
         raise Stop
 
     for model, rest, place in (
-        (detector, [], "onlinekern._outliers.RecentQuantile.append"),
-        (merging, [y[50]], "onlinekern._threads.Context.__exit__"),
+        (detector, [], "onlinekern.estimators.outliers.RecentQuantile.append"),
+        (merging, [y[50]], "onlinekern.estimators.blas_threads.Context.__exit__"),
     ):
         before = state_of(model)
         monkeypatch.setattr(place, stop)

@@ -13,7 +13,7 @@ START = """
 import os, signal, threading, time
 import numpy as np
 from onlinekern import BOLSSVMClassifier
-from onlinekern._threads import ONE_THREAD
+from onlinekern.estimators.blas_threads import ONE_THREAD
 
 class Library:
     count = 4

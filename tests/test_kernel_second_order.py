@@ -9,13 +9,9 @@ import pytest
 from oracles.kernel_second_order import kernel_arow, kernel_scw
 from sklearn.base import clone
 
-from onlinekern import (
-    KernelAROWClassifier,
-    KernelRLSClassifier,
-    KernelSCWClassifier,
-    _second_order,
-)
+from onlinekern import KernelAROWClassifier, KernelRLSClassifier, KernelSCWClassifier
 from onlinekern.core import COVARIANCES
+from onlinekern.estimators import second_order
 
 DTYPES = [np.float32, np.float64]
 LAYOUTS = ["dense", "csr", "wide"]
@@ -302,9 +298,9 @@ def test_what_does_not_fit_is_refused(monkeypatch, stream):
     }
     for covariance, n_bytes in needed.items():
         model = build("arow", "ovr", covariance=covariance)
-        monkeypatch.setattr(_second_order, "available_memory", lambda least=n_bytes: least)
+        monkeypatch.setattr(second_order, "available_memory", lambda least=n_bytes: least)
         model.fit(X, y)
-        monkeypatch.setattr(_second_order, "available_memory", lambda least=n_bytes: least - 1)
+        monkeypatch.setattr(second_order, "available_memory", lambda least=n_bytes: least - 1)
         with pytest.raises(MemoryError, match=f'covariance="{covariance}" keeps'):
             model.fit(X, y)
 

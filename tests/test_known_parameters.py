@@ -8,8 +8,8 @@ import pytest
 from sklearn import config_context
 
 from onlinekern import KernelOGDClassifier, OGDClassifier, PAClassifier, StreamClassifier
-from onlinekern._known_parameters import are_same, parameters_of
 from onlinekern.core import RULES
+from onlinekern.estimators.known_parameters import are_same, parameters_of
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 4))

@@ -22,7 +22,7 @@ STOREYS = [
     {"race", "capi"},
 ]
 # The C interface opens the whole library: it alone imports the Python package.
-ABOVE = {"capi": "_capi"}
+ABOVE = {"capi": ".compat"}
 MODULES = sorted(
     ".".join(path.relative_to(CORE).with_suffix("").parts) for path in CORE.rglob("*.pyx")
 )
@@ -60,7 +60,7 @@ def modules_named(match, module):
         name = dotted.removeprefix(".core.")
         assert name in MODULES, f"{module} imports {name}, which is no module of the core"
         return {name}
-    if (dotted, verb, names) == ("", "import", ABOVE.get(module)):
+    if (dotted, verb) == (ABOVE.get(module), "import"):
         return set()
     raise AssertionError(f"{module} imports onlinekern{dotted}: the core knows nothing above it")
 
@@ -167,6 +167,20 @@ FILES = sorted(
 )
 
 
+def lines_of(path):
+    """Return the number of lines of a file; docstrings, as long as a subject wants, do not count."""
+    text = path.read_text(encoding="utf-8")
+    n_lines = len(text.splitlines())
+    if path.suffix != ".py":
+        return n_lines
+    places = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, places) and ast.get_docstring(node) is not None:
+            said = node.body[0]
+            n_lines -= said.end_lineno - said.lineno + 1
+    return n_lines
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_file_is_one_concept(path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+    assert lines_of(path) <= MOST_LINES

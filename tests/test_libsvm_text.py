@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
 
-from onlinekern._streaming import readers
 from onlinekern.core.samples.text import parse_libsvm
+from onlinekern.streams.formats import libsvm as readers
 
 FORMS = ["{!r}", "{:.3f}", "{:.17g}", "{:e}", "{:E}", "{:.20f}", "{:g}", "{:.25e}", "{:+.4f}"]
 BLANKS = [" ", "\t", "  ", " \v", "\f "]

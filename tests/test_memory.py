@@ -17,9 +17,9 @@ from onlinekern import (
     FrequentDirections,
     OLLAClassifier,
     PAClassifier,
-    _memory,
     all_estimators,
 )
+from onlinekern.estimators import memory as _memory
 
 resource = pytest.importorskip("resource")
 STATUS = Path("/proc/self/statm")

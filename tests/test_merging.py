@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 import onlinekern as ok
 from onlinekern import merge
-from onlinekern._saving import from_bytes, to_bytes
+from onlinekern.fitted.save import from_bytes, to_bytes
 
 N = 360
 CUTS = [120, 200, 290]
@@ -136,7 +136,7 @@ def test_kernel_least_squares_is_that_of_the_whole_stream(name, forgetting):
 
 
 def test_large_sums_that_are_not_positive_by_rounding_are_mended():
-    from onlinekern._merging.least_squares import state_of
+    from onlinekern.fitted.merge.least_squares import state_of
 
     rng = np.random.default_rng(0)
     rows = 1e7 * rng.normal(size=(4, 30))

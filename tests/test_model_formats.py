@@ -9,7 +9,7 @@ from models import make
 from sklearn.exceptions import ConvergenceWarning
 
 import onlinekern
-from onlinekern._saving.model_file import FORMAT
+from onlinekern.fitted.save.model_file import FORMAT
 
 FILES = sorted((Path(__file__).parent / "models").glob("format*/*.okn"))
 

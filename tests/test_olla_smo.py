@@ -14,11 +14,11 @@ from sklearn.svm import SVC, SVR
 
 import onlinekern
 from onlinekern import OLLAClassifier, OLLARegressor
-from onlinekern._exporting.describe import describe
 from onlinekern.core.kernels.kernels import Gaussian
 from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.models.active_rows import ActiveRows
 from onlinekern.core.models.smo import DualMinimiser
+from onlinekern.fitted.export.describe import describe
 from onlinekern.streams import chess_board
 
 LABEL_LOSSES = ["hinge", "squared_hinge", "smooth_hinge", "squared"]

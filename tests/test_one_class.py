@@ -11,8 +11,8 @@ from sklearn.metrics import roc_auc_score
 from sklearn.svm import OneClassSVM
 
 from onlinekern import SPAOneClass
-from onlinekern._outliers import RecentQuantile
 from onlinekern.core.base.random import Generator
+from onlinekern.estimators.outliers import RecentQuantile
 
 LAYOUTS = ["dense", "csr", "wide"]
 SEED = 3

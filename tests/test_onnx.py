@@ -252,7 +252,7 @@ HARD = {
 @pytest.mark.parametrize("case", HARD)
 def test_float32_keeps_four_digits(case, path, monkeypatch):
     """Without the rule that chooses double, each of these is off."""
-    from onlinekern._exporting.onnx import precision
+    from onlinekern.fitted.export.onnx import precision
 
     model, change = HARD[case]
     X = np.random.default_rng(0).standard_normal((600, 6))

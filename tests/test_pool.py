@@ -15,9 +15,9 @@ import pytest
 from scipy import sparse
 
 import onlinekern as ok
-from onlinekern import _base
 from onlinekern.core.base import pool
 from onlinekern.core.base.pool import run_together
+from onlinekern.estimators import contract
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3, 10])
@@ -139,7 +139,7 @@ def fitted(name, X, y, **parameters):
 @pytest.mark.parametrize("layout", ["dense", "csr"])
 @pytest.mark.parametrize("name", ["PAClassifier", "SPARegressor", "StreamClassifier"])
 def test_rows_are_scored_in_place(name, layout, stream, as_layout, monkeypatch):
-    monkeypatch.setattr(_base, "LITTLE_WORK", 0)
+    monkeypatch.setattr(contract, "LITTLE_WORK", 0)
     X, y = stream("regression" if name == "SPARegressor" else "binary", n=400)
     rows = as_layout(X, layout)
     model = fitted(name, rows, y)
@@ -170,8 +170,8 @@ def test_little_work_is_done_by_one_thread(stream, monkeypatch):
     X, y = stream("binary", n=600)
     linear, race = (fitted(name, X, y, n_jobs=2) for name in ("PAClassifier", "StreamClassifier"))
     called = []
-    monkeypatch.setattr(_base, "run_together", lambda *arguments: called.append(arguments))
-    monkeypatch.setattr(_base, "check_results", lambda *_: None)
+    monkeypatch.setattr(contract, "run_together", lambda *arguments: called.append(arguments))
+    monkeypatch.setattr(contract, "check_results", lambda *_: None)
     linear.decision_function(X)
     assert not called
     for model, rows in ((race, X), (linear, np.tile(X, (1000, 1)))):

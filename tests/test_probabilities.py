@@ -18,8 +18,8 @@ from onlinekern import (
     PAClassifier,
     PegasosClassifier,
 )
-from onlinekern._calibration import Calibration, sigmoid
 from onlinekern.core.stream import restore
+from onlinekern.estimators.calibration import Calibration, sigmoid
 
 CLASSIFIERS = sorted(name for name, cls in CLASSES.items() if is_classifier(cls()))
 ONLINE = [name for name in CLASSIFIERS if hasattr(CLASSES[name], "partial_fit")]

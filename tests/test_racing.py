@@ -9,17 +9,16 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 import onlinekern
-from onlinekern._comparison import search
-from onlinekern._comparison.methods import METHODS, Method
-from onlinekern._comparison.racing import LEAST_SAMPLES, cost, race, rungs
-from onlinekern._comparison.search import (
+from onlinekern.evaluate import compare, search
+from onlinekern.evaluate.halving import LEAST_SAMPLES, cost, race, rungs
+from onlinekern.evaluate.methods import METHODS, Method
+from onlinekern.evaluate.search import (
     ORDERS,
     Entrant,
     Problem,
     choose_parameters,
     count_samples,
 )
-from onlinekern.evaluate import compare
 from onlinekern.streams import Source, gaussian_mixture
 
 N_HEAD = 5000

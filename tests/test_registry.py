@@ -114,11 +114,11 @@ def test_every_subclass_is_registered():
     def below(cls):
         return {cls}.union(*map(below, cls.__subclasses__()))
 
-    tasks = onlinekern._tasks
+    tasks = onlinekern.estimators.tasks
     bases = (
         *(tasks.Classifier, tasks.Regressor, tasks.OnlineClassifier, tasks.OnlineRegressor),
-        onlinekern._outliers.OnlineOutlierDetector,
-        onlinekern._pairs.PairwiseClassifier,
+        onlinekern.estimators.outliers.OnlineOutlierDetector,
+        onlinekern.estimators.one_vs_one.PairwiseClassifier,
     )
     found = {cls for base in bases for cls in below(base) if cls not in bases}
     public = {cls for cls in found if cls.__module__.startswith("onlinekern.")}

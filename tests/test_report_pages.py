@@ -20,11 +20,11 @@ from commands import run
 from sklearn.metrics import confusion_matrix
 
 from onlinekern import KernelPAClassifier, OnlineStandardScaler, make_stream_pipeline
-from onlinekern._commands import train as train_module
-from onlinekern._reporting.machine import in_bytes, peak_memory
-from onlinekern._reporting.page import Html, element, html, table
-from onlinekern._reporting.record import MOST_LABELS, MOST_POINTS, OTHERS, Record
-from onlinekern._reporting.run import duration
+from onlinekern.cli import train as train_module
+from onlinekern.reports.machine import in_bytes, peak_memory
+from onlinekern.reports.page import Html, element, html, table
+from onlinekern.reports.record import MOST_LABELS, MOST_POINTS, OTHERS, Record
+from onlinekern.reports.run import duration
 
 EVIL = "<script>alert(1)</script>"
 SMALL = ["--method", "pa1", "--param", "C=0.5", "--param", "max_support=50"]

@@ -9,9 +9,10 @@ from harness import kills
 from sklearn.linear_model import LogisticRegression
 from test_harnesses import run as run_harness
 
-from onlinekern import OLLAClassifier, PAClassifier, SPAClassifier, _checkpoint
-from onlinekern._checkpoint import Checkpoint, Interval, Snapshot
+from onlinekern import OLLAClassifier, PAClassifier, SPAClassifier
+from onlinekern.evaluate import checkpoint as _checkpoint
 from onlinekern.evaluate import compare
+from onlinekern.evaluate.checkpoint import Checkpoint, Interval, Snapshot
 from onlinekern.streams import Source, gaussian_mixture
 
 resource = pytest.importorskip("resource")

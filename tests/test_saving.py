@@ -14,16 +14,12 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier, is_outlier_detector
 
 import onlinekern
-from onlinekern._registry import PUBLIC_CLASSES
-from onlinekern._saving import registered
+from onlinekern._registry import public_classes
 from onlinekern.core.base.part import Component
+from onlinekern.fitted.save import registered
 
 LAYOUTS = ["dense", "csr", "wide"]
-CLASSES = {
-    name: getattr(import_module(f"onlinekern.{module}"), name)
-    for module, names in PUBLIC_CLASSES.items()
-    for name in names
-}
+CLASSES = public_classes()
 TRANSFORMERS = sorted(CLASSES.keys() - ESTIMATORS.keys())
 every_layout = pytest.mark.parametrize("layout", LAYOUTS)
 

@@ -20,8 +20,8 @@ from onlinekern import (
     PAClassifier,
     SPAClassifier,
 )
-from onlinekern._saving import from_bytes, to_bytes
-from onlinekern._saving.consistency import complete
+from onlinekern.fitted.save import from_bytes, to_bytes
+from onlinekern.fitted.save.consistency import complete
 
 
 @pytest.fixture(scope="module")
@@ -317,7 +317,7 @@ FAULTS = """
 import os, resource, signal, sys
 import numpy as np
 import onlinekern
-import onlinekern._saving.model_file
+import onlinekern.fitted.save.model_file
 model = onlinekern.PAClassifier(random_state=np.zeros(10_000))
 
 def save():

@@ -8,11 +8,11 @@ from oracles import scores as oracle
 from sklearn.base import BaseEstimator, clone
 
 from onlinekern import PAClassifier
-from onlinekern._comparison import prequential as module
-from onlinekern._comparison.baselines import Majority, NoChange
-from onlinekern._comparison.prequential import Run
-from onlinekern._comparison.scores import Scores, gain
 from onlinekern.evaluate import prequential
+from onlinekern.evaluate import test_then_train as module
+from onlinekern.evaluate.baselines import Majority, NoChange
+from onlinekern.evaluate.scores import Scores, gain
+from onlinekern.evaluate.test_then_train import Run
 from onlinekern.streams import SEA, ConceptDrift
 
 LABELS = ["a", "b", "c"]

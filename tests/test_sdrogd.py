@@ -13,9 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from onlinekern import FrequentDirections, SDROGDClassifier
-from onlinekern._threads import ONE_THREAD
 from onlinekern.core import DISCRIMINANTS, STEP_SIZES
 from onlinekern.core.linalg.symmetric_eigen import LeadingEigenvectors
+from onlinekern.estimators.blas_threads import ONE_THREAD
 
 DTYPES = [np.float32, np.float64]
 LAYOUTS = ["dense", "csr"]

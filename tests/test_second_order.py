@@ -14,7 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 
 import onlinekern
-from onlinekern import AROWClassifier, AROWRegressor, CWClassifier, SCWClassifier, _second_order
+from onlinekern import AROWClassifier, AROWRegressor, CWClassifier, SCWClassifier
+from onlinekern.estimators import second_order
 
 # Name of a case -> its estimator and settings.
 SETTINGS = {
@@ -386,30 +387,30 @@ def test_what_fits_depends_on_the_memory(monkeypatch, stream, same_state):
     other = copy.deepcopy(model)
     # 3 matrices of 7 rows of whole panels, twice.
     needed = 2 * 3 * 7 * 64 * 8
-    monkeypatch.setattr(_second_order, "available_memory", lambda: needed - 1)
+    monkeypatch.setattr(second_order, "available_memory", lambda: needed - 1)
     with pytest.raises(MemoryError, match="3 matrices of 7 x 7"):
         model.fit(X, y)
     shared = AROWClassifier(covariance="shared").fit(X, y)
-    monkeypatch.setattr(_second_order, "available_memory", lambda: needed // 3 - 1)
+    monkeypatch.setattr(second_order, "available_memory", lambda: needed // 3 - 1)
     with pytest.raises(MemoryError, match='"shared" keeps a matrix of 7 x 7'):
         shared.fit(X, y)
     same_state(model, other)
-    monkeypatch.setattr(_second_order, "available_memory", lambda: needed)
+    monkeypatch.setattr(second_order, "available_memory", lambda: needed)
     same_state(model.fit(X, y), other)
 
 
 def test_available_memory(monkeypatch):
-    from onlinekern import _memory
+    from onlinekern.estimators import memory
 
-    assert _memory.available_memory() > 2**20
+    assert memory.available_memory() > 2**20
 
     def missing(*_, **__):
         raise FileNotFoundError
 
-    monkeypatch.setattr(_memory.Path, "read_text", missing)
-    assert _memory.available_memory() > 2**20
-    monkeypatch.delattr(_memory.os, "sysconf", raising=False)
-    assert _memory.available_memory() == float("inf")
+    monkeypatch.setattr(memory.Path, "read_text", missing)
+    assert memory.available_memory() > 2**20
+    monkeypatch.delattr(memory.os, "sysconf", raising=False)
+    assert memory.available_memory() == float("inf")
 
 
 def test_parameters_of_the_step_change_in_mid_stream(stream):

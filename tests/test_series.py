@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from onlinekern._streaming.chaotic import integrate_mackey_glass
 from onlinekern.streams import lorenz, mackey_glass
+from onlinekern.streams.generators.chaotic import integrate_mackey_glass
 
 BOTH = [mackey_glass, lorenz]
 

@@ -29,8 +29,8 @@ from onlinekern import (
     TableEncoder,
     make_stream_pipeline,
 )
-from onlinekern._serving.refusal import Refusal
-from onlinekern._serving.rows import BodyReader
+from onlinekern.serve.refusal import Refusal
+from onlinekern.serve.rows import BodyReader
 
 NAMES = ["size", "age", "colour"]
 

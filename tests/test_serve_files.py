@@ -22,10 +22,10 @@ from serving import Client, after, parts, process, running, same_state, samples,
 
 import onlinekern
 from onlinekern import SPAClassifier, cli
-from onlinekern._checkpoint import Interval
-from onlinekern._serving import journal, store
-from onlinekern._serving import server as server_module
-from onlinekern._serving.service import Service, Settings
+from onlinekern.evaluate.checkpoint import Interval
+from onlinekern.serve import journal, store
+from onlinekern.serve import server as server_module
+from onlinekern.serve.service import Service, Settings
 
 
 @pytest.fixture
@@ -241,11 +241,11 @@ def test_a_journal_that_fails_refuses_samples(path, monkeypatch, function):
         X, y = samples(4)
         assert client.learn(X[:1], y[:1])[0] == 200
         monkeypatch.setattr(owner, function, failing)
-        before = onlinekern._saving.to_bytes(service.served.model)
+        before = onlinekern.fitted.save.to_bytes(service.served.model)
         status, answer, headers = client.ask("POST", "/learn", {"row": X[0].tolist(), "y": "yes"})
         assert (status, "nothing was learnt" in answer["error"]) == (503, True)
         assert headers["Retry-After"]
-        assert onlinekern._saving.to_bytes(service.served.model) == before
+        assert onlinekern.fitted.save.to_bytes(service.served.model) == before
         assert client.post("/predict", {"row": X[0].tolist()})[0] == 200
         assert "journal" in client.get("/health")[1]["problems"][-1]
         assert "onlinekern_journal_failed 1\n" in client.get("/metrics")[1]

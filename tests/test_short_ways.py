@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-import onlinekern._tasks
-import onlinekern._validation
+import onlinekern.estimators.tasks
+import onlinekern.estimators.validation
 from onlinekern import OnlineStandardScaler, PAClassifier, PARegressor, SPAClassifier
 from onlinekern.core.learning.labels import class_numbers
 from onlinekern.core.samples.plain import all_finite, plain_rows
@@ -181,8 +181,8 @@ CLASSES += [["-1", "1"], [-(2**62), 2**62], [np.nan, 1.0], [1], None]
 
 def long_ways(monkeypatch):
     """Leave the long ways only."""
-    monkeypatch.setattr(onlinekern._validation, "plain_rows", lambda *_: None)
-    monkeypatch.setattr(onlinekern._tasks, "class_numbers", lambda *_: None)
+    monkeypatch.setattr(onlinekern.estimators.validation, "plain_rows", lambda *_: None)
+    monkeypatch.setattr(onlinekern.estimators.tasks, "class_numbers", lambda *_: None)
 
 
 def outcome(model, call):

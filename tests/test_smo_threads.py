@@ -6,12 +6,13 @@ import threading
 import numpy as np
 import pytest
 
-from onlinekern import OLLAClassifier, _duals
+from onlinekern import OLLAClassifier
 from onlinekern.core.base.pool import run_together
 from onlinekern.core.kernels.kernels import Gaussian
 from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.models.active_rows import ActiveRows
 from onlinekern.core.models.smo import DualMinimiser
+from onlinekern.estimators import duals
 
 LEARNT = ("support_", "dual_coef_", "intercept_", "dual_objective_")
 
@@ -56,7 +57,7 @@ def test_threads_share_the_memory_for_kernel_rows(n_jobs, share, stream, monkeyp
         given.append(cache_bytes)
         return ActiveRows(form, rows, cache_bytes)
 
-    monkeypatch.setattr(_duals, "ActiveRows", noted)
+    monkeypatch.setattr(duals, "ActiveRows", noted)
     build(multi_class="ovo", n_jobs=n_jobs, cache_size=30.0).fit(X, y)
     assert given == [30e6 / share] * 3
 
@@ -73,7 +74,7 @@ def test_a_failure_in_a_thread_leaves_the_model(stream, monkeypatch, equal):
                 raise MemoryError("no memory for kernel rows")
         return ActiveRows(form, rows, cache_bytes)
 
-    monkeypatch.setattr(_duals, "ActiveRows", fail)
+    monkeypatch.setattr(duals, "ActiveRows", fail)
     with pytest.raises(MemoryError, match="for kernel rows"):
         model.fit(X[::-1], y)
     equal(model.decision_function(X), before)

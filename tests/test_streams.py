@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from onlinekern._streaming import readers as _readers
-from onlinekern._streaming import spool as _spool
 from onlinekern.streams import (
     Source,
     StreamError,
+    buffer,
     chess_board,
     gaussian_mixture,
     gaussian_mixture_blocks,
@@ -24,6 +23,7 @@ from onlinekern.streams import (
     two_normals,
     two_spirals,
 )
+from onlinekern.streams.formats import libsvm
 
 PACKERS = {"": open, ".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 FAULTS = [
@@ -75,7 +75,7 @@ def data():
 
 @pytest.mark.parametrize("packed", PACKERS)
 def test_libsvm_round_trip(tmp_path, data, packed, monkeypatch):
-    monkeypatch.setattr(_readers, "CHUNK_BYTES", 300)  # lines cut across many chunks
+    monkeypatch.setattr(libsvm, "CHUNK_BYTES", 300)  # lines cut across many chunks
     X, y = data
     path = tmp_path / f"data.libsvm{packed}"
     with PACKERS[packed](path, "wb") as file:
@@ -103,7 +103,7 @@ def test_libsvm_comments_blank_lines_and_query_ids(tmp_path):
 
 
 def test_index_zero_is_found_over_the_whole_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(_readers, "CHUNK_BYTES", 8)
+    monkeypatch.setattr(libsvm, "CHUNK_BYTES", 8)
     path = write(tmp_path / "a", "1 1:2\n-1 2:3\n" * 5 + "1 0:7\n")
     rows, _ = collect(open_source(path))
     assert rows.shape == (11, 3)
@@ -123,7 +123,7 @@ def test_libsvm_faults_are_named(tmp_path, text, message):
 
 
 def test_fault_far_into_the_file_has_its_line_number(tmp_path, monkeypatch):
-    monkeypatch.setattr(_readers, "CHUNK_BYTES", 64)
+    monkeypatch.setattr(libsvm, "CHUNK_BYTES", 64)
     path = write(tmp_path / "a", "1 1:2\n-1 2:3\n" * 500 + "1 1:2:3\n")
     with pytest.raises(StreamError, match="line 1001: "):
         open_source(path)
@@ -177,7 +177,7 @@ def write_table(path, columns):
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.csv.xz", "a.parquet"])
 def test_tables_round_trip(tmp_path, data, name, monkeypatch):
-    monkeypatch.setattr("onlinekern._streaming.tables.CHUNK_BYTES", 700)
+    monkeypatch.setattr("onlinekern.streams.formats.tables.CHUNK_BYTES", 700)
     X, y = data
     columns = {"first": X[:, 0], "label": y} | {f"x{j}": X[:, j] for j in range(1, 6)}
     source = open_source(write_table(tmp_path / name, columns), "label", dtype="float64")
@@ -203,7 +203,7 @@ def test_text_labels_and_columns_matched_by_name(tmp_path, name):
 
 
 def test_integers_first_fractions_later(tmp_path, monkeypatch):
-    monkeypatch.setattr("onlinekern._streaming.tables.CHUNK_BYTES", 64)
+    monkeypatch.setattr("onlinekern.streams.formats.tables.CHUNK_BYTES", 64)
     path = write(tmp_path / "a.csv", "x,y\n" + "1,0\n" * 200 + "1.5,1\n")
     assert collect(open_source(path, "y"))[0][-1].tolist() == [1.5]
 
@@ -284,7 +284,7 @@ def test_shuffle_is_a_permutation_told_by_the_seed(kind, budget):
 @pytest.mark.parametrize("budget", [1 << 20, 32])
 def test_shuffle_is_uniform(budget):
     # Chi-square over all 24 orders of four rows; 32 bytes force the external shuffle.
-    spool = _spool.Spool(budget)
+    spool = buffer.Spool(budget)
     for i in range(4):
         spool.append(np.full((1, 1), float(i)), np.full(1, float(i)))
     generator = np.random.default_rng(7)
@@ -300,26 +300,26 @@ def test_shuffle_is_uniform(budget):
 
 def test_blocks_and_held_rows_stay_within_the_budget(monkeypatch):
     budget = 40_000
-    monkeypatch.setattr(_spool, "BLOCK_BYTES", 4000)
-    spool = _spool.Spool(budget)
+    monkeypatch.setattr(buffer, "BLOCK_BYTES", 4000)
+    spool = buffer.Spool(budget)
     for _ in range(100):
         spool.append(np.zeros((50, 4)), np.zeros(50))
     assert spool.n_bytes > 4 * budget
     assert not spool._held
     loads = []
-    load = _spool.Spool._load
+    load = buffer.Spool._load
     monkeypatch.setattr(
-        _spool.Spool, "_load", lambda self: loads.append(self.n_bytes) or load(self)
+        buffer.Spool, "_load", lambda self: loads.append(self.n_bytes) or load(self)
     )
     for blocks in (spool.blocks(), spool.shuffled(np.random.default_rng(0))):
-        sizes = [_spool.n_bytes(X) for X, _ in blocks]
+        sizes = [buffer.n_bytes(X) for X, _ in blocks]
         assert max(sizes) <= 4000
         assert sum(sizes) == 100 * 50 * 4 * 8
     assert max(loads) <= budget / 2
 
 
 def test_two_replays_at_once():
-    spool = _spool.Spool(0)
+    spool = buffer.Spool(0)
     for i in range(5):
         spool.append(np.full((1, 1), float(i)), np.zeros(1))
     pairs = zip(spool.blocks(), spool.blocks(), strict=True)

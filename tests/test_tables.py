@@ -16,7 +16,7 @@ import pyarrow as pa
 
 import onlinekern
 from onlinekern import OnlineStandardScaler, PAClassifier, TableEncoder, make_stream_pipeline
-from onlinekern._saving import from_bytes, to_bytes
+from onlinekern.fitted.save import from_bytes, to_bytes
 
 TOWNS = ["Ulm", "Bonn", "Köln", "Mainz"]
 WORDS = ["good", "bad", "ugly", "fine", "great", "poor"]

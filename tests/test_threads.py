@@ -371,7 +371,7 @@ def test_blas_has_one_thread_in_any_thread_that_learns():
     code = """
 import threading
 import onlinekern.core.linalg.open_block
-from onlinekern._threads import ONE_THREAD
+from onlinekern.estimators.blas_threads import ONE_THREAD
 
 found = {}
 

@@ -18,8 +18,8 @@ pytest.importorskip("pyarrow")
 from commands import run
 
 import onlinekern
-from onlinekern._commands import train as train_module
-from onlinekern._comparison.methods import METHODS
+from onlinekern.cli import train as train_module
+from onlinekern.evaluate.methods import METHODS
 
 NAMES = ["x", "y", "z"]
 SMALL = ["--method", "pa1", "--param", "C=0.5", "--param", "max_support=50"]

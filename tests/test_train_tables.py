@@ -16,10 +16,10 @@ from pyarrow import feather, ipc, parquet
 
 import onlinekern
 from onlinekern import StreamClassifier, TableEncoder, make_stream_pipeline
-from onlinekern._commands.rows import full_pieces
-from onlinekern._saving import to_bytes
-from onlinekern._streaming import readers
+from onlinekern.cli.rows import full_pieces
+from onlinekern.fitted.save import to_bytes
 from onlinekern.streams import Reading, StreamError, open_source, read_tables
+from onlinekern.streams.formats import libsvm as readers
 
 N = 1500
 FORMATS = ["rows.csv", "rows.tsv", "rows.jsonl", "rows.parquet", "rows.arrow", "rows.arrows"]
@@ -275,7 +275,7 @@ def test_a_stopped_run_goes_on_with_its_columns(folder, capsys):
     run(capsys, "train", "rows.csv", *options, "-o", "whole.okn")
     code = (
         "import signal, sys\n"
-        "from onlinekern._commands import train\n"
+        "from onlinekern.cli import train\n"
         "learn = train.Training.learn\n"
         "def stopped(self, X, y):\n"
         "    learn(self, X, y)\n"

@@ -12,11 +12,11 @@ from oracles.kernels import kernel_matrix
 from scipy import sparse
 
 import onlinekern as ok
-from onlinekern import _memory
-from onlinekern._exporting.spaces import map_of
 from onlinekern.core import FEATURE_MAPS
 from onlinekern.core.base.vector import available_levels
 from onlinekern.core.features.structured import signs_shape
+from onlinekern.estimators import memory
+from onlinekern.fitted.export.spaces import map_of
 
 DTYPES = [np.float32, np.float64]
 KINDS = ["hashed", "structured"]
@@ -210,7 +210,7 @@ def test_exported_features(kind, stream, tmp_path):
 def test_writing_out_what_is_too_large(monkeypatch, tmp_path):
     X, y = wide_rows(n=100)
     model = settings("FOGDClassifier").partial_fit(X, y, classes=[0, 1])
-    monkeypatch.setattr(_memory, "available_memory", lambda: 10**9)
+    monkeypatch.setattr(memory, "available_memory", lambda: 10**9)
     with pytest.raises(MemoryError, match=r"n_components=100 needs at least 4 .* 5000000 feat"):
         _ = model.frequencies_
     with pytest.raises(TypeError, match=r"HashedFourier cannot be exported: .* 100 frequencies"):

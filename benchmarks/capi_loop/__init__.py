@@ -16,7 +16,7 @@ try:
 except ImportError:  # An old commit without the C interface.
     capi = None
 try:
-    from onlinekern._saving import to_bytes
+    from onlinekern.fitted.save import to_bytes
 except ImportError:  # An old commit, where ok_load reads pickles.
     from pickle import dumps as to_bytes
 

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 
-from onlinekern._typing import Array, Floats
-from onlinekern._validation import check_weights, one_row
 from onlinekern.compat._on_dictionaries import OnDictionaries
+from onlinekern.estimators.types import Array, Floats
+from onlinekern.estimators.validation import check_weights, one_row
 
 # Samples that are kept as long as they are all of one class, as in StreamClassifier.
 MOST_WAITING = 1000

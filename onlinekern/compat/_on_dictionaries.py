@@ -9,10 +9,10 @@ import numpy as np
 from river.utils.dataframe import into_frame, into_series, to_numpy
 from sklearn.base import clone
 
-from onlinekern._typing import Floats
 from onlinekern.compat._records import Records
 from onlinekern.compat._vocabulary import Vocabulary
-from onlinekern.tables import encoder_of
+from onlinekern.estimators.types import Floats
+from onlinekern.preprocessing.tables.encoder import encoder_of
 
 Features: TypeAlias = dict[Hashable, Any]
 METHODS = ("partial_fit", "learn_one", "score_one")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Mapping
 from typing import Any
 
-from onlinekern._warnings import warn
+from onlinekern.estimators.warnings import warn
 
 
 class Records:

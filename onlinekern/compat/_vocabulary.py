@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from onlinekern._typing import Array, Floats
-from onlinekern._warnings import warn
 from onlinekern.core.samples.dictionaries import dense_row, sparse_row
+from onlinekern.estimators.types import Array, Floats
+from onlinekern.estimators.warnings import warn
 
 
 class Vocabulary:

@@ -25,11 +25,11 @@ except ImportError as error:
         "onlinekern.compat.onnx needs skl2onnx: pip install skl2onnx 'onlinekern[onnx]'"
     ) from error
 
-from onlinekern._exporting.describe import describe
-from onlinekern._exporting.onnx import OPSET, add_outputs
-from onlinekern._exporting.onnx.graph import Graph, Tensor
-from onlinekern._exporting.onnx.scoring import label_table
-from onlinekern._exporting.scoring import Scoring
+from onlinekern.fitted.export.describe import describe
+from onlinekern.fitted.export.onnx import OPSET, add_outputs
+from onlinekern.fitted.export.onnx.graph import Graph, Tensor
+from onlinekern.fitted.export.onnx.scoring import label_table
+from onlinekern.fitted.export.scoring import Scoring
 
 __all__ = ["register"]
 
@@ -69,7 +69,7 @@ def register() -> None:
     >>> [output.name for output in graph.output]
     ['label', 'probabilities']
     """
-    from onlinekern import all_estimators
+    from onlinekern._registry import all_estimators
 
     for name, learner in all_estimators():
         options = OPTIONS if issubclass(learner, ClassifierMixin) else None

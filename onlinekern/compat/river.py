@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_outlier_detector, is_regressor
 
-from onlinekern._validation import one_row
+from onlinekern.estimators.validation import one_row
 
 try:
     from river import base
@@ -181,7 +181,7 @@ class RiverClassifier(ClassesAsTheyCome, base.MiniBatchClassifier):
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
-        from onlinekern import PAClassifier
+        from onlinekern.learners.linear_passive_aggressive import PAClassifier
 
         yield {"estimator": PAClassifier(random_state=0)}
 
@@ -287,7 +287,7 @@ class RiverRegressor(OnDictionaries, base.MiniBatchRegressor):
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
-        from onlinekern import PARegressor
+        from onlinekern.learners.linear_passive_aggressive import PARegressor
 
         yield {"estimator": PARegressor(random_state=0)}
 
@@ -360,7 +360,7 @@ class RiverDetector(OnDictionaries, base.AnomalyDetector):
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
-        from onlinekern import KernelMeanDetector
+        from onlinekern.learners.kernel_mean import KernelMeanDetector
 
         yield {"estimator": KernelMeanDetector(random_state=0)}
 

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_consistent_length
 
-from onlinekern._streaming.source import check_count
-from onlinekern._validation import rows_of
+from onlinekern.estimators.validation import rows_of
+from onlinekern.streams.source import check_count
 
 # Rows that a learner is given at a time. What it learns does not depend on it.
 ROWS = 1000

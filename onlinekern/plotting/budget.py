@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 
-from onlinekern._comparison.prequential import PrequentialResult, prequential
-from onlinekern._typing import ArrayLike
+from onlinekern.estimators.types import ArrayLike
+from onlinekern.evaluate.test_then_train import PrequentialResult, prequential
 from onlinekern.plotting.blocks import blocks_of, name_of, with_classes
 from onlinekern.plotting.style import COLOURS, axes_for, name_error
 

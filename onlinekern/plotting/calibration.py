@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.calibration import CalibrationDisplay
 
-from onlinekern._streaming.source import check_count
 from onlinekern.plotting.blocks import blocks_of, name_of, pieces, with_classes
 from onlinekern.plotting.style import axes_for
+from onlinekern.streams.source import check_count
 
 
 class PrequentialCalibrationDisplay(CalibrationDisplay):

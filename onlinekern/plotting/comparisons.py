@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onlinekern._comparison.baselines import BASELINES
+from onlinekern.evaluate.baselines import BASELINES
 from onlinekern.plotting.labels import End, EndLabels, room_for
 from onlinekern.plotting.style import (
     GREY,
@@ -24,9 +24,8 @@ from onlinekern.plotting.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from onlinekern._comparison.results import MethodResult
-    from onlinekern._typing import Array
-    from onlinekern.evaluate import Comparison
+    from onlinekern.estimators.types import Array
+    from onlinekern.evaluate.results import Comparison, MethodResult
 
 # The first marks say more about luck than about the methods.
 FIRST_SHOWN = 100

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.transforms import Transform
 
-    from onlinekern._typing import ArrayLike, Floats
+    from onlinekern.estimators.types import ArrayLike, Floats
 
 POINTS = 8.5
 # Height of a line of text over the size of its letters.

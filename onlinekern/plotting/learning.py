@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from onlinekern._comparison.prequential import WINDOW, PrequentialResult, prequential
+from onlinekern.evaluate.test_then_train import WINDOW, PrequentialResult, prequential
 from onlinekern.plotting.blocks import blocks_of, name_of, with_classes
 from onlinekern.plotting.style import COLOURS, GREY, axes_for, dress, name_error
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from onlinekern.plotting.style import COLOURS, GREY, axes_for, check_suffix, own_figure
 
 if TYPE_CHECKING:
-    from onlinekern._racing.report import RaceReport
+    from onlinekern.learners.race.report import RaceReport
 
 SIZE = (9.5, 4.8)
 # Areas of black would outweigh all others.

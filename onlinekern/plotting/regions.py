@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.inspection import DecisionBoundaryDisplay
 
-from onlinekern._typing import Array
+from onlinekern.estimators.types import Array
 from onlinekern.plotting.style import COLOURS, need_matplotlib
 
 # Room around the samples, as a share of the wider side.

@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from onlinekern._streaming.source import check_count
-from onlinekern._typing import Array, Floats
+from onlinekern.estimators.types import Array, Floats
 from onlinekern.plotting.regions import support_of
 from onlinekern.plotting.style import axes_for
+from onlinekern.streams.source import check_count
 
 
 class SupportVectorsDisplay:

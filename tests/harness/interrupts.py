@@ -20,7 +20,7 @@ from states import difference, state_of
 
 from harness import subjects
 from harness.reports import Report, conclude, in_processes
-from onlinekern._threads import ONE_THREAD
+from onlinekern.estimators.blas_threads import ONE_THREAD
 
 MOST_ROWS = 200_000
 ROWS = 300

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from sklearn.datasets import dump_svmlight_file
 
-from onlinekern._checkpoint import Snapshot
 from onlinekern.cli import main as command_line
+from onlinekern.evaluate.checkpoint import Snapshot
 from onlinekern.streams import two_spirals
 
 # One of each kind of model: sums of kernels, budgets of all kinds, explicit features, weights with

@@ -41,8 +41,8 @@ from harness.subjects import (
     targets,
 )
 from onlinekern import FourierFeatures, FrequentDirections, NystroemFeatures, OnlineStandardScaler
-from onlinekern._saving import from_bytes, to_bytes
-from onlinekern._saving.registered import RESTORERS, parts
+from onlinekern.fitted.save import from_bytes, to_bytes
+from onlinekern.fitted.save.registered import RESTORERS, parts
 
 MOST_SECONDS = 20
 # Tries of one child.

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 import onlinekern
-from onlinekern._saving.model_file import FORMAT
+from onlinekern.fitted.save.model_file import FORMAT
 
 FOLDER = Path(__file__).parent / f"format{FORMAT}"
 TEXT = np.array(["hot", "cold"])

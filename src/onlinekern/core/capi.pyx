@@ -2,7 +2,7 @@
 
 An `ok_model` is a reference to a Python estimator, so this module alone imports the Python package.
 A function here takes the GIL, wraps the caller's memory in arrays (`samples.c_rows`), calls its
-counterpart in `onlinekern/_capi.py`, and turns an exception into an error code. The caller need not
+counterpart in `onlinekern/compat/c_interface.py`, and turns an exception into an error code. The caller need not
 hold the GIL, and no exception leaves a function. A single row goes to the model itself, without
 arrays, where `one_row` can take it there.
 """
@@ -17,7 +17,7 @@ from libc.string cimport memcpy
 from onlinekern.core.one_row cimport Way, learn_row, predict_row, score_row, takes_rows
 from onlinekern.core.samples.c_rows cimport check_aligned, matrix_of, sample_of, view_of
 
-from onlinekern import _capi
+from onlinekern.compat import c_interface as _capi
 
 cnp.import_array()
 

@@ -6,7 +6,7 @@ The problem is, for n points with the kernel matrix K,
 
 R a diagonal, and sum_i b_i = 0 where the machine has an offset. The coefficients b of the model are
 the variables, with their signs: no label is in the loops. Which loss makes which numbers is in
-`onlinekern._duals`.
+`onlinekern.estimators.duals`.
 
 With the gradient a = t - (K + R) b, the objective falls at the rate a_i + up_i if b_i rises, and at
 -(a_i + down_i) if it falls; up and down are the slopes of e |b|, and infinite at bounds. Pairs are

@@ -1,6 +1,6 @@
 """What the merging of models needs of the core: kernel values, averages, and steps without a rule.
 
-`onlinekern._merging` says what becomes of the states of several models.
+`onlinekern.fitted.merge` says what becomes of the states of several models.
 """
 import numpy as np
 

@@ -1,1 +1,0 @@
-"""What StreamClassifier and StreamRegressor are made of: their experts, and the report on them."""

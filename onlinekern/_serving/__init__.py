@@ -1,1 +1,0 @@
-"""``onlinekern serve``: a model over HTTP."""

@@ -1,0 +1,125 @@
+"""The entry point of the command ``onlinekern``.
+
+It answers bad input with one line on standard error and exit code 2, never with a traceback, and
+needs nothing but the standard library until the optional packages are known to be there.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import Any, NoReturn
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+# Package -> the extra that brings it.
+OPTIONAL = {
+    **dict.fromkeys(("typer", "rich", "matplotlib", "pyarrow"), "cli"),
+    **dict.fromkeys(("starlette", "uvicorn"), "serve"),
+}
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and end the process with its exit code.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        Instead of ``sys.argv[1:]``.
+    """
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: list[str] | None) -> int:
+    _open_outputs()
+    try:
+        if (sys.argv[1:] if arguments is None else arguments) == ["--version"]:
+            from onlinekern._config import version
+
+            print(f"onlinekern {version()}")
+            return 0
+        from onlinekern.cli.app import app
+        from onlinekern.estimators.scales import SCALES_DIFFER
+
+        with warnings.catch_warnings():
+            # A hint says so once, of the whole file, and names the option.
+            warnings.filterwarnings("ignore", SCALES_DIFFER)
+            # Of typer's own option, by the click that older versions of it bring.
+            warnings.filterwarnings("ignore", "'autocompletion' is renamed", DeprecationWarning)
+            warnings.showwarning = _warning_printer()
+            code = app(arguments, standalone_mode=False, prog_name="onlinekern") or 0
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # What is still buffered would break again, loudly, when the interpreter flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in OPTIONAL:
+            raise
+        return _fail(f"this needs {package}: pip install 'onlinekern[{OPTIONAL[package]}]'")
+    except ImportError as error:
+        return _fail(str(error))
+    except OSError as error:
+        if error.strerror is None:
+            return _fail(str(error))
+        if error.filename is None:
+            return _fail(error.strerror)
+        return _fail(f"{error.filename or repr('')}: {error.strerror}")
+    except (ValueError, ArithmeticError) as error:
+        return _fail(str(error))
+    except MemoryError as error:
+        return _fail(str(error) or "out of memory")
+    except Exception as error:
+        # Exceptions of click, or of typer's copy of click: recognised by name and method.
+        if type(error).__name__ == "Abort":
+            return INTERRUPTED
+        if not hasattr(error, "format_message"):
+            raise
+        return _fail(error.format_message())
+
+
+def _open_outputs() -> None:
+    """Replace outputs that were closed before the start, which Python makes None."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+
+
+def _fail(message: str) -> int:
+    # Bytes of a file that is no text could steer the terminal.
+    shown = "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+        for letter in " ".join(message.split())
+    )
+    print(f"onlinekern: error: {shown}", file=sys.stderr)
+    return BAD_INPUT
+
+
+def _warning_printer() -> Any:
+    """Return a ``warnings.showwarning`` that prints one line, and the same line only once."""
+    printed = set()
+
+    def show(
+        message: str,
+        category: Any,
+        filename: Any,
+        line: Any,
+        file: Any = None,
+        text: str | None = None,
+    ) -> None:
+        line = " ".join(str(message).split())
+        if line not in printed:
+            print(f"onlinekern: warning: {line}", file=sys.stderr)
+        printed.add(line)
+
+    return show
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,10 @@
+"""Learning past one machine: streams spread over a Dask cluster, learnt in parts and merged.
+
+`fit` learns dask arrays and data frames, delayed readers, and Parquet files. `predict` applies a
+model to them. `compare` runs the methods of `onlinekern.evaluate.compare` on a cluster. They need
+dask: ``pip install 'onlinekern[dask]'``.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,8 @@
+"""The public names of `onlinekern.distributed`."""
+
+from .cluster import ClusterLost as ClusterLost
+from .fitting import compare as compare
+from .fitting import fit as fit
+from .fitting import predict as predict
+from .record import DistributedFit as DistributedFit
+from .record import Round as Round

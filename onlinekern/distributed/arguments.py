@@ -1,0 +1,67 @@
+"""What can be seen to be wrong with the arguments before anything is sent."""
+
+from __future__ import annotations
+
+import os
+from numbers import Integral
+from typing import Any
+
+from sklearn.base import is_classifier, is_regressor
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from onlinekern.estimators.savable import Savable
+from onlinekern.preprocessing.tables.encoder import encoder_of
+from onlinekern.streams.paths import check_writable
+
+
+def check_count(name: str, value: Any, optional: bool = False) -> None:
+    """Raise ValueError unless a value is an integer of at least 1, or None if that may be."""
+    if optional and value is None:
+        return
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
+
+
+def check_learner(estimator: Any) -> None:
+    """Raise TypeError unless an estimator is one that learns streams, and may be merged."""
+    learner = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    if not isinstance(learner, Savable) or not hasattr(learner, "partial_fit"):
+        raise TypeError(
+            "estimator must be a learner of streams of onlinekern, or a pipeline that ends with "
+            f"one, got {estimator!r}"
+        )
+
+
+def check_targets(estimator: Any, X: Any, y: Any, classes: Any) -> None:
+    """Raise ValueError if there is no y where one is needed, or classes where there are none."""
+    if classes is not None and not is_classifier(estimator):
+        raise ValueError(f"classes must be None: {type(estimator).__name__} is no classifier")
+    learns_targets = is_classifier(estimator) or is_regressor(estimator)
+    if y is None and learns_targets and not isinstance(X, list | tuple):
+        raise ValueError(f"y must be given: {type(estimator).__name__} learns targets")
+
+
+def check_checkpoint(estimator: Any, path: Any) -> None:
+    """Raise unless a checkpoint can be written."""
+    if path is None:
+        return
+    if not isinstance(estimator, Savable):
+        raise TypeError(f"checkpoint must be None: {type(estimator).__name__} has no method save")
+    if os.path.isdir(path):
+        raise IsADirectoryError(21, "Is a directory", os.fspath(path))
+    check_writable(path)
+
+
+def takes_tables(estimator: Any) -> bool:
+    """Whether an estimator begins with an encoder of tables."""
+    return encoder_of(estimator) is not None
+
+
+def has_begun(estimator: Any) -> bool:
+    """Whether an estimator has learnt anything."""
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return False
+    return True

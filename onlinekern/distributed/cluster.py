@@ -1,0 +1,173 @@
+"""The cluster: its client, tasks that are sent to it, and what is said when it is gone."""
+
+from __future__ import annotations
+
+import sys
+import uuid
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from onlinekern.distributed.dask import needed, packed, unpacked
+
+# Seconds to wait for the first worker.
+FIRST_WORKER = 60
+
+
+class ClusterLost(RuntimeError):
+    """The scheduler is gone, or a part of the data ends every worker that reads it.
+
+    Attributes
+    ----------
+    model : estimator or None
+        The merged model of the last round that ended; None if none did.
+    rounds : list of Round
+        Those that ended.
+    """
+
+    def __init__(self, message: str, model: Any = None, rounds: Any = ()) -> None:
+        super().__init__(message)
+        self.model, self.rounds = model, list(rounds)
+
+    def __reduce__(self) -> Any:
+        return type(self), (str(self), self.model, self.rounds)
+
+
+@contextmanager
+def cluster_of(client: Any) -> Iterator[Any]:
+    """The client, the current one, or that of a cluster of processes on this machine."""
+    distributed = needed("distributed")
+    if client is None:
+        with suppress(ValueError):
+            client = distributed.default_client()
+    if client is None:
+        options = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+        with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as own:
+            yield own
+        return
+    if not isinstance(client, distributed.Client):
+        raise TypeError(f"client must be a distributed.Client, got {type(client).__name__}")
+    if client.asynchronous:
+        raise ValueError("client must not be asynchronous: call from a thread of its own")
+    yield client
+
+
+def n_threads(client: Any) -> int:
+    """Threads of the workers that are there, of which there must be one."""
+    try:
+        client.wait_for_workers(1, timeout=FIRST_WORKER)
+    except TimeoutError:
+        raise TimeoutError(f"no worker came to the cluster in {FIRST_WORKER} s") from None
+    return sum(client.nthreads().values())
+
+
+@contextmanager
+def shown(progress: Any) -> Iterator[Any]:
+    """Yield a function (done, total, text): the one given, or a bar on a terminal."""
+    if progress is not None:
+        yield progress if callable(progress) else lambda done, total, text: None
+        return
+    if not sys.stderr.isatty():
+        yield lambda done, total, text: None
+        return
+    try:
+        from rich.console import Console
+    except ModuleNotFoundError:
+        yield lambda done, total, text: None
+        return
+    from onlinekern.reports.console import bar_on
+
+    with bar_on(Console(stderr=True)) as show:
+        yield show
+
+
+class Tasks:
+    """Tasks with names, for the dashboard, that are no other run's.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    """
+
+    def __init__(self, client: Any) -> None:
+        self.client, self._run = client, uuid.uuid4().hex
+
+    def send(
+        self, name: str, function: Callable[..., Any], *arguments: Any, priority: int = 0
+    ) -> Any:
+        """The future of a call; arguments may be futures, or delayed."""
+        # A function that a worker cannot import is an error of its task: dask itself would wait.
+        task = needed("dask").delayed(called, pure=False)
+        call = task(packed(function), *arguments, dask_key_name=f"{name}-{self._run}")
+        with warnings.catch_warnings():
+            # A model that is sent is kept by the scheduler: no worker takes it away.
+            warnings.filterwarnings("ignore", "Sending large graph")
+            future = self.client.compute(call, priority=priority, optimize_graph=False)
+        return future
+
+    def each(self, futures: list[Any], after: Callable[[Any], Any | None] | None = None) -> None:
+        """Wait for futures, and for those that `after` gives when one is done."""
+        waiting = needed("distributed").as_completed(futures)
+        # Those that are done are let go: the workers keep what others still need.
+        left = {future.key: future for future in futures}
+        try:
+            for future in waiting:
+                result_of(future, fetch=False)
+                del left[future.key]
+                more = None if after is None else after(future)
+                if more is not None:
+                    left[more.key] = more
+                    waiting.add(more)
+        except BaseException:
+            with suppress(Exception):
+                self.client.cancel(list(left.values()))
+            raise
+
+    def tree(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        first: list[Any],
+        futures: list[Any],
+        width: int,
+    ) -> Any:
+        """The result of a function of `first` and all results, at most `width` at a time."""
+        level = 0
+        while len(futures) > 1 or level == 0:
+            groups = [futures[first : first + width] for first in range(0, len(futures), width)]
+            futures = [
+                self.send(f"{name}.{level}.{number}", function, *first, *group)
+                for number, group in enumerate(groups)
+            ]
+            level += 1
+        self.each(futures)
+        return result_of(futures[0])
+
+
+def called(function: bytes, *arguments: Any) -> Any:
+    """What a function gives."""
+    return unpacked(function)(*arguments)
+
+
+def result_of(future: Any, fetch: bool = True) -> Any:
+    """The result of a future that is wanted, or its error."""
+    if future.status in ("cancelled", "lost"):
+        raise CancelledError(f"{future.key} was cancelled")
+    if future.status == "error":
+        error = future.exception()
+        if type(error).__name__ == "KilledWorker":
+            raise ClusterLost(
+                f"{future.key.rpartition('-')[0]} ended each of {error.allowed_failures + 1} "
+                "workers on which it ran: their memory may be too small for a part of the data"
+            ) from error
+        raise error.with_traceback(future.traceback())
+    return future.result() if fetch else None
+
+
+def is_lost(client: Any, error: BaseException) -> bool:
+    """Whether an error says that the scheduler is gone."""
+    gone = CancelledError, needed("distributed.comm").CommClosedError
+    cancelled = needed("distributed").client.FutureCancelledError
+    return isinstance(error, (*gone, cancelled)) or client.status in ("closed", "closing")

@@ -1,0 +1,258 @@
+"""Learning past one machine: streams spread over a Dask cluster, learnt in parts and merged.
+
+`fit` learns dask arrays and data frames, delayed readers, and Parquet files. `predict` applies a
+model to them. `compare` runs the methods of `onlinekern.evaluate.compare` on a cluster. They need
+dask: ``pip install 'onlinekern[dask]'``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from sklearn.base import clone
+
+from onlinekern.distributed.arguments import (
+    check_checkpoint,
+    check_count,
+    check_learner,
+    check_targets,
+    has_begun,
+    takes_tables,
+)
+from onlinekern.distributed.cluster import cluster_of, n_threads, shown
+from onlinekern.distributed.comparing import Race, compared
+from onlinekern.distributed.dask import needed
+from onlinekern.distributed.parts import parts_of
+from onlinekern.distributed.predicting import predictions
+from onlinekern.distributed.record import DistributedFit
+from onlinekern.distributed.rounds import Plan, Run
+from onlinekern.estimators.types import ArrayLike, BatchLearner, StreamLearner
+from onlinekern.evaluate.comparing import setting_of
+from onlinekern.evaluate.results import Comparison
+from onlinekern.evaluate.test_then_train import WINDOW
+
+if TYPE_CHECKING:
+    from onlinekern.streams.source import Source
+
+
+def fit(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    sample_weight: Any = None,
+    classes: ArrayLike | None = None,
+    rounds: int = 1,
+    passes: int = 1,
+    n_learners: int | None = None,
+    warm_up: int | None = None,
+    warm_start: bool = False,
+    client: Any = None,
+    checkpoint: str | PathLike[str] | None = None,
+    progress: Callable[[int, int | None, str], None] | bool | None = None,
+) -> DistributedFit:
+    """Learn a stream that is spread over a cluster.
+
+    The first samples are learnt by one learner. Its model, with the width of its kernel, its
+    landmarks or frequencies, and all classes, is what every learner begins with. In each round the
+    learners learn their parts of the stream side by side, and their models are merged, in a tree of
+    tasks on the workers; the next round begins with the merged model (iterative parameter mixing
+    [1]_). For kernel least squares the merged model is that of one learner of the same samples;
+    what `onlinekern.merge` makes of other learners is in docs/merging.md.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A learner that `onlinekern.merge` takes, or a pipeline that ends with one. It is not
+        changed. The transformers of a pipeline (`OnlineStandardScaler`, `TableEncoder`) learn in
+        the warm-up, and only transform after it.
+    X : dask array, dask data frame, list, str or path
+        Samples, in the order of the stream:
+
+        * a dask array of shape (n_samples, n_features), whose chunks are dense or CSR and hold
+          whole rows;
+        * a dask data frame. Its columns are features, but for those that y and sample_weight name.
+          Other columns than numbers need a pipeline that begins with a `TableEncoder`;
+        * a list of delayed readers, or of functions without arguments: each gives (X, y) or
+          (X, y, sample_weight) of a part. A function is called once a pass, on a worker;
+        * a Parquet file, or a folder of them, that the workers can read. A part is a row group.
+          Nothing of it goes through the client.
+    y : dask array, dask series, str or None, default=None
+        Labels or targets. A str is the column of a data frame or of Parquet files. None: readers
+        give them, or the learner takes none.
+    sample_weight : dask array, dask series, str or None, default=None
+        As y.
+    classes : array-like or None, default=None
+        All labels. None: the labels are read first, on the workers, which for readers means all
+        that they read.
+    rounds : int >= 1, default=1
+        How often the models are merged in one pass. More rounds come closer to one learner of the
+        whole stream, and wait for the slowest learner each time.
+    passes : int >= 1, default=1
+        Passes over the data; each has its rounds.
+    n_learners : int or None, default=None
+        Learners that learn side by side. Learner k of K takes the K-th parts of each round, from
+        the k-th on. None: as many as the workers have threads now. The model depends on this
+        number, on `rounds`, and on how the data are cut into parts; never on which worker does
+        what.
+    warm_up : int or None, default=None
+        Samples that one learner learns first. None: until the kernel's width and landmarks are
+        settled (at most 20,000 samples), and at least 200; 1,000 if there are transformers.
+    warm_start : bool, default=False
+        Go on from what the estimator has learnt, as `partial_fit` does. There is no warm-up then.
+    client : distributed.Client or None, default=None
+        None: the current one; if there is none, a cluster of processes on this machine, one for
+        each core, that ends with the call. A script that makes one must do it under
+        ``if __name__ == "__main__":``.
+    checkpoint : str, path or None, default=None
+        File to which the merged model is saved after each round, whole or not at all, for
+        `onlinekern.load`.
+    progress : callable, bool or None, default=None
+        Called as ``progress(done, total, text)`` with a number of parts. None: a bar on a terminal,
+        if rich is installed. False: nothing.
+
+    Returns
+    -------
+    DistributedFit
+        Its `model`, and what each of its `rounds` took: samples, mistakes made before they were
+        learnt, seconds, bytes.
+
+    Raises
+    ------
+    ClusterLost
+        If the scheduler goes away, or a part ends each worker that takes it. The error has the
+        merged `model` of the last round. A worker that dies is no error: its tasks, which depend on
+        a model and their part alone, are done again, with the same bits.
+    ValueError
+        If an argument is invalid, or a part cannot be learnt; nothing is kept of its round.
+    TypeError
+        If X is none of the above, or the learner cannot be merged.
+    ImportError
+        If dask is missing.
+
+    Notes
+    -----
+    Each learner has one thread of BLAS. After Ctrl-C the checkpoint is that of the last round.
+    Chunks that share costly tasks, as those of a shuffle do, are best persisted first.
+
+    References
+    ----------
+    .. [1] R. McDonald, K. Hall, G. Mann (2010). Distributed training strategies for the structured
+       perceptron. Human Language Technologies: NAACL, 456-464.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from onlinekern import KernelRLSClassifier, distributed
+    >>> X = da.random.default_rng(0).normal(size=(8000, 4), chunks=(1000, 4))
+    >>> y = X[:, 0] * X[:, 1] > 0
+    >>> with Client(processes=False, n_workers=2, dashboard_address=":0") as client:
+    ...     fitted = distributed.fit(KernelRLSClassifier(n_components=100, random_state=0), X, y)
+    ...     answers = distributed.predict(fitted.model, X[:1000]).compute()
+    >>> fitted.samples
+    8000
+    >>> bool((answers == y[:1000].compute()).mean() > 0.9)
+    True
+    """
+    check_learner(estimator)
+    check_targets(estimator, X, y, classes)
+    for name, count, optional in (
+        ("rounds", rounds, False), ("passes", passes, False),
+        ("n_learners", n_learners, True), ("warm_up", warm_up, True),
+    ):  # fmt: skip
+        check_count(name, count, optional)
+    check_checkpoint(estimator, checkpoint)
+    is_begun = warm_start and has_begun(estimator)
+    with cluster_of(client) as found, shown(progress) as show:
+        parts = parts_of(X, y, sample_weight, takes_tables(estimator), found)
+        if rounds > len(parts):
+            raise ValueError(f"rounds is {rounds}, but X has {len(parts)} parts")
+        plan = Plan(rounds, passes, n_learners or n_threads(found), warm_up, checkpoint)
+        begun = estimator if is_begun else clone(estimator)
+        return Run(found, parts, plan, show).learn(begun, classes, is_begun)
+
+
+def predict(model: Any, X: Any, method: str = "predict") -> Any:
+    """What a model says of samples that are spread over a cluster, or do not fit into memory.
+
+    Nothing is computed yet: the result is as lazy as X. The model is one task of the graph, whose
+    result each worker fetches once.
+
+    Parameters
+    ----------
+    model : fitted estimator or pipeline
+    X : dask array of shape (n_samples, n_features), or dask data frame
+        Chunks may be dense or CSR.
+    method : {'predict', 'decision_function', 'predict_proba', ...}, default='predict'
+        A method of the model that takes X alone.
+
+    Returns
+    -------
+    dask array of shape (n_samples,) or (n_samples, n_classes)
+        Of a data frame: a dask series, or a data frame with a column for each class, with the index
+        of X.
+
+    Raises
+    ------
+    ValueError
+        If the model has no such method, or X another number of features.
+    TypeError
+        If X is neither.
+    ImportError
+        If dask is missing.
+    """
+    needed("dask.array")
+    return predictions(model, X, method)
+
+
+def compare(
+    methods: str | Iterable[str] | Mapping[str, StreamLearner | BatchLearner],
+    source: Source,
+    repeats: int = 5,
+    *,
+    test: Source | None = None,
+    shuffle: bool = True,
+    kernel: str = "gaussian",
+    gamma: float | str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    window: int = WINDOW,
+    client: Any = None,
+    progress: Callable[[int, int | None, str], None] | bool | None = None,
+) -> Comparison:
+    """`onlinekern.evaluate.compare` on a cluster: methods, and their permutations, side by side.
+
+    The results are those of `compare`, to the bit, but for the times, which are those of busy
+    workers. The width of kernels is chosen in one task, the parameters of each method in another,
+    and each run of a method on a permutation is one more.
+
+    Parameters
+    ----------
+    methods, source, repeats, test, shuffle, kernel, gamma, settings, seed, window
+        As in `onlinekern.evaluate.compare`. The sources are sent to the scheduler once, with all
+        their rows, and from there to each worker.
+    client : distributed.Client or None, default=None
+        As in `fit`.
+    progress : callable, bool or None, default=None
+        As in `fit`; it counts runs.
+
+    Returns
+    -------
+    onlinekern.evaluate.Comparison
+
+    Raises
+    ------
+    ClusterLost
+        If the scheduler goes away. The runs of workers that die are done again.
+    ValueError, MemoryError
+        As `onlinekern.evaluate.compare`.
+    ImportError
+        If dask is missing.
+    """
+    needed("distributed")
+    setting, repeats = setting_of(repeats, shuffle, kernel, gamma, settings, seed, window)
+    with cluster_of(client) as found, shown(progress) as show:
+        return compared(found, methods, source, test, Race(setting, repeats), show)

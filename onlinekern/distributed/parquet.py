@@ -1,0 +1,103 @@
+"""Parquet files whose row groups are read by the workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from onlinekern.streams.formats.libsvm import StreamError
+from onlinekern.streams.formats.tables import ParquetReader
+
+
+class Schema(NamedTuple):
+    """What all files share, as a reader that was read before would tell."""
+
+    feature_names: list[str]
+    text_labels: bool | None
+
+
+class GroupReader(ParquetReader):
+    """Some row groups of a Parquet file.
+
+    Parameters
+    ----------
+    path, target
+        As in `TableReader`; without a target the rows have none.
+    weight : str or None
+        The column of the weights.
+    like : Schema or None
+    groups : list of int
+    """
+
+    def __init__(
+        self, path: str, target: str | None, weight: str | None, like: Any, groups: list[int]
+    ) -> None:
+        self.weight, self.groups = weight, groups
+        super().__init__(path, target, like, labelled=target is not None)
+
+    def weighted(self, as_tables: bool) -> Iterator[Any]:
+        """Yield (X, y, weight)."""
+        for row, batch, y in self._labelled(as_numbers=not as_tables):
+            X = batch.select(self.feature_names) if as_tables else self._matrix(batch, row)
+            weight = None
+            if self.weight is not None:
+                weight = self._numbers(batch.column(self.weight), self.weight, row)
+            yield X, None if self.target is None else y, weight
+
+    def targets(self) -> Iterator[Any]:
+        """Yield the targets; no other column is read."""
+        self.feature_names, self.weight = [], None
+        for _, _, y in self._labelled(as_numbers=True):
+            yield y
+
+    def _names(self) -> Any:
+        names = super()._names()
+        if self.weight is None:
+            return names
+        if self.weight not in names:
+            raise StreamError(f"{self.name}: no column named {self.weight!r} for sample_weight")
+        return [name for name in names if name != self.weight]
+
+    @property
+    def _columns(self) -> list[str]:
+        return [*super()._columns, *([] if self.weight is None else [self.weight])]
+
+    def _chosen(self) -> dict[str, Any]:
+        return {"row_groups": self.groups}
+
+
+def list_groups(path: str, target: str | None, weight: str | None) -> Any:
+    """The schema of the first file, and (file, row groups) of each.
+
+    Hidden files, and those that begin with an underscore, are none.
+    """
+    found = sorted(str(file) for file in files_in(Path(path)))
+    if not found:
+        raise StreamError(f"{path}: no files named *.parquet")
+    first = GroupReader(found[0], target, weight, None, [])
+    text_labels = None
+    if target is not None:
+        text_labels = is_text(parquet.read_schema(found[0]).field(target).type)
+    schema = Schema(first.feature_names, text_labels)
+    return schema, [(file, parquet.read_metadata(file).num_row_groups) for file in found]
+
+
+def files_in(path: Path) -> Iterator[Path]:
+    """The Parquet files of a folder, and of the folders in it; or the one file."""
+    if path.is_file():
+        yield path
+        return
+    for file in path.rglob("*.parquet"):
+        inside = file.relative_to(path).parts
+        if file.is_file() and not any(part.startswith((".", "_")) for part in inside):
+            yield file
+
+
+def is_text(kind: Any) -> bool:
+    """Whether values of a type are text."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

@@ -1,0 +1,304 @@
+"""The parts of a stream: what a task reads of it on its worker."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from onlinekern.distributed.dask import needed
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a stream.
+
+    Parameters
+    ----------
+    reader : object
+        Has `blocks(*data)`, which gives (X, y, weight), and `labels(*data)`, which gives y.
+    data : tuple
+        What it reads of, delayed.
+    labelled : tuple or None
+        What it reads labels of, if less will do.
+    """
+
+    reader: Any
+    data: tuple[Any, ...] = ()
+    labelled: tuple[Any, ...] | None = None
+
+
+class Arrays:
+    """Chunks of dask arrays: X, y if there is any, weights if there are any."""
+
+    def __init__(self, has_y: bool, has_weight: bool) -> None:
+        self.has_y, self.has_weight = has_y, has_weight
+
+    def blocks(self, X: Any, *more: Any) -> Iterator[Any]:
+        """The only one."""
+        values = [plain(one) for one in more]
+        y = values.pop(0) if self.has_y else None
+        yield X, y, values.pop(0) if self.has_weight else None
+
+    def labels(self, y: Any) -> Iterator[Any]:
+        """Those of the chunk."""
+        yield plain(y)
+
+
+class Frames:
+    """Partitions of dask data frames.
+
+    Parameters
+    ----------
+    names : list of str
+        The columns that are features.
+    target, weight : str or None
+        Columns; None: they are given apart, or there are none.
+    arrays : Arrays
+        What is given apart.
+    """
+
+    def __init__(self, names: Any, target: Any, weight: Any, arrays: Arrays) -> None:
+        self.names, self.target, self.weight, self.arrays = names, target, weight, arrays
+
+    def blocks(self, frame: Any, *more: Any) -> Iterator[Any]:
+        """The only one."""
+        for X, y, weight in self.arrays.blocks(frame[self.names], *more):
+            if self.target is not None:
+                y = plain(frame[self.target])
+            if self.weight is not None:
+                weight = plain(frame[self.weight])
+            yield X, y, weight
+
+    def labels(self, y: Any) -> Iterator[Any]:
+        """Those of the partition."""
+        yield plain(y)
+
+
+@dataclass(frozen=True)
+class Chunks:
+    """What delayed readers give, or a function that is called on the worker.
+
+    Parameters
+    ----------
+    function : callable or None
+    """
+
+    function: Callable[[], Any] | None = None
+
+    def blocks(self, *chunk: Any) -> Iterator[Any]:
+        """The only one."""
+        found = chunk[0] if self.function is None else self.function()
+        if not isinstance(found, tuple | list) or len(found) not in (2, 3):
+            raise TypeError(
+                f"a reader of X must give (X, y) or (X, y, sample_weight), got {type(found)}"
+            )
+        X, y, *weight = found
+        y = None if y is None else plain(y)
+        yield X, y, plain(weight[0]) if weight and weight[0] is not None else None
+
+    def labels(self, *chunk: Any) -> Iterator[Any]:
+        """Those of the chunk."""
+        for _, y, _ in self.blocks(*chunk):
+            yield y
+
+
+@dataclass(frozen=True)
+class RowGroups:
+    """Row groups of a Parquet file, which the worker reads.
+
+    Parameters
+    ----------
+    path, target, weight : str
+    like : object
+        Has the `feature_names` and `text_labels` of the first file.
+    groups : list of int
+    as_tables : bool
+        Whether X is a record batch; else it is an array of numbers.
+    """
+
+    path: str
+    target: str | None
+    weight: str | None
+    like: Any
+    groups: list[int] = field(default_factory=list)
+    as_tables: bool = False
+
+    def blocks(self) -> Iterator[Any]:
+        """Some thousand rows each."""
+        yield from self._reader().weighted(self.as_tables)
+
+    def labels(self) -> Iterator[Any]:
+        """The targets; no other column is read."""
+        return self._reader().targets()
+
+    def _reader(self) -> Any:
+        from onlinekern.distributed.parquet import GroupReader
+
+        return GroupReader(self.path, self.target, self.weight, self.like, self.groups)
+
+
+def parts_of(X: Any, y: Any, weight: Any, as_tables: bool, client: Any) -> list[Part]:
+    """The parts of a stream, in their order.
+
+    Parameters
+    ----------
+    X, y, weight
+        As `onlinekern.distributed.fit` takes them.
+    as_tables : bool
+        Whether the learner begins with an encoder of tables.
+    client : distributed.Client
+        Paths are listed on a worker.
+    """
+    if isinstance(X, str | os.PathLike):
+        return _parquet_parts(X, y, weight, as_tables, client)
+    if isinstance(X, list | tuple):
+        return _chunk_parts(X, y, weight)
+    if is_frame(X):
+        return _frame_parts(X, y, weight)
+    if is_array(X):
+        return _array_parts(X, y, weight)
+    raise TypeError(
+        "X must be a dask array, a dask data frame, a list of delayed readers, or the path of "
+        f"Parquet files, got {type(X).__name__}"
+    )
+
+
+def is_array(X: Any) -> bool:
+    """Whether X is a dask array."""
+    return isinstance(X, needed("dask.array").Array)
+
+
+def is_frame(X: Any, n_axes: int = 2) -> bool:
+    """Whether X is a dask data frame, or a series; pandas may be missing."""
+    known = type(X).__module__.startswith(("dask.dataframe", "dask_expr"))
+    return known and getattr(X, "ndim", 0) == n_axes
+
+
+def _array_parts(X: Any, y: Any, weight: Any) -> list[Part]:
+    if X.ndim != 2:
+        raise ValueError(f"X must have two axes, got shape {X.shape}")
+    if X.numblocks[1] > 1:
+        raise ValueError(
+            f"X has {X.numblocks[1]} chunks along its columns; a row must be in one: "
+            "X.rechunk({1: -1})"
+        )
+    more = _beside(X.numblocks[0], X.chunks[0], y=y, sample_weight=weight)
+    reader = Arrays(y is not None, weight is not None)
+    parts = zip(*delayed_chunks(X, *more), strict=True)
+    return [Part(reader, data, data[1:2]) for data in parts]
+
+
+def _frame_parts(X: Any, y: Any, weight: Any) -> list[Part]:
+    columns, apart = list(X.columns), {"y": y, "sample_weight": weight}
+    for name, value in apart.items():
+        if isinstance(value, str) and value not in columns:
+            raise ValueError(f"{name} is {value!r}, which is no column of X; there are {columns}")
+    named = {name: value for name, value in apart.items() if isinstance(value, str)}
+    apart = {name: value for name, value in apart.items() if name not in named}
+    names = [name for name in columns if name not in named.values()]
+    beside = _beside(X.npartitions, None, **apart)
+    target, weight_column = named.get("y"), named.get("sample_weight")
+    arrays = Arrays(apart.get("y") is not None, apart.get("sample_weight") is not None)
+    reader = Frames(names, target, weight_column, arrays)
+    parts = list(zip(*delayed_chunks(X, *beside), strict=True))
+    if target is None:
+        return [Part(reader, data, data[1:2]) for data in parts]
+    # Of a column alone, less is read.
+    (targets,) = delayed_chunks(X[target])
+    return [Part(reader, data, (one,)) for data, one in zip(parts, targets, strict=True)]
+
+
+def _chunk_parts(X: Any, y: Any, weight: Any) -> list[Part]:
+    if y is not None or weight is not None:
+        raise ValueError("y and sample_weight must be None where X is a list of readers: each "
+                         "gives (X, y) or (X, y, sample_weight)")  # fmt: skip
+    delayed = needed("dask.delayed").Delayed
+    parts = []
+    for chunk in X:
+        if isinstance(chunk, delayed):
+            parts.append(Part(Chunks(), (chunk,)))
+        elif callable(chunk):
+            parts.append(Part(Chunks(chunk)))
+        else:
+            raise TypeError(f"X holds {type(chunk).__name__}, which is neither delayed nor a "
+                            "function")  # fmt: skip
+    return parts
+
+
+def _parquet_parts(X: Any, y: Any, weight: Any, as_tables: bool, client: Any) -> list[Part]:
+    from onlinekern.distributed.parquet import list_groups
+
+    for name, value in (("y", y), ("sample_weight", weight)):
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f"{name} must be the name of a column where X is a path, got "
+                            f"{type(value).__name__}")  # fmt: skip
+    path = os.path.abspath(os.fspath(X))
+    like, files = client.submit(list_groups, path, y, weight, pure=False).result()
+    return [
+        Part(RowGroups(file, y, weight, like, [group], as_tables))
+        for file, n_groups in files
+        for group in range(n_groups)
+    ]
+
+
+def _beside(n_parts: int, rows: Any, **given: Any) -> list[Any]:
+    """What is given for the rows of X, in as many parts."""
+    found = []
+    for name, values in given.items():
+        if values is None:
+            continue
+        if is_array(values):
+            if values.ndim != 1:
+                raise ValueError(f"{name} must have one axis, got shape {values.shape}")
+            if rows is not None and not np.isnan([*rows, *values.chunks[0]]).any():
+                if sum(rows) != sum(values.chunks[0]):
+                    raise ValueError(f"{name} has {sum(values.chunks[0])} values, X has "
+                                     f"{sum(rows)} rows")  # fmt: skip
+                values = values.rechunk((rows,))
+        elif not is_frame(values, n_axes=1):
+            what = "dask array or series" if rows is None else "dask array"
+            raise TypeError(f"{name} must be a {what} where X is one, got {type(values).__name__}")
+        if values.npartitions != n_parts:
+            raise ValueError(f"{name} has {values.npartitions} chunks, X has {n_parts}")
+        found.append(values)
+    return found
+
+
+def delayed_chunks(*collections: Any) -> list[list[Any]]:
+    """The chunks of collections, each delayed, with what is needed for it and no more."""
+    cull, flatten = needed("dask.optimization").cull, needed("dask.core").flatten
+    delayed = needed("dask.delayed").Delayed
+    chunks = []
+    for best, graph in optimised(collections):
+        keys = flatten(best.__dask_keys__())
+        chunks.append([delayed(key, cull(graph, [key])[0]) for key in keys])
+    return chunks
+
+
+def optimised(collections: Any) -> Iterator[tuple[Any, dict[Any, Any]]]:
+    """Each collection, optimised, with its graph."""
+    ensure_dict: Callable[[Any], dict[Any, Any]] = needed("dask.utils").ensure_dict
+    # Together, so that what they share is computed once. It loses columns of data frames, though,
+    # and chunks that are persisted.
+    arrays = [one for one in collections if is_array(one)]
+    best = iter(needed("dask").optimize(*arrays))
+    for collection in collections:
+        if is_array(collection):
+            array = next(best)
+            graph = ensure_dict(collection.__dask_graph__())
+            yield array, graph | ensure_dict(array.__dask_graph__())
+        else:
+            frame = collection.optimize()
+            yield frame, ensure_dict(frame.__dask_graph__())
+
+
+def plain(values: Any) -> Any:
+    """Labels, targets or weights as an array; objects that are text as text."""
+    array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+    if array.dtype == object and all(isinstance(one, str) for one in array):
+        return array.astype(str)
+    return array

@@ -1,0 +1,223 @@
+"""Rounds: learners learn their shares of the stream, and their models are merged."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+
+from onlinekern.distributed import tasks
+from onlinekern.distributed.cluster import ClusterLost, Tasks, is_lost, result_of
+from onlinekern.distributed.dask import packed, unpacked
+from onlinekern.distributed.parts import Part
+from onlinekern.distributed.record import DistributedFit, Round, Tally
+
+# Tasks of a learner that are with the scheduler: the next part is read while one is learnt.
+AHEAD = 2
+# Models that are merged at once, and labels: few enough for one worker's memory.
+MERGED = 8
+GATHERED = 32
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a stream is shared.
+
+    Parameters
+    ----------
+    rounds, passes, learners : int
+    least : int or None
+        Samples of the warm-up.
+    checkpoint : path or None
+        Where the merged model goes after each round.
+    """
+
+    rounds: int
+    passes: int
+    learners: int
+    least: int | None
+    checkpoint: Any
+
+    def shares(self, n_parts: int, first: int) -> Iterator[list[list[int]]]:
+        """The parts of each learner, for every round; those before the `first` are learnt.
+
+        Learner k of K takes each K-th part: at any time all learn of the same stretch.
+        """
+        for number in range(self.passes):
+            there = range(first if number == 0 else 0, n_parts)
+            for stretch in np.array_split(np.array(there), self.rounds):
+                some = [stretch[k :: self.learners].tolist() for k in range(self.learners)]
+                if len(stretch):
+                    yield [share for share in some if share]
+
+
+class Run:
+    """A model on its way through a stream that is spread over a cluster.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    parts : list of Part
+    plan : Plan
+    show : callable
+        Takes (done, total, text), in parts.
+    """
+
+    def __init__(self, client: Any, parts: list[Part], plan: Plan, show: Any) -> None:
+        self.client, self.parts, self.plan, self.show = client, parts, plan, show
+        self.tasks = Tasks(client)
+        self.fit = DistributedFit(None)
+        self._done = 0
+
+    def learn(self, estimator: Any, classes: Any, is_begun: bool) -> DistributedFit:
+        """Learn the stream; ClusterLost, with the model of the last round, if the cluster goes."""
+        try:
+            self._learn(estimator, classes, is_begun)
+        except Exception as error:
+            if not isinstance(error, ClusterLost) and not is_lost(self.client, error):
+                raise
+            raise ClusterLost(self._lost(error), self.fit.model, self.fit.rounds) from error
+        return self.fit
+
+    def _learn(self, estimator: Any, classes: Any, is_begun: bool) -> None:
+        learning = tasks.Learning(self._classes(estimator, classes))
+        data, first, skip = packed(estimator), 0, 0
+        if is_begun:
+            self.fit.model = estimator
+        if not is_begun or lacks(estimator, learning.classes):
+            data, first, skip = self._warm_up(data, learning, is_begun)
+        check = partial(tasks.check_merge, tasks.State(data))
+        self.tasks.each([self.tasks.send("merge-check", check)])
+        for number, shares in enumerate(self.plan.shares(len(self.parts), first), start=1):
+            began = time.perf_counter()
+            state = self._round(number, data, learning, shares, skip)
+            data, skip = state.data, 0
+            self._end(number, state, time.perf_counter() - began)
+
+    def _classes(self, estimator: Any, classes: Any) -> Any:
+        """All labels: those given, or those that there are."""
+        known = getattr(estimator, "classes_", None)
+        if not is_classifier(estimator):
+            return None
+        if classes is not None:
+            return np.unique(classes) if known is None else np.union1d(known, classes)
+        if known is not None:
+            return None
+        self.show(0, None, "looking for the classes")
+        futures = [
+            self.tasks.send(f"classes-{number}", partial(tasks.labels, part.reader),
+                            *(part.data if part.labelled is None else part.labelled))
+            for number, part in enumerate(self.parts)
+        ]  # fmt: skip
+        found = self.tasks.tree("classes-all", tasks.union, [], futures, GATHERED)
+        if found is None or len(found) < 2:
+            what = "no labels" if found is None else f"one class only ({found.tolist()[0]!r})"
+            raise ValueError(f"y holds {what}; at least two classes are needed")
+        return found
+
+    def _warm_up(self, data: bytes, learning: Any, is_begun: bool) -> tuple[bytes, int, int]:
+        """What has learnt the beginning, and the first part, and sample of it, that is left."""
+        began, found = time.perf_counter(), tasks.WarmedUp(tasks.State(data), 0, False, [])
+        warming = tasks.Learning(learning.classes, frozen=is_begun)
+        least = 1 if is_begun else self.plan.least
+        first, skip = 0, 0
+        for first, part in enumerate(self.parts):
+            self._tell("warm-up", 0)
+            function = partial(tasks.warm_up, warming, least, part.reader, found.state)
+            future = self.tasks.send(f"warm-up-{first}", function, *part.data)
+            self.tasks.each([future])
+            found = result_of(future)
+            for category, text in found.said:
+                warnings.warn(text, category, stacklevel=2)
+            skip = found.used
+            if found.settled:
+                break
+            self._tell("warm-up", 1)
+            first, skip = first + 1, 0
+        if found.state.tally.samples == 0:
+            raise ValueError("X holds no samples")
+        self._end(0, found.state, time.perf_counter() - began)
+        return found.state.data, first, skip
+
+    def _round(
+        self, number: int, data: bytes, learning: Any, shares: list[list[int]], skip: int
+    ) -> tasks.State:
+        """The model that all learners made of one, and of their shares; `skip` samples are
+        learnt already."""
+        text = f"round {number}"
+        base = self.tasks.send(f"model-{number}", partial(tasks.given, tasks.State(data)))
+        left = [iter(enumerate(share)) for share in shares]
+        models, owners = [base] * len(shares), dict[str, int]()
+        first = shares[0][0]
+
+        def next_of(k: int) -> Any | None:
+            step, index = next(left[k], (0, None))
+            if index is None:
+                return None
+            part = self.parts[index]
+            function = partial(tasks.learn, learning, skip if index == first else 0, part.reader)
+            models[k] = self.tasks.send(
+                f"learn-{number}.{k}.{step}", function, models[k], *part.data, priority=-step
+            )
+            owners[models[k].key] = k
+            return models[k]
+
+        def after(future: Any) -> Any | None:
+            self._tell(text, 1)
+            return next_of(owners.pop(future.key))
+
+        self._tell(text, 0)
+        begun = [next_of(k) for _ in range(AHEAD) for k in range(len(shares))]
+        self.tasks.each([future for future in begun if future is not None], after)
+        state: tasks.State = self.tasks.tree(f"merge-{number}", tasks.merge, [base], models, MERGED)
+        return state
+
+    def _end(self, number: int, state: tasks.State, seconds: float) -> None:
+        """Note a round, and keep its model."""
+        model = unpacked(state.data)
+        learners = state.learners or (state.tally,)
+        total = state.tally.plus(Tally(moved=len(state.data)))
+        self.fit.model = model
+        self.fit.rounds.append(Round(
+            number, len(learners), total.samples,
+            int(total.loss) if is_classifier(model) else None,
+            total.loss if is_regressor(model) else None,
+            seconds, total.moved, [(one.samples, one.loss) for one in learners],
+        ))  # fmt: skip
+        if self.plan.checkpoint is not None:
+            model.save(self.plan.checkpoint)
+
+    def _tell(self, text: str, amount: int) -> None:
+        self._done += amount
+        self.show(self._done, self.plan.passes * len(self.parts), text)
+
+    def _lost(self, error: BaseException) -> str:
+        """What happened, and where the model is."""
+        if isinstance(error, ClusterLost):
+            what = str(error)
+        else:
+            address = getattr(self.client.scheduler, "address", "of the client")
+            gone = f"the scheduler {address} is gone"
+            what = "the tasks were cancelled" if self.client.status == "running" else gone
+            what += f" ({type(error).__name__}: {error})"
+        if not self.fit.rounds:
+            return f"{what}; nothing was merged before"
+        last = self.fit.rounds[-1].number
+        where = "the attribute model of this error"
+        if self.plan.checkpoint is not None:
+            where += f" and in {self.plan.checkpoint}"
+        return (
+            f"{what}; the model after {f'round {last}' if last else 'the warm-up'}, of "
+            f"{self.fit.samples:,} samples, is in {where}"
+        )
+
+
+def lacks(estimator: Any, classes: Any) -> bool:
+    """Whether there are labels that a classifier does not know yet."""
+    return classes is not None and not np.isin(classes, estimator.classes_).all()

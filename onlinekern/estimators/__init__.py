@@ -1,0 +1,1 @@
+"""What all estimators share: the contract, tasks, validation, the bases of the families."""

@@ -1,0 +1,91 @@
+"""Calls that teach an estimator: one at a time, with checked parameters, undone if they fail."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, cast
+from weakref import WeakKeyDictionary
+
+from onlinekern.core.base.turn import Turn
+from onlinekern.estimators.known_parameters import check_parameters_of
+from onlinekern.estimators.types import Function
+
+# The attributes that hold what an estimator has learnt, with the turn of its writers.
+LEARNT = ("_model", "_sketch", "_moments")
+# Of the estimators that have learnt nothing: an attribute would change them.
+FIRST_TURNS: WeakKeyDictionary[Any, Turn] = WeakKeyDictionary()
+
+
+def learnt_by(estimator: Any) -> Any:
+    """What an estimator has learnt, an object of the core; None before it has learnt anything."""
+    attributes = estimator.__dict__
+    for name in LEARNT:
+        if name in attributes:
+            return attributes[name]
+    return None
+
+
+def turn_of(estimator: Any) -> Turn:
+    """The turn of the threads that teach an estimator: its model's, once it has one."""
+    learnt = learnt_by(estimator)
+    if learnt is not None:
+        return learnt.turn
+    return FIRST_TURNS.setdefault(estimator, Turn())
+
+
+def change_attributes(estimator: Any, before: dict[str, Any], after: dict[str, Any]) -> None:
+    """Give an estimator what differs between two states; the rest is there all the time."""
+    own = estimator.__dict__
+    own.update({name: value for name, value in after.items() if before.get(name, own) is not value})
+    if len(own) > len(after):
+        for name in before.keys() - after.keys():
+            own.pop(name, None)
+
+
+def all_or_nothing(method: Function) -> Function:
+    """Decorator of methods that learn: they wait for other threads; a call that fails is undone.
+
+    The method works on a twin of the estimator. What it sets shows when it has succeeded, all at
+    once: other threads predict with the old attributes until then.
+    """
+
+    @functools.wraps(method)
+    def on_a_twin(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with turn_of(self) as turn:
+            before = self.__dict__.copy()
+            learnt = learnt_by(self)
+            calls = learnt.calls if learnt is not None else 0
+            twin = object.__new__(type(self))
+            twin.__dict__.update(before)
+            try:
+                result = method(twin, *args, **kwargs)
+                if (found := learnt_by(twin)) is not None:
+                    # It had a turn of its own: a fit may teach several models in several threads.
+                    found.take_turns_with(turn)
+                change_attributes(self, before, twin.__dict__)
+                return self if result is twin else result
+            except BaseException:
+                # A signal or a warning turned into an error may come after the model has learnt.
+                if learnt is not None and learnt.calls != calls:
+                    learnt.undo()
+                change_attributes(self, twin.__dict__, before)
+                raise
+
+    return cast(Function, on_a_twin)
+
+
+def fit_method(method: Function) -> Function:
+    """Decorator of fit methods: check the parameters, and undo the call if it fails.
+
+    As scikit-learn does it, `partial_fit` that goes on checks nothing. The undo is outermost: a
+    signal may also arrive while the parameter check ends, when the model has already learnt.
+    """
+
+    @functools.wraps(method)
+    def checked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not (goes_on and self.__sklearn_is_fitted__()):
+            check_parameters_of(self)
+        return method(self, *args, **kwargs)
+
+    goes_on = method.__name__ == "partial_fit"
+    return cast(Function, all_or_nothing(checked))

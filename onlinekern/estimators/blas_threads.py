@@ -1,0 +1,169 @@
+"""Learners whose model calls BLAS or LAPACK: they learn with one BLAS thread.
+
+The matrices are small: with more threads, a call takes longer, several times longer on a busy
+machine, and the model would depend on their number. threadpoolctl's own context manager is not used
+because it takes longer than learning one sample.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self, cast
+
+from threadpoolctl import ThreadpoolController
+
+from onlinekern.estimators.atomic import all_or_nothing
+from onlinekern.estimators.contract import OnlineEstimator
+from onlinekern.estimators.types import ArrayLike, Function
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from onlinekern.core.stream import Model
+
+
+class OneThread:
+    """Contexts in which BLAS has one thread; they may nest, and overlap in several threads.
+
+    ``with ONE_THREAD():`` is such a context. A fork waits until no thread is changing the number of
+    BLAS threads. In the child only the contexts of the thread that forked go on; without any, BLAS
+    has its threads again.
+    """
+
+    def __init__(self) -> None:
+        # Reentrant: a signal handler may learn, or fork, while its own thread holds the lock.
+        self._lock = threading.RLock()
+        # The thread of each context, by the address of the context.
+        self._inside: dict[int, int] = {}
+        self._before: list[int] = []
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(
+                before=self._before_fork,
+                after_in_parent=self._after_fork_in_parent,
+                after_in_child=self._after_fork_in_child,
+            )
+
+    def __call__(self) -> Context:
+        """Make a context."""
+        return Context(self)
+
+    @functools.cached_property
+    def _libraries(self) -> Any:
+        return ThreadpoolController().select(user_api="blas").lib_controllers
+
+    def _begin(self, context: int) -> None:
+        with self._lock:
+            if self._inside:
+                self._inside[context] = threading.get_ident()
+                return
+            self._before = [library.get_num_threads() for library in self._libraries]
+            # First: a signal may arrive while the number is changed, and then `_end` restores it.
+            self._inside[context] = threading.get_ident()
+            self._limit([1] * len(self._before))
+
+    def _end(self, context: int) -> None:
+        if context not in self._inside:
+            return
+        with self._lock:
+            if self._inside.keys() <= {context}:
+                self._limit(self._before)
+            self._inside.pop(context, None)
+
+    def _limit(self, counts: list[int]) -> None:
+        for library, before, count in zip(self._libraries, self._before, counts, strict=True):
+            if before != 1:
+                release(library)
+                library.set_num_threads(count)
+                release(library)
+
+    def _before_fork(self) -> None:
+        self._lock.acquire()
+
+    def _after_fork_in_parent(self) -> None:
+        self._lock.release()
+
+    def _after_fork_in_child(self) -> None:
+        self._lock = threading.RLock()
+        own = threading.get_ident()
+        others = any(thread != own for thread in self._inside.values())
+        self._inside = {key: thread for key, thread in self._inside.items() if thread == own}
+        if others and not self._inside:
+            self._limit(self._before)
+
+
+def release(library: Any) -> None:
+    """Let any thread set the number of BLAS threads.
+
+    Since threadpoolctl 3.8 the first thread that does so is the only one: the calls of others are
+    ignored without a word. Here a lock and a count of contexts do what that is for.
+    """
+    clear = getattr(library, "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
+
+
+class Context:
+    """One context of `OneThread`.
+
+    It ends when it is left, or when it is no longer held: Ctrl-C may arrive when it is about to be
+    left.
+    """
+
+    def __init__(self, owner: OneThread) -> None:
+        self._owner = owner
+
+    def __enter__(self) -> Self:
+        self._owner._begin(id(self))
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._owner._end(id(self))
+
+    def __del__(self) -> None:
+        self._owner._end(id(self))
+
+
+ONE_THREAD = OneThread()
+
+
+def one_blas_thread(method: Function) -> Function:
+    """Decorator: run a method with one BLAS thread."""
+
+    @functools.wraps(method)
+    def limited(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with ONE_THREAD():
+            return method(self, *args, **kwargs)
+
+    return cast("Function", limited)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SingleThreadedBlas(OnlineEstimator):
+    """Mixin, in front of the others: learn with one BLAS thread."""
+
+    @one_blas_thread
+    def _train(
+        self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
+    ) -> Model:
+        return super()._train(model, X, y, weight, draws)
+
+    @one_blas_thread
+    def _partial_fit(self, X: Any, y: Any, labels: Any, sample_weight: ArrayLike | None) -> Any:
+        return super()._partial_fit(X, y, labels, sample_weight)
+
+    def _learn_one(self, x: Any, y: Any, weight: float = 1.0) -> Any:
+        if not self._next_calls_blas():
+            return super()._learn_one(x, y, weight)
+        return self._learn_one_with_blas(x, y, weight)
+
+    @all_or_nothing
+    def _learn_one_with_blas(self, x: Any, y: Any, weight: float) -> Any:
+        with ONE_THREAD():
+            return super()._learn_one(x, y, weight)
+
+    def _next_calls_blas(self) -> bool:
+        """Whether the next sample may call BLAS; setting the threads takes microseconds."""
+        return True

@@ -1,0 +1,162 @@
+"""Calibration: a sigmoid that turns scores into probabilities, fitted to recent scores.
+
+The scores are those that samples had before they were learnt (`core.learning.recent_scores`), so
+no samples are held out, and the fit is not flattered. It follows the stream: it is made anew from
+the last 512 of them, which reach back 2,048 samples.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from onlinekern.core.learning.heads import OneVsOne
+from onlinekern.core.learning.recent_scores import linked
+from onlinekern.estimators.types import Array, Floats
+
+# Of Newton's method (Lin, Lin and Weng 2007).
+MOST_STEPS = 100
+SMALLEST_STEP = 1e-10
+DECREASE = 1e-4
+TOLERANCE = 1e-10
+# The probability of the largest of the scores is off its middle by so much at least: what is
+# predicted stays the likeliest even where scores tell nothing.
+LEAST = 1e-6
+
+
+class Calibration(NamedTuple):
+    """``1 / (1 + exp(-z))`` with ``z = offset + above max(f, 0) + below min(f, 0)`` is the
+    probability of a score f.
+
+    Two classes have no offset, and a slope for each side of the border: so their probabilities are
+    1/2 where `predict` changes its mind, however unequal the classes are. More classes, each of
+    which has a problem against the rest, share one slope and one offset: so the largest score is
+    the likeliest.
+
+    Attributes
+    ----------
+    below, above : float > 0
+    offset : float
+    n_samples : int
+        To which they were fitted.
+    """
+
+    below: float
+    above: float
+    offset: float
+    n_samples: int
+
+    def of(self, scores: Floats) -> Floats:
+        """z of scores, ndarray (n, n_outputs); of a single score -z and z, ndarray (n, 2)."""
+        return linked(scores, self.below, self.above, self.offset)
+
+
+# Of scores with a link of their own.
+IDENTITY = Calibration(1.0, 1.0, 0.0, 0)
+
+
+def calibration_of(model: Any) -> Calibration:
+    """The calibration of a model of the core, which no thread changes meanwhile.
+
+    It is kept in the model until the model learns again.
+    """
+    if model.calibration is None:
+        rows = model.recent.rows()
+        if isinstance(model.head, OneVsOne):
+            pairs = model.head.n_outputs
+            votes = model.head.strengths(np.ascontiguousarray(rows[:, :pairs]))
+            rows = np.column_stack([votes, rows[:, pairs:]])
+        model.calibration = calibrated(rows)
+    found: Calibration = model.calibration
+    return found
+
+
+def calibrated(rows: Floats) -> Calibration:
+    """The calibration for rows of scores, class number and weight (`RecentScores.rows`)."""
+    n_samples, n_outputs = len(rows), rows.shape[1] - 2
+    scores, labels, weights = rows[:, :n_outputs], rows[:, n_outputs], rows[:, n_outputs + 1]
+    if n_outputs == 1:
+        features = np.column_stack([np.minimum(scores, 0), np.maximum(scores, 0)])
+        below, above = sigmoid(features, labels > 0, weights)
+        return Calibration(below, above, 0.0, n_samples)
+    positive = (labels[:, None] == np.arange(n_outputs)).ravel()
+    features = np.column_stack([scores.ravel(), np.ones(scores.size)])
+    slope, offset = sigmoid(features, positive, np.repeat(weights, n_outputs), with_offset=True)
+    return Calibration(slope, slope, offset, n_samples)
+
+
+def sigmoid(
+    features: Floats, positive: Array, weights: Floats, with_offset: bool = False
+) -> tuple[float, float]:
+    """The two coefficients of the features in a sigmoid that gives the probability of `positive`.
+
+    The likelihood of Platt's smoothed targets, (N+ + 1) / (N+ + 2) and 1 / (N- + 2), is maximised
+    by Newton's method with a line search, over slopes that are positive.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n, 2)
+        Those of one row are not both other than 0, unless the second is 1 throughout.
+    positive : ndarray of shape (n,) of bool
+    weights : ndarray of shape (n,)
+    with_offset : bool
+        Whether the second feature is 1: its coefficient may have either sign.
+
+    References
+    ----------
+    J. Platt (2000). Probabilities for SV machines. Advances in Large Margin Classifiers, 61-74.
+    H.-T. Lin, C.-J. Lin, R. C. Weng (2007). A note on Platt's probabilistic outputs for support
+    vector machines. Machine Learning 68, 267-276.
+    """
+    largest = float(np.abs(features[:, 0]).max(initial=0))
+    if not with_offset:
+        largest = max(largest, float(features[:, 1].max(initial=0)))
+    # Slopes of smaller scores would be beyond the largest number.
+    unit = largest if largest > 1e-290 else 1.0
+    found, constant = np.zeros(2), 0.0
+    if len(features) > 0:
+        weights = weights / weights.mean()
+        more, less = weights[positive].sum(), weights[~positive].sum()
+        targets = np.where(positive, (more + 1) / (more + 2), 1 / (less + 2))
+        mean = (weights * targets).sum() / weights.sum()
+        constant = float(np.log(mean) - np.log1p(-mean)) if with_offset else 0.0
+        scaled = features / np.array([unit, 1.0 if with_offset else unit])
+        found = newton(scaled, targets, weights, np.array([0.0, constant]))
+    if with_offset:
+        slope, offset = (found[0], found[1]) if found[0] > LEAST else (LEAST, constant)
+        return float(slope / unit), float(offset)
+    # The two sides of the border have nothing in common: each optimum is the nearest to its own.
+    below, above = np.maximum(found, LEAST) / unit
+    return float(below), float(above)
+
+
+def newton(features: Floats, targets: Floats, weights: Floats, start: Floats) -> Floats:
+    """Coefficients of the largest likelihood, from `start` on (algorithm 1 of Lin et al.)."""
+    one, other = features.T
+
+    def value(point: Floats) -> float:
+        z = point[0] * one + point[1] * other
+        return float((weights * (np.logaddexp(0, z) - targets * z)).sum())
+
+    point, present = start, value(start)
+    for _ in range(MOST_STEPS):
+        p = expit(point[0] * one + point[1] * other)
+        residuals, curvatures = weights * (p - targets), weights * p * (1 - p)
+        gradient = np.array([(residuals * one).sum(), (residuals * other).sum()])
+        if np.abs(gradient).max() < TOLERANCE * len(features):
+            break
+        first, second = (curvatures * one * one).sum(), (curvatures * other * other).sum()
+        mixed = (curvatures * one * other).sum()
+        # A feature that is 0 throughout has no curvature: its coefficient stays.
+        hessian = np.array([[first, mixed], [mixed, second]])
+        hessian += (1e-12 * (first + second) + 1e-300) * np.eye(2)
+        step = -np.linalg.solve(hessian, gradient)
+        length, descent = 1.0, DECREASE * (gradient * step).sum()
+        while not (new := value(point + length * step)) <= present + length * descent:
+            length /= 2
+            if length < SMALLEST_STEP:
+                return point
+        point, present = point + length * step, new
+    return point

@@ -1,0 +1,378 @@
+"""What all estimators share: scikit-learn's contract around the compiled stream loop.
+
+Validation ends here; the compiled core trusts its input. An estimator is a dataclass: its fields
+are its parameters, `__init__` only stores them. The parts that it is made of come from `_rule`,
+`_gate`, `_head` and `_space`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state, gen_even_slices
+
+from onlinekern.core.base.pool import run_together
+from onlinekern.core.base.random import Generator
+from onlinekern.core.learning.sampling import Gate
+from onlinekern.core.stream import Model
+from onlinekern.estimators.atomic import fit_method, turn_of
+from onlinekern.estimators.constraints import COUNT
+from onlinekern.estimators.exportable import Exportable
+from onlinekern.estimators.extensions import check_declared, check_subclass, explained
+from onlinekern.estimators.known_parameters import are_same, parameters_of_rule
+from onlinekern.estimators.memory import check_size
+from onlinekern.estimators.savable import Savable
+from onlinekern.estimators.scales import LEAST, warn_of_scales
+from onlinekern.estimators.scikit_learn import InvalidParameterError
+from onlinekern.estimators.types import ArrayLike, Floats, Samples
+from onlinekern.estimators.validation import check_results, check_weights, validate_data
+
+# Kernel values that one thread computes sooner than two begin, on a busy machine.
+LITTLE_WORK = 1 << 18
+# Rows that a thread scores at once, at least: enough for whole blocks of the core.
+ROWS_OF_A_PART = 1024
+
+
+def new_generator(draws: np.random.RandomState) -> Generator:
+    """A random generator of the core, whose seed is drawn from a RandomState."""
+    return Generator(int(draws.randint(np.iinfo(np.int64).max, dtype=np.int64)))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Learner(Savable, Exportable, BaseEstimator):
+    """Base of the estimators: a task (classifier, regressor) and a space complete it."""
+
+    n_epochs: int = 1
+    random_state: object = None
+    window: int | None = None
+    n_jobs: int | None = None
+
+    _constraints: ClassVar[dict[str, Any]] = {
+        "n_epochs": COUNT,
+        "random_state": ["random_state"],
+        "window": [*COUNT, None],
+        "n_jobs": [Integral, None],
+    }
+    # The parameter that decides, together with the number of features, how large a model is.
+    _size: ClassVar[str | None] = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        check_subclass(cls)
+        constraints: dict[str, Any] = {}
+        for base in reversed(cls.__mro__):
+            constraints |= vars(base).get("_constraints", {})
+        # None removes a parameter of a base class.
+        cls._parameter_constraints = {n: c for n, c in constraints.items() if c is not None}
+
+    def _validate_params(self) -> None:
+        """Check the parameters, and that a subclass has declared its own as fields."""
+        kind: Any = type(self)
+        check_declared(kind)
+        try:
+            super()._validate_params()
+        except InvalidParameterError as error:
+            raise explained(error, self.get_params(deep=False)) from None
+
+    def _gate(self) -> Any:
+        """The gate in front of the rule: by default, every sample passes."""
+        return Gate()
+
+    @fit_method
+    def fit(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from scratch, in `n_epochs` passes.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            float32 samples are kept as float32, everything else becomes float64.
+        y : array-like of shape (n_samples,)
+            Labels or targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0, see Notes of the class; None is 1 for every sample.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If X, y or sample_weight are invalid.
+        FloatingPointError
+            If the learner diverges.
+        """
+        X, y, weight = self._validate(X, y, sample_weight, start=True, whole=True)
+        y = self._encode(y, self._labels(y))
+        weight = self._weigh(y, weight, whole=True)
+        draws = check_random_state(self.random_state)
+        model = self._first_model(X, draws)
+        self._look_at_scales(X, y, 0, X.shape[0])
+        self._model = self._train(model, X, y, weight, draws)
+        self._finish()
+        return self
+
+    def score_one(self, x: ArrayLike) -> float | Floats:
+        """Score of one sample, without scikit-learn's validation.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,)
+            Fastest when C-contiguous and of the model's dtype.
+
+        Returns
+        -------
+        float, or ndarray of shape (n_classes,) with more than two classes
+            What `decision_function` (`predict` of a regressor) gives for it.
+
+        Raises
+        ------
+        ValueError
+            If x has not `n_features_in_` finite features.
+        FloatingPointError
+            If the score is not finite.
+        """
+        score = self._fitted_model.score_one(x)
+        # For a few numbers Python's sum is quicker than NumPy's, and warns of nothing.
+        if not isfinite(score if isinstance(score, float) else sum(score.tolist())):
+            check_results(np.atleast_2d(score), "score")
+        return score
+
+    def _scores(self, X: Any) -> Floats:
+        """Scores of the rows of X, ndarray of shape (n_samples, n_outputs), all of them finite."""
+        model = self._fitted_model
+        X = validate_data(self, X, dtype=model.dtype, reset=False)
+        scores = np.empty((X.shape[0], model.head.n_outputs))
+        # joblib takes microseconds to find out what None stands for, and a row is one thread's.
+        alone = X.shape[0] == 1 and self.n_jobs is None
+        n_jobs = 1 if alone else min(effective_n_jobs(self.n_jobs), X.shape[0])
+        rows = self._layout(X)
+        if n_jobs == 1 or model.work(X.shape[0]) < LITTLE_WORK:
+            model.scores(rows, scores)
+        else:
+            # More parts than threads: one that another process holds up gets fewer of them.
+            n_parts = max(n_jobs, min(4 * n_jobs, X.shape[0] // ROWS_OF_A_PART))
+            parts = list(gen_even_slices(X.shape[0], n_parts))
+            with model.reading():
+                run_together(
+                    lambda part: model.score_rows(rows, scores, part.start, part.stop),
+                    parts,
+                    n_jobs,
+                )
+        check_results(scores, "score")
+        return scores
+
+    def _validate(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        start: bool,
+        whole: bool = False,
+    ) -> Any:
+        """Validated X (C order or CSR, of the model's dtype), y and weights.
+
+        At the `start` of a stream, or of the `whole` of what is learnt.
+        """
+        dtype = [np.float64, np.float32] if start else self._model.dtype
+        X, y = self._samples(X, y, dtype, start)
+        weight = check_weights(sample_weight, X, whole)
+        return (X if start else self._layout(X)), y, weight
+
+    def _weigh(self, y: Any, weight: Any, whole: bool = False) -> Any:
+        """Weights of encoded samples; `whole`: y is all that there is, not a part of a stream."""
+        return weight
+
+    def _look_at_scales(self, X: Any, y: Any, before: int, now: int) -> None:
+        """Warn of scales in the call that brings sample 20; `before` and `now` count samples.
+
+        No call tells of it again, and nothing is to be remembered.
+        """
+        if before < LEAST <= now:
+            warn_of_scales(self, X, y)
+
+    def _samples(self, X: Any, y: Any, dtype: Any, start: bool) -> Any:
+        """Validated X and y."""
+        return validate_data(self, X, y, dtype=dtype, reset=start, **self._target_checks)
+
+    def _layout(self, X: Any) -> Any:
+        """X in a layout that the model takes."""
+        return X
+
+    def _first_model(self, X: Any, draws: np.random.RandomState) -> Model:
+        """The model that begins to learn samples like X."""
+        return self._new_model(X, draws)
+
+    def _new_model(self, X: Any, draws: np.random.RandomState) -> Model:
+        """An untrained model for samples like X."""
+        head, rng = self._head(), new_generator(draws)
+        self._check_features(X, head.n_outputs)
+        return self._compose(X, self._space(X, head.n_outputs, rng), head, rng)
+
+    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+        """Memory that a model takes at least, whatever it learns."""
+        raise NotImplementedError(f"{type(self).__name__}._n_bytes")
+
+    def _check_features(self, X: Any, n_outputs: int) -> None:
+        """Raise MemoryError if there is no room for a model of samples like X."""
+        self._check_form(X.shape[1], n_outputs, X.dtype.itemsize, sp.issparse(X))
+
+    def _check_form(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+        """Raise MemoryError if there is no room for a model, else return what it takes at least."""
+        n_bytes = self._n_bytes(n_features, n_outputs, itemsize, is_sparse)
+        if self._size is None:
+            check_size("n_features", n_features, n_bytes)
+        else:
+            check_size(self._size, getattr(self, self._size), n_bytes, n_features)
+        return n_bytes
+
+    def _compose(self, X: Any, space: Any, head: Any, rng: Generator) -> Model:
+        return Model(space, head, self._rule(), self._gate(), rng, X.shape[1], X.dtype)
+
+    def _read(self, read: Callable[[Any], Any]) -> Any:
+        """What a function reads of the model's space, while no thread changes it."""
+        model = self._fitted_model
+        with model.reading():
+            return read(model.space)
+
+    def _read_in_units(self, read: Callable[[Any], Any], mean: bool = False) -> Any:
+        """The same in the units of the targets, with their mean added if wanted."""
+        model = self._fitted_model
+        with model.reading():
+            values = read(model.space)
+            if model.head.target_forgetting == 0:
+                return values
+            return (model.target_mean if mean else 0.0) + model.target_scale * values
+
+    def _finish(self) -> None:
+        """Called after each bulk call that succeeded."""
+
+    @property
+    def _fitted_model(self) -> Model:
+        try:
+            return self.__dict__["_model"]
+        except KeyError:
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet: "
+                "call fit or partial_fit first."
+            ) from None
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_model" in self.__dict__
+
+    @property
+    def n_seen_(self) -> int:
+        """Samples learnt."""
+        return self._fitted_model.n_seen
+
+    @property
+    def cumulative_loss_(self) -> float:
+        """Sum of weight times loss of the samples, each before it was learnt."""
+        return self._fitted_model.cumulative_loss
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OnlineEstimator(Learner):
+    """A learner of streams: each call continues where the last one stopped."""
+
+    shuffle: bool = True
+
+    _constraints = {"shuffle": ["boolean"]}
+
+    def _train(
+        self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
+    ) -> Model:
+        """Learn in passes; returns the model that has learnt."""
+        for number in range(self.n_epochs):
+            order = draws.permutation(X.shape[0]).astype(np.intp) if self.shuffle else None
+            if number > 0:
+                self._settle()
+            # Later passes tell nothing of samples that have not been learnt.
+            model, _ = self._learn(model, X, y, weight, order, noted=number == 0)
+        return model
+
+    def _learn(
+        self,
+        model: Model,
+        X: Any,
+        y: Any,
+        weight: Any,
+        order: Any,
+        scores: Any = None,
+        noted: bool = True,
+    ) -> tuple[Model, Any]:
+        """Learn samples once; returns the model that has learnt, and its predictions before.
+
+        `scores` are overwritten with the scores before, and `noted` is, as in `Model.learn`.
+        """
+        return model, model.learn(X, y, weight, order, self.window or 0, scores, noted)
+
+    def _settle(self) -> None:
+        """Called before samples that have been learnt are learnt again."""
+
+    def _partial_fit(self, X: Any, y: Any, labels: Any, sample_weight: ArrayLike | None) -> Any:
+        """Continue, or begin, with one pass in the given order. Returns the predictions made."""
+        start = not self.__sklearn_is_fitted__()
+        X, y, weight = self._validate(X, y, sample_weight, start=start)
+        y = self._encode(y, labels)
+        weight = self._weigh(y, weight)
+        if start:
+            model = self._first_model(X, check_random_state(self.random_state))
+        else:
+            model = self._model
+        self._renew(model)
+        before = model.n_seen
+        self._model, predictions = self._learn(model, X, y, weight, None)
+        self._look_at_scales(X, y, before, self._model.n_seen)
+        self._finish()
+        return self._decode(predictions)
+
+    def _learn_one(self, x: Any, y: Any, weight: float = 1.0) -> Any:
+        self._model.learn_one(x, y, weight)
+        return self
+
+    def _renumber(self, numbers: Any) -> None:
+        """Called when class k has become class numbers[k]."""
+
+    def _renew(self, model: Model) -> None:
+        """Let parameters of the step that were set since the last call take effect."""
+        given = parameters_of_rule(self)
+        if are_same(model.renewed, given):
+            return
+        rule, gate = self._rule(), self._gate()
+        if rule != model.rule or gate != model.gate:
+            self._validate_params()
+            model.rule, model.gate = rule, gate
+        model.renewed = given
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters. In a fitted model, those of the step take effect with the next sample.
+
+        Other parameters (kernel, width, outputs, averaging) take effect when the model is fitted
+        anew.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self : object
+        """
+        with turn_of(self):
+            super().set_params(**params)
+            if params and self.__sklearn_is_fitted__():
+                self._renew(self._model)
+        return self

@@ -1,0 +1,51 @@
+"""What the kernel adaptive filters share whose step is a budget policy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from onlinekern.core import LOSSES, POLICIES, RULES
+from onlinekern.estimators.contract import OnlineEstimator
+
+if TYPE_CHECKING:
+    from onlinekern.core.base.random import Generator
+    from onlinekern.core.stream import Model
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PolicyFilter(OnlineEstimator):
+    """Mixin, in front: every sample goes to the policy, in the order of the series.
+
+    A subclass returns the arguments of the policy from `_arguments`. Those after the sizes may
+    change in mid-stream.
+    """
+
+    shuffle: bool = False
+
+    _policy: ClassVar[str]
+    # The first arguments of the policy, which say how large it is.
+    _n_sizes: ClassVar[int] = 1
+
+    def _rule(self) -> Any:
+        return RULES["every_sample"](LOSSES["squared"]())
+
+    def _arguments(self) -> tuple[Any, ...]:
+        raise NotImplementedError(f"{type(self).__name__}._arguments")
+
+    def _check_memory(self) -> None:
+        """Raise MemoryError if there is no room for the matrices of the policy."""
+        raise NotImplementedError(f"{type(self).__name__}._check_memory")
+
+    def _budget(self, rng: Generator) -> Any:
+        self._check_memory()
+        return POLICIES[self._policy](*self._arguments())
+
+    def _renew(self, model: Model) -> None:
+        super()._renew(model)
+        budget, sizes = model.space.budget, self._n_sizes
+        arguments = (*budget.arguments[:sizes], *self._arguments()[sizes:])
+        if arguments != budget.arguments:
+            self._validate_params()
+            with model.writing():
+                budget.change(*arguments)

@@ -1,0 +1,191 @@
+"""``gamma="median"`` in a stream: the width of the kernel comes from its first 200 samples.
+
+These samples are kept. When there are 2, 5, 10, 20, 50, 100 and 200 of them, the width is measured
+anew, and a new model of that width, which draws the same random numbers as the first, learns them
+again, in their order. The model in between predicts and learns like any other. What is learnt
+depends on the samples alone: calls of any length give the same bits.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from onlinekern.core.samples.rows import rows_at
+from onlinekern.estimators.contract import OnlineEstimator
+from onlinekern.estimators.kernel_width import MOST_MEASURED, has_width, kernel_width, median_width
+
+if TYPE_CHECKING:
+    from onlinekern.core.stream import Model
+
+# Learning 387 samples in all is no more than the first 587 take.
+COUNTS = (2, 5, 10, 20, 50, 100, MOST_MEASURED)
+# Rows, targets and weights when nothing has come.
+NONE = (None, np.empty(0), np.empty(0))
+
+
+class WarmUp:
+    """The samples that are kept until the width of the kernel is settled. It never changes.
+
+    Parameters
+    ----------
+    parameters : dict
+        Of the estimator when the stream began. Those set since act in a new fit only, but for
+        those of the step.
+    draws : numpy.random.RandomState
+        In the state in which the first model was made.
+    gamma : float
+        The width in use.
+    samples : tuple
+        Rows (None: there are none yet), class numbers or targets, and weights > 0.
+    """
+
+    def __init__(
+        self,
+        parameters: dict[str, Any],
+        draws: Any,
+        gamma: float = 1.0,
+        samples: Any = NONE,
+    ) -> None:
+        self.parameters = parameters
+        self.draws = draws
+        self.gamma = gamma
+        self.samples = samples
+
+    @property
+    def count(self) -> int:
+        """Number of samples kept."""
+        return len(self.samples[1])
+
+    def cuts(self, rows: Any, weight: Any) -> Any:
+        """Where to cut rows so that all pieces but the last end at one of `COUNTS`.
+
+        Samples of weight 0 are not learnt, and do not count.
+        """
+        places = np.arange(len(rows)) if weight is None else np.flatnonzero(weight[rows])
+        ends = [at - self.count for at in COUNTS if self.count < at <= self.count + len(places)]
+        return places[np.array(ends, dtype=np.intp) - 1] + 1
+
+    def keep(self, X: Any, y: Any, weight: Any, rows: Any) -> WarmUp:
+        """With copies of these rows, in the form, dense or CSR, of those that came first."""
+        weight = np.ones(len(rows)) if weight is None else weight[rows]
+        rows, weight = rows[weight > 0], weight[weight > 0]
+        if len(rows) == 0:
+            return self
+        known, targets, weights = self.samples
+        samples = rows_at(X, rows)
+        if known is not None:
+            samples = joined(known, samples)
+        kept = samples, np.concatenate([targets, y[rows]]), np.concatenate([weights, weight])
+        return WarmUp(self.parameters, self.draws, self.gamma, kept)
+
+    def measured(self, kernel: str) -> WarmUp:
+        """With the width of the samples so far."""
+        gamma = median_width(self.samples[0], kernel)
+        return WarmUp(self.parameters, self.draws, gamma, self.samples)
+
+    def renumbered(self, numbers: Any) -> WarmUp:
+        """With the classes numbered anew: class k is now numbers[k]."""
+        rows, targets, weights = self.samples
+        targets = numbers.astype(np.float64)[targets.astype(np.intp)]
+        return WarmUp(self.parameters, self.draws, self.gamma, (rows, targets, weights))
+
+
+def joined(known: Any, more: Any) -> Any:
+    """Rows with more rows below, in the form of the first."""
+    if sp.issparse(known):
+        return sp.vstack([known, sp.csr_matrix(more)], format="csr")
+    return np.concatenate([known, more.toarray() if sp.issparse(more) else more])
+
+
+def width_of(estimator: Any, X: Any) -> float:
+    """The kernel width for a new model of samples like X."""
+    warm_up = vars(estimator).get("_warm_up")
+    if warm_up is not None:
+        return warm_up.gamma
+    return kernel_width(estimator.gamma, X, estimator.kernel)
+
+
+def is_warming_up(estimator: Any) -> bool:
+    """Whether the width of the kernel is not settled yet."""
+    return "_warm_up" in vars(estimator)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class WarmingUp(OnlineEstimator):
+    """Mixin of the learners of streams with the parameters `kernel` and `gamma`.
+
+    Their models take the width from `width_of`.
+    """
+
+    def _first_model(self, X: Any, draws: np.random.RandomState) -> Model:
+        self.__dict__.pop("_warm_up", None)
+        if self.gamma == "median" and has_width(self.kernel):
+            self._warm_up = WarmUp(self.get_params(deep=False), copy.deepcopy(draws))
+        return super()._first_model(X, draws)
+
+    def _learn(
+        self,
+        model: Model,
+        X: Any,
+        y: Any,
+        weight: Any,
+        order: Any,
+        scores: Any = None,
+        noted: bool = True,
+    ) -> tuple[Model, Any]:
+        if not is_warming_up(self):
+            return super()._learn(model, X, y, weight, order, scores, noted)
+        rows = np.arange(X.shape[0]) if order is None else order
+        predictions = np.full(X.shape[0], np.nan)
+        *whole, rest = np.split(rows, self._warm_up.cuts(rows, weight))
+        for piece in whole:
+            if model is vars(self).get("_model"):
+                # It is replaced: who predicts meanwhile never sees half of a call.
+                model = copy.copy(model)
+            _, made = super()._learn(model, X, y, weight, piece, scores, noted)
+            predictions[piece] = made[piece]
+            self._warm_up = self._warm_up.keep(X, y, weight, piece)
+            model = self._measured_anew(model)
+        if len(rest):
+            _, made = super()._learn(model, X, y, weight, rest, scores, noted)
+            predictions[rest] = made[rest]
+            if is_warming_up(self):
+                self._warm_up = self._warm_up.keep(X, y, weight, rest)
+        return model, predictions
+
+    def _measured_anew(self, model: Model) -> Model:
+        """A model of the width of the samples so far, which has learnt them."""
+        maker = object.__new__(type(self))
+        maker.__dict__.update({**vars(self), **self._warm_up.parameters})
+        self._warm_up = maker._warm_up = warm_up = self._warm_up.measured(maker.kernel)
+        X, y, weight = warm_up.samples
+        fresh = maker._new_model(X, copy.deepcopy(warm_up.draws))
+        self._renew(fresh)
+        super()._learn(fresh, X, y, weight, None)
+        fresh.resume_counts(fresh.n_seen, model.n_mistakes, model.cumulative_loss)
+        self.gamma_ = warm_up.gamma
+        if warm_up.count == COUNTS[-1]:
+            del self._warm_up
+        return fresh
+
+    def _renumber(self, numbers: Any) -> None:
+        super()._renumber(numbers)
+        if is_warming_up(self):
+            self._warm_up = self._warm_up.renumbered(numbers)
+
+    def _look_at_scales(self, X: Any, y: Any, before: int, now: int) -> None:
+        # The samples that are kept tell more than a call of a few.
+        kept = self._warm_up.samples if is_warming_up(self) else NONE
+        if kept[0] is not None:
+            X, y, _ = kept
+        super()._look_at_scales(X, y, before, now)
+
+    def _settle(self) -> None:
+        # The samples of later passes are the same ones again.
+        self.__dict__.pop("_warm_up", None)
+        super()._settle()

@@ -1,0 +1,82 @@
+"""Classifiers whose classes may be learnt pair by pair, and whose probabilities are asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from onlinekern.core.learning.heads import OneVsOne
+from onlinekern.estimators.scikit_learn import StrOptions
+from onlinekern.estimators.tasks import Classifier
+from onlinekern.estimators.types import ArrayLike, Floats, Samples
+
+
+def has_probabilities(estimator: Any) -> bool:
+    """Whether probabilities were asked for; if not, AttributeError."""
+    if estimator.solver == "smo" and not estimator.probability:
+        raise AttributeError(
+            "probabilities of solver='smo' cost further steps in fit: set probability=True"
+        )
+    return True
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PairwiseClassifier(Classifier):
+    """Mixin: with ``multi_class='ovo'`` votes of pairs of classes take the place of scores."""
+
+    probability: bool = False
+    decision_function_shape: str = "ovr"
+
+    _constraints = {
+        "multi_class": [StrOptions({"ovr", "margin", "ovo"})],
+        "probability": ["boolean"],
+        "decision_function_shape": [StrOptions({"ovr", "ovo"})],
+    }
+
+    def _scores(self, X: Any) -> Floats:
+        return self._strengths(super()._scores(X))
+
+    def _strengths(self, scores: Any) -> Any:
+        head: Any = self._fitted_model.head
+        return head.strengths(scores) if isinstance(head, OneVsOne) else scores
+
+    def decision_function(self, X: Samples) -> Floats:
+        """Scores of samples.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_pairs)
+            With two classes, > 0 is ``classes_[1]``; with more, the largest wins. With
+            ``multi_class='ovo'`` these are votes, and what decides between equal ones, or, with
+            ``decision_function_shape='ovo'``, the scores of the pairs of classes (0, 1), (0, 2),
+            ... (1, 2), ...: > 0 is the first class.
+        """
+        if self.decision_function_shape == "ovo" and isinstance(self._fitted_model.head, OneVsOne):
+            return super()._scores(X)
+        return super().decision_function(X)
+
+    def score_one(self, x: ArrayLike) -> float | Floats:
+        score = super().score_one(x)
+        if not isinstance(self._fitted_model.head, OneVsOne):
+            return score
+        strengths: Floats = self._strengths(np.atleast_2d(score))[0]
+        return strengths
+
+    @available_if(has_probabilities)
+    def predict_proba(self, X: Samples) -> Floats:
+        return super().predict_proba(X)
+
+    @available_if(has_probabilities)
+    def predict_log_proba(self, X: Samples) -> Floats:
+        return super().predict_log_proba(X)
+
+    score_one.__doc__ = Classifier.score_one.__doc__
+    predict_proba.__doc__ = Classifier.predict_proba.__doc__
+    predict_log_proba.__doc__ = Classifier.predict_log_proba.__doc__

@@ -1,0 +1,258 @@
+"""Outlier detection under scikit-learn's contract."""
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import OutlierMixin
+from sklearn.exceptions import NotFittedError
+
+from onlinekern.core.learning.heads import HEADS
+from onlinekern.estimators.atomic import all_or_nothing, fit_method
+from onlinekern.estimators.contract import OnlineEstimator
+from onlinekern.estimators.scikit_learn import Interval
+from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
+from onlinekern.estimators.validation import learn_row, own_weight, validate_data
+
+
+class RecentQuantile:
+    """A quantile of the last numbers of a stream, updated at fixed positions.
+
+    The positions depend on the count alone: however a stream is divided into calls, the quantiles
+    are the same.
+
+    Parameters
+    ----------
+    fraction : float in (0, 1)
+    """
+
+    LENGTH = 1024
+    EVERY = 128
+
+    def __init__(self, fraction: float) -> None:
+        self.fraction = fraction
+        self.values = np.zeros(self.LENGTH)
+        self.count = 0
+        # The score that an empty model gives to every sample.
+        self.quantile = 0.0
+
+    def copy(self) -> Any:
+        """A copy in the same state."""
+        twin = RecentQuantile(self.fraction)
+        twin.values = self.values.copy()
+        twin.count, twin.quantile = self.count, self.quantile
+        return twin
+
+    def left(self) -> int:
+        """Numbers until the next update; updates are at 1, 2, 4 ... 128, 256, 384 ..."""
+        if self.count >= self.EVERY:
+            return self.EVERY - self.count % self.EVERY
+        return (1 << self.count.bit_length()) - self.count
+
+    def append(self, values: Any) -> Any:
+        """Append numbers; return for each the quantile before it."""
+        before = np.empty(len(values))
+        first = 0
+        while first < len(values):
+            part = values[first : first + self.left()]
+            before[first : first + len(part)] = self.quantile
+            self.values[(self.count + np.arange(len(part))) % self.LENGTH] = part
+            renew = len(part) == self.left()
+            self.count += len(part)
+            if renew:
+                recent = self.values[: min(self.count, self.LENGTH)]
+                self.quantile = float(np.quantile(recent, self.fraction))
+            first += len(part)
+        return before
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
+    """One class; predictions are 1 for its samples, -1 for outliers."""
+
+    contamination: float = 0.1
+
+    _constraints = {"contamination": [Interval(Real, 0, 0.5, closed="right")]}
+
+    @fit_method
+    def fit(
+        self, X: Samples, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from scratch, in `n_epochs` passes.
+
+        `offset_` becomes the quantile `contamination` of the scores of X under the final model.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        y : Ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : object
+        """
+        super().fit(X, (), sample_weight)  # y is ignored
+        scores = self.score_samples(X)
+        self._recent = RecentQuantile(self.contamination)
+        self._recent.append(scores)
+        self._recent.quantile = float(np.quantile(scores, self.contamination))
+        return self
+
+    @fit_method
+    def partial_fit(
+        self, X: Samples, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn one pass over a batch, in its order.
+
+        `offset_` follows the scores that the last 1,024 samples had before they were learnt.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        y : Ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : object
+        """
+        self._follow(X, sample_weight)
+        return self
+
+    @fit_method
+    def partial_fit_predict(
+        self, X: Samples, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Array:
+        """`partial_fit` that tests first.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `partial_fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            -1 for samples that were outliers before they were learnt, 1 for the others.
+        """
+        return self._follow(X, sample_weight)
+
+    @all_or_nothing
+    def learn_one(
+        self, x: ArrayLike, y: ArrayLike | None = None, sample_weight: float = 1.0
+    ) -> Self:
+        """Learn one sample, without scikit-learn's validation.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,)
+            Fastest when C-contiguous and of the model's dtype.
+        y : Ignored
+        sample_weight : float >= 0, default=1.0
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If x has not `n_features_in_` finite features.
+        """
+        attributes = self.__dict__
+        if "_model" not in attributes or "_warm_up" in attributes:
+            return learn_row(self, x, sample_weight=own_weight(sample_weight))
+        recent = self._recent.copy()
+        recent.append(np.array([self._model.learn_one(x, 1.0, sample_weight)]))
+        self._recent = recent
+        return self
+
+    def score_one(self, x: ArrayLike) -> float | Floats:
+        """``decision_function`` of one sample, without scikit-learn's validation.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,)
+            Fastest when C-contiguous and of the model's dtype.
+
+        Returns
+        -------
+        float
+        """
+        return float(super().score_one(x) - self.offset_)
+
+    def score_samples(self, X: Samples) -> Floats:
+        """Scores of samples: high within the class, low far from all samples learnt.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._scores(X)[:, 0]
+
+    def decision_function(self, X: Samples) -> Floats:
+        """``score_samples(X) - offset_``: negative for outliers.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Samples) -> Array:
+        """-1 for outliers, 1 for the others.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+    @property
+    def offset_(self) -> float:
+        """The score below which a sample is an outlier."""
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet: "
+                "call fit or partial_fit first."
+            )
+        return self._recent.quantile
+
+    def _follow(self, X: Any, sample_weight: ArrayLike | None) -> Any:
+        fresh = not self.__sklearn_is_fitted__()
+        recent = RecentQuantile(self.contamination) if fresh else self._recent.copy()
+        recent.fraction = self.contamination
+        scores = self._partial_fit(X, None, None, sample_weight)
+        before = recent.append(scores)
+        self._recent = recent
+        return np.where(scores < before, -1, 1)
+
+    def _samples(self, X: Any, y: Any, dtype: Any, start: bool) -> Any:
+        X = validate_data(self, X, dtype=dtype, reset=start)
+        return X, np.ones(X.shape[0])
+
+    def _labels(self, y: Any) -> None:
+        return None
+
+    def _encode(self, y: Any, labels: Any) -> Any:
+        return y
+
+    def _decode(self, predictions: Any) -> Any:
+        return predictions
+
+    def _head(self) -> Any:
+        return HEADS["regression"]()

@@ -1,0 +1,66 @@
+"""The method `save`, and what a pickle must hold."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, ClassVar
+
+from onlinekern.estimators.documented import Documented
+from onlinekern.estimators.operations import operations
+
+
+class Savable(Documented):
+    """Mixin of the classes whose objects `load` reads back."""
+
+    # Values of parameters that older files do not have, where the default is another one.
+    _absent: ClassVar[dict[str, Any]] = {}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save to a file, which `onlinekern.load` reads: a safetensors file, without pickle.
+
+        The file appears at once and whole, or not at all: it is written beside `path` and renamed.
+        A model that is loaded goes on learning with the same bits as this one. A thread that
+        teaches this one meanwhile waits until its state has been copied, not for the disk.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file there is replaced. Any name will do; the usual ending is ``.okn``.
+
+        Raises
+        ------
+        TypeError
+            If a parameter or an attribute cannot be saved, a function for example, or if the class
+            is neither one of the library nor registered (`onlinekern.register`). Nothing is
+            written.
+        ValueError
+            If a parameter or an attribute refers to itself or is nested too deep.
+        OSError
+            If the file cannot be written. A file that was there before is as it was.
+
+        See Also
+        --------
+        onlinekern.load : Reads the file.
+
+        Examples
+        --------
+        >>> import os, tempfile, onlinekern
+        >>> X, y = [[0.0, 1.0], [1.0, 0.0]], [0, 1]
+        >>> model = onlinekern.SPAClassifier(gamma=0.5, random_state=0).fit(X, y)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(os.path.join(folder, "model.okn"))
+        ...     loaded = onlinekern.load(os.path.join(folder, "model.okn"))
+        >>> bool((loaded.decision_function(X) == model.decision_function(X)).all())
+        True
+        """
+        operations().save_model(self, path)
+
+    def __setstate__(self, state: Any) -> None:
+        """Take over the attributes of a pickle; ValueError if they contradict each other."""
+        super().__setstate__({**self._absent, **state})  # type: ignore[misc]
+        try:
+            operations().complete(self)
+        except ValueError as error:
+            raise ValueError(
+                f"the state of this {type(self).__name__} does not fit together: {error}"
+            ) from None

@@ -1,0 +1,129 @@
+"""One warning of features, or of targets, of scales that a learner does not cope with.
+
+A learner that takes samples as they are fails in silence on raw units: what is small has no effect,
+and steps are too short or too long. Its first samples tell.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import is_classifier, is_regressor
+
+from onlinekern.core.samples.rows import rows_at
+from onlinekern.estimators.kernel_width import spread_rows
+from onlinekern.estimators.types import Array
+from onlinekern.estimators.warnings import warn
+
+# The look is taken in the call that brings this sample of a stream, and once for each `fit`.
+LEAST = 20
+# Fewer rows do not tell scales from chance: of uniform features, one in 10^9 is so small in three.
+FEWEST = 3
+# Scales that differ by less are common among features that were scaled, or count something.
+MOST_APART = 1e3
+# How the message on features begins, for filters.
+SCALES_DIFFER = "the scales of the features differ"
+# The rows of TF-IDF matrices have the length 1, written with a few digits.
+ROUNDING = 1e-3
+
+
+def warn_of_scales(estimator: Any, X: Any, y: Any) -> None:
+    """Warn if the features of rows differ much in scale, or targets are far from unit scale.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Which learns them as they are, but for targets with `standardize_target`.
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+        Fewer than three rows tell nothing. Of many, those of `spread_rows` are looked at.
+    y : ndarray of shape (n_samples,)
+        Class numbers, or targets.
+    """
+    if X.shape[0] < FEWEST:
+        return
+    chosen = spread_rows(X.shape[0])
+    warn_of_features(estimator, rows_at(X, chosen))
+    if is_regressor(estimator) and not estimator.standardize_target:
+        warn_of_targets(estimator, y[chosen])
+
+
+def warn_of_features(estimator: Any, rows: Any) -> None:
+    """Warn if the largest values of two features differ by more than a factor of 1,000."""
+    numbers, largest = largest_values(rows)
+    if len(numbers) == 0 or largest.max() <= MOST_APART * largest.min() or are_normalised(rows):
+        return
+    above, below = (
+        f"{feature_name(estimator, numbers[at])} reaches {largest[at]:.3g}"
+        for at in (largest.argmax(), largest.argmin())
+    )
+    other = ""
+    if is_classifier(estimator) or is_regressor(estimator):
+        kind = "StreamClassifier" if is_classifier(estimator) else "StreamRegressor"
+        other = f", or take {kind}, which scales by itself"
+    warn(
+        f"{SCALES_DIFFER} by more than {MOST_APART:,.0f}: {above}, {below}. What "
+        "is small has next to no effect. Scale the features, as make_stream_pipeline("
+        f"OnlineStandardScaler(), {type(estimator).__name__}()) does{other}.",
+        UserWarning,
+    )
+
+
+def largest_values(rows: Any) -> tuple[Array, Array]:
+    """Numbers of the features that vary in these rows, and their largest absolute values.
+
+    The largest value and not the deviation: that of a rare feature, 1 in few samples and else 0,
+    is small, and depends on how many samples there are. By largest values, features of 0 and 1 are
+    as large as each other, one-hot or however rare; counts and pixels are within their range;
+    standardised rows have values of 1 at least, and of the root of their number at most. The zeros
+    of CSR rows count as those of dense rows. A constant feature tells nothing of its scale.
+    """
+    if sp.issparse(rows):
+        stored = rows.indptr[-1]
+        numbers, places = np.unique(rows.indices[:stored], return_inverse=True)
+        low, high = np.full(len(numbers), np.inf), np.full(len(numbers), -np.inf)
+        np.minimum.at(low, places, rows.data[:stored])
+        np.maximum.at(high, places, rows.data[:stored])
+        has_zeros = np.bincount(places, minlength=len(numbers)) < rows.shape[0]
+        low[has_zeros] = np.minimum(low[has_zeros], 0)
+        high[has_zeros] = np.maximum(high[has_zeros], 0)
+    else:
+        numbers = np.arange(rows.shape[1])
+        low, high = rows.min(axis=0), rows.max(axis=0)
+    varies = low < high
+    return numbers[varies], np.maximum(-low, high)[varies]
+
+
+def are_normalised(rows: Any) -> bool:
+    """Whether all rows that are not 0 have the length 1: their features are not to be scaled."""
+    with np.errstate(over="ignore"):
+        squares = rows.multiply(rows) if sp.issparse(rows) else rows * rows
+    lengths = np.sqrt(np.asarray(squares.sum(axis=1))).ravel()
+    return bool(np.all(np.abs(lengths[lengths > 0] - 1) < ROUNDING))
+
+
+def feature_name(estimator: Any, number: Any) -> str:
+    """How a message calls a feature: by its name, if it has one."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return f"feature {number}" if names is None else f"feature {str(names[number])!r}"
+
+
+def warn_of_targets(estimator: Any, y: Array) -> None:
+    """Warn if the root mean square of targets is above 1,000, or below 1 / 1,000 but not 0."""
+    with np.errstate(over="ignore"):
+        size = np.sqrt(np.mean(y * y))
+    if size == 0 or 1 / MOST_APART <= size <= MOST_APART:
+        return
+    if "standardize_target" in estimator.get_params(deep=False):
+        remedy = "Set standardize_target=True"
+    else:
+        remedy = (
+            "Scale them, as scikit-learn's TransformedTargetRegressor does in fit, or take "
+            "OGDRegressor or AROWRegressor, which standardise them along the stream"
+        )
+    warn(
+        f"the targets are far from unit scale: their root mean square is {size:.3g}, and steps and "
+        f"tolerances are made for targets near 1. {remedy}.",
+        UserWarning,
+    )

@@ -1,0 +1,76 @@
+"""Estimators whose model is a weight for each feature, and a covariance of the weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+from onlinekern.core import COVARIANCES
+from onlinekern.core.models.linear_second_order import SecondOrderSpace
+from onlinekern.estimators.linear import WEIGHT_BYTES, LinearEstimator
+from onlinekern.estimators.memory import available_memory
+from onlinekern.estimators.scikit_learn import StrOptions
+from onlinekern.estimators.types import Floats
+from onlinekern.estimators.warnings import warn
+
+if TYPE_CHECKING:
+    from onlinekern.core.base.random import Generator
+
+
+def check_memory(kind: str, n_outputs: int, length: int, *sizes: int) -> None:
+    """Raise MemoryError if there is no room for covariances of this kind."""
+    needed = COVARIANCES[kind].nbytes(n_outputs, length, *sizes)
+    available = available_memory()
+    if needed > available:
+        one = n_outputs == 1 or kind != "full"
+        matrices = "a matrix" if one else f"{n_outputs} matrices"
+        rows = min(2 * sizes[0], 2 * length) if sizes else length
+        raise MemoryError(
+            f'covariance="{kind}" keeps {matrices} of {rows} x {length} numbers: with the copy '
+            f"that undoes a failed call {needed / 1e9:.3g} gigabytes, and {available / 1e9:.3g} "
+            'are available. Use covariance="diagonal", or fewer features.'
+        )
+
+
+def warn_of_degeneration(estimator: Any) -> None:
+    """Warn, once, that samples were skipped because no variance was left in their direction."""
+    n_degenerate = estimator._model.space.n_degenerate
+    if n_degenerate and not estimator._warned:
+        estimator._warned = True
+        warn(
+            f"the covariance has degenerated: {n_degenerate} samples were skipped because no "
+            "variance was left in their direction. With CWClassifier, noisy labels cause this: "
+            "use SCWClassifier or AROWClassifier. With those, scale the features, raise r or "
+            "lower the confidence.",
+            ConvergenceWarning,
+        )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SecondOrderEstimator(LinearEstimator):
+    """Mixin: a covariance of the weights; a subclass says what the steps are."""
+
+    covariance: str = "diagonal"
+
+    _constraints = {"covariance": [StrOptions({"diagonal", "full", "shared"})]}
+
+    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+        # A variance for each weight at least.
+        weights = super()._n_bytes(n_features, n_outputs, itemsize, is_sparse)
+        return weights + WEIGHT_BYTES * n_features * n_outputs
+
+    def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
+        self._warned = False
+        if self.covariance != "diagonal":
+            check_memory(self.covariance, n_outputs, X.shape[1] + bool(self.fit_intercept))
+        return SecondOrderSpace(*self._linear(X, n_outputs), self.covariance)
+
+    def _finish(self) -> None:
+        warn_of_degeneration(self)
+
+    @property
+    def covariance_(self) -> Floats:
+        """Covariances of the last weights: (n_outputs, n), (n_outputs, n, n) or (1, n, n)."""
+        return self._read(lambda space: space.covariance.to_array())

@@ -1,0 +1,448 @@
+"""Classification and regression: labels, predictions, and the head of the core for each."""
+
+import datetime
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
+
+from onlinekern.core.learning.heads import HEADS
+from onlinekern.core.learning.labels import class_numbers
+from onlinekern.estimators.atomic import fit_method, turn_of
+from onlinekern.estimators.class_weights import balance, factor_of, factor_of_balance, factors_of
+from onlinekern.estimators.contract import Learner, OnlineEstimator
+from onlinekern.estimators.operations import operations
+from onlinekern.estimators.probabilities import Probabilities
+from onlinekern.estimators.scikit_learn import StrOptions
+from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
+from onlinekern.estimators.validation import are_whole, has_more, learn_row, own_weight, same_labels
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Classifier(Probabilities, ClassifierMixin, Learner):
+    """Two classes, or more."""
+
+    multi_class: str = "ovr"
+    class_weight: dict[Any, float] | str | None = None
+
+    _constraints = {
+        "multi_class": [StrOptions({"ovr", "margin"})],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+    }
+    _target_checks: ClassVar[dict[str, Any]] = {}
+    # Whether a label that comes in a stream becomes a class without being announced.
+    _takes_labels_up: ClassVar[bool] = False
+
+    def decision_function(self, X: Samples) -> Floats:
+        """Scores of samples.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With two classes, > 0 is ``classes_[1]``; with more, the largest wins.
+        """
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Samples) -> Array:
+        """Labels of samples.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        winners = self._winners(self._scores(X))
+        return self.classes_[winners]
+
+    def _winners(self, scores: Array) -> Any:
+        """Class numbers from scores."""
+        return (scores[:, 0] > 0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
+
+    @property
+    def n_mistakes_(self) -> int:
+        """Samples whose prediction, made before they were learnt, was wrong."""
+        return self._fitted_model.n_mistakes
+
+    def _labels(self, y: Any) -> Any:
+        check_classification_targets(y)
+        labels = np.unique(y)
+        if len(labels) < 2:
+            raise ValueError(f"y holds one class only ({labels.tolist()[0]!r}), not two or more")
+        return labels
+
+    def _encode(self, y: Any, labels: Any) -> Any:
+        """y as class numbers, float64; notes the labels."""
+        noted = self.__sklearn_is_fitted__() and labels is self.classes_
+        numbers = class_numbers(y, labels)
+        if numbers is not None and (noted or are_whole(labels)):
+            if not noted:
+                self._note_classes(labels)
+            return numbers
+        # Once there are labels of the same kind, a target that is none is an unknown label.
+        if not noted or y.dtype.kind != labels.dtype.kind:
+            check_classification_targets(y)
+        numbers = np.searchsorted(labels, y)
+        known = labels[np.minimum(numbers, len(labels) - 1)] == y
+        if not np.all(known):
+            raise ValueError(
+                f"y holds labels that are not among the classes {labels}: {np.unique(y[~known])}"
+            )
+        if not noted:
+            self._note_classes(labels)
+        return numbers.astype(np.float64)
+
+    def _weigh(self, y: Any, weight: Any, whole: bool = False) -> Any:
+        if self.class_weight is None:
+            return weight
+        if isinstance(self.class_weight, str):
+            factors = self._balanced(y, weight, whole)
+        else:
+            more_may_come = self._takes_labels_up and not whole
+            factors = factors_of(self.class_weight, self.classes_, more_may_come)
+            factors = factors[y.astype(np.intp)]
+        return factors if weight is None else factors * weight
+
+    def _balanced(self, y: Any, weight: Any, whole: bool) -> Floats:
+        """The factors of 'balanced'; notes the counts of the classes."""
+        counts = None
+        if not whole and self.__sklearn_is_fitted__():
+            counts = self.__dict__.get("_class_counts")
+        if counts is None:
+            counts = np.zeros(len(self.classes_), dtype=np.int64)
+        if len(y) == 1 and not whole:
+            counted = weight is None or weight[0] > 0
+            factor, self._class_counts = factor_of_balance(y[0], counts, counted)
+            return np.array([factor])
+        counted = np.ones(len(y), dtype=bool) if weight is None else weight > 0
+        factors, self._class_counts = balance(y, counts, counted)
+        if whole:
+            of_class = np.maximum(1, self._class_counts)[y.astype(np.intp)]
+            factors = self._class_counts.sum() / (len(self.classes_) * of_class)
+        return factors
+
+    def _weigh_one(self, number: float, weight: float) -> tuple[float, Any]:
+        """The weight of one sample, and the counts of the classes after it, if they are kept."""
+        if not isinstance(self.class_weight, str):
+            weights: Any = self.class_weight
+            return weight * factor_of(weights, self._numbers, number, self._takes_labels_up), None
+        counts = self.__dict__.get("_class_counts")
+        if counts is None:
+            counts = np.zeros(len(self.classes_), dtype=np.int64)
+        factor, counts = factor_of_balance(number, counts, weight > 0)
+        return weight * factor, counts
+
+    def _note_classes(self, labels: Array) -> None:
+        self.classes_ = labels
+        self._numbers = {label: float(k) for k, label in enumerate(labels.tolist())}
+
+    def _decode(self, predictions: Any) -> Any:
+        return self.classes_[predictions.astype(np.intp)]
+
+    def _head(self) -> Any:
+        if len(self.classes_) == 2:
+            return HEADS["binary"]()
+        return HEADS[self.multi_class](len(self.classes_))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OnlineClassifier(Classifier, OnlineEstimator):
+    """Classes of a stream."""
+
+    @fit_method
+    def partial_fit(
+        self,
+        X: Samples,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn one pass over a batch, in its order.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), default=None
+            All labels that may come, needed in the first call. More labels in a later call are
+            taken up: what has been learnt is kept, and the new classes begin at the score -1 where
+            there is an intercept (and classes are learnt one against the rest), else at 0.
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : object
+        """
+        self._partial_fit(X, y, self._classes(classes), sample_weight)
+        return self
+
+    @fit_method
+    def partial_fit_predict(
+        self,
+        X: Samples,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Array:
+        """`partial_fit` that tests first: returns what was predicted for each sample before it was
+        learnt.
+
+        Parameters
+        ----------
+        X, y, classes, sample_weight
+            As in `partial_fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
+        """
+        return self._partial_fit(X, y, self._classes(classes), sample_weight)
+
+    def learn_one(
+        self,
+        x: ArrayLike,
+        y: Any,
+        classes: ArrayLike | None = None,
+        sample_weight: float = 1.0,
+    ) -> Self:
+        """Learn one sample, without scikit-learn's validation.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,)
+            Fastest when C-contiguous and of the model's dtype.
+        y : label
+        classes : array-like of shape (n_classes,), default=None
+            As in `partial_fit`; needed when this is the first call, or when there are more.
+        sample_weight : float >= 0, default=1.0
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If x has not `n_features_in_` finite features, y is none of `classes_`, or the weight is
+            negative or not finite.
+        """
+        attributes = self.__dict__
+        if "_model" not in attributes or "_warm_up" in attributes:
+            return learn_row(self, x, [y], classes, own_weight(sample_weight))
+        if classes is not None and has_more(classes, self.classes_):
+            return learn_row(self, x, [y], classes, own_weight(sample_weight))
+        try:
+            number = self._numbers[y]
+        except (KeyError, TypeError):
+            number = self._number_of_date(y)
+        if self.class_weight is not None:
+            return self._learn_one_of_class(x, number, sample_weight)
+        return self._learn_one(x, number, sample_weight)
+
+    def _learn_one_of_class(self, x: Any, number: float, weight: float) -> Self:
+        """Learn one sample with the weight of its class; the counts change if that succeeds."""
+        with turn_of(self):
+            model = self._model
+            calls = model.calls
+            try:
+                factor, counts = self._weigh_one(number, weight)
+                self._learn_one(x, number, factor)
+                if counts is not None:
+                    self._class_counts = counts
+            except BaseException:
+                if model.calls != calls:
+                    model.undo()
+                raise
+        return self
+
+    def _number_of_date(self, y: Any) -> Any:
+        """Class number of a label that the dictionary does not hold: a date, or no class at all.
+
+        Equal dates of different units may have different hashes.
+        """
+        kinds = {
+            "M": (np.datetime64, datetime.date),
+            "m": (np.timedelta64, datetime.timedelta),
+        }
+        if isinstance(y, kinds.get(self.classes_.dtype.kind, ())):
+            same = np.flatnonzero(
+                self.classes_ == np.array(y, dtype=self.classes_.dtype.kind + "8")
+            )
+            if len(same):
+                return float(same[0])
+        raise ValueError(f"y is {y!r}, which is none of the classes {self.classes_}")
+
+    def _classes(self, classes: ArrayLike | None) -> Any:
+        """The labels, at the first call from `classes`."""
+        fitted = self.__sklearn_is_fitted__()
+        if fitted and (classes is None or same_labels(classes, self.classes_)):
+            return self.classes_
+        if fitted and classes is not None and has_more(classes, self.classes_):
+            self._take_up(np.unique(classes))
+            return self.classes_
+        if classes is not None and len(np.unique(classes)) < 2:
+            raise ValueError(f"classes must hold at least two labels, got {classes}")
+        if not fitted:
+            self.__dict__.pop("classes_", None)
+        if not hasattr(self, "classes_"):
+            if classes is None:
+                raise ValueError("classes must be passed on the first call to partial_fit.")
+            self.classes_ = unique_labels(classes)
+        elif classes is not None and not np.array_equal(self.classes_, unique_labels(classes)):
+            raise ValueError(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit, was: "
+                f"{self.classes_!r}"
+            )
+        return self.classes_
+
+    def _take_up(self, labels: Array) -> None:
+        """Go on with more classes."""
+        before = self.classes_
+        self._note_classes(labels)
+        if hasattr(self, "_weigh_classes"):
+            self._weigh_classes(None)
+        try:
+            self._model = self._grown_model(before, labels, self._head())
+        except TypeError:
+            raise ValueError(
+                f"{type(self).__name__} cannot take up classes in mid-stream: it began with "
+                f"{before}. Give all labels, {labels}, in the first call of partial_fit"
+            ) from None
+        self._renumber(np.searchsorted(labels, before))
+
+    def _grown_model(self, before: Array, labels: Array, head: Any) -> Any:
+        """The model with the outputs of this head, for more labels."""
+        return operations().grow_model(self._model, before, labels, head)
+
+    def _renumber(self, numbers: Any) -> None:
+        super()._renumber(numbers)
+        if "_class_counts" in vars(self):
+            counts = np.zeros(len(self.classes_), dtype=np.int64)
+            counts[numbers] = self._class_counts
+            self._class_counts = counts
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Regressor(RegressorMixin, Learner):
+    """One real target."""
+
+    standardize_target: bool = True
+
+    _constraints = {"standardize_target": ["boolean"]}
+    _target_checks = {"y_numeric": True}
+    _absent = {"standardize_target": False}
+
+    def predict(self, X: Samples) -> Array:
+        """Predicted targets of samples.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._scores(X)[:, 0]
+
+    def _labels(self, y: Any) -> None:
+        return None
+
+    def _encode(self, y: Any, labels: Any) -> Any:
+        return np.ascontiguousarray(y, dtype=np.float64)
+
+    def _decode(self, predictions: Any) -> Any:
+        return predictions
+
+    def _head(self) -> Any:
+        if not self.standardize_target:
+            return HEADS["regression"]()
+        return HEADS["standardized"](float(getattr(self, "forgetting", 1.0)))
+
+    @property
+    def target_mean_(self) -> float:
+        """Mean of the targets so far; 0 without `standardize_target`."""
+        return self._fitted_model.target_mean
+
+    @property
+    def target_scale_(self) -> float:
+        """Standard deviation of the targets so far; 1 if it is 0, or nothing is standardised."""
+        return self._fitted_model.target_scale
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OnlineRegressor(Regressor, OnlineEstimator):
+    """The target of a stream."""
+
+    @fit_method
+    def partial_fit(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn one pass over a batch, in its order.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : object
+        """
+        self._partial_fit(X, y, None, sample_weight)
+        return self
+
+    @fit_method
+    def partial_fit_predict(
+        self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Array:
+        """`partial_fit` that tests first: returns what was predicted for each sample before it was
+        learnt.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `partial_fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._partial_fit(X, y, None, sample_weight)
+
+    def learn_one(self, x: ArrayLike, y: float, sample_weight: float = 1.0) -> Self:
+        """Learn one sample, without scikit-learn's validation.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,)
+            Fastest when C-contiguous and of the model's dtype.
+        y : float
+        sample_weight : float >= 0, default=1.0
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If x has not `n_features_in_` finite features, y is not finite, or the weight is
+            negative or not finite.
+        """
+        attributes = self.__dict__
+        if "_model" not in attributes or "_warm_up" in attributes:
+            return learn_row(self, x, [y], own_weight(sample_weight))
+        y = float(y)
+        if y - y != 0:
+            raise ValueError(f"y must be finite, got {y}")
+        return self._learn_one(x, y, sample_weight)

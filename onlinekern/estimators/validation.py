@@ -1,0 +1,216 @@
+"""scikit-learn's validation of samples, with a shortcut of a microsecond for plain rows.
+
+scikit-learn's validation takes as long as learning some thousand rows. Arrays and CSR matrices that
+`validate_data` would return unchanged are returned at once; the shortcut makes the same tests.
+Everything else, valid or not, goes to `validate_data`.
+"""
+
+import inspect
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import validation
+
+from onlinekern.core.samples.plain import all_finite, plain_rows
+from onlinekern.core.samples.rows import checked_csr
+
+NUMBERS = "biuf"
+LABELS = NUMBERS + "U"
+# From scikit-learn 1.9 on, weights that are all 0 are refused unless this is said.
+KNOWN = inspect.signature(validation._check_sample_weight).parameters
+ZEROS = {"allow_all_zero_weights": True} if "allow_all_zero_weights" in KNOWN else {}
+
+
+def check_results(values: Any, what: str) -> None:
+    """Raise FloatingPointError unless the results of n rows, ndarray (n, ...), are finite."""
+    if all_finite(values):
+        return
+    finite = np.isfinite(values).reshape(len(values), -1).all(axis=1)
+    raise FloatingPointError(
+        f"the {what} of row {int(np.argmin(finite))} is not finite: its values are too large for "
+        "this model. Scale the features."
+    )
+
+
+def plain_rows_for(estimator: Any, X: Any, dtype: Any, reset: bool) -> Any:
+    """X as `validate_data` would return it, if the estimator takes it as it is; else None."""
+    if not reset and hasattr(estimator, "feature_names_in_"):
+        return None
+    listed = isinstance(dtype, list)
+    narrow = np.float32 in dtype if listed else dtype == np.float32
+    wide = np.float64 in dtype if listed else dtype == np.float64
+    rows = plain_rows(X, narrow, wide)
+    if rows is None or not (reset or rows.shape[1] == estimator.n_features_in_):
+        return None
+    return rows
+
+
+def are_plain_targets(y: Any, n_samples: int, kinds: str) -> bool:
+    """Whether y is an array of one label or finite number per sample."""
+    return (
+        type(y) is np.ndarray
+        and y.shape == (n_samples,)
+        and y.dtype.kind in kinds
+        and (y.dtype.kind != "f" or all_finite(y))
+    )
+
+
+def check_sparse(X: Any) -> None:
+    """Raise ValueError for a sparse matrix with indices beyond it, before SciPy follows them.
+
+    CSR matrices are checked later: SciPy converts all other formats to it.
+
+    Parameters
+    ----------
+    X : sparse matrix or array
+    """
+    if X.ndim != 2:
+        return
+    if X.format == "coo":
+        for name, indices, size in zip(("row", "column"), (X.row, X.col), X.shape, strict=True):
+            if len(indices) and not 0 <= indices.min() <= indices.max() < size:
+                raise ValueError(f"X is no valid COO matrix: a {name} index is not in [0, {size})")
+    elif X.format in ("csc", "bsr"):
+        X.check_format(full_check=True)
+
+
+def validate_data(
+    estimator: Any,
+    X: Any,
+    y: Any = "no_validation",
+    *,
+    dtype: Any,
+    reset: bool,
+    y_numeric: bool = False,
+) -> Any:
+    """Validated rows, C-ordered or CSR, and targets: `sklearn.utils.validation.validate_data`.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With ``reset=False``, one that has been fitted.
+    X : array-like or CSR matrix of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,), optional
+    dtype : dtype or list of dtypes
+        What X is converted to; of a list, the first that X is not one of.
+    reset : bool
+        Whether X sets the number and names of the features; otherwise X must match them.
+    y_numeric : bool, default=False
+        Whether y are numbers, not labels.
+
+    Returns
+    -------
+    X, or X and y if y was given
+    """
+    alone = isinstance(y, str) and y == "no_validation"
+    plain = plain_rows_for(estimator, X, dtype, reset)
+    if plain is not None:
+        targets = np.asarray(y) if type(y) is list else y
+        kinds = NUMBERS if y_numeric else LABELS
+        if alone or are_plain_targets(targets, plain.shape[0], kinds):
+            if reset:  # scikit-learn notes the number of the features, and forgets their names
+                validation.validate_data(estimator, X, y, reset=True, skip_check_array=True)
+            return plain if alone else (plain, targets)
+    if sp.issparse(X):
+        check_sparse(X)
+    checks = {} if alone else {"y_numeric": y_numeric}
+    validated = validation.validate_data(
+        estimator, X, y, accept_sparse="csr", dtype=dtype, order="C", reset=reset, **checks
+    )
+    if y_numeric:
+        check_targets(validated[1])
+    rows, *targets = (validated,) if alone else validated
+    if sp.issparse(rows):
+        rows = checked_csr(rows)
+    return (rows, *targets) if targets else rows
+
+
+def check_targets(y: Any) -> None:
+    """Raise ValueError unless y holds finite numbers.
+
+    scikit-learn makes NaN of None after its own check, and lets dates and text pass.
+    """
+    if y.dtype.kind not in NUMBERS:
+        raise ValueError(f"y must hold numbers, got an array of dtype {y.dtype}")
+    finite = np.isfinite(y)
+    if not finite.all():
+        row = int(np.argmin(finite))
+        raise ValueError(f"y must hold finite numbers; y[{row}] is missing or {y[row]}")
+
+
+def check_weights(sample_weight: Any, X: Any, whole: bool = False) -> Any:
+    """Validated weights >= 0 of the rows of X, float64; None stays None.
+
+    They may all be 0, if X is a part of a stream and not the `whole` of what is learnt.
+    """
+    if sample_weight is None:
+        return None
+    weights = validation._check_sample_weight(
+        sample_weight, X, dtype=np.float64, ensure_non_negative=True, **ZEROS
+    )
+    if whole and not weights.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    return weights
+
+
+def one_row(x: Any) -> Any:
+    """One sample, an array of shape (n_features,) or a CSR matrix, as a matrix of one row; a
+    dictionary as a list."""
+    if isinstance(x, dict):
+        return [x]
+    return x if sp.issparse(x) else np.reshape(x, (1, -1))
+
+
+def rows_of(X: Any, piece: slice) -> Any:
+    """Some rows of a matrix, a list or a data frame, which keep the names of their columns."""
+    return X.iloc[piece] if hasattr(X, "iloc") else X[piece]
+
+
+@contextmanager
+def names_are_no_matter() -> Iterator[None]:
+    """A context in which rows without names are no reason to warn."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        yield
+
+
+def learn_row(estimator: Any, x: Any, *arguments: Any, **named: Any) -> Any:
+    """`partial_fit` of one sample, which has no names of features, with these other arguments."""
+    if not hasattr(estimator, "feature_names_in_"):
+        return estimator.partial_fit(one_row(x), *arguments, **named)
+    with names_are_no_matter():
+        return estimator.partial_fit(one_row(x), *arguments, **named)
+
+
+def has_more(labels: Any, known: Any) -> bool:
+    """Whether `labels` hold all of the sorted labels `known`, and others of their kind."""
+    given = np.unique(labels)
+    kinds = {given.dtype.kind, known.dtype.kind}
+    alike = len(kinds) == 1 or kinds <= set("iuf")
+    return alike and len(given) > len(known) and bool(np.isin(known, given).all())
+
+
+def are_whole(labels: Any) -> bool:
+    """Whether labels are whole numbers."""
+    return labels.dtype.kind in "biu" or bool((labels == np.floor(labels)).all())
+
+
+def same_labels(labels: Any, known: Any) -> bool:
+    """Whether `labels` are the array of sorted labels `known`."""
+    given = np.asarray(labels)
+    return given.dtype.kind == known.dtype.kind and np.array_equal(given, known)
+
+
+def own_weight(weight: float) -> list[float] | None:
+    """The weight of a single sample as `partial_fit` takes it."""
+    return None if weight == 1 else [weight]
+
+
+def one_of(option: str, value: Any, known: Any) -> None:
+    """Raise ValueError, which names the option, unless a value is one of those known."""
+    if value not in known:
+        raise ValueError(f"{option}: unknown {value!r}; known are {', '.join(known)}")

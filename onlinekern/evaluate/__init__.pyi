@@ -1,0 +1,10 @@
+"""The public names of `onlinekern.evaluate`."""
+
+from .comparing import compare as compare
+from .methods import METHODS as METHODS
+from .methods import Method as Method
+from .results import Comparison as Comparison
+from .results import MethodResult as MethodResult
+from .search import Parameter as Parameter
+from .test_then_train import PrequentialResult as PrequentialResult
+from .test_then_train import prequential as prequential

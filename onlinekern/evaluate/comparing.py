@@ -1,0 +1,358 @@
+"""Evaluation: test-then-train runs, repeated over random permutations and put side by side.
+
+``prequential`` runs one estimator over one stream. ``compare`` runs a set of methods over several
+permutations of one source: each permutation is streamed once and fed to all methods block by block.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from onlinekern._config import version
+from onlinekern.estimators.contract import Learner
+from onlinekern.estimators.memory import check_size
+from onlinekern.estimators.scales import SCALES_DIFFER
+from onlinekern.estimators.types import BatchLearner, StreamLearner
+from onlinekern.evaluate.baselines import BASELINES
+from onlinekern.evaluate.checkpoint import Checkpoint, Interval
+from onlinekern.evaluate.methods import (
+    KERNELS,
+    KERNELS_WITHOUT_GAMMA,
+    given_parameters,
+    select_methods,
+)
+from onlinekern.evaluate.results import Comparison, MethodResult
+from onlinekern.evaluate.resuming import Progress, digest_of, pieces
+from onlinekern.evaluate.search import (
+    HEAD_SAMPLES,
+    Problem,
+    choose_parameters,
+    count_samples,
+)
+from onlinekern.evaluate.test_then_train import WINDOW, Run
+
+if TYPE_CHECKING:
+    from onlinekern.streams.source import Source
+
+
+def compare(
+    methods: str | Iterable[str] | Mapping[str, StreamLearner | BatchLearner],
+    source: Source,
+    repeats: int = 5,
+    *,
+    test: Source | None = None,
+    shuffle: bool = True,
+    kernel: str = "gaussian",
+    gamma: float | str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    window: int = WINDOW,
+    progress: Callable[[int, int | None, str], None] | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    checkpoint_every: int | str = "60s",
+    resume: bool = False,
+) -> Comparison:
+    """Run methods test-then-train over random permutations of a source.
+
+    Parameters
+    ----------
+    methods : str, iterable of str, or mapping
+        Names in ``METHODS`` ("all" for every one that does the task), or a mapping from labels to
+        estimators, which are cloned for every run and keep their parameters. The baselines
+        "no-change" and "majority" are added at the end.
+    source : onlinekern.streams.Source
+    repeats : int
+        Number of permutations, the same for all methods.
+    test : onlinekern.streams.Source, optional
+        Test stream, on which the finished models are scored.
+    shuffle : bool
+        False: the order of the file, once.
+    kernel : str
+    gamma : float, "median", "scale", "auto" or None
+        None: chosen on the head of a permutation of its own (5,000 samples), as is every other
+        parameter with a grid in ``METHODS`` that is not in ``settings``. Three or more values are
+        raced: all learn the first part of the head, and the better half goes on. Twelve cost about
+        as much as two or three would.
+    settings : mapping, optional
+        ``"method.parameter"`` or ``"parameter"`` -> value.
+    seed : int
+        Seed of the permutations, the search and the methods' own randomness.
+    window : int
+        Samples in the window of the figures of the last ones.
+    progress : callable, optional
+        Called as ``progress(done, total, text)`` with a number of samples.
+    checkpoint : str or path, optional
+        File in which the run keeps what it has done: trials of the search, results, and the models
+        in mid-stream. The one before it stays as ``PATH.previous``. It is not removed at the end.
+    checkpoint_every : int or str
+        Samples between two checkpoints, or seconds, such as "30s" (then at the end of a block of at
+        most 8,192 rows). A run that is killed loses at most that.
+    resume : bool
+        Go on from the checkpoint, if there is one. The results, but for the times, are those of a
+        run that was never stopped, to the bit. A method whose estimator cannot be saved (one of
+        another library) begins its present permutation again; its finished ones are kept.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ValueError
+        If an argument is invalid, or the checkpoint is damaged or belongs to another run: other
+        data, methods or options.
+    OSError
+        If the checkpoint cannot be written, or is there and `resume` is False.
+    MemoryError
+        If the models have no room.
+    """
+    setting, repeats = setting_of(repeats, shuffle, kernel, gamma, settings, seed, window)
+    keeper = Progress(
+        _checkpoint(checkpoint, checkpoint_every, resume, (methods, source, test, repeats, setting))
+    )
+    tally = Tally(progress)
+    contenders, n_head = contenders_of(methods, source, setting, repeats, tally, keeper)
+    baselines = baselines_of({result.name for _, result in contenders}, source.task)
+    contenders += baselines
+    tally.total += repeats * source.n_samples * len(baselines)
+    results = [result for _, result in contenders]
+    keeper.restore_results(results)
+    unit = source.layout.target_deviation
+    for repeat in range(repeats):
+        if all(len(result.runs) > repeat for result in results):
+            continue
+        runs = [
+            Run(build(seed + repeat), source.classes, unit, window=window)
+            for build, _ in contenders
+        ]
+        keeper.restore_runs(runs, repeat)
+        text = f"permutation {repeat + 1} of {repeats}" if shuffle else "file order"
+        blocks = source.blocks([seed, 1 + repeat] if shuffle else None)
+        with warnings.catch_warnings():
+            if repeat > 0:
+                # The learners said so in the first permutation.
+                warnings.filterwarnings("ignore", SCALES_DIFFER)
+            _race(keeper, blocks, test, functools.partial(tally.add, text=text))
+    keeper.save()
+    return comparison_of(source, setting, repeats, n_head, results)
+
+
+def comparison_of(
+    source: Source, setting: Setting, repeats: int, n_head: int, results: list[MethodResult]
+) -> Comparison:
+    counts = source.class_counts
+    return Comparison(
+        source.name, source.task, source.n_samples, source.n_features,
+        len(counts) or None, setting.kernel, repeats, setting.seed, setting.shuffle,
+        setting.window, n_head,
+        max(counts.values()) / source.n_samples if counts else None,
+        source.layout.target_deviation, results,
+    )  # fmt: skip
+
+
+def _race(keeper: Progress, blocks: Any, test: Source | None, tell: Callable[[int], None]) -> None:
+    """Feed one permutation to the runs that are not finished with it, and add their results."""
+    unfinished = keeper.unfinished()
+    for position, X, y in pieces(blocks, keeper.samples):
+        fed = [run.feed_from(position, X, y) for run, _ in unfinished]
+        tell(len(y) * len(fed))
+        if any(fed):
+            keeper.count(len(y))
+    for run, result in unfinished:
+        outcome = run.result()
+        result.add(outcome, [] if test is None else [score_on(run.estimator, test)])
+        keeper.count(0 if test is None else test.n_samples)
+
+
+@dataclass(frozen=True)
+class Setting:
+    shuffle: bool
+    kernel: str
+    gamma: object
+    settings: Mapping[str, Any]
+    seed: int
+    window: int
+
+
+class Tally:
+    """Counts the samples that were processed, and reports them to `progress`."""
+
+    def __init__(self, progress: Callable[[int, int | None, str], None] | None) -> None:
+        self.progress, self.done, self.total = progress, 0, 0
+
+    def add(self, amount: int, text: str) -> None:
+        self.done += amount
+        if self.progress is not None:
+            self.progress(self.done, self.total, text)
+
+
+def setting_of(
+    repeats: int, shuffle: bool, kernel: str, gamma: Any, settings: Any, seed: int, window: int
+) -> tuple[Setting, int]:
+    """The options of `compare`, checked, and the number of permutations."""
+    _check(repeats, seed, kernel, gamma, window)
+    return Setting(shuffle, kernel, gamma, settings or {}, seed, window), repeats if shuffle else 1
+
+
+def _check(repeats: Any, seed: Any, kernel: Any, gamma: Any, window: Any) -> None:
+    for name, value, least in (("repeats", repeats, 1), ("seed", seed, 0), ("window", window, 1)):
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+            raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+    if kernel not in KERNELS:
+        raise ValueError(f"unknown kernel {kernel!r}; known are {', '.join(KERNELS)}")
+    known = gamma in (None, "median", "scale", "auto") or (
+        isinstance(gamma, Real) and 0 < float(gamma) < np.inf
+    )
+    if not known:
+        raise ValueError(
+            f"gamma must be a positive number, 'median', 'scale', 'auto' or None, got {gamma!r}"
+        )
+
+
+def _check_features(estimators: Iterable[Any], source: Source) -> None:
+    """Raise MemoryError if the models, which all run at a time, have no room together."""
+    n_outputs = len(source.class_counts) if len(source.class_counts) > 2 else 1
+    layout = source.layout
+    form = layout.n_features, n_outputs, layout.dtype.itemsize, not layout.dense
+    n_bytes = 0
+    for model in estimators:
+        if isinstance(model, Learner):
+            model._validate_params()
+            n_bytes += model._check_form(*form)
+    check_size("n_features", source.n_features, n_bytes)
+
+
+def _checkpoint(path: Any, every: Any, resume: bool, run: Any) -> Checkpoint | None:
+    """Return the checkpoint of a run: methods, source, test, repeats, setting."""
+    if path is None:
+        if resume:
+            raise ValueError("resume=True needs a checkpoint to go on from, got checkpoint=None")
+        return None
+    interval = Interval.of(every)
+    methods, source, test, repeats, setting = run
+    if isinstance(methods, Mapping):
+        named: Any = {label: _described(estimator) for label, estimator in methods.items()}
+    else:
+        named = [method.name for method in select_methods(methods, source.task, setting.kernel)]
+    options = {
+        "onlinekern": _version(),
+        "methods": named,
+        "repeats": repeats,
+        **vars(setting),
+        "settings": dict(setting.settings),
+        "data": digest_of(source),
+        "test": None if test is None else digest_of(test),
+    }
+    return Checkpoint(path, interval, options, resume)
+
+
+def _version() -> str:
+    return version()
+
+
+def _described(estimator: Any) -> str:
+    """Return the class and the parameters of an estimator; of foreign objects, the class alone."""
+    parameters = sorted(estimator.get_params().items())
+    text = json.dumps(parameters, default=lambda value: type(value).__name__)
+    return f"{type(estimator).__module__}.{type(estimator).__qualname__} {text}"
+
+
+def contenders_of(
+    methods: Any, source: Source, setting: Any, repeats: int, tally: Any, keeper: Progress
+) -> Any:
+    """Return (function from seed to estimator, empty MethodResult) pairs, and the head's size."""
+    if isinstance(methods, Mapping):
+        _check_features(methods.values(), source)
+        tally.total = repeats * source.n_samples * len(methods)
+        return [
+            (_cloner(estimator), MethodResult(label, label, type(estimator).__name__, {}))
+            for label, estimator in methods.items()
+        ], 0
+    chosen = select_methods(methods, source.task, setting.kernel)
+    given = given_parameters(chosen, source.task, setting.settings)
+    # Now, not after a long search: the parameters that are searched are no sizes.
+    models = [
+        method.build(source.task, {"kernel": setting.kernel} | given[method.name])
+        for method in chosen
+    ]
+    _check_features(models, source)
+    gamma = None if setting.kernel in KERNELS_WITHOUT_GAMMA else setting.gamma
+    problem = problem_of(source, setting, keeper.trials)
+    n_head = len(problem.y)
+    searched = count_samples(chosen, source.task, given, gamma, setting.kernel, n_head)
+    tally.total = repeats * source.n_samples * len(chosen) + searched
+
+    def tick(samples: int) -> None:
+        tally.add(samples, "choosing parameters")
+        keeper.count(samples)
+
+    parameters = choose_parameters(chosen, problem, given, gamma, tick)
+    return [
+        (
+            _builder(method, source.task, setting.kernel, parameters[method.name]),
+            MethodResult(
+                method.name, method.label, method.estimator_name(source.task) or "",
+                parameters[method.name],
+            ),
+        )
+        for method in chosen
+    ], n_head  # fmt: skip
+
+
+def problem_of(source: Source, setting: Any, trials: dict[str, float]) -> Problem:
+    """The head of the stream, on which parameters are chosen."""
+    X, y = source.head(HEAD_SAMPLES, [setting.seed, 0] if setting.shuffle else None)
+    return Problem(
+        X, y, source.classes, source.n_samples, setting.kernel, setting.seed, setting.shuffle,
+        trials,
+    )  # fmt: skip
+
+
+def baselines_of(taken: set[str], task: str) -> Any:
+    """Return the contenders that every table has, under names that no other one has."""
+    return [
+        (
+            lambda seed, cls=cls: cls(),
+            MethodResult(name, label if task == "classification" else mean, cls.__name__, {}),
+        )
+        for name, (label, mean, cls) in BASELINES.items()
+        if name not in taken
+    ]
+
+
+def _builder(method: Any, task: str, kernel: Any, parameters: Any) -> Any:
+    values = {"kernel": kernel} | {key: item.value for key, item in parameters.items()}
+    return lambda seed: method.build(task, values | {"random_state": seed})
+
+
+def _cloner(estimator: Any) -> Any:
+    def build(seed: int) -> Any:
+        fresh = clone(estimator)
+        if "random_state" in fresh.get_params(deep=False):
+            fresh.set_params(random_state=seed)
+        return fresh
+
+    return build
+
+
+def score_on(estimator: Any, test: Source) -> float:
+    """Return accuracy, or root mean squared error in the units of the file."""
+    total = 0.0
+    for X, y in test.blocks():
+        predicted = estimator.predict(X)
+        if test.task == "classification":
+            total += np.count_nonzero(predicted == y)
+        else:
+            total += float(np.sum((predicted - y) ** 2))
+    mean = total / test.n_samples
+    return mean if test.task == "classification" else test.layout.target_deviation * np.sqrt(mean)

@@ -1,0 +1,270 @@
+"""The methods that can be compared by name: a new algorithm is one line of the table below."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from onlinekern._registry import public
+
+POWERS_OF_TEN = (1.0, 0.1, 10.0, 0.01, 100.0, 0.001, 1000.0)
+AGGRESSIVENESS = (1.0, 0.5, 2.0, 0.25)
+RIDGES = (0.01, 0.1, 1.0)
+STEPS = (0.5, 0.2, 0.1, 1.0)
+# The paper's settings, which are not those of the library.
+PAPERS_LOL = {
+    "n_prototypes": 60, "n_assign": 1, "step": "pa", "center": False, "fit_intercept": False,
+    "average": False,
+}  # fmt: skip
+SOFT_CONFIDENCE = {"C": (1.0, 0.1), "confidence": (0.75, 0.6, 0.9)}
+KERNELS = (
+    "gaussian", "rbf", "laplacian", "polynomial", "poly", "linear", "sigmoid", "cosine",
+)  # fmt: skip
+KERNELS_WITHOUT_GAMMA = ("linear", "cosine")
+KERNELS_OF_THE_DISTANCE = ("gaussian", "rbf", "laplacian")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A named way to build estimators.
+
+    Attributes
+    ----------
+    name, label : str
+        The name on the command line, and in tables.
+    classifier, regressor : str or None
+        Names of the estimator classes in ``onlinekern``; None for a task that it does not do.
+    fixed : mapping
+        Parameters that the method fixes.
+    defaults : mapping
+        Defaults of the method that differ from those of the estimator: its paper's, for example.
+    grid : mapping
+        Parameter -> values to try when none is given, the most usual first (it wins ties).
+    per_sample : tuple of str
+        Parameters whose values in ``grid`` are divided by the length of the stream.
+    kernels : tuple of str
+        The kernels that it knows.
+    batch : bool
+        Whether it learns no streams: it keeps all samples and is refitted from time to time. Such a
+        method runs only if it is named; "all" leaves it out.
+    """
+
+    name: str
+    label: str
+    classifier: str | None
+    regressor: str | None = None
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    per_sample: tuple[str, ...] = ()
+    kernels: tuple[str, ...] = KERNELS
+    batch: bool = False
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+
+    def estimator_name(self, task: str) -> str | None:
+        """Return the name of the estimator class for a task, None if there is none."""
+        return self.classifier if task == "classification" else self.regressor
+
+    def build(self, task: str, parameters: Any) -> Any:
+        """Return an estimator; ``parameters`` may not contradict ``fixed``.
+
+        A ``kernel`` is dropped if the estimator has no such parameter.
+        """
+        name = self.estimator_name(task)
+        if name is None:
+            raise ValueError(f"method {self.name!r} does no {task}")
+        estimator = public(name)
+        values = {**self.defaults, **self.fixed, **parameters}
+        if "kernel" not in estimator._get_param_names():
+            values.pop("kernel", None)
+        if task == "regression" and "standardize_target" in estimator._get_param_names():
+            # The targets are standardised as a whole.
+            values.setdefault("standardize_target", False)
+        return estimator(**values)
+
+    def parameter_names(self, task: str) -> list[str]:
+        """Return the parameters that may be set: all but those that the method fixes."""
+        known = self.build(task, {}).get_params(deep=False)
+        return sorted(set(known) - set(self.fixed) - {"kernel", "random_state"})
+
+
+METHODS = {
+    method.name: method
+    for method in (
+        Method("stream", "Stream", "StreamClassifier", "StreamRegressor"),
+        Method("perceptron", "Perceptron", "KernelPerceptronClassifier"),
+        Method("ogd", "OGD", "KernelOGDClassifier", "KernelOGDRegressor",
+               grid={"eta": POWERS_OF_TEN}),
+        Method("pegasos", "Pegasos", "KernelPegasosClassifier",
+               grid={"reg": POWERS_OF_TEN}, per_sample=("reg",)),
+        Method("pa", "PA", "KernelPAClassifier", "KernelPARegressor", {"variant": "pa"}),
+        Method("pa1", "PA-I", "KernelPAClassifier", "KernelPARegressor", {"variant": "pa1"},
+               {"C": AGGRESSIVENESS}),
+        Method("pa2", "PA-II", "KernelPAClassifier", "KernelPARegressor", {"variant": "pa2"},
+               {"C": AGGRESSIVENESS}),
+        Method("rbp", "RBP", "RBPClassifier"),
+        Method("forgetron", "Forgetron", "ForgetronClassifier"),
+        Method("bpa", "BPA-S", "BPAClassifier", "BPARegressor", grid={"C": AGGRESSIVENESS}),
+        Method("bogd", "BOGD", "BOGDClassifier", "BOGDRegressor", {"removal": "uniform"},
+               {"eta": POWERS_OF_TEN}),
+        Method("bogd++", "BOGD++", "BOGDClassifier", "BOGDRegressor", {"removal": "nonuniform"},
+               {"eta": POWERS_OF_TEN}),
+        Method("oskl", "OSKL", "OSKLClassifier", grid={"eta": POWERS_OF_TEN}),
+        Method("projectron", "Projectron", "ProjectronClassifier", None, {"plus_plus": False}),
+        Method("projectron++", "Projectron++", "ProjectronClassifier", None, {"plus_plus": True}),
+        Method("bolssvm", "BOLSSVM", "BOLSSVMClassifier", grid={"C": (1.0, 10.0, 0.1)}),
+        Method("bsgd-remove", "BSGD-remove", "BSGDClassifier", "BSGDRegressor",
+               {"maintenance": "remove"}, {"reg": (2.0, 16.0, 64.0)}, per_sample=("reg",)),
+        Method("bsgd-project", "BSGD-project", "BSGDClassifier", "BSGDRegressor",
+               {"maintenance": "project"}, {"reg": (2.0, 16.0, 64.0)}, per_sample=("reg",)),
+        Method("bsgd-merge", "BSGD-merge", "BSGDClassifier", "BSGDRegressor",
+               {"maintenance": "merge"}, {"reg": (2.0, 16.0, 64.0)}, per_sample=("reg",),
+               kernels=("gaussian", "rbf")),
+        Method("sdrogd", "SDROGD", "SDROGDClassifier",
+               grid={"discriminative": (0.2, 0.0, 1.0), "within_weight": (0.5, 0.9)}),
+        Method("spa", "SPA", "SPAClassifier", "SPARegressor", grid={"eta": POWERS_OF_TEN}),
+        Method("spa-last", "SPA-last", "SPAClassifier", "SPARegressor", {"average": False},
+               {"eta": POWERS_OF_TEN}),
+        Method("spa-paper", "SPA, paper", "SPAClassifier", "SPARegressor", {"average": True},
+               {"eta": POWERS_OF_TEN}, defaults={"beta": 5.0, "max_support": None}),
+        Method("dualsgd", "DualSGD", "DualSGDClassifier", "DualSGDRegressor",
+               grid={"reg": (2.0, 16.0, 64.0, 256.0, 1024.0)}, per_sample=("reg",),
+               kernels=KERNELS_OF_THE_DISTANCE),
+        Method("dualsgd-logistic", "DualSGD-logistic", "DualSGDClassifier",
+               fixed={"loss": "logistic"}, grid={"reg": (2.0, 16.0)}, per_sample=("reg",),
+               kernels=KERNELS_OF_THE_DISTANCE),
+        Method("fogd", "FOGD", "FOGDClassifier", "FOGDRegressor",
+               grid={"eta": POWERS_OF_TEN}, kernels=KERNELS_OF_THE_DISTANCE),
+        Method("fogd-paper", "FOGD, paper", "FOGDClassifier", None,
+               {"loss": "hinge", "schedule": "constant"}, {"eta": POWERS_OF_TEN},
+               kernels=KERNELS_OF_THE_DISTANCE),
+        Method("nogd", "NOGD", "NOGDClassifier", "NOGDRegressor",
+               grid={"eta": POWERS_OF_TEN}),
+        Method("kernel-rls", "Kernel RLS", "KernelRLSClassifier", "KernelRLSRegressor",
+               grid={"reg": (0.1, 0.01, 1.0)}),
+        Method("kernel-rls-lot", "Kernel RLS-lot", "KernelRLSClassifier",
+               fixed={"gate": "loss_proportional"}, grid={"reg": (0.1, 0.01, 1.0)}),
+        Method("kernel-arow", "Kernel AROW", "KernelAROWClassifier", grid={"r": (0.1, 0.03, 1.0)}),
+        Method("kernel-arow-diagonal", "Kernel AROW-diag", "KernelAROWClassifier",
+               fixed={"covariance": "diagonal"}, grid={"r": (0.1, 0.03, 1.0)}),
+        Method("kernel-scw1", "Kernel SCW-I", "KernelSCWClassifier", fixed={"variant": "scw1"},
+               grid=SOFT_CONFIDENCE),
+        Method("klms", "KLMS", None, "KLMSRegressor", grid={"eta": STEPS}),
+        Method("qklms", "QKLMS", None, "QKLMSRegressor", grid={"eta": STEPS},
+               kernels=KERNELS_OF_THE_DISTANCE),
+        Method("kapa", "KAPA-2", None, "KAPARegressor", {"variant": "kapa2"}, {"eta": STEPS}),
+        Method("krls", "KRLS-ALD", None, "KRLSRegressor", grid={"nu": (0.01, 0.1, 0.3)}),
+        Method("sw-krls", "SW-KRLS", None, "SlidingWindowKRLSRegressor", grid={"reg": RIDGES}),
+        Method("fb-krls", "FB-KRLS", None, "FixedBudgetKRLSRegressor", grid={"reg": RIDGES}),
+        Method("krls-t", "KRLS-T", None, "KRLSTRegressor", grid={"noise": RIDGES}),
+        Method("linear-perceptron", "Lin. Perceptron", "PerceptronClassifier"),
+        Method("linear-ogd", "Lin. OGD", "OGDClassifier", "OGDRegressor",
+               grid={"eta": POWERS_OF_TEN}),
+        Method("linear-pegasos", "Lin. Pegasos", "PegasosClassifier",
+               grid={"reg": POWERS_OF_TEN}, per_sample=("reg",)),
+        Method("linear-pa", "Lin. PA", "PAClassifier", "PARegressor", {"variant": "pa"}),
+        Method("linear-pa1", "Lin. PA-I", "PAClassifier", "PARegressor", {"variant": "pa1"},
+               {"C": POWERS_OF_TEN}),
+        Method("linear-pa2", "Lin. PA-II", "PAClassifier", "PARegressor", {"variant": "pa2"},
+               {"C": POWERS_OF_TEN}),
+        Method("cw", "CW", "CWClassifier", grid={"confidence": (0.75, 0.6, 0.9)}),
+        Method("scw1", "SCW-I", "SCWClassifier", fixed={"variant": "scw1"}, grid=SOFT_CONFIDENCE),
+        Method("scw2", "SCW-II", "SCWClassifier", fixed={"variant": "scw2"}, grid=SOFT_CONFIDENCE),
+        Method("arow", "AROW", "AROWClassifier", "AROWRegressor", grid={"r": (1.0, 0.1, 10.0)}),
+        Method("lol", "LOL", "LOLClassifier"),
+        Method("lol-paper", "LOL, paper", "LOLClassifier", None, {"joint": True, **PAPERS_LOL},
+               {"C": AGGRESSIVENESS}),
+        Method("i-lol-paper", "I-LOL, paper", "LOLClassifier", None,
+               {"joint": False, **PAPERS_LOL}, {"C": AGGRESSIVENESS}),
+        Method("olla", "OLLA", "OLLAClassifier", "OLLARegressor", grid={"C": (1.0, 10.0, 100.0)},
+               batch=True),
+        Method("olla-logistic", "OLLA-logistic", "OLLAClassifier", None, {"loss": "logistic"},
+               {"C": (1.0, 10.0, 100.0)}, batch=True),
+    )
+}  # fmt: skip
+
+
+# One or two of each family: what runs when no methods are named.
+USUAL = (
+    "stream", "perceptron", "ogd", "pa1", "bpa", "bogd", "bsgd-merge", "spa", "dualsgd", "fogd",
+    "lol", "linear-pa1", "arow",
+)  # fmt: skip
+
+
+def select_methods(names: Any, task: str, kernel: Any = "gaussian") -> list[Method]:
+    """Return the methods of these names that do a task with a kernel.
+
+    Parameters
+    ----------
+    names : str or iterable of str
+        Names, or one string with commas between them; "all" for all that learn streams and do the
+        task, "usual" for a few of them.
+    task : {"classification", "regression"}
+    kernel : str
+
+    Returns
+    -------
+    list of Method
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, one given twice, or one that cannot do the task.
+    """
+    names = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    able = [name for name, method in METHODS.items() if method.estimator_name(task)]
+    groups = {"all": [name for name in able if not METHODS[name].batch], "usual": USUAL}
+    if len(names) == 1 and names[0] in groups:
+        known = [name for name in groups[names[0]] if name in able]
+        names = [name for name in known if kernel in METHODS[name].kernels]
+    for name in names:
+        if name not in METHODS:
+            raise ValueError(f"unknown method {name!r}; known are {', '.join(METHODS)}, all, usual")
+        if name not in able:
+            raise ValueError(f"method {name!r} does no {task}; these do: {', '.join(able)}")
+        if kernel not in METHODS[name].kernels:
+            kernels = ", ".join(METHODS[name].kernels)
+            raise ValueError(f"method {name!r} has no {kernel} kernel, but {kernels}")
+    if len(set(names)) < len(names):
+        raise ValueError(f"a method is named twice in {','.join(names)!r}")
+    return [METHODS[name] for name in names]
+
+
+def given_parameters(
+    methods: Any, task: str, settings: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """Distribute settings over methods.
+
+    Parameters
+    ----------
+    methods : list of Method
+    task : {"classification", "regression"}
+    settings : mapping
+        ``"method.parameter"`` -> value, or ``"parameter"`` -> value for all methods that have it.
+
+    Returns
+    -------
+    dict
+        Method name -> its parameters.
+
+    Raises
+    ------
+    ValueError
+        For a method that does not run, or a parameter that it does not have.
+    """
+    known = {method.name: method.parameter_names(task) for method in methods}
+    given: dict[str, dict[str, Any]] = {name: {} for name in known}
+    # Settings for one method win over settings for all.
+    for key in sorted(settings, key=lambda key: "." in key):
+        name, dot, parameter = key.rpartition(".")
+        if dot and name not in known:
+            raise ValueError(f"cannot set {key!r}: no method {name!r} among {', '.join(known)}")
+        takers = [name] if dot else [name for name in known if parameter in known[name]]
+        if not takers or parameter not in known[takers[0]]:
+            whose = known[name] if dot else sorted(set().union(*known.values()))
+            raise ValueError(
+                f"cannot set {key!r}: no parameter {parameter!r} among {', '.join(whose)}"
+            )
+        for taker in takers:
+            given[taker][parameter] = settings[key]
+    return given

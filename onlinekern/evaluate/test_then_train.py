@@ -1,0 +1,389 @@
+"""Test-then-train: every sample is predicted before it is learnt, and the mistakes are counted."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from numbers import Real
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from onlinekern.estimators.savable import Savable
+from onlinekern.estimators.types import (
+    ArrayLike,
+    BatchLearner,
+    DriftDetector,
+    Floats,
+    Samples,
+    StreamLearner,
+)
+from onlinekern.evaluate.refitting import Refitted
+from onlinekern.evaluate.scores import Scores
+from onlinekern.fitted.save import from_bytes, to_bytes
+from onlinekern.streams.source import check_count
+
+# Curves are recorded at FIRST_MARK * 2^(k / MARKS_PER_OCTAVE) samples. Their length grows with the
+# logarithm of the stream's, and blocks are split too rarely to slow the learner.
+FIRST_MARK = 64
+MARKS_PER_OCTAVE = 4
+# Samples in the window, and between two points of the curves that show drift. Of more points than
+# the most, every second one is dropped.
+WINDOW = 1000
+MOST_POINTS = 512
+
+
+@dataclass(frozen=True)
+class PrequentialResult:
+    """Result of one run over one stream.
+
+    Attributes
+    ----------
+    n_samples : int
+    mistakes : int or None
+        Samples that were predicted wrongly before they were learnt (classification).
+    squared_error : float or None
+        Sum of squared prediction errors (regression).
+    seconds : float
+        Time spent in the learner alone.
+    n_support : int
+        Support vectors at the end.
+    samples, error_curve, support_curve : ndarray of shape (n_marks,)
+        Samples seen, and the error and the number of support vectors by then.
+    figures : dict of str to float
+        Of all samples: ``error``, ``no_change_error`` and ``majority_error``, those of predicting
+        the last label (target) and the most frequent label so far (the mean); for a classification
+        ``kappa`` (Cohen's), ``kappa_temporal`` and ``kappa_m``, the shares of the mistakes saved
+        against chance, no change and the majority. The same with the prefix ``window_``, of the
+        last samples, and ``faded_``, where they were asked for.
+    curves : dict of str to ndarray of shape (n_points,)
+        ``samples``, and each of the figures by then: at the multiples of the window (of 1,000 with
+        fading alone), thinned to at most 512 points, and at the end. Empty without either.
+    drifts : ndarray of shape (n_drifts,), int64
+        Samples seen when the detector found drift.
+    """
+
+    n_samples: int
+    mistakes: int | None
+    squared_error: float | None
+    seconds: float
+    n_support: int
+    samples: np.ndarray
+    error_curve: np.ndarray
+    support_curve: np.ndarray
+    figures: dict[str, float] = field(default_factory=dict)
+    curves: dict[str, np.ndarray] = field(default_factory=dict)
+    drifts: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    @property
+    def error(self) -> float:
+        """Mistake rate, or root mean squared error."""
+        return float(self.error_curve[-1])
+
+    @property
+    def late_error(self) -> float:
+        """Error over the second half, a better estimate for a longer stream."""
+        middle = np.searchsorted(self.samples, self.n_samples / 2, side="right") - 1
+        if middle < 0:  # fewer samples than two marks
+            return self.error
+        power = 1 if self.squared_error is None else 2  # squared errors add up, their roots do not
+        sums = self.samples * self.error_curve**power
+        rows = self.n_samples - self.samples[middle]
+        return float(((sums[-1] - sums[middle]) / rows) ** (1 / power))
+
+    @property
+    def microseconds_per_sample(self) -> float:
+        return 1e6 * self.seconds / self.n_samples
+
+
+class Run:
+    """One estimator that is run over a stream, test-then-train.
+
+    Parameters
+    ----------
+    estimator : object
+        Has ``partial_fit_predict(X, y[, classes])``. An estimator with ``fit`` and ``predict`` only
+        is refitted whenever the stream has doubled (see ``Refitted``).
+    classes : array-like or None
+        All classes of the stream; None for a regression.
+    unit : float
+        Factor by which regression errors are multiplied before they are recorded.
+    window, fading : as for ``prequential``
+    detector, on_drift : as for ``prequential``
+    curve : bool
+        False: record no curve, and learn blocks as they come, which is faster.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        classes: ArrayLike | None = None,
+        unit: float = 1.0,
+        *,
+        window: int | None = None,
+        fading: float | None = None,
+        detector: DriftDetector | None = None,
+        on_drift: Callable[[Any, int], Any] | None = None,
+        curve: bool = True,
+    ) -> None:
+        check_count("window", window, optional=True)
+        if fading is not None and not (isinstance(fading, Real) and 0 < fading < 1):
+            raise ValueError(f"fading must be a number between 0 and 1, got {fading!r}")
+        if on_drift is not None and detector is None:
+            raise ValueError("on_drift needs a detector, got detector=None")
+        self.estimator, self.classes = _stream_learner(estimator, classes), classes
+        self.n_samples, self.seconds = 0, 0.0
+        self._scores = Scores(classes, unit, window, fading)
+        # A batch estimator is refitted at marks, which come often enough.
+        self._has_marks = curve or isinstance(self.estimator, Refitted)
+        self._marks = 0
+        self._curve: list[tuple[int, float, int]] = []
+        self._stride = None if window is None and fading is None else window or WINDOW
+        self._points: list[dict[str, float]] = []
+        self._detector, self._on_drift, self._drifts = detector, on_drift, list[int]()
+
+    def feed(self, X: Any, y: Any) -> Floats:
+        """Test on, then learn, the rows of a block, one after the other.
+
+        Returns their losses: 0 or 1 for a classification, else the absolute errors.
+        """
+        start, rows, losses = 0, len(y), [np.zeros(0)]
+        while start < rows:
+            stop = min(rows, start + self._samples_to_next_mark())
+            losses.append(self._learn(X[start:stop], y[start:stop]))
+            start = stop
+            if self.n_samples == self._next_mark():
+                self._record()
+                self._marks += 1
+            if self._stride is not None and self.n_samples % self._stride == 0:
+                self._points.append(self._point())
+                if len(self._points) > MOST_POINTS:
+                    self._points, self._stride = self._points[1::2], 2 * self._stride
+        return np.concatenate(losses)
+
+    def feed_from(self, position: int, X: Any, y: Any) -> bool:
+        """Feed the rows that begin at a position of the stream, but for those learnt already.
+
+        Those were learnt before the model was saved. Returns whether any row was fed.
+        """
+        learnt = min(self.n_samples - position, len(y))
+        if learnt > 0 and isinstance(self.estimator, Refitted):
+            self.estimator.keep(X[:learnt], y[:learnt])
+        if learnt < len(y):
+            self.feed(X[learnt:], y[learnt:])
+        return learnt < len(y)
+
+    def state(self) -> dict[str, Any]:
+        """Return the counters and the curve as plain numbers, for `restore`."""
+        refitted = self.estimator.state() if isinstance(self.estimator, Refitted) else None
+        curve = [[int(n), float(error), int(support)] for n, error, support in self._curve]
+        return {
+            "n_samples": self.n_samples,
+            "seconds": self.seconds,
+            "scores": self._scores.state(),
+            "marks": self._marks,
+            "curve": curve,
+            "stride": self._stride,
+            "points": self._points,
+            "refitted": refitted,
+        }
+
+    def saved_model(self) -> bytes | None:
+        """Return the model as the bytes of a file; None for one that cannot be saved."""
+        inner = self.estimator.estimator if isinstance(self.estimator, Refitted) else self.estimator
+        if not isinstance(inner, Savable):
+            return None
+        try:
+            return to_bytes(inner)
+        except TypeError:  # a subclass of the user's, or a parameter that is a function
+            return None
+
+    def restore(self, state: Any, model: bytes, name: str) -> None:
+        """Go on from `state()` with a saved model; `name` is its name in messages."""
+        estimator = from_bytes(model, name)
+        if isinstance(self.estimator, Refitted):
+            self.estimator.restore(estimator, state["refitted"])
+        else:
+            self.estimator = estimator
+        self.n_samples, self.seconds = state["n_samples"], state["seconds"]
+        self._scores.restore(state["scores"])
+        self._marks, self._stride = state["marks"], state["stride"]
+        self._points = list(state["points"])
+        self._curve = [(n, error, support) for n, error, support in state["curve"]]
+
+    def result(self) -> PrequentialResult:
+        """Return the ``PrequentialResult`` so far."""
+        if not self.n_samples:
+            raise ValueError("stream must hold at least one sample, got none")
+        if isinstance(self.estimator, Refitted):
+            began = perf_counter()
+            self.estimator.finish()
+            self.seconds += perf_counter() - began
+            # The last mark may have been made before this fit.
+            self._curve = [mark for mark in self._curve if mark[0] != self.n_samples]
+        if self._curve[-1:] == [] or self._curve[-1][0] != self.n_samples:
+            self._record()
+        samples, error, support = (np.array(column) for column in zip(*self._curve, strict=True))
+        counted, error_sum = self.classes is not None, float(self._scores.total.losses[0])
+        return PrequentialResult(
+            self.n_samples,
+            int(error_sum) if counted else None,
+            None if counted else error_sum,
+            self.seconds,
+            int(support[-1]),
+            samples,
+            error,
+            support,
+            self._scores.figures(),
+            self._curves(),
+            np.array(self._drifts, dtype=np.int64),
+        )
+
+    def _curves(self) -> dict[str, np.ndarray]:
+        if self._stride is None:
+            return {}
+        points = list(self._points)
+        if not points or points[-1]["samples"] != self.n_samples:
+            points.append(self._point())
+        columns = {name: np.array([point[name] for point in points]) for name in points[0]}
+        return columns | {"samples": columns["samples"].astype(np.int64)}
+
+    def _point(self) -> dict[str, float]:
+        return {"samples": self.n_samples, **self._scores.figures()}
+
+    def _next_mark(self) -> int:
+        if not self._has_marks:
+            return sys.maxsize
+        return int(FIRST_MARK * 2 ** (self._marks / MARKS_PER_OCTAVE))
+
+    def _samples_to_next_mark(self) -> int:
+        """Return how many samples may be learnt in one call."""
+        if self._on_drift is not None:  # what it does must come before the next sample
+            return 1
+        to_mark = self._next_mark() - self.n_samples
+        if self._stride is None:
+            return to_mark
+        return min(to_mark, self._stride - self.n_samples % self._stride)
+
+    def _learn(self, X: Any, y: Any) -> Floats:
+        classes = {} if self.classes is None else {"classes": self.classes}
+        began = perf_counter()
+        predicted = self.estimator.partial_fit_predict(X, y, **classes)
+        self.seconds += perf_counter() - began
+        losses = self._scores.add(y, predicted)
+        if self._detector is not None:
+            self._detect(self._detector, losses)
+        self.n_samples += len(y)
+        return losses
+
+    def _detect(self, detector: DriftDetector, losses: np.ndarray) -> None:
+        for count, loss in enumerate(losses.tolist(), start=self.n_samples + 1):
+            detector.update(loss)
+            if not detector.drift_detected:
+                continue
+            self._drifts.append(count)
+            if self._on_drift is not None:
+                refitted = isinstance(self.estimator, Refitted)
+                inner = self.estimator.estimator if refitted else self.estimator
+                found = self._on_drift(inner, count)
+                if found is not None and found is not inner:
+                    self.estimator = _stream_learner(found, self.classes)
+
+    def _record(self) -> None:
+        error = self._scores.total.figures()["error"]
+        self._curve.append((self.n_samples, error, getattr(self.estimator, "n_support_", 0)))
+
+
+def _stream_learner(estimator: Any, classes: ArrayLike | None) -> Any:
+    """Return an estimator that predicts before it learns; a batch estimator is wrapped."""
+    if hasattr(estimator, "partial_fit_predict"):
+        return estimator
+    if not hasattr(estimator, "fit") or not hasattr(estimator, "predict"):
+        raise TypeError(
+            "estimator must have partial_fit_predict, or fit and predict, "
+            f"got {type(estimator).__name__}"
+        )
+    return Refitted(estimator, classes)
+
+
+def prequential(
+    estimator: StreamLearner | BatchLearner,
+    stream: Iterable[tuple[Samples, ArrayLike]],
+    classes: ArrayLike | None = None,
+    *,
+    window: int | None = WINDOW,
+    fading: float | None = None,
+    detector: DriftDetector | None = None,
+    on_drift: Callable[[Any, int], Any] | None = None,
+) -> PrequentialResult:
+    """Run an estimator test-then-train over a stream.
+
+    Parameters
+    ----------
+    estimator : object
+        Has ``partial_fit_predict(X, y[, classes])``. It is not cloned, and continues from its
+        present state. A batch estimator, of scikit-learn for example, is refitted whenever the
+        stream has doubled.
+    stream : iterable of (X, y)
+        For example ``source.blocks(random_state=0)``.
+    classes : array-like, optional
+        All classes of the stream; None for a regression.
+    window : int or None, default=1000
+        Score the last so many samples too, at all multiples of that number. None: do not.
+    fading : float between 0 and 1, or None, default=None
+        Score all samples too, each with `fading` times the weight of the one after it: with 0.999
+        the last thousand samples or so count.
+    detector : object, optional
+        Has ``update(value)`` and ``drift_detected``, as river's drift detectors. It is fed every
+        sample's mistake, 0 or 1, or absolute error.
+    on_drift : callable, optional
+        Called as ``on_drift(estimator, n)`` when the detector finds drift at the n-th sample, after
+        it was learnt and before the next one: the samples are learnt one by one, which is slower.
+        It may change the estimator, or return another one to go on with, for example
+        ``sklearn.base.clone(estimator)``.
+
+    Returns
+    -------
+    PrequentialResult
+
+    Raises
+    ------
+    TypeError
+        If the estimator can neither learn streams nor be fitted, or the detector is none.
+    ValueError
+        If an argument is out of range, or the stream has no sample.
+
+    References
+    ----------
+    Windows and fading: J. Gama, R. Sebastião, P. P. Rodrigues (2013). On evaluating stream learning
+    algorithms. Machine Learning 90. kappa-temporal: I. Žliobaitė, A. Bifet, J. Read, B. Pfahringer,
+    G. Holmes (2015). Evaluation methods and decision theory for classification of streaming data
+    with temporal dependence. Machine Learning 98. kappa-M: A. Bifet, G. De Francisci Morales,
+    J. Read, G. Holmes, B. Pfahringer (2015). Efficient online evaluation of big data stream
+    classifiers. KDD.
+
+    Examples
+    --------
+    >>> from onlinekern import SPAClassifier
+    >>> from onlinekern.evaluate import prequential
+    >>> from onlinekern.streams import gaussian_mixture
+    >>> result = prequential(SPAClassifier(gamma=0.4), [gaussian_mixture(2000, 0)], classes=[-1, 1])
+    >>> result.n_samples
+    2000
+    >>> result.curves["samples"].tolist(), bool(result.figures["kappa_temporal"] > 0.3)
+    ([1000, 2000], True)
+    """
+    if detector is not None and not (
+        hasattr(detector, "update") and hasattr(detector, "drift_detected")
+    ):
+        raise TypeError(
+            f"detector must have update and drift_detected, got {type(detector).__name__}"
+        )
+    run = Run(
+        estimator, classes, window=window, fading=fading, detector=detector, on_drift=on_drift
+    )
+    for X, y in stream:
+        run.feed(X, y)
+    return run.result()

@@ -1,0 +1,5 @@
+"""What is done with fitted models: growing, merging, saving, exporting."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,7 @@
+"""The operations that are methods of estimators, each where it is defined."""
+
+from .export.c import export_c as export_c
+from .export.onnx import export_onnx as export_onnx
+from .grow import grow_model as grow_model
+from .save import save_model as save_model
+from .save.consistency import complete as complete

@@ -1,0 +1,310 @@
+"""A C file and its header from the description of a fitted model."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from importlib.resources import files
+from string import Template
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onlinekern.fitted.export.c.labels import label_table
+from onlinekern.fitted.export.c.learn import Learner
+from onlinekern.fitted.export.c.scaler import write_scaler
+from onlinekern.fitted.export.c.source import Source
+from onlinekern.fitted.export.c.terms import needs_dense, write_features, write_term
+from onlinekern.fitted.export.scoring import (
+    LEAST_SHARE,
+    Body,
+    ClassVote,
+    Features,
+    PairVote,
+    Scoring,
+    Single,
+    Standardisation,
+    Sum,
+    TargetVote,
+    sums_of,
+)
+from onlinekern.fitted.export.states import (
+    KernelState,
+    Landmarks,
+    Learning,
+    Scaler,
+    SquaresState,
+    State,
+)
+
+MEANINGS = {
+    "binary": "One score, > 0 for class 1.",
+    "classes": "A score for each class; the largest wins.",
+    "regression": "One score, the prediction.",
+    "outlier": "One score, < 0 for outliers.",
+}
+WINNERS = {
+    "binary": "    return scores[0] > 0;",
+    "outlier": "    return scores[0] >= 0;",
+    "classes": """    int32_t best = 0;
+    for (int32_t k = 1; k < $outputs; k++)
+        if (scores[k] > scores[best])
+            best = k;
+    return best;""",
+}
+PREDICT = {
+    True: """/* The prediction. */
+int ${prefix}_predict(const ${prefix}_real *x, ${prefix}_real *target);
+int ${prefix}_predict_sparse(const int32_t *columns, const ${prefix}_real *values, int32_t n,
+                             ${prefix}_real *target);
+""",
+    False: """/* The class number, or a negative code. */
+int32_t ${prefix}_predict(const ${prefix}_real *x);
+int32_t ${prefix}_predict_sparse(const int32_t *columns, const ${prefix}_real *values, int32_t n);
+""",
+}
+
+
+class Exported(NamedTuple):
+    """Two files.
+
+    Attributes
+    ----------
+    code, header : str
+        Their texts.
+    flash, ram : int
+        Bytes of constants and of static state.
+    learns : bool
+        Whether there is a function `learn_one`.
+    """
+
+    code: str
+    header: str
+    flash: int
+    ram: int
+    learns: bool
+
+
+LEARN = """
+/* Learn one sample: $target. Other codes than 0 change nothing. */
+int ${prefix}_learn_one(const ${prefix}_real *x, $type y);
+int ${prefix}_learn_one_sparse(const int32_t *columns, const ${prefix}_real *values, int32_t n,
+                               $type y);
+"""
+
+
+def generate(
+    scoring: Scoring,
+    dtype: Any,
+    prefix: str,
+    header: str,
+    learning: Learning | None = None,
+    capacity: int | None = None,
+) -> Exported:
+    """The C of a description.
+
+    Parameters
+    ----------
+    scoring : Scoring
+    dtype : numpy.float32 or numpy.float64
+    prefix : str
+        Of the names in the header.
+    header : str
+        Name of the header, which the code includes.
+    learning : Learning, optional
+        What the model needs to go on learning.
+    capacity : int, optional
+        Room for support vectors of a model that learns.
+    """
+    source = Source(dtype, prefix)
+    labels = label_table(source, scoring.labels)
+    keeps_rows = learning is not None and stores_rows(learning.state)
+    scaler = None if learning is None else learning.scaler
+    n_scored = write_reading(source, scoring, keeps_rows, scaler)
+    if learning is None:
+        write_body(source, scoring.body)
+    else:
+        Learner(source, learning, n_scored, capacity).write()
+    write_entries(source, scoring)
+    learn = "" if learning is None else write_learning(source, scoring, learning)
+    return finished(source, scoring, header, labels, learn)
+
+
+def stores_rows(state: State) -> bool:
+    """Whether rows become support vectors or landmarks, or are compared with such."""
+    squares = isinstance(state, SquaresState) and isinstance(state.map, Landmarks)
+    return isinstance(state, KernelState) or squares
+
+
+def write_learning(source: Source, scoring: Scoring, learning: Learning) -> str:
+    """The functions that learn; returns their declaration."""
+    type_name, target = "int32_t", "y is its class number"
+    reading = {"follow": "read_dense", "sparse": "read_sparse"}
+    if learning.scaler is None:
+        source.fill("learn_read")
+    else:
+        source.fill("followed_reading")
+        source.fill("learn_followed")
+        reading = {"follow": "follow_dense", "sparse": "follow_sparse"}
+    if scoring.head == "regression":
+        source.fill("learn_target", **reading)
+        type_name, target = f"{source.names['prefix']}_real", "y is its target"
+    else:
+        weight = "1"
+        if learning.factors is not None:
+            source.constants("sample_factors", learning.factors)
+            weight = "sample_factors[y]"
+        source.fill("learn_class", weight=weight, **reading)
+    return Template(LEARN).substitute(source.names, type=type_name, target=target)
+
+
+def finished(source: Source, scoring: Scoring, header: str, labels: str, learn: str) -> Exported:
+    """The files of a source that is complete; `learn` declares what learns."""
+    regression = scoring.head == "regression"
+    text = files("onlinekern.fitted.export.c").joinpath("model.h").read_text(encoding="utf-8")
+    declared = Template(text).substitute(
+        source.names,
+        title=f"{scoring.name}, exported by onlinekern {version('onlinekern')}.",
+        flash=source.flash,
+        ram=source.ram,
+        type=source.type,
+        features=scoring.n_features,
+        outputs=scoring.n_outputs,
+        classes=0 if scoring.labels is None else len(scoring.labels),
+        labels=labels,
+        meaning=MEANINGS[scoring.head],
+        predict=Template(PREDICT[regression]).substitute(source.names),
+        learn=learn,
+    )
+    return Exported(source.text(header), declared, source.flash, source.ram, bool(learn))
+
+
+def write_reading(source: Source, scoring: Scoring, keeps_rows: bool, scaler: Scaler | None) -> int:
+    """The functions `read_dense` and `read_sparse`; returns how many features are scored.
+
+    All elements of a row are read by their number where `keeps_rows`, as some terms do. A `scaler`
+    that learns takes the place of the first step.
+    """
+    steps = [
+        step
+        for step in scoring.steps
+        if not (isinstance(step, Single) and source.dtype == np.float32)
+    ]
+    dense = keeps_rows or any(
+        needs_dense(term, source.dtype.itemsize)
+        for one in sums_of(scoring.body)
+        for term in one.terms
+    )
+    d = scoring.n_features
+    if not steps and not dense:
+        source.fill("direct", features=d)
+        return d
+    source.memory("dense_row", d)
+    lines, width = [], d
+    if scaler is not None:
+        lines.append(write_scaler(source, scaler))
+        steps = [step for step in steps if not isinstance(step, Standardisation)]
+    for step in steps:
+        text, width = step_lines(source, step, width)
+        lines.append(text)
+    source.fill("prepared", features=d, steps="\n".join(lines), scored=width)
+    return width
+
+
+def step_lines(source: Source, step: Any, width: int) -> tuple[str, int]:
+    """The lines that do a step to `x` of so many numbers; and how many it then has."""
+    if isinstance(step, Single):
+        source.use("single")
+        return f"    single(x, {width});", width
+    if isinstance(step, Standardisation):
+        return standardisation_lines(source, step, width), width
+    assert isinstance(step, Features)
+    id_ = source.new_id("features")
+    length = step.map.n_features
+    source.memory(f"{id_}_out", length)
+    write_features(source, id_, step.map)
+    given = f"const row given{source.n_ids} = {{x, 0, {width}}};"
+    call = f"{id_}_features(&given{source.n_ids}, {id_}_out);"
+    return f"    {given}\n    {call}\n    x = {id_}_out;", length
+
+
+def standardisation_lines(source: Source, step: Standardisation, width: int) -> str:
+    """The calls that standardise `x`."""
+    id_ = source.new_id("scaling")
+    calls = []
+    for name, table in (("mean", step.mean), ("scale", step.scale)):
+        if table is not None:
+            source.constants(f"{id_}_{name}", table)
+            source.fill(name, id=id_, features=width)
+            calls.append(f"    {id_}_apply_{name}(x);")
+    if np.isfinite(step.limit):
+        source.fill("clip", id=id_, features=width, limit=source.number(step.limit))
+        calls.append(f"    {id_}_clip(x);")
+    return "\n".join(calls)
+
+
+def write_sum(source: Source, body: Sum) -> str:
+    """A function `<id>_scores`; returns the id."""
+    ids = [write_term(source, term) for term in body.terms]
+    calls = [f"    {id_}_add(x, scores);" for id_ in ids if id_ is not None] or ["    (void)x;"]
+    if (body.scale, body.shift) != (1.0, 0.0):
+        units = {"scale": source.number(body.scale), "shift": source.number(body.shift)}
+        calls.append(source.filled("units", outputs=body.n_outputs, **units).rstrip())
+    own = source.new_id("sum")
+    source.fill("sum", id=own, outputs=body.n_outputs, terms="\n".join(calls))
+    return own
+
+
+def write_body(source: Source, body: Body) -> None:
+    """The function `body`."""
+    if isinstance(body, Sum):
+        source.fill("body", work=f"    {write_sum(source, body)}_scores(x, scores);")
+        return
+    if isinstance(body, PairVote):
+        write_pair_vote(source, body)
+        return
+    outputs = body.n_outputs
+    calls = [write_sum(source, member.sum) for member in body.members]
+    lines = [f"    real own[{outputs}];", *[f"    scores[{k}] = 0;" for k in range(outputs)]]
+    write_vote(source, body)
+    for id_, member in zip(calls, body.members, strict=True):
+        share, link = source.number(member.share), source.number(member.link)
+        answer = f"vote(own, {share}, {link}, scores)"
+        if isinstance(body, TargetVote):
+            answer = f"scores[0] += {share} * bounded(own[0])"
+        elif outputs == 1:
+            answer = f"scores[0] += {share} * vote_of(own[0], {link})"
+        lines += [f"    {id_}_scores(x, own);", f"    {answer};"]
+    source.fill("body", work="\n".join(lines))
+
+
+def write_pair_vote(source: Source, body: PairVote) -> None:
+    """The function `body` of pairs of classes."""
+    source.memory("pair_scores", body.sum.n_outputs)
+    source.memory("totals", body.n_outputs)
+    source.fill("pair_vote", classes=body.n_outputs)
+    lines = f"    {write_sum(source, body.sum)}_scores(x, pair_scores);\n"
+    source.fill("body", work=lines + "    vote(pair_scores, scores);")
+
+
+def write_vote(source: Source, body: ClassVote | TargetVote) -> None:
+    """What makes an answer of scores."""
+    if isinstance(body, ClassVote):
+        if body.n_outputs == 1:
+            source.use("binary_vote")
+        else:
+            source.fill("class_vote", outputs=body.n_outputs, least=source.number(LEAST_SHARE))
+        return
+    largest = float(np.finfo(source.dtype).max)
+    ends = np.clip([body.least, body.most], -largest, largest)
+    source.fill("target_vote", least=source.number(ends[0]), most=source.number(ends[1]))
+
+
+def write_entries(source: Source, scoring: Scoring) -> None:
+    """The functions that the header declares."""
+    outputs = scoring.n_outputs
+    source.fill("score", outputs=outputs)
+    if scoring.head == "regression":
+        source.fill("predict_target")
+        return
+    winner = Template(WINNERS[scoring.head]).substitute(outputs=outputs)
+    source.fill("predict_class", outputs=outputs, winner=winner)

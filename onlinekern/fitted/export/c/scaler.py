@@ -1,0 +1,34 @@
+"""Running moments in C: a scaler that learns along with the model behind it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onlinekern.fitted.export.c.source import Source
+from onlinekern.fitted.export.states import Scaler
+
+
+def write_scaler(source: Source, scaler: Scaler) -> str:
+    """The moments, and the function that follows and standardises a row; returns its call."""
+    n = len(scaler.mean)
+    size = (2 * n + 1) * source.dtype.itemsize
+    fields = [source.numbers(values) for values in (scaler.mean, scaler.variance)]
+    contents = f"{{{source.number(scaler.weight)},\n    {{{fields[0]}}},\n    {{{fields[1]}}}}}"
+    source.tables.append(f"typedef struct {{ real weight, mean[{n}], variance[{n}]; }} running;\n")
+    source.scalars("running", size, moments=contents)
+    source.tables.append("static running moments_before;\n")
+    source.ram += size
+    source.scalars("int", 4, following="0")
+    moment = source.filled("centred_moment" if scaler.centred else "plain_moment").rstrip()
+    source.fill("follow", features=n, moment=moment, forgetting=source.number(scaler.forgetting))
+    centre = "        x[j] -= moments.mean[j];" if scaler.centred else ""
+    divide = ""
+    if scaler.scaled:
+        rounding = 16 * float(np.finfo(source.dtype).eps) ** 2
+        divide = source.filled("divide_by_deviation", rounding=source.number(rounding)).rstrip()
+    source.fill("standardise", features=n, centre=centre, divide=divide)
+    call = "    standardise(x);"
+    if np.isfinite(scaler.limit) and scaler.scaled:
+        source.fill("clip", id="scaled", features=n, limit=source.number(scaler.limit))
+        call += "\n    scaled_clip(x);"
+    return call

@@ -1,0 +1,106 @@
+"""Recursive least squares in C: its features, its landmarks, and its step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from onlinekern.fitted.export.c.terms import diagonal_of, write_features, write_kernel
+from onlinekern.fitted.export.states import Landmarks, SquaresState
+from onlinekern.fitted.export.terms import Fourier
+
+if TYPE_CHECKING:
+    from onlinekern.fitted.export.c.learn import Learner
+
+
+def room_to_grow(state: SquaresState) -> int:
+    """How many features may still come."""
+    own = state.map
+    return own.room - len(own.vectors) if isinstance(own, Landmarks) else 0
+
+
+def write_features_of_squares(learner: Learner, state: SquaresState) -> None:
+    """The functions `look` and `product` of least squares, and their landmarks."""
+    source, size = learner.source, learner.size
+    base = base_of(state, size.features)
+    mapped = f"    map_features(x, features + {base});"
+    used = str(size.length)
+    if isinstance(state.map, Fourier):
+        write_features(source, "map", state.map)
+    else:
+        own = state.map
+        n, room = len(own.vectors), own.room
+        used = f"{base} + n_landmarks"
+        mapped = f"    landmark_features(x, features + {base});"
+        source.scalars("int32_t", 4, n_landmarks=n)
+        source.memory("kernel_values", room)
+        padded = np.zeros((room, room))
+        padded[:n, :n] = own.whitening
+        source.state("whitening", padded)
+        vectors = own.vectors.reshape(-1, size.features)
+        norm = write_kernel(source, "support", own.kernel, vectors, room)
+        learner.fill("landmark_features", norm=norm, room=room)
+    linear = ""
+    if state.factor is not None:
+        linear = learner.filled("own_elements", factor=learner.number(state.factor))
+    constant = f"    features[{base - 1}] = 1;" if state.constant else ""
+    learner.fill("squares_look", linear=linear, constant=constant, mapped=mapped, used=used)
+
+
+def base_of(state: SquaresState, n_features: int) -> int:
+    """Where the features of the map begin."""
+    return (n_features if state.factor is not None else 0) + state.constant
+
+
+def write_squares(learner: Learner, state: SquaresState) -> None:
+    """The functions `consider`, `enter` and `learn` of least squares."""
+    source, size, own = learner.source, learner.size, learner.learning
+    width = len(state.inverse)
+    padded = np.zeros((size.length, size.length))
+    padded[:width, :width] = state.inverse
+    source.state("inverse", padded)
+    source.memory("direction", size.length)
+    grow = ""
+    if isinstance(state.map, Landmarks):
+        grow = growing(learner, state, state.map)
+    learner.fill("enter")
+    target, margin = "y", "scores[0], y"
+    if own.head.name in ("Joint", "JointOneVsRest"):
+        learner.fill(f"margin_{own.head.name}")
+        target, margin = "k == (int32_t)y ? 1 : -1", "margin_of(scores, (int32_t)y), 1"
+    elif own.head.name == "Binary":
+        target, margin = "y > 0 ? 1 : -1", "scores[0], y > 0 ? 1 : -1"
+    save, restore = learner.kept()
+    targets, more = learner.standardising()
+    source.use("all_finite")
+    learner.fill(
+        "learn_squares",
+        save="\n".join(save),
+        targets="\n".join(targets),
+        target=target,
+        margin=margin,
+        more=more,
+        restore="\n".join("    " + line for line in restore),
+        consider=grow,
+    )
+
+
+def growing(learner: Learner, state: SquaresState, landmarks: Landmarks) -> str:
+    """The function `consider`, and the lines that call it; none where all landmarks are there."""
+    if len(landmarks.vectors) == landmarks.room:
+        return ""
+    norms = "    support_norms[n] = inverse_norm(x);" if landmarks.kernel.name == "cosine" else ""
+    learner.fill(
+        "consider",
+        room=landmarks.room,
+        diagonal=diagonal_of(learner.source, landmarks.kernel),
+        least=learner.number(landmarks.least),
+        norms=norms,
+    )
+    return learner.filled(
+        "grow",
+        asked="importance > 0" if landmarks.only_entered else "1",
+        base=base_of(state, learner.size.features),
+        prior=learner.number(1 / state.reg),
+    )

@@ -1,0 +1,87 @@
+"""Support vectors that change, in C: how a policy admits a new one, and how many there may be."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING
+
+from onlinekern.fitted.export.learning import GROWING
+from onlinekern.fitted.export.states import KernelState
+
+if TYPE_CHECKING:
+    from onlinekern.fitted.export.c.learn import Learner
+
+ADMISSIONS = {
+    "Budget": "admit_grow",
+    "RefuseWhenFull": "admit_refuse",
+    "OldestEviction": "admit_oldest",
+    "RandomEviction": "admit_random",
+    "UniformEviction": "admit_uniform",
+    "CheapestReplacement": "admit_cheapest",
+}
+DRAWING_POLICIES = ("RandomEviction", "UniformEviction")
+
+
+def write_admission(learner: Learner, state: KernelState) -> None:
+    """The functions `put` and `admit`."""
+    name = state.policy.name
+    norms = ""
+    if state.kernel.name == "cosine":
+        norms = "    support_norms[slot] = inverse_norm(x);"
+    length = learner.size.length
+    companion = ""
+    if learner.averaged:
+        place = f"[k * {length} + slot]"
+        companion = f"        companions{place} = values{place} * total;"
+    learner.fill("put", norms=norms, companion=companion)
+    if name in DRAWING_POLICIES:
+        learner.source.use("generator")
+    if name == "OldestEviction":
+        learner.source.scalars("int64_t", 8, n_added=state.added)
+    if name == "CheapestReplacement":
+        learner.source.state("lengths", state.lengths, length)
+    rescale = rescaling(learner, state) if name == "UniformEviction" else ""
+    learner.fill(ADMISSIONS[name], bound=state.policy.arguments.get("bound", 0), rescale=rescale)
+
+
+def rescaling(learner: Learner, state: KernelState) -> str:
+    """What `UniformEviction` does to the coefficients."""
+    bound = state.policy.arguments["bound"]
+    lines = []
+    if bound > 1:
+        lines.append(f"        shrink({learner.number(bound / (bound - 1.0))});")
+    limit = state.policy.arguments.get("max_coefficient", inf)
+    if limit < inf:
+        lines.append(learner.filled("clip_coefficients", limit=learner.number(limit)))
+    return "\n".join(lines)
+
+
+def may_overflow(state: KernelState, capacity: int) -> bool:
+    """Whether a sample may find no room for it."""
+    bound = state.policy.arguments.get("bound", inf)
+    return state.policy.name in GROWING and capacity < bound
+
+
+def capacity_of(state: KernelState, capacity: int | None) -> int:
+    """Room for support vectors.
+
+    Raises
+    ------
+    ValueError
+        If nothing says how many there may be, or too few are asked for.
+    """
+    bound = state.policy.arguments.get("bound")
+    if state.policy.name not in GROWING:
+        return int(bound) if bound is not None else 0
+    room = capacity if capacity is not None else bound
+    if room is None:
+        raise ValueError(
+            "capacity must say for how many support vectors there is room: the learner has no "
+            f"budget; {len(state.vectors)} are there now"
+        )
+    if room < max(1, len(state.vectors)):
+        raise ValueError(
+            f"capacity must be at least {max(1, len(state.vectors))}, the number of support "
+            f"vectors that are there, got {room}"
+        )
+    return int(min(room, bound)) if bound is not None else int(room)

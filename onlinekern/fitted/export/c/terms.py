@@ -1,0 +1,263 @@
+"""Terms in C: the tables and the functions of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from onlinekern.fitted.export.c.source import Source
+from onlinekern.fitted.export.terms import (
+    Constant,
+    Expansion,
+    Fourier,
+    KernelFunction,
+    Leverage,
+    Linear,
+    Local,
+    Map,
+    Mapped,
+    Projected,
+    Term,
+    dense,
+)
+
+# Name of a kernel -> what it is made of a product p with a vector, by which product, and what it
+# needs to know of a row beside.
+VALUES = {
+    "gaussian": ("EXP(-$gamma * p)", "squared_distance"),
+    "laplacian": ("EXP(-$gamma * p)", "absolute_distance"),
+    "polynomial": ("power($gamma * p + $coef0, $degree)", "dot"),
+    "linear": ("p", "dot"),
+    "sigmoid": ("TANH($gamma * p + $coef0)", "dot"),
+    "cosine": ("p * norm * ${id}_norms[i]", "dot"),
+}
+NORMS = {"squared_distance": "square", "absolute_distance": "absolute"}
+
+
+def is_sparse(vectors: Any, itemsize: int) -> bool:
+    """Whether rows take less memory if only their elements other than 0 are stored."""
+    if not sp.issparse(vectors):
+        return False
+    whole = vectors.shape[0] * vectors.shape[1] * itemsize
+    return bool(vectors.nnz * (itemsize + 4) < whole)
+
+
+def needs_dense(term: Term, itemsize: int) -> bool:
+    """Whether the C of a term reads all elements of a row by their number."""
+    kernel, vectors = kernel_and_vectors(term)
+    if kernel is not None:
+        return kernel.name in ("gaussian", "laplacian") or is_sparse(vectors, itemsize)
+    return isinstance(term, Local)
+
+
+def kernel_and_vectors(term: Term) -> tuple[KernelFunction | None, Any]:
+    """The kernel of a term, and the vectors that rows are compared with."""
+    if isinstance(term, Expansion):
+        return term.kernel, term.vectors
+    features = term.map if isinstance(term, Mapped | Leverage) else None
+    if isinstance(features, Projected):
+        return features.kernel, features.landmarks
+    return None, None
+
+
+def write_kernel(
+    source: Source, id_: str, kernel: KernelFunction, vectors: Any, capacity: int | None = None
+) -> str:
+    """The function `<id>_kernel` with its vectors; returns what its `norm` is.
+
+    With a `capacity`, vectors change, and there is room for so many.
+    """
+    n_features = vectors.shape[1]
+    sparse = is_sparse(vectors, source.dtype.itemsize)
+    value, product = VALUES[kernel.name]
+    norm = "0"
+    if kernel.name == "cosine":
+        source.use("inverse_norm")
+        norms = np.sqrt(np.square(dense(vectors)).sum(axis=1))
+        numbers = 1 / np.where(norms > 0, norms, np.inf)
+        if capacity is None:
+            source.constants(f"{id_}_norms", numbers)
+        else:
+            source.state(f"{id_}_norms", numbers, capacity)
+        norm = "inverse_norm(x)"
+    elif sparse and product in NORMS:
+        source.use(NORMS[product])
+        norm = f"{NORMS[product]}(x)"
+    if kernel.name == "polynomial":
+        source.use("power")
+    if capacity is not None:
+        source.state(f"{id_}_vectors", vectors, capacity * n_features)
+        expression = product_with(source, id_, product, n_features)
+    else:
+        expression = write_vectors(source, id_, vectors, product, sparse)
+    parameters = {
+        "$gamma": source.number(kernel.gamma),
+        "$coef0": source.number(kernel.coef0),
+        "$degree": str(kernel.degree),
+        "${id}": id_,
+    }
+    for name, text in parameters.items():
+        value = value.replace(name, text)
+    source.fill("kernel", id=id_, product=expression, value=value)
+    return norm
+
+
+def product_with(source: Source, id_: str, product: str, n_features: int) -> str:
+    """The product of a row with dense vector i."""
+    source.use(product)
+    vector = f"{id_}_vectors + i * {n_features}"
+    return f"dot({vector}, x)" if product == "dot" else f"{product}({vector}, x->values, x->n)"
+
+
+def write_vectors(source: Source, id_: str, vectors: Any, product: str, sparse: bool) -> str:
+    """The tables of vectors; returns the product of a row with vector i."""
+    n_features = vectors.shape[1]
+    if not sparse:
+        source.constants(f"{id_}_vectors", dense(vectors))
+        return product_with(source, id_, product, n_features)
+    rows = sp.csr_matrix(vectors)
+    source.use(f"sparse_{product}")
+    source.wide_columns |= n_features > 1 << 16
+    source.constants(f"{id_}_elements", rows.data[: rows.indptr[-1]])
+    width = 4 if n_features > 1 << 16 else 2
+    source.integers(f"{id_}_columns", rows.indices[: rows.indptr[-1]], "column", width)
+    source.integers(f"{id_}_starts", rows.indptr, "int32_t", 4)
+    place = f"{id_}_starts[i]"
+    stored = f"{id_}_elements + {place}, {id_}_columns + {place}, {id_}_starts[i + 1] - {place}"
+    more = ", norm" if product in NORMS else ""
+    return f"sparse_{product}({stored}, x->values{more})"
+
+
+def write_expansion(source: Source, id_: str, term: Expansion) -> bool:
+    count, outputs = term.coefficients.shape[1], len(term.coefficients)
+    if count == 0:
+        return False
+    norm = write_kernel(source, id_, term.kernel, term.vectors)
+    source.constants(f"{id_}_coefficients", term.coefficients.T)
+    source.fill("expansion", id=id_, norm=norm, count=count, outputs=outputs)
+    return True
+
+
+def write_linear(source: Source, id_: str, term: Linear) -> bool:
+    outputs, features = term.weights.shape
+    source.constants(f"{id_}_weights", term.weights)
+    source.fill("linear", id=id_, outputs=outputs, features=features)
+    return True
+
+
+def write_constant(source: Source, id_: str, term: Constant) -> bool:
+    source.constants(f"{id_}_values", term.values)
+    source.fill("constant", id=id_, outputs=len(term.values))
+    return True
+
+
+def write_mapped(source: Source, id_: str, term: Mapped) -> bool:
+    if isinstance(term.map, Projected):
+        # Weights of P k(x) are coefficients of k(x).
+        coefficients = term.weights @ term.map.projection
+        return write_expansion(
+            source, id_, Expansion(term.map.kernel, term.map.landmarks, coefficients)
+        )
+    count, features = term.map.frequencies.shape
+    outputs = len(term.weights)
+    weights = term.weights.reshape(outputs, 2, count) / np.sqrt(count)
+    source.constants(f"{id_}_frequencies", term.map.frequencies)
+    source.constants(f"{id_}_weights", weights.transpose(2, 0, 1))
+    source.fill("fourier", id=id_, count=count, features=features, outputs=outputs)
+    return True
+
+
+def write_features(source: Source, id_: str, features: Map) -> None:
+    """The function `<id>_features`."""
+    if isinstance(features, Fourier):
+        count, width = features.frequencies.shape
+        source.constants(f"{id_}_frequencies", features.frequencies)
+        factor = source.number(1 / np.sqrt(count))
+        source.fill("fourier_features", id=id_, count=count, features=width, factor=factor)
+        return
+    length, count = features.projection.shape
+    norm = write_kernel(source, id_, features.kernel, features.landmarks)
+    source.constants(f"{id_}_projection", features.projection.T)
+    source.fill("projected_features", id=id_, norm=norm, count=count, length=length)
+
+
+def write_leverage(source: Source, id_: str, term: Leverage) -> bool:
+    length = term.map.n_features
+    write_features(source, id_, term.map)
+    source.constants(f"{id_}_matrix", term.matrix)
+    source.memory(f"{id_}_z", length)
+    rest = ""
+    if isinstance(term.map, Projected):
+        rest = source.filled(
+            "beyond_landmarks",
+            id=id_,
+            length=length,
+            diagonal=diagonal_of(source, term.map.kernel),
+            rounding=source.number(max(term.rounding, np.sqrt(np.finfo(source.dtype).eps))),
+            reg=source.number(term.reg),
+        )
+    source.fill("leverage", id=id_, length=length, rest=rest.rstrip())
+    return True
+
+
+def diagonal_of(source: Source, kernel: KernelFunction) -> str:
+    """The kernel value of a row with itself."""
+    if kernel.name in ("gaussian", "laplacian"):
+        return "1"
+    source.use("square")
+    if kernel.name == "cosine":
+        return "square(x) > 0 ? 1 : 0"
+    if kernel.name == "linear":
+        return "square(x)"
+    value, _ = VALUES[kernel.name]
+    if kernel.name == "polynomial":
+        source.use("power")
+    for name, number in (("$gamma", kernel.gamma), ("$coef0", kernel.coef0)):
+        value = value.replace(name, source.number(number))
+    return value.replace("$degree", str(kernel.degree)).replace(" p", " square(x)")
+
+
+def write_local(source: Source, id_: str, term: Local) -> bool:
+    count, outputs, features = term.weights.shape
+    # Where hyperplanes are those of x - c, the product with c moves to the intercept.
+    moved = term.intercepts - np.einsum("jkf,jf->jk", term.weights, term.centers)
+    source.constants(f"{id_}_prototypes", term.prototypes)
+    source.constants(f"{id_}_weights", term.weights)
+    source.constants(f"{id_}_intercepts", moved)
+    assigned = min(term.n_assign, count)
+    source.memory(f"{id_}_distances", assigned)
+    source.memory(f"{id_}_nearest", assigned, "int32_t")
+    gap = f"{id_}_distances[t] - {id_}_distances[0]"
+    share = f"EXP(-({gap}) / {source.number(term.bandwidth)})" if term.bandwidth > 0 else "t == 0"
+    source.fill(
+        "local",
+        id=id_,
+        count=count,
+        outputs=outputs,
+        features=features,
+        assigned=assigned,
+        share=share,
+    )
+    return True
+
+
+# Class of a term -> what its tables are called, and what writes its function `<id>_add`; it
+# returns False where there is nothing to add.
+WRITERS: dict[type, tuple[str, Callable[[Source, str, Any], bool]]] = {
+    Expansion: ("expansion", write_expansion),
+    Linear: ("linear", write_linear),
+    Constant: ("constant", write_constant),
+    Mapped: ("mapped", write_mapped),
+    Leverage: ("leverage", write_leverage),
+    Local: ("local", write_local),
+}
+
+
+def write_term(source: Source, term: Term) -> str | None:
+    """Add a term to a file; returns the id of its function, or None where it adds nothing."""
+    kind, write = WRITERS[type(term)]
+    id_ = source.new_id(kind)
+    return id_ if write(source, id_, term) else None

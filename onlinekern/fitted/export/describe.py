@@ -1,0 +1,207 @@
+"""From a fitted estimator to the description of what it computes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_regressor
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from onlinekern.core.learning.heads import OneVsOne
+from onlinekern.core.learning.vote import MeanVote
+from onlinekern.core.race import Race
+from onlinekern.estimators.types import Array
+from onlinekern.fitted.export.scoring import (
+    MARGIN,
+    Body,
+    ClassVote,
+    Features,
+    Member,
+    PairVote,
+    Scoring,
+    Single,
+    Standardisation,
+    Step,
+    Sum,
+    TargetVote,
+)
+from onlinekern.fitted.export.spaces import map_of, terms_of
+
+
+def describe(estimator: Any) -> Scoring:
+    """What a fitted estimator computes.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A learner of this library, or a pipeline of its transformers and a learner.
+
+    Returns
+    -------
+    Scoring
+        Its `scores` are those of `decision_function`, of a regressor those of `predict`.
+
+    Raises
+    ------
+    NotFittedError
+        If the estimator, or a step of the pipeline, has not learnt anything.
+    TypeError
+        If a part has no description: a Python function as kernel, a part or a step of another
+        package. The message names it.
+    """
+    if isinstance(estimator, Pipeline):
+        return of_pipeline(estimator)
+    from onlinekern.estimators.contract import Learner
+
+    if not isinstance(estimator, Learner):
+        raise TypeError(f"{type(estimator).__name__} is no learner of onlinekern")
+    return of_learner(estimator)
+
+
+def of_learner(learner: Any) -> Scoring:
+    """The description of a learner alone."""
+    if "_waiting" in vars(learner):
+        raise NotFittedError(
+            f"This {type(learner).__name__} has seen samples of one class only: it has no scores "
+            "before the second class has come."
+        )
+    model = learner._fitted_model
+    with model.reading():
+        if isinstance(model, Race):
+            steps, body = of_race(model)
+        else:
+            steps, body = rounding(model.dtype), of_model(model, shift_of(learner))
+            if isinstance(model.head, OneVsOne):
+                body = PairVote(model.head.n_labels, body)
+    return Scoring(
+        name=type(learner).__name__,
+        n_features=model.d,
+        steps=steps,
+        body=body,
+        head=head_of(learner, body.n_outputs),
+        labels=labels_of(learner),
+    )
+
+
+def shift_of(learner: Any) -> float:
+    """What is added to the scores of a detector."""
+    return -float(learner.offset_) if hasattr(learner, "_recent") else 0.0
+
+
+def labels_of(learner: Any) -> Array | None:
+    """The label of each class number."""
+    if hasattr(learner, "_recent"):
+        return np.array([-1, 1])
+    labels: Array | None = None if is_regressor(learner) else learner.classes_
+    return labels
+
+
+def head_of(learner: Any, n_outputs: int) -> str:
+    """How a prediction follows from the scores."""
+    if hasattr(learner, "_recent"):
+        return "outlier"
+    if is_regressor(learner):
+        return "regression"
+    return "binary" if n_outputs == 1 else "classes"
+
+
+def rounding(dtype: Any) -> tuple[Step, ...]:
+    """The step in front of a model of samples of this dtype."""
+    return (Single(),) if np.dtype(dtype) == np.float32 else ()
+
+
+def of_model(model: Any, shift: float = 0.0) -> Sum:
+    """The sum that a model computes; its targets may be standardised."""
+    terms = terms_of(model.space)
+    if model.head.target_forgetting == 0:
+        return Sum(model.head.n_outputs, terms, shift=shift)
+    return Sum(1, terms, scale=model.target_scale, shift=model.target_mean)
+
+
+def of_race(race: Any) -> tuple[tuple[Step, ...], Body]:
+    """The steps and the vote of a race, whose experts learn scaled rows in float32."""
+    steps = (*rounding(race.dtype), standardisation(race.moments, race.limit, True), Single())
+    awake = np.flatnonzero(race.voting)
+    shares, links = race.vote.weights(race.voting), race.vote.links
+    members = tuple(
+        Member(float(shares[k]), float(links[k]), of_model(race.experts[k])) for k in awake
+    )
+    if not isinstance(race.vote, MeanVote):
+        return steps, ClassVote(race.head.n_outputs, members)
+    seen = race.vote.get_state()["range"]
+    least, most = (float(end) for end in seen) if len(seen) else (-np.inf, np.inf)
+    reach = MARGIN * (most - least) if len(seen) else 0.0
+    return steps, TargetVote(members, least - reach, most + reach)
+
+
+def standardisation(moments: Any, limit: float | None, scaled: bool) -> Standardisation:
+    """How running moments scale rows."""
+    mean, variance = moments.mean(), moments.variance()
+    limit = np.inf if limit is None or not scaled else float(limit)
+    if moments.n == 0:
+        limit = 0.0  # nothing is known of deviations: every row is 0
+    # Deviations of a few units in the last place of the mean are its rounding errors.
+    with np.errstate(over="ignore"):
+        varies = variance > 16 * np.finfo(float).eps ** 2 * mean * mean
+    scale = np.sqrt(np.where(varies, variance, 1.0)) if scaled else None
+    return Standardisation(mean if moments.centred else None, scale, limit)
+
+
+def of_pipeline(pipeline: Any) -> Scoring:
+    """The description of a pipeline: its steps, and the learner behind them."""
+    check_is_fitted(pipeline)
+    *transformers, (_, learner) = pipeline.steps
+    steps: list[Step] = []
+    n_features = None
+    for name, transformer in transformers:
+        if transformer is None or isinstance(transformer, str):
+            continue
+        steps += of_transformer(name, transformer)
+        n_features = n_features or transformer.n_features_in_
+    last = describe(learner)
+    return Scoring(
+        name=last.name,
+        n_features=n_features or last.n_features,
+        steps=(*steps, *last.steps),
+        body=last.body,
+        head=last.head,
+        labels=last.labels,
+    )
+
+
+def of_transformer(name: str, transformer: Any) -> list[Step]:
+    """The steps of a transformer of a pipeline."""
+    from onlinekern.preprocessing.kernel_features import FeatureTransformer
+    from onlinekern.preprocessing.scaler import OnlineStandardScaler
+    from onlinekern.preprocessing.tables.encoder import TableEncoder
+
+    if type(transformer) is OnlineStandardScaler:
+        options = transformer._scaling()
+        return [standardisation(transformer._moments, options["limit"], options["scaled"])]
+    if type(transformer) is TableEncoder:
+        return of_table(name, transformer)
+    if isinstance(transformer, FeatureTransformer):
+        single = rounding(transformer._dtype)
+        return [*single, Features(map_of(transformer._map)), *single]
+    raise TypeError(
+        f"the step {name!r} ({type(transformer).__name__}) cannot be exported; steps that can: "
+        "OnlineStandardScaler, FourierFeatures, NystroemFeatures. Export the learner alone, and "
+        "transform the rows before"
+    )
+
+
+def of_table(name: str, encoder: Any) -> list[Step]:
+    """The steps of a table's encoder: none, if each column is a number that is its own feature."""
+    for column in encoder._columns:
+        is_number = column.kind in ("number", "boolean")
+        if not is_number or column.indicator:
+            what = "has had missing values" if is_number else f"is of kind {column.kind!r}"
+            raise TypeError(
+                f"the step {name!r} (TableEncoder) cannot be exported: column {column.name!r} "
+                f"{what}. Tables of numbers alone can. Else export the steps behind it, model[1:], "
+                "and give them the rows of its transform"
+            )
+    return []

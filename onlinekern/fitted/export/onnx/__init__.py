@@ -1,0 +1,92 @@
+"""ONNX graphs that compute what a description says."""
+
+from __future__ import annotations
+
+import os
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from onlinekern.fitted.export.c import dtype_of
+from onlinekern.fitted.export.describe import describe
+from onlinekern.fitted.export.scoring import Scoring
+from onlinekern.fitted.save.atomic import replacing
+
+# Of 2022, so that runtimes which are not the newest take them: onnxruntime 1.15 was tried.
+OPSET, IR_VERSION = 17, 8
+WANTED = "export_onnx needs onnx: pip install 'onlinekern[onnx]'"
+
+
+def export_onnx(
+    estimator: Any, path: str | os.PathLike[str], dtype: Any
+) -> tuple[Path, int, tuple[str, ...]]:
+    """Write the file; see `Exportable.export_onnx`."""
+    target = Path(path)
+    if target.suffix != ".onnx":
+        raise ValueError(f"path must end in .onnx, got {os.fspath(path)!r}")
+    kind = dtype_of(dtype)
+    model = model_of(estimator, kind)
+    content = model.SerializeToString()
+    with replacing(target) as stream:
+        stream.write(content)
+    return target, len(content), tuple(output.name for output in model.graph.output)
+
+
+def model_of(estimator: Any, dtype: np.dtype[Any]) -> Any:
+    """The ModelProto of a fitted estimator."""
+    try:
+        import onnx
+    except ImportError as error:
+        raise ImportError(WANTED, name="onnx") from error
+    from onlinekern.fitted.export.onnx.graph import Graph, Tensor
+
+    scoring, graph = describe(estimator), Graph()
+    results = add_outputs(graph, Tensor("X", dtype), scoring, estimator)
+    outputs = []
+    for name, result in results.items():
+        graph.node("Identity", [result.name], [name])
+        outputs.append(information(name, result.dtype, *widths(name, scoring)))
+    helper, given = onnx.helper, information("X", dtype, scoring.n_features)
+    whole = helper.make_graph(graph.nodes, scoring.name, [given], outputs, graph.constants)
+    return helper.make_model(
+        whole,
+        opset_imports=[helper.make_opsetid("", OPSET)],
+        ir_version=IR_VERSION,
+        producer_name="onlinekern",
+        producer_version=version("onlinekern"),
+        doc_string=f"{scoring.name} of onlinekern",
+    )
+
+
+def add_outputs(graph: Any, x: Any, scoring: Scoring, estimator: Any) -> dict[str, Any]:
+    """Add a model to a graph; returns its outputs by their names, as skl2onnx calls them."""
+    from onlinekern.fitted.export.onnx.links import link_of
+    from onlinekern.fitted.export.onnx.scoring import predicted, probabilities, row_scores
+
+    scores = row_scores(graph, x, scoring)
+    if scoring.head == "regression":
+        return {"variable": scores}
+    results = {"label": predicted(graph, scores, scoring)}
+    link = link_of(estimator)
+    if link is not None:
+        results["probabilities"] = probabilities(graph, scores, link, scoring.n_outputs)
+    return results | {"scores": scores}
+
+
+def widths(name: str, scoring: Scoring) -> tuple[int, ...]:
+    """The lengths of the axes of an output, but for the rows."""
+    if name == "label":
+        return (1,) if scoring.head == "outlier" else ()
+    if name == "probabilities":
+        return (max(2, scoring.n_outputs),)
+    return (scoring.n_outputs,)
+
+
+def information(name: str, dtype: np.dtype[Any], *axes: int) -> Any:
+    """What a graph says about an input or an output, of any number of rows."""
+    from onnx import TensorProto, helper
+
+    kind = TensorProto.STRING if dtype.kind == "O" else helper.np_dtype_to_tensor_dtype(dtype)
+    return helper.make_tensor_value_info(name, kind, [None, *axes])

@@ -1,0 +1,173 @@
+"""An ONNX graph that grows, operator by operator."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from onnx import NodeProto, TensorProto, helper, numpy_helper
+
+from onlinekern.estimators.types import Array
+from onlinekern.fitted.export.terms import dense
+
+# Bytes in a message of protobuf, less what nodes and names may take.
+MOST_BYTES = (1 << 31) - (1 << 22)
+
+
+class Tensor(NamedTuple):
+    """A result of an operator, or a constant.
+
+    Attributes
+    ----------
+    name : str
+    dtype : numpy.dtype
+    """
+
+    name: str
+    dtype: np.dtype[Any]
+
+
+class Graph:
+    """Nodes and constants.
+
+    Parameters
+    ----------
+    prefix : str, default=''
+        Of all names, in a graph that also has nodes of others.
+
+    Attributes
+    ----------
+    nodes : list of NodeProto
+    constants : list of TensorProto
+    n_bytes : int
+        Of the constants.
+    """
+
+    def __init__(self, prefix: str = "") -> None:
+        self.prefix = prefix
+        self.nodes: list[NodeProto] = []
+        self.constants: list[TensorProto] = []
+        self.known: dict[tuple[Any, ...], Tensor] = {}
+        self.n_bytes = self.n_names = 0
+
+    def new_name(self, kind: str) -> str:
+        """A name that nothing has yet."""
+        self.n_names += 1
+        return f"{self.prefix}{kind}_{self.n_names}"
+
+    def constant(self, values: Any, dtype: Any) -> Tensor:
+        """Numbers or texts that never change; the same small ones are stored once."""
+        array = narrowed(np.asarray(values), np.dtype(dtype))
+        key = (array.dtype, array.shape, array.tobytes()) if array.size <= 16 else ()
+        if key and array.dtype != object and key in self.known:
+            return self.known[key]
+        self.reserve(array.size, array.dtype)
+        found = Tensor(self.new_name("constant"), array.dtype)
+        self.constants.append(numpy_helper.from_array(array, found.name))
+        if key:
+            self.known[key] = found
+        return found
+
+    def rows(self, vectors: Any, dtype: Any) -> Array:
+        """Vectors as a dense array, which will be a constant; ValueError if it is too large."""
+        self.check_room(vectors.shape[0] * vectors.shape[1], np.dtype(dtype))
+        return dense(vectors)
+
+    def reserve(self, size: int, dtype: np.dtype[Any]) -> None:
+        """Count a constant of so many numbers."""
+        self.check_room(size, dtype)
+        self.n_bytes += size * dtype.itemsize
+
+    def check_room(self, size: int, dtype: np.dtype[Any]) -> None:
+        """Raise ValueError unless the file can hold so many more numbers."""
+        n_bytes = self.n_bytes + size * dtype.itemsize
+        if n_bytes > MOST_BYTES:
+            more = "" if dtype == np.float32 else "; dtype='float32' takes half of it"
+            raise ValueError(
+                f"the model needs {n_bytes / 2**30:.1f} GiB of dense numbers ({size:,} of "
+                f"{dtype.name} at once), and an ONNX file holds 2 GiB{more}. Take a smaller budget "
+                "or fewer features"
+            )
+
+    def op(self, kind: str, *inputs: Any, dtype: Any = None, **attributes: Any) -> Tensor:
+        """The result of an operator.
+
+        Parameters
+        ----------
+        kind : str
+            Its name in ONNX.
+        *inputs : Tensor, array-like or number
+            What is no tensor becomes a constant of the type of the first.
+        dtype : numpy dtype, default=None
+            Of the result. None: that of the first input.
+        **attributes : dict
+            Of the operator.
+        """
+        first = next(one for one in inputs if isinstance(one, Tensor))
+        names = [
+            (one if isinstance(one, Tensor) else self.constant(one, first.dtype)).name
+            for one in inputs
+        ]
+        result = Tensor(self.new_name(kind.lower()), np.dtype(dtype or first.dtype))
+        self.node(kind, names, [result.name], **attributes)
+        return result
+
+    def node(self, kind: str, inputs: list[str], outputs: list[str], **attributes: Any) -> None:
+        """Add a node."""
+        name = self.new_name("node")
+        self.nodes.append(helper.make_node(kind, inputs, outputs, name, **attributes))
+
+    def integers(self, values: Any) -> Tensor:
+        """Numbers of axes or positions."""
+        return self.constant(values, np.int64)
+
+    def cast(self, tensor: Tensor, dtype: Any) -> Tensor:
+        """The same numbers in another type."""
+        dtype = np.dtype(dtype)
+        if tensor.dtype == dtype:
+            return tensor
+        return self.op("Cast", tensor, dtype=dtype, to=helper.np_dtype_to_tensor_dtype(dtype))
+
+    def shape(self, tensor: Tensor) -> Tensor:
+        """The lengths of the axes."""
+        return self.op("Shape", tensor, dtype=np.int64)
+
+    def sum(self, tensor: Tensor, axis: int = 1, keepdims: bool = True) -> Tensor:
+        """The sum along an axis."""
+        return self.op("ReduceSum", tensor, self.integers([axis]), keepdims=int(keepdims))
+
+    def square(self, tensor: Tensor) -> Tensor:
+        """||x||^2 of rows, (n, 1)."""
+        return self.sum(self.op("Mul", tensor, tensor))
+
+    def total(self, tensors: list[Tensor]) -> Tensor:
+        """The sum of some tensors."""
+        return tensors[0] if len(tensors) == 1 else self.op("Sum", *tensors)
+
+    def each_row(self, tensor: Tensor, body: Graph, given: str, result: Tensor, n: int) -> Tensor:
+        """What another graph, which sees the names of this one, makes of each row.
+
+        Memory does not grow with the number of rows. `n` numbers of a row give `result`.
+        """
+        kind = helper.np_dtype_to_tensor_dtype(tensor.dtype)
+        inner = helper.make_graph(
+            body.nodes,
+            body.new_name("row"),
+            [helper.make_tensor_value_info(given, kind, [n])],
+            [helper.make_tensor_value_info(result.name, kind, None)],
+            body.constants,
+        )
+        self.n_bytes += body.n_bytes
+        return self.op("Scan", tensor, body=inner, num_scan_inputs=1)
+
+
+def narrowed(array: Array, dtype: np.dtype[Any]) -> Array:
+    """Numbers in a type; ValueError if it has no room for one of them."""
+    if dtype.kind != "f":
+        return np.ascontiguousarray(array.astype(dtype)).reshape(array.shape)
+    with np.errstate(over="ignore"):
+        found = array.astype(dtype)
+    if not np.isfinite(found).all():
+        largest = np.max(np.abs(array))
+        raise ValueError(f"dtype={dtype.name!r} has no room for a number of the model, {largest}")
+    return np.ascontiguousarray(found).reshape(array.shape)

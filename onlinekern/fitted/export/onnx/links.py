@@ -1,0 +1,31 @@
+"""How the probabilities of a fitted classifier follow from its scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+
+from onlinekern.estimators.one_vs_one import PairwiseClassifier
+from onlinekern.estimators.probabilities import Probabilities
+from onlinekern.fitted.export.onnx.scoring import Link
+
+
+def owner_of(cls: type, name: str) -> type | None:
+    """The class that defines a method of another; None if there is no such method."""
+    return next((one for one in cls.__mro__ if name in vars(one)), None)
+
+
+def link_of(estimator: Any) -> Link | None:
+    """The link of a classifier, or of the last step of a pipeline; None if it has none.
+
+    A subclass of another package may compute other probabilities: it has none.
+    """
+    learner = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    owners = {owner_of(type(learner), name) for name in ("predict_proba", "predict_log_proba")}
+    if not owners <= {Probabilities, PairwiseClassifier} or not hasattr(learner, "predict_proba"):
+        return None
+    found = learner.calibration_
+    if found is None:
+        return Link(1.0, 1.0, 0.0, learner.multi_class == "margin")
+    return Link(found.below, found.above, found.offset, False)

@@ -1,0 +1,193 @@
+"""A whole model as an ONNX graph: steps, a sum or a vote, and what follows from the scores."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onlinekern.estimators.types import Array
+from onlinekern.fitted.export.onnx.graph import Graph, Tensor
+from onlinekern.fitted.export.onnx.terms import features, term_scores
+from onlinekern.fitted.export.scoring import (
+    LEAST_SHARE,
+    Body,
+    ClassVote,
+    Features,
+    Member,
+    PairVote,
+    Scoring,
+    Single,
+    Step,
+    Sum,
+    TargetVote,
+)
+
+
+class Link(NamedTuple):
+    """How probabilities follow from scores.
+
+    Attributes
+    ----------
+    below, above, offset : float
+        z = offset + above max(f, 0) + below min(f, 0).
+    softmax : bool
+        Whether more than two classes have the softmax of z; else 1 / (1 + exp(-z)), made to sum
+        to 1.
+    """
+
+    below: float
+    above: float
+    offset: float
+    softmax: bool
+
+
+def row_scores(graph: Graph, x: Tensor, scoring: Scoring) -> Tensor:
+    """Scores of rows, (n, n_outputs), in the type of the rows."""
+    dtype = x.dtype
+    for step in scoring.steps:
+        x = after(graph, x, step, dtype)
+    return body_scores(graph, graph.cast(x, dtype), scoring.body)
+
+
+def after(graph: Graph, x: Tensor, step: Step, dtype: np.dtype[Any]) -> Tensor:
+    """Rows after a step."""
+    if isinstance(step, Single):
+        single = graph.cast(x, np.float32)
+        return graph.cast(single, dtype)
+    if isinstance(step, Features):
+        return features(graph, graph.cast(x, dtype), step.map)
+    # A mean may be much larger than deviations from it: these are computed in double.
+    x = graph.cast(x, np.float64)
+    if step.mean is not None:
+        x = graph.op("Sub", x, step.mean)
+    if step.scale is not None:
+        x = graph.op("Div", x, step.scale)
+    return graph.op("Clip", x, -step.limit, step.limit) if np.isfinite(step.limit) else x
+
+
+def body_scores(graph: Graph, x: Tensor, body: Body) -> Tensor:
+    """What a sum or a vote gives."""
+    if isinstance(body, Sum):
+        return sum_scores(graph, x, body)
+    if isinstance(body, PairVote):
+        return votes_of_pairs(graph, sum_scores(graph, x, body.sum), body)
+    parts = []
+    for member in body.members:
+        own = opinion(graph, sum_scores(graph, x, member.sum), member, body)
+        parts.append(graph.op("Mul", own, member.share))
+    return graph.total(parts) if parts else zeros(graph, x, body.n_outputs)
+
+
+def votes_of_pairs(graph: Graph, scores: Tensor, body: PairVote) -> Tensor:
+    """The votes for the classes, (n, n_classes), of the scores of their pairs."""
+    signs = body.signs()
+    above = graph.cast(graph.op("Greater", scores, 0.0, dtype=bool), scores.dtype)
+    # A pair whose second class has the vote takes back what it has for certain.
+    votes = graph.op("MatMul", above, signs)
+    votes = graph.op("Add", votes, np.maximum(-signs, 0).sum(axis=0))
+    totals = graph.op("MatMul", scores, signs)
+    shares = graph.op("Mul", graph.op("Add", graph.op("Abs", totals), 1.0), 3.0)
+    return graph.op("Add", votes, graph.op("Div", totals, shares))
+
+
+def sum_scores(graph: Graph, x: Tensor, body: Sum) -> Tensor:
+    """shift + scale (sum of the terms)."""
+    parts = [term_scores(graph, x, term) for term in body.terms]
+    found = [part for part in parts if part is not None]
+    total = graph.total([*found, *rowwise(graph, x, body, found)])
+    if body.scale != 1:
+        total = graph.op("Mul", total, body.scale)
+    return graph.op("Add", total, body.shift) if body.shift != 0 else total
+
+
+def rowwise(graph: Graph, x: Tensor, body: Sum, found: list[Tensor]) -> list[Tensor]:
+    """Zeros of every row, where no part has its rows: constants alone are a single row."""
+    constants = {tensor.name for tensor in graph.constants}
+    if all(part.name in constants for part in found):
+        return [zeros(graph, x, body.n_outputs)]
+    return []
+
+
+def zeros(graph: Graph, x: Tensor, n_outputs: int) -> Tensor:
+    """Zeros, (n, n_outputs)."""
+    n_rows = graph.op("Gather", graph.shape(x), graph.integers([0]))
+    shape = graph.op("Concat", n_rows, graph.integers([n_outputs]), axis=0)
+    return graph.op("Expand", graph.constant([[0.0]], x.dtype), shape)
+
+
+def opinion(graph: Graph, scores: Tensor, member: Member, body: ClassVote | TargetVote) -> Tensor:
+    """What a member says in a vote."""
+    if isinstance(body, TargetVote):
+        largest = float(np.finfo(scores.dtype).max)
+        ends = np.clip([body.least, body.most], -largest, largest)
+        return graph.op("Clip", scores, float(ends[0]), float(ends[1]))
+    scaled = graph.op("Mul", scores, member.link) if member.link else scores
+    if body.n_outputs == 1:
+        if member.link == 0:
+            return graph.op("Clip", scores, -1.0, 1.0)
+        # 2 / (1 + exp(-f)) - 1, of which small scores have all digits.
+        return graph.op("Tanh", graph.op("Mul", scaled, 0.5))
+    if member.link == 0:
+        half = graph.op("Mul", graph.op("Add", scores, 1.0), 0.5)
+        own = graph.op("Max", half, 0.0)
+    else:
+        own = graph.op("Sigmoid", scaled)
+    own = graph.op("Add", own, LEAST_SHARE)
+    return graph.op("Div", own, graph.sum(own))
+
+
+def label_table(labels: Array) -> tuple[Array, Any]:
+    """Labels as ONNX has them, and their type: int64 for whole numbers, else text."""
+    numbers = [label for label in labels.tolist() if isinstance(label, int | float)]
+    if len(numbers) == len(labels) and all(is_int64(number) for number in numbers):
+        return np.array([int(number) for number in numbers]), np.int64
+    return np.array([str(label) for label in labels], dtype=object), object
+
+
+def is_int64(number: int | float) -> bool:
+    """Whether a number is one of int64."""
+    return float(number).is_integer() and -(2**63) <= int(number) < 2**63
+
+
+def predicted(graph: Graph, scores: Tensor, scoring: Scoring) -> Tensor:
+    """Labels of rows: (n,), of a detector (n, 1)."""
+    assert scoring.labels is not None
+    if scoring.head == "classes":
+        number = graph.op("ArgMax", scores, axis=1, keepdims=0, dtype=np.int64)
+    elif scoring.head == "binary":
+        above = graph.op("Greater", scores, 0.0, dtype=bool)
+        number = graph.op("Squeeze", graph.cast(above, np.int64), graph.integers([1]))
+    else:
+        number = graph.cast(graph.op("GreaterOrEqual", scores, 0.0, dtype=bool), np.int64)
+    table = graph.constant(*label_table(scoring.labels))
+    return graph.op("Gather", table, number)
+
+
+def probabilities(graph: Graph, scores: Tensor, link: Link, n_outputs: int) -> Tensor:
+    """Probabilities of the classes, (n, n_classes)."""
+    z = calibrated(graph, scores, link)
+    if n_outputs == 1:
+        negative = graph.op("Neg", z)
+        return graph.op("Sigmoid", graph.op("Concat", negative, z, axis=1))
+    if link.softmax:
+        return graph.op("Softmax", z, axis=1)
+    # The softmax of log(1 / (1 + exp(-z))) is 1 / (1 + exp(-z)), made to sum to 1, and has digits
+    # where all of them are next to 0.
+    tail = graph.op("Exp", graph.op("Neg", graph.op("Abs", z)))
+    logs = graph.op("Sub", graph.op("Min", z, 0.0), graph.op("Log", graph.op("Add", tail, 1.0)))
+    return graph.op("Softmax", logs, axis=1)
+
+
+def calibrated(graph: Graph, scores: Tensor, link: Link) -> Tensor:
+    """z of scores."""
+    largest = float(np.finfo(scores.dtype).max)
+    below, above = np.clip([link.below, link.above], -largest, largest)
+    z = scores
+    if (below, above) != (1.0, 1.0):
+        positive = graph.op("Mul", graph.op("Max", scores, 0.0), above)
+        z = graph.op("Add", positive, graph.op("Mul", graph.op("Min", scores, 0.0), below))
+    if link.offset:
+        z = graph.op("Add", z, link.offset)
+    # A certain score may be an infinite one, whose differences are no numbers.
+    return graph.op("Clip", z, -np.sqrt(largest), np.sqrt(largest))

@@ -1,0 +1,140 @@
+"""Terms as operators of ONNX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from onlinekern.fitted.export.onnx.graph import Graph, Tensor
+from onlinekern.fitted.export.onnx.precision import precision_of
+from onlinekern.fitted.export.onnx.values import (
+    kernel_diagonal,
+    kernel_values,
+    reduced,
+    used_columns,
+)
+from onlinekern.fitted.export.terms import (
+    Constant,
+    Expansion,
+    Fourier,
+    Leverage,
+    Linear,
+    Local,
+    Map,
+    Mapped,
+    Projected,
+    Term,
+)
+
+
+def constant(graph: Graph, x: Tensor, term: Constant) -> Tensor:
+    return graph.constant(term.values[np.newaxis], x.dtype)
+
+
+def linear(graph: Graph, x: Tensor, term: Linear) -> Tensor:
+    return graph.op("MatMul", x, term.weights.T)
+
+
+def expansion(graph: Graph, x: Tensor, term: Expansion) -> Tensor | None:
+    if term.coefficients.shape[1] == 0:
+        return None
+    values = kernel_values(graph, x, term.kernel, term.vectors)
+    return graph.op("MatMul", values, term.coefficients.T)
+
+
+def mapped(graph: Graph, x: Tensor, term: Mapped) -> Tensor:
+    return graph.op("MatMul", features(graph, x, term.map), term.weights.T)
+
+
+def features(graph: Graph, x: Tensor, map_: Map) -> Tensor:
+    """The features of rows."""
+    if isinstance(map_, Projected):
+        values = kernel_values(graph, x, map_.kernel, map_.landmarks)
+        return graph.op("MatMul", values, map_.projection.T)
+    return fourier(graph, x, map_)
+
+
+def fourier(graph: Graph, x: Tensor, map_: Fourier) -> Tensor:
+    # The cosine of doubles is younger than their sine in onnxruntime.
+    angles = graph.op("MatMul", x, map_.frequencies.T)
+    both = graph.op("Concat", graph.op("Add", angles, np.pi / 2), angles, axis=1)
+    return graph.op("Mul", graph.op("Sin", both), 1 / np.sqrt(len(map_.frequencies)))
+
+
+def leverage(graph: Graph, x: Tensor, term: Leverage) -> Tensor:
+    z = features(graph, x, term.map)
+    inner = graph.sum(graph.op("Mul", graph.op("MatMul", z, term.matrix), z))
+    variance = graph.op("Max", inner, 0.0)
+    if isinstance(term.map, Projected):
+        diagonal = kernel_diagonal(graph, x, term.map.kernel)
+        rest = graph.op("Sub", diagonal, graph.square(z))
+        seen = graph.op("Greater", rest, graph.op("Mul", diagonal, term.rounding), dtype=bool)
+        part = graph.op("Mul", rest, graph.cast(seen, x.dtype))
+        variance = graph.op("Add", variance, graph.op("Div", part, term.reg))
+    return graph.op("Reciprocal", graph.op("Add", variance, 1.0))
+
+
+def local(graph: Graph, x: Tensor, term: Local) -> Tensor:
+    count, outputs, width = term.weights.shape
+    assigned = min(term.n_assign, count)
+    products, rows, center = reduced(graph, x, term.prototypes)
+    # d = ||x||^2 - 2 p, of which only differences matter.
+    largest, nearest = graph.op("Mul", products, 2.0), graph.new_name("nearest")
+    best = Tensor(graph.new_name("best"), x.dtype)
+    graph.node(
+        "TopK", [largest.name, graph.integers([assigned]).name], [best.name, nearest], axis=1
+    )
+    # The hyperplanes of x - c are those of x, moved by the middle of the prototypes.
+    moved = term.intercepts + np.einsum("jkf,jf->jk", term.weights, center - term.centers)
+    weights = term.weights.reshape(count * outputs, width)
+    flat = graph.op("Gemm", rows, weights, moved.ravel(), transB=1)
+    scores = graph.op("Reshape", flat, graph.integers([-1, count, outputs]))
+    # Positions (n, assigned, 1) of rows of (count, outputs).
+    places = graph.op("Unsqueeze", Tensor(nearest, np.dtype(np.int64)), graph.integers([2]))
+    chosen = graph.op("GatherND", scores, places, batch_dims=1)
+    shares = graph.op("Unsqueeze", local_shares(graph, best, term, assigned), graph.integers([2]))
+    return graph.sum(graph.op("Mul", chosen, shares), keepdims=False)
+
+
+def local_shares(graph: Graph, best: Tensor, term: Local, assigned: int) -> Tensor:
+    """What the nearest prototypes count, from 2 p in descending order, (n, assigned)."""
+    if term.bandwidth > 0:
+        first = graph.op("Gather", best, graph.integers([0]), axis=1)
+        excess = graph.op("Div", graph.op("Sub", best, first), term.bandwidth)
+        shares = graph.op("Exp", excess)
+        norm = graph.op("Sqrt", graph.square(shares))
+        return graph.op("Div", shares, norm)
+    one = np.arange(assigned)[np.newaxis] == 0
+    return graph.op("Add", graph.op("Mul", best, 0.0), one)
+
+
+# Class of a term -> what gives its scores; None where there is nothing to add.
+WRITERS: dict[type, Callable[[Graph, Tensor, Any], Tensor | None]] = {
+    Constant: constant,
+    Linear: linear,
+    Expansion: expansion,
+    Mapped: mapped,
+    Leverage: leverage,
+    Local: local,
+}
+
+
+def term_scores(graph: Graph, x: Tensor, term: Term) -> Tensor | None:
+    """What a term adds to the scores of rows, in the type of the rows.
+
+    A term whose rounding errors would show in float32 is computed in double.
+    """
+    if isinstance(term, Mapped) and isinstance(term.map, Projected):
+        # Weights of P k(x) are coefficients of k(x).
+        coefficients = term.weights @ term.map.projection
+        term = Expansion(term.map.kernel, term.map.landmarks, coefficients)
+    if isinstance(term, Expansion):
+        # Before vectors become dense for an estimate of their precision.
+        count, columns = term.vectors.shape[0], used_columns(term.vectors)
+        width = term.vectors.shape[1] if columns is None else len(columns)
+        graph.check_room(count * width, x.dtype)
+    inside = graph.cast(x, precision_of(term, x.dtype))
+    found = WRITERS[type(term)](graph, inside, term)
+    return None if found is None else graph.cast(found, x.dtype)

@@ -1,0 +1,105 @@
+"""Kernel values as operators of ONNX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from onlinekern.estimators.types import Array, Floats
+from onlinekern.fitted.export.onnx.graph import Graph, Tensor, narrowed
+from onlinekern.fitted.export.terms import KernelFunction
+
+
+def kernel_values(graph: Graph, x: Tensor, kernel: KernelFunction, vectors: Any) -> Tensor:
+    """Kernel values of rows with vectors, (n, m)."""
+    columns = used_columns(vectors)
+    near = x
+    if columns is not None:
+        near, vectors = graph.op("Gather", x, graph.integers(columns), axis=1), vectors[:, columns]
+    if kernel.name == "laplacian":
+        distances = absolute_distances(graph, near, vectors)
+        if near != x:
+            beyond = graph.op("Sub", absolute(graph, x), absolute(graph, near))
+            distances = graph.op("Add", distances, beyond)
+        return graph.op("Exp", graph.op("Mul", distances, -kernel.gamma))
+    if kernel.name == "gaussian":
+        products, rows, _ = reduced(graph, near, vectors)
+        norms = graph.square(rows if near == x else x)
+        half = graph.op("Sub", products, graph.op("Mul", norms, 0.5))
+        return graph.op("Exp", graph.op("Mul", half, 2 * kernel.gamma))
+    Z = graph.rows(vectors, x.dtype)
+    if kernel.name == "cosine":
+        norms = np.sqrt(np.square(Z).sum(axis=1, keepdims=True))
+        Z = Z / np.where(norms > 0, norms, 1)
+        norm = graph.op("Sqrt", graph.square(x))
+        # A row of zeros has products of 0.
+        least = float(np.finfo(x.dtype).tiny)
+        return graph.op("Div", graph.op("MatMul", near, Z.T), graph.op("Max", norm, least))
+    return of_products(graph, graph.op("MatMul", near, Z.T), kernel)
+
+
+def used_columns(vectors: Any) -> Array | None:
+    """The columns in which some sparse vector is not 0, where these are few; else None.
+
+    Vectors become dense: those of text have next to all of their columns empty.
+    """
+    if not sp.issparse(vectors):
+        return None
+    columns = np.unique(vectors.indices[: vectors.indptr[-1]])
+    return columns if 2 * len(columns) < vectors.shape[1] else None
+
+
+def absolute(graph: Graph, x: Tensor) -> Tensor:
+    """sum_j |x_j| of rows, (n, 1)."""
+    return graph.sum(graph.op("Abs", x))
+
+
+def of_products(graph: Graph, products: Tensor, kernel: KernelFunction) -> Tensor:
+    """Values of a kernel of x . z."""
+    if kernel.name == "linear":
+        return products
+    inner = graph.op("Add", graph.op("Mul", products, kernel.gamma), kernel.coef0)
+    if kernel.name == "sigmoid":
+        return graph.op("Tanh", inner)
+    return graph.op("Pow", inner, float(kernel.degree))
+
+
+def kernel_diagonal(graph: Graph, x: Tensor, kernel: KernelFunction) -> Tensor:
+    """The kernel value of each row with itself, (n, 1)."""
+    squares = graph.square(x)
+    if kernel.name in ("gaussian", "laplacian"):
+        return graph.op("Add", graph.op("Mul", squares, 0.0), 1.0)
+    if kernel.name == "cosine":
+        return graph.cast(graph.op("Greater", squares, 0.0, dtype=bool), x.dtype)
+    return of_products(graph, squares, kernel)
+
+
+def reduced(graph: Graph, x: Tensor, vectors: Any) -> tuple[Tensor, Tensor, Floats]:
+    """(x - c) . (s - c) - ||s - c||^2 / 2, (n, m); x - c; and c, the middle of the vectors s.
+
+    It is (||x - c||^2 - ||x - s||^2) / 2. The distances of rows from c are small where those of
+    rows from 0 need not be, and so their difference loses fewer digits.
+    """
+    center = middle(vectors, x.dtype)
+    Z = narrowed(graph.rows(vectors, x.dtype) - center, x.dtype)
+    norms = np.square(Z, dtype=np.float64).sum(axis=1)
+    rows = graph.op("Sub", x, center) if np.any(center) else x
+    return graph.op("Gemm", rows, Z, -0.5 * norms, transB=1), rows, center
+
+
+def middle(vectors: Any, dtype: np.dtype[Any]) -> Floats:
+    """The mean of vectors, rounded to a type; 0 for sparse ones, whose zeros stay zeros."""
+    if sp.issparse(vectors):
+        return np.zeros(vectors.shape[1])
+    return narrowed(vectors.mean(axis=0), dtype).astype(np.float64)
+
+
+def absolute_distances(graph: Graph, x: Tensor, vectors: Any) -> Tensor:
+    """sum_j |x_j - s_j| of rows with vectors, (n, m)."""
+    Z = graph.constant(graph.rows(vectors, x.dtype), x.dtype)
+    given = Tensor(graph.new_name("given"), x.dtype)
+    body = Graph(graph.new_name("laplacian"))
+    result = body.sum(body.op("Abs", body.op("Sub", given, Z)), keepdims=False)
+    return graph.each_row(x, body, given.name, result, vectors.shape[1])

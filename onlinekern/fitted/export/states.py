@@ -1,0 +1,154 @@
+"""The state of a model that goes on learning, and the parts of its step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+from onlinekern.estimators.types import Floats
+from onlinekern.fitted.export.terms import Fourier, KernelFunction, Map
+
+
+class Described(NamedTuple):
+    """A part by the name of its class, with its arguments."""
+
+    name: str
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class LinearState:
+    """Weights of the features of a row, and an intercept that a coefficient a moves by a times
+    `intercept`; `in_length` is added to the squared length of a row.
+
+    Of second order, `variances` are those of the weights and of the intercept, for each output.
+    """
+
+    intercept: float
+    in_length: float
+    variances: Floats | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class MappedState:
+    """Weights of the features of a map, and of a constant feature 1 if there is one."""
+
+    map: Map
+    constant: bool
+
+
+@dataclass(frozen=True, eq=False)
+class KernelState:
+    """Coefficients of support vectors, slot by slot, under a policy.
+
+    `added` counts the support vectors that ever came, `lengths` are their kernel values with
+    themselves.
+    """
+
+    kernel: KernelFunction
+    vectors: Floats
+    policy: Described
+    added: int
+    lengths: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Landmarks:
+    """Features L^-1 k(x) of landmarks, which may grow to `room`.
+
+    A sample becomes one if its part beyond the others is above the share `least` of its kernel
+    value with itself; with `only_entered`, if it enters the model too.
+    """
+
+    kernel: KernelFunction
+    vectors: Floats
+    whitening: Floats
+    room: int
+    least: float
+    only_entered: bool
+
+
+@dataclass(frozen=True, eq=False)
+class SquaresState:
+    """Weights of least squares, with A^-1 = `inverse`.
+
+    The features of a row are its elements times `factor`, unless that is None; 1, where there is a
+    `constant`; and those of `map`. `reg` is the prior precision of a new feature.
+    """
+
+    factor: float | None
+    constant: bool
+    map: Fourier | Landmarks
+    inverse: Floats
+    reg: float
+
+
+State: TypeAlias = LinearState | MappedState | KernelState | SquaresState
+
+
+@dataclass(frozen=True, eq=False)
+class Scaler:
+    """Running moments of the features, which standardise a row after they have learnt it.
+
+    Attributes
+    ----------
+    mean, variance : ndarray of shape (n_features,)
+        The variance is about the mean, or about 0 without one (`centred`).
+    centred, scaled : bool
+        Whether means are subtracted, and whether rows are divided by deviations and clipped.
+    weight : float
+        Of the rows so far, in units of the last one.
+    forgetting, limit : float
+    """
+
+    mean: Floats
+    variance: Floats
+    centred: bool
+    scaled: bool
+    weight: float
+    forgetting: float
+    limit: float
+
+
+@dataclass(frozen=True, eq=False)
+class Learning:
+    """A model that goes on learning.
+
+    Attributes
+    ----------
+    state : LinearState, MappedState or KernelState
+    values, companions : ndarray of shape (n_outputs, length)
+        The model of output k is `scale` times values[k]; see `base.scaled_average` for the others.
+    averaging : False, True, 'decay' or float
+    scale, total : float
+    steps, skipped : int
+    rule, gate, head : Described
+    factors : ndarray of shape (n_classes,), or None
+        Of the weights of samples.
+    steps_factors : ndarray of shape (n_classes,), or None
+        Of the coefficients; `positive_only`: one against the rest, of the sample's own class only.
+    targets : tuple, or None
+        Whether mean and scale stay, weight, mean, squares and scale of the targets so far.
+    seen : int
+    generator : tuple of int
+    scaler : Scaler, or None
+        The first step in front of the model.
+    """
+
+    state: State
+    values: Floats
+    companions: Floats
+    averaging: Any
+    scale: float
+    total: float
+    steps: int
+    skipped: int
+    rule: Described
+    gate: Described
+    head: Described
+    factors: Floats | None
+    step_factors: Floats | None
+    targets: tuple[Any, ...] | None
+    seen: int
+    generator: tuple[int, ...]
+    scaler: Scaler | None = None

@@ -1,0 +1,272 @@
+"""The terms of a score: kernels, explicit features, and functions that are added up.
+
+A term computes `n_outputs` numbers of a row. All of it is plain NumPy in double: the evaluation
+here is the meaning of the fields, and what generated code is compared with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from onlinekern.estimators.types import Array, Floats, Sparse
+
+
+def dense(rows: Any) -> Floats:
+    """Rows as an ndarray of float64."""
+    return np.asarray(rows.toarray() if sp.issparse(rows) else rows, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelFunction:
+    """A kernel of the library by its name in `onlinekern.core.KERNELS`.
+
+    Attributes
+    ----------
+    name : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}
+    gamma : float
+    degree : int
+        Of the polynomial.
+    coef0 : float
+        Of the polynomial and the sigmoid.
+    """
+
+    name: str
+    gamma: float = 1.0
+    degree: int = 1
+    coef0: float = 0.0
+
+    def values(self, X: Floats, Z: Array | Sparse) -> Floats:
+        """Kernel values of the rows of X with those of Z, ndarray (n, m)."""
+        Z = dense(Z)
+        if self.name == "laplacian":
+            distances = [np.abs(X - z).sum(axis=1) for z in Z]
+            return np.exp(-self.gamma * np.array(distances).reshape(len(Z), len(X)).T)
+        if self.name == "gaussian":
+            distances = [np.square(X - z).sum(axis=1) for z in Z]
+            return np.exp(-self.gamma * np.array(distances).reshape(len(Z), len(X)).T)
+        products = X @ Z.T
+        if self.name == "polynomial":
+            return (self.gamma * products + self.coef0) ** self.degree
+        if self.name == "sigmoid":
+            return np.tanh(self.gamma * products + self.coef0)
+        if self.name == "cosine":
+            return products * inverse_norms(X)[:, np.newaxis] * inverse_norms(Z)
+        return products
+
+    def diagonal(self, X: Floats) -> Floats:
+        """The kernel value of each row with itself, ndarray (n,)."""
+        squares = np.square(X).sum(axis=1)
+        if self.name in ("gaussian", "laplacian"):
+            return np.ones(len(X))
+        if self.name == "polynomial":
+            return (self.gamma * squares + self.coef0) ** self.degree
+        if self.name == "sigmoid":
+            return np.tanh(self.gamma * squares + self.coef0)
+        return (squares > 0).astype(np.float64) if self.name == "cosine" else squares
+
+
+def inverse_norms(X: Floats) -> Floats:
+    """1 / ||x|| of the rows, 0 for rows of zeros."""
+    squares = np.square(X).sum(axis=1)
+    return np.where(squares > 0, 1 / np.sqrt(np.where(squares > 0, squares, 1)), 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Fourier:
+    """[cos(omega_j . x), sin(omega_j . x)] / sqrt(D), the cosines first.
+
+    Attributes
+    ----------
+    frequencies : ndarray of shape (D, n_features)
+    """
+
+    frequencies: Floats
+
+    @property
+    def n_features(self) -> int:
+        """Numbers that a row becomes."""
+        return 2 * len(self.frequencies)
+
+    def features(self, X: Floats) -> Floats:
+        """The features of rows, ndarray (n, n_features)."""
+        angles = X @ self.frequencies.T
+        return np.hstack([np.cos(angles), np.sin(angles)]) / np.sqrt(len(self.frequencies))
+
+
+@dataclass(frozen=True, eq=False)
+class Projected:
+    """P k(x), with the kernel values k(x) of x with landmarks: Nystroem features.
+
+    Attributes
+    ----------
+    kernel : KernelFunction
+    landmarks : ndarray or CSR matrix of shape (m, n_features of a row)
+    projection : ndarray of shape (n_features, m)
+    """
+
+    kernel: KernelFunction
+    landmarks: Array | Sparse
+    projection: Floats
+
+    @property
+    def n_features(self) -> int:
+        """Numbers that a row becomes."""
+        return len(self.projection)
+
+    def features(self, X: Floats) -> Floats:
+        """The features of rows, ndarray (n, n_features)."""
+        return self.kernel.values(X, self.landmarks) @ self.projection.T
+
+
+Map: TypeAlias = Fourier | Projected
+
+
+@dataclass(frozen=True, eq=False)
+class Constant:
+    """The same numbers for every row.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_outputs,)
+    """
+
+    values: Floats
+
+    def scores(self, X: Floats) -> Floats:
+        """What the term adds to the scores of rows, ndarray (n, n_outputs)."""
+        return np.tile(self.values, (len(X), 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """W x.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_outputs, n_features)
+    """
+
+    weights: Floats
+
+    def scores(self, X: Floats) -> Floats:
+        """What the term adds to the scores of rows, ndarray (n, n_outputs)."""
+        return X @ self.weights.T
+
+
+@dataclass(frozen=True, eq=False)
+class Expansion:
+    """sum_i a_i kappa(s_i, x).
+
+    Attributes
+    ----------
+    kernel : KernelFunction
+    vectors : ndarray or CSR matrix of shape (m, n_features)
+        The support vectors, the oldest first.
+    coefficients : ndarray of shape (n_outputs, m)
+    """
+
+    kernel: KernelFunction
+    vectors: Array | Sparse
+    coefficients: Floats
+
+    def scores(self, X: Floats) -> Floats:
+        """What the term adds to the scores of rows, ndarray (n, n_outputs)."""
+        return self.kernel.values(X, self.vectors) @ self.coefficients.T
+
+
+@dataclass(frozen=True, eq=False)
+class Mapped:
+    """W z(x), with the features z of a map.
+
+    Attributes
+    ----------
+    map : Fourier or Projected
+    weights : ndarray of shape (n_outputs, n_features of the map)
+    """
+
+    map: Map
+    weights: Floats
+
+    def scores(self, X: Floats) -> Floats:
+        """What the term adds to the scores of rows, ndarray (n, n_outputs)."""
+        return self.map.features(X) @ self.weights.T
+
+
+@dataclass(frozen=True, eq=False)
+class Leverage:
+    """1 / (1 + z' M z + max(0, kappa(x, x) - z'z) / reg), the second part for landmarks only.
+
+    Attributes
+    ----------
+    map : Fourier or Projected
+    matrix : ndarray of shape (n_features, n_features)
+        M, symmetric.
+    reg : float
+    rounding : float
+        The part beyond the landmarks counts where it is above this share of kappa(x, x).
+    """
+
+    map: Map
+    matrix: Floats
+    reg: float
+    rounding: float
+
+    def scores(self, X: Floats) -> Floats:
+        """What the term adds to the scores of rows, ndarray (n, 1)."""
+        z = self.map.features(X)
+        variance = np.maximum(np.einsum("if,fg,ig->i", z, self.matrix, z), 0)
+        if isinstance(self.map, Projected):
+            diagonal = self.map.kernel.diagonal(X)
+            rest = diagonal - np.square(z).sum(axis=1)
+            variance += np.where(rest > self.rounding * diagonal, rest, 0) / self.reg
+        return (1 / (1 + variance))[:, np.newaxis]
+
+
+@dataclass(frozen=True, eq=False)
+class Local:
+    """sum over the nearest prototypes of g_j (U_j [x - c_j, 1]), where ||g|| = 1.
+
+    g_j is in proportion to exp(-(d_j - d_0) / bandwidth), with the squared distances d to the
+    `n_assign` nearest prototypes, d_0 the least. A bandwidth of 0 leaves the nearest one alone.
+
+    Attributes
+    ----------
+    prototypes : ndarray of shape (m, n_features)
+    n_assign : int
+    bandwidth : float
+    centers : ndarray of shape (m, n_features)
+        c_j.
+    weights : ndarray of shape (m, n_outputs, n_features)
+    intercepts : ndarray of shape (m, n_outputs)
+    """
+
+    prototypes: Floats
+    n_assign: int
+    bandwidth: float
+    centers: Floats
+    weights: Floats
+    intercepts: Floats
+
+    def scores(self, X: Floats) -> Floats:
+        """What the term adds to the scores of rows, ndarray (n, n_outputs)."""
+        return np.array([self.score(x) for x in X]).reshape(len(X), self.weights.shape[1])
+
+    def score(self, x: Floats) -> Floats:
+        """The same of one row."""
+        distances = np.square(self.prototypes - x).sum(axis=1)
+        nearest = np.argsort(distances, kind="stable")[: self.n_assign]
+        excess = distances[nearest] - distances[nearest[0]]
+        shares = (np.arange(len(nearest)) == 0).astype(np.float64)
+        if self.bandwidth > 0:
+            shares = np.exp(-excess / self.bandwidth)
+        shares /= np.sqrt(np.square(shares).sum())
+        local = np.einsum("jkf,jf->jk", self.weights[nearest], x - self.centers[nearest])
+        total: Floats = shares @ (local + self.intercepts[nearest])
+        return total
+
+
+Term: TypeAlias = Constant | Linear | Expansion | Mapped | Leverage | Local

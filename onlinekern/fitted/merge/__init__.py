@@ -1,0 +1,1 @@
+"""Models of parts of a stream become one."""

@@ -1,0 +1,61 @@
+"""Parameters under one scale, with their running average (`core.base.scaled_average`), merged.
+
+A state holds values v, a scale s and companions k. The parameters are s v; their average is
+``((S + c s) v - k) / C``, where c and C are the weights of the last model and of all models.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from onlinekern.core.models.union import average_weights
+from onlinekern.estimators.types import Floats
+from onlinekern.fitted.merge.mix import Mix
+
+
+@dataclass(frozen=True)
+class Averaging:
+    """Which average a model keeps.
+
+    Parameters
+    ----------
+    kind : False, True, 'decay' or float
+    skipped : int
+        First models that it leaves out.
+    """
+
+    kind: Any
+    skipped: int = 0
+
+    @property
+    def present(self) -> bool:
+        """Whether there is one."""
+        return self.kind is not False
+
+    def weights(self, steps: int) -> tuple[float, float]:
+        """c and C after so many models."""
+        last, everyone = average_weights(self.kind, steps, self.skipped)
+        return last, everyone
+
+    def pair(self, state: Any, values: Floats, companions: Floats) -> tuple[Floats, Floats]:
+        """Parameters and their average, which are the same without an average."""
+        latest = state["scale"] * values
+        if not self.present or state["steps"] + 1 - self.skipped <= 1:
+            return latest, latest
+        last, everyone = self.weights(state["steps"])
+        product = (state["total"] + last * state["scale"]) * values
+        return latest, (product - companions) / everyone
+
+    def state(self, latest: Floats, averaged: Floats, steps: int, scale: float = 1.0) -> Any:
+        """The other way round: values, companions, scale, total and steps of a state."""
+        last, everyone = self.weights(steps)
+        companions = everyone * (latest - averaged) if self.present else 0 * latest
+        total = (everyone - last) * scale
+        named = {"values": latest / scale, "companions": companions, "scale": scale}
+        return {**named, "total": total, "steps": steps}
+
+
+def merged_steps(mix: Mix, states: list[Any], before: Any) -> int:
+    """How many models the average of the merged one has counted."""
+    return mix.count([state["steps"] for state in states], before["steps"] if before else 0)

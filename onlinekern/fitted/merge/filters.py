@@ -1,0 +1,349 @@
+"""Models whose policy holds more than coefficients: targets, or a Gaussian over function values.
+
+- Sliding window, fixed budget, least-squares machines: a model follows from its support vectors and
+  their targets. The policy is given those of all models, as samples; it keeps whom it would keep.
+- KRLS: a sample counts as a combination of support vectors. The sums P^-1 = sum w a a' and
+  P^-1 beta, where beta are the values of the function at the support vectors, are added over the
+  union of the support vectors, which the policy chooses by its test of linear dependence.
+- KRLS-T: a posterior N(mu, S) over the values at the support vectors. What the samples have added
+  to the prior's precision, S^-1 - K^-1 and S^-1 mu, is added over the union, or averaged if the
+  models began with a common one. Then those leave whom the others miss the least.
+- KAPA: the union, of which a projection policy keeps the budget; the last samples of all models.
+
+Sums over support vectors D become sums over others U by K_U^-1 K_UD: it writes a function of D as
+one of U, exactly where U contains D.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from onlinekern.core.budgets.affine_projection import AffineProjection
+from onlinekern.core.budgets.bolssvm import LeastSquaresPolicy
+from onlinekern.core.budgets.dependence import LinearDependence
+from onlinekern.core.budgets.recursive import FixedBudget, SlidingWindow
+from onlinekern.core.budgets.removal_projection import Projection
+from onlinekern.core.budgets.tracker import Tracker
+from onlinekern.core.kernels.support_set import SupportSet
+from onlinekern.core.models.space import KernelSpace
+from onlinekern.core.models.union import kernel_values
+from onlinekern.estimators.types import Array, Floats
+from onlinekern.fitted.merge.expansions import (
+    JITTER,
+    Expansion,
+    check_sets,
+    expansion_of,
+    finished,
+    fitted,
+    largest,
+    merged_expansion,
+    project,
+    union,
+)
+from onlinekern.fitted.merge.linear import symmetric_inverse
+from onlinekern.fitted.merge.mix import Mix
+from onlinekern.fitted.merge.opened import Opened, closed, opened
+
+
+def everything(parts: list[Opened], base: Opened | None) -> list[Opened]:
+    return [*parts, *([base] if base is not None else [])]
+
+
+def learnt_of(part: Opened) -> Any:
+    """What the policy of a space has learnt."""
+    return part.arguments[3].arguments[2]["learnt"]
+
+
+def merged_samples(mix: Mix, parts: list[Opened], base: Opened | None) -> Opened:
+    """Policies that are given samples: support vectors with their targets."""
+    cls, arguments, _, budget = parts[0].arguments
+    expansions = [expansion_of(*part.arguments[1:3]) for part in parts]
+    whole = union(mix, expansions)
+    found = dict(zip(whole.names(), range(len(whole)), strict=True))
+    targets = np.zeros(len(whole))
+    for i, (part, own) in enumerate(zip(parts, expansions, strict=True)):
+        values = targets_of(part, own.slots) * mix.units[i] + mix.shifts[i]
+        targets[[found[key] for key in own.names()]] = values
+    kept = telling(arguments, budget, whole, targets)
+    space = fitted(cls, arguments, budget, whole.part(kept), targets[kept])
+    fresh = opened(space)
+    if budget.arguments[0] is FixedBudget:
+        set_values(whole, space.support, fresh, budget.arguments[1][1])
+    return finished(mix, parts, base, fresh)
+
+
+def set_values(whole: Expansion, support: SupportSet, fresh: Opened, ridge: float) -> None:
+    """Let the policy's targets be those of the average function: v = (K + R) c."""
+    coefficients = project(whole, support, fresh)[0]
+    gram = kernel_values(support, fresh.arguments[2]["rows"])
+    values = gram @ coefficients + ridge * coefficients
+    values[fresh.arguments[2]["free"]] = 0
+    learnt = fresh.arguments[3].arguments[2]["learnt"]
+    learnt["values"][0, : len(values)] = values
+
+
+def telling(arguments: Any, budget: Opened, whole: Expansion, targets: Floats) -> Array:
+    """The places of those whom a policy with an inverse would keep if it had met all at once."""
+    policy, (most, *rest) = budget.arguments[0], budget.arguments[1]
+    if len(whole) <= most or policy is SlidingWindow:
+        return np.arange(len(whole))
+    ridge = 1 / rest[0] if policy is LeastSquaresPolicy else rest[0]
+    support = SupportSet(*arguments)
+    support.add_rows(whole.rows, np.zeros((len(whole), arguments[3])))
+    gram = Union.of(support).gram + ridge * np.eye(len(whole))
+    if policy is FixedBudget:
+        targets = gram @ whole.coefficients[0]
+    if policy is LeastSquaresPolicy:
+        n_outputs = arguments[3]
+        labels = np.arange(n_outputs) if n_outputs > 1 else np.ones(1)
+        targets = np.where(targets[:, None] == labels, 1.0, -1.0)
+    return most_useful(gram, targets, most)
+
+
+def targets_of(part: Opened, slots: Any) -> Floats:
+    """The targets, or class numbers, of support vectors."""
+    learnt = learnt_of(part)
+    if "values" in learnt:
+        found: Floats = learnt["values"][0, slots]
+        return found
+    signs = learnt["targets"][:-1, slots]
+    return (signs[0] > 0).astype(float) if len(signs) == 1 else signs.argmax(axis=0).astype(float)
+
+
+@dataclass(frozen=True)
+class Union:
+    """Support vectors of a new set, by slot.
+
+    Parameters
+    ----------
+    support : SupportSet
+    gram : ndarray of shape (n, n)
+        Their kernel values, with a jitter on the diagonal.
+    """
+
+    support: SupportSet
+    gram: Floats
+
+    @classmethod
+    def of(cls, support: SupportSet) -> Union:
+        rows = support.get_state()["rows"]
+        gram = kernel_values(support, rows)
+        gram = (gram + gram.T) / 2
+        return cls(support, gram + JITTER[support.itemsize] * np.eye(len(gram)))
+
+    def turn(self, rows: Any) -> Floats:
+        """K_U^-1 K_UD of the rows of D, where those in U are exactly themselves."""
+        values = kernel_values(self.support, rows).T
+        turned: Floats = scipy.linalg.solve(self.gram, values, assume_a="pos")
+        own = Expansion(self.support.get_state()["rows"], np.zeros((1, 0)), np.empty(0), None)
+        known = {key: place for place, key in enumerate(own.names())}
+        for j, key in enumerate(Expansion(rows, np.zeros((1, 0)), np.empty(0), None).names()):
+            if key in known:
+                turned[:, j] = 0
+                turned[known[key], j] = 1
+        return turned
+
+
+def added_over(
+    mix: Mix, whole: Union, sums: list[tuple[Any, Floats, Floats]], has_base: bool
+) -> tuple[Floats, Floats]:
+    """Sums (rows, matrix, vector) of models, and of the base last, over the union."""
+    turned = []
+    for rows, matrix, vector in sums:
+        turn = whole.turn(rows)
+        turned.append((turn @ matrix @ turn.T, turn @ vector))
+    n = len(whole.gram)
+    first = turned.pop() if has_base else (np.zeros((n, n)), np.zeros(n))
+    matrix = mix.total([pair[0] for pair in turned], first[0])
+    vector = mix.total([pair[1] for pair in turned], first[1])
+    return (matrix + matrix.T) / 2, vector
+
+
+def merged_dependence(mix: Mix, parts: list[Opened], base: Opened | None) -> Opened:
+    """KRLS with approximate linear dependence."""
+    cls, arguments, _, budget = parts[0].arguments
+    whole = union(mix, [expansion_of(*part.arguments[1:3]) for part in parts])
+    space = fitted(cls, arguments, budget, whole, np.zeros(len(whole)))
+    chosen = Union.of(space.support)
+    sums = []
+    for i, part in enumerate(everything(parts, base)):
+        state, place = part.arguments[2], i if i < len(parts) else -1
+        own = Union.of(closed(part).support)
+        matrix = symmetric_inverse(learnt_of(part)["covariance"])
+        values = own.gram @ (state["scale"] * state["values"][0])
+        values = mix.units[place] * values + mix.shifts[place]
+        sums.append((state["rows"], matrix, matrix @ values))
+    matrix, vector = added_over(mix, chosen, sums, base is not None)
+    covariance = symmetric_inverse(matrix)
+    coefficients = scipy.linalg.solve(chosen.gram, covariance @ vector, assume_a="pos")
+    fresh = opened(space)
+    fresh.arguments[2]["values"] = coefficients[None] / fresh.arguments[2]["scale"]
+    fresh.arguments[3].arguments[2]["learnt"]["covariance"] = covariance
+    return finished(mix, parts, base, fresh)
+
+
+def merged_tracker(mix: Mix, parts: list[Opened], base: Opened | None) -> Opened:
+    """KRLS-T."""
+    _, arguments, _, budget = parts[0].arguments
+    kernel, d, dtype, n_outputs, averaged, is_sparse = arguments
+    whole = union(mix, [expansion_of(*part.arguments[1:3]) for part in parts])
+    support = SupportSet(kernel, d, dtype, n_outputs, averaged, is_sparse)
+    support.add_rows(whole.rows, np.zeros((len(whole), n_outputs)))
+    chosen = Union.of(support)
+    sums = [posterior(mix, part, i) for i, part in enumerate(parts)]
+    # Of what all began with, each has kept other support vectors, and forgotten another share.
+    own = mix if base is None else replace(mix, weights=mix.shares)
+    precision, vector = added_over(own, chosen, sums, has_base=False)
+    covariance = posterior_covariance(chosen.gram, precision)
+    kept = most_useful(chosen.gram, covariance @ vector, budget.arguments[1][0])
+    return tracking(mix, parts, base, whole, chosen.gram, covariance, covariance @ vector, kept)
+
+
+def posterior_covariance(gram: Floats, precision: Floats) -> Floats:
+    """(K^-1 + J)^-1 = L (1 + L'J L)^-1 L' with K = L L'.
+
+    No sample takes certainty away: what differences of forgotten sums leave below 0 in J is 0.
+    """
+    lower = np.linalg.cholesky(gram)
+    values, vectors = np.linalg.eigh(lower.T @ precision @ lower)
+    half = lower @ vectors / np.sqrt(1 + np.maximum(values, 0.0))
+    covariance: Floats = half @ half.T
+    return (covariance + covariance.T) / 2
+
+
+def posterior(mix: Mix, part: Opened, place: int) -> tuple[Any, Floats, Floats]:
+    """Rows, S^-1 - K^-1 and S^-1 mu of a tracker."""
+    learnt, state = learnt_of(part), part.arguments[2]
+    used = np.flatnonzero(learnt["diagonal"][0])
+    covariance = learnt["covariance"][np.ix_(used, used)]
+    precision = symmetric_inverse(covariance)
+    values = mix.units[place] * learnt["values"][0, used] + mix.shifts[place]
+    added = precision - symmetric_inverse(learnt["prior"][np.ix_(used, used)])
+    return state["rows"][used], added, precision @ values
+
+
+def most_useful(gram: Floats, values: Floats, most: int) -> Array:
+    """The places of those that stay when the least useful leave one by one, as in `recursive`."""
+    kept, own = np.arange(len(gram)), symmetric_inverse(gram)
+    while len(kept) > most:
+        diagonal = np.diagonal(own)
+        errors = abs(own @ values[kept]).reshape(len(kept), -1).max(axis=1)
+        place = int(np.argmin(errors / diagonal))
+        rest = np.delete(np.arange(len(kept)), place)
+        row = own[place, rest]
+        own = own[np.ix_(rest, rest)] - np.outer(row, row) / own[place, place]
+        kept = kept[rest]
+    return kept
+
+
+def tracking(
+    mix: Mix,
+    parts: list[Opened],
+    base: Opened | None,
+    whole: Expansion,
+    gram: Floats,
+    covariance: Floats,
+    values: Floats,
+    kept: Array,
+) -> Opened:
+    """The space of a tracker of some of the support vectors of a union."""
+    _, arguments, _, budget = parts[0].arguments
+    n, (size, width) = len(kept), learnt_of(parts[0])["inverse"].shape
+    square = np.ix_(kept, kept)
+    own = symmetric_inverse(gram[square])
+    padded = {
+        name: np.pad(matrix, ((0, size - n), (0, width - n)))
+        for name, matrix in (
+            ("inverse", own), ("covariance", covariance[square]), ("prior", gram[square]))
+    }  # fmt: skip
+    rows = {"diagonal": np.diagonal(gram)[kept], "values": values[kept]}
+    padded |= {name: np.pad(row, (0, width - n))[None] for name, row in rows.items()}
+    residuals = mix.mean([learnt_of(part)["residuals"] for part in parts])
+    learnt = {**padded, "n_updates": 0, "broken": False, "pending": None}
+    learnt["residuals"] = residuals
+    support = SupportSet(*arguments)
+    support.add_rows(whole.rows[kept], np.ascontiguousarray((own @ values[kept])[:, None]))
+    named = {"set": (*arguments, n, n), "refused": 0, "learnt": learnt}
+    policy = budget.changed(*budget.arguments[:2], named)
+    fresh = parts[0].changed(KernelSpace, arguments, support.get_state(), policy)
+    return finished(mix, parts, base, fresh)
+
+
+def merged_affine(mix: Mix, parts: list[Opened], base: Opened | None) -> Opened:
+    """KAPA."""
+    _, arguments, _, budget = parts[0].arguments
+    most, order, *_ = budget.arguments[1]
+    expansions = [expansion_of(*part.arguments[1:3]) for part in parts]
+    whole = union(mix, expansions)
+    count = sum(min(learnt_of(part)["learnt"], order) for part in parts)
+    last, older = split(whole, min(order, count, len(whole)))
+    if len(whole) > most:
+        plain = Opened(budget.function, (Projection, (max(most - len(last), 1),), None))
+        space = fitted(KernelSpace, arguments, plain, older)
+        older = expansion_of(arguments, space.support.get_state())
+        older = largest(older, most - len(last))
+    support = SupportSet(*arguments)
+    for part_of in (older, last):
+        support.add_rows(part_of.rows, np.ascontiguousarray(part_of.coefficients.T))
+    learnt = remembered(mix, parts, expansions, support, last, order)
+    named = {"set": (*arguments, support.n, support.n), "refused": 0, "learnt": learnt}
+    policy = budget.changed(*budget.arguments[:2], named)
+    fresh = parts[0].changed(KernelSpace, arguments, support.get_state(), policy)
+    return finished(mix, parts, base, fresh)
+
+
+def split(whole: Expansion, n: int) -> tuple[Expansion, Expansion]:
+    """The last n support vectors, and those before."""
+    first = len(whole) - n
+    return whole.part(slice(first, None)), whole.part(slice(first))
+
+
+def remembered(
+    mix: Mix,
+    parts: list[Opened],
+    expansions: list[Expansion],
+    support: SupportSet,
+    last: Expansion,
+    order: int,
+) -> Any:
+    """What KAPA knows of the last samples: slots, targets, weights, scores and kernel values."""
+    told: dict[bytes, tuple[float, float]] = {}
+    for i, (part, own) in enumerate(zip(parts, expansions, strict=True)):
+        slots, targets, weights, _ = learnt_of(part)["recent"]
+        names = dict(zip(own.slots.tolist(), own.names(), strict=True))
+        for slot, target, weight in zip(slots, targets, weights, strict=True):
+            if weight > 0 and int(slot) in names:
+                told[names[int(slot)]] = (mix.units[i] * target + mix.shifts[i], weight)
+    values = kernel_values(support, last.rows)
+    state = support.get_state()
+    scores = values @ (state["scale"] * state["values"][0])
+    n, first = len(last), support.n - len(last)
+    recent, gram = np.zeros((4, order)), np.zeros((order, order))
+    recent[0, :n], recent[3, :n] = first + np.arange(n), scores
+    pairs = [told.get(key, (score, 1.0)) for key, score in zip(last.names(), scores, strict=True)]
+    recent[1:3, :n] = np.array(pairs).reshape(n, 2).T
+    gram[:n, :n] = values[:, first:]
+    lengths = np.diagonal(kernel_values(support, state["rows"])).copy()
+    return {"recent": recent, "gram": gram, "learnt": n, "lengths": lengths}
+
+
+# Policy -> rule for spaces that have it.
+FILTERS: dict[type, Any] = {
+    AffineProjection: merged_affine,
+    FixedBudget: merged_samples,
+    LeastSquaresPolicy: merged_samples,
+    LinearDependence: merged_dependence,
+    SlidingWindow: merged_samples,
+    Tracker: merged_tracker,
+}
+
+
+def merged_support_vectors(mix: Mix, parts: list[Opened], base: Opened | None) -> Opened:
+    """`KernelSpace`, by the rule of its policy."""
+    *_, budget = parts[0].arguments
+    check_sets([part.arguments[1] for part in parts])
+    return FILTERS.get(budget.arguments[0], merged_expansion)(mix, parts, base)

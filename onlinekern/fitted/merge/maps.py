@@ -1,0 +1,117 @@
+"""Features that several models have in common.
+
+Random Fourier features are common if they are drawn alike. Nystroem features whose landmarks grow
+are coordinates in the span of the landmarks, in an orthonormal basis: a function of one span is
+projected onto another one by T = L_U^-1 K_UD L_D^-T, where D are its own landmarks, U the others,
+and K_D = L_D L_D'. Where all models have the same landmarks nothing is projected, and nothing is
+lost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from onlinekern.core.features.nested import NestedNystroem
+from onlinekern.core.kernels.support_set import SupportSet
+from onlinekern.core.models.union import kernel_values
+from onlinekern.estimators.types import Array, Floats
+from onlinekern.fitted.merge.opened import Opened, closed, opened, same
+
+NOT_COMMON = (
+    "the models have different features: give all of them the same gamma and an integer as "
+    "random_state, or let all begin with one model that has learnt the first samples (base)"
+)
+
+
+@dataclass(frozen=True)
+class Common:
+    """A map, and what takes the numbers of each model to it.
+
+    Parameters
+    ----------
+    map : Opened
+    turns : tuple of ndarray or None
+        A matrix T for each model, and for the base; None where the features are the same.
+    constant : int or None
+        The position of the constant feature.
+    """
+
+    map: Opened
+    turns: tuple[Any, ...]
+    constant: int | None = None
+
+    def vectors(self, rows: Floats, place: int) -> Floats:
+        """Rows of numbers, one per feature, of model `place`."""
+        turn = self.turns[place]
+        if turn is None:
+            return rows
+        turned: Floats = fitting(rows, turn.shape[1]) @ turn.T
+        return turned
+
+    def matrix(self, matrix: Floats, place: int) -> Floats:
+        """A symmetric matrix."""
+        turn = self.turns[place]
+        if turn is None:
+            return matrix
+        wide = fitting(fitting(matrix, turn.shape[1]).T, turn.shape[1])
+        turned: Floats = turn @ wide @ turn.T
+        return turned
+
+
+def fitting(rows: Floats, width: int) -> Floats:
+    """Rows with so many numbers: the others are 0, or not there."""
+    return np.pad(rows, ((0, 0), (0, max(0, width - rows.shape[1]))))[:, :width]
+
+
+def common_map(parts: list[Opened], base: Opened | None) -> Common:
+    """The map of the merged model; ValueError if the features have nothing in common."""
+    maps = [*parts, *([base] if base else [])]
+    if all(same(maps[0], other) for other in maps[1:]):
+        return Common(parts[0], (None,) * len(maps), constant_of(parts[0]))
+    if {part.name for part in maps} == {"WithLinear"}:
+        inner = common_map([p.arguments[0] for p in parts], base.arguments[0] if base else None)
+        offset = closed(parts[0]).offset
+        turns = [scipy.linalg.block_diag(np.eye(offset), turn) for turn in inner.turns]
+        return Common(parts[0].changed(inner.map), tuple(turns), constant_of(parts[0]))
+    if {part.name for part in maps} != {"NestedNystroem"}:
+        raise ValueError(NOT_COMMON)
+    return common_landmarks(parts, maps)
+
+
+def constant_of(part: Opened) -> int | None:
+    """The position of a feature that is always 1."""
+    return closed(part.arguments[0]).d if part.name == "WithLinear" else None
+
+
+def common_landmarks(parts: list[Opened], maps: list[Opened]) -> Common:
+    """Landmarks of all models, as many as there is room for: the first of each come first."""
+    settings = [(part.arguments[0], part.arguments[2:5]) for part in maps]
+    if any(setting != settings[0] for setting in settings[1:]):
+        raise ValueError(NOT_COMMON)
+    arguments, (room, selection, novelty) = settings[0]
+    landmarks = [part.arguments[1]["rows"] for part in parts]
+    places = [(np.arange(n.shape[0]) + 0.5) / max(n.shape[0], 1) for n in landmarks]
+    order = np.argsort(np.concatenate(places), kind="stable")
+    rows = stacked(landmarks)[order]
+    common = NestedNystroem(SupportSet(*arguments), room, selection, novelty)
+    common.add_rows(rows)
+    turns = tuple(turn_onto(common, part) for part in maps)
+    return Common(opened(common), turns)
+
+
+def turn_onto(common: Any, part: Opened) -> Floats:
+    """T: from the features of a map to those of another one."""
+    _, state, *_, whitening = part.arguments
+    values = kernel_values(common.landmarks, state["rows"])
+    known = common.whitening() @ values.T @ whitening.T
+    return known
+
+
+def stacked(parts: list[Any]) -> Array | Any:
+    """Rows of several arrays or CSR matrices."""
+    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)

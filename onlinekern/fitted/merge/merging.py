@@ -1,0 +1,257 @@
+"""Several models of parts of a stream, merged into one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy, deepcopy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from onlinekern.estimators.atomic import learnt_by, turn_of
+from onlinekern.estimators.blas_threads import ONE_THREAD
+from onlinekern.estimators.outliers import RecentQuantile
+from onlinekern.estimators.savable import Savable
+from onlinekern.fitted.merge.mix import Mix
+from onlinekern.fitted.merge.models import merged_model, merged_moments, merged_race
+from onlinekern.fitted.merge.opened import closed, opened, same
+from onlinekern.fitted.merge.sketches import merged_sketch
+from onlinekern.fitted.save.consistency import complete
+from onlinekern.preprocessing.pipeline import StreamPipeline
+
+# Parameters that only say how a model is taught.
+FREE = {"n_epochs", "n_jobs", "random_state", "shuffle", "verbose", "window"}
+# What belongs to one stream, or is made anew.
+OWN = {"_numbers", "_warm_up"}
+
+
+def merge(
+    models: Sequence[Any], weights: Sequence[float] | None = None, *, base: Any = None
+) -> Any:
+    """One model that knows what several have learnt, each of a part of a stream.
+
+    docs/merging.md says what this means for each learner, and what it costs: sums of kernel least
+    squares, of moments and of means are added, which is exact; linear and mapped models are
+    averaged; of kernel expansions the learner's own budget policy keeps whom it would keep.
+
+    Parameters
+    ----------
+    models : sequence of estimators
+        Fitted, of one class, with the same parameters, features and classes. They stay as they
+        are. Learners of kernels must have the same width and, where they have landmarks or random
+        features, the same ones: let all of them begin with one model (`base`), or give `gamma` and
+        an integer `random_state`.
+    weights : sequence of float > 0, default=None
+        How much a sample of each model counts. None is 1 for each: averages are weighted by the
+        numbers of samples learnt, and sums are added up.
+    base : estimator, default=None
+        The model that all of them have gone on from; what it knows counts once. None if each began
+        with nothing.
+
+    Returns
+    -------
+    estimator
+        A new model of the same class. Its counters count all samples, its random numbers go on
+        from those of the first model, and the scores from before samples were learnt are kept of
+        each model in its share.
+
+    Raises
+    ------
+    TypeError
+        If `models` holds no estimators of this library, or none that can be merged.
+    ValueError
+        If the models do not fit together, or there are no models, or a weight is not > 0.
+    sklearn.exceptions.NotFittedError
+        If a model has learnt nothing.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from onlinekern import KernelRLSClassifier, merge
+    >>> X, y = make_classification(600, random_state=0)
+    >>> first = KernelRLSClassifier(gamma=0.05, n_components=50, gate="always")
+    >>> first = first.fit(X[:200], y[:200])
+    >>> from copy import deepcopy
+    >>> parts = [deepcopy(first).partial_fit(X[k:k + 200], y[k:k + 200]) for k in (200, 400)]
+    >>> merge(parts, base=first).n_seen_
+    600
+    """
+    models = list(models)
+    if not models:
+        raise ValueError("models must hold one model at least")
+    given = [*models, *([] if base is None else [base])]
+    for model in given:
+        if not isinstance(model, Savable):
+            raise TypeError(f"models must be estimators of onlinekern, got {model!r}")
+    checked = np.ones(len(models)) if weights is None else np.asarray(weights, dtype=float)
+    if checked.shape != (len(models),) or not np.isfinite(checked).all() or (checked <= 0).any():
+        raise ValueError(f"weights must be {len(models)} finite numbers > 0, got {weights!r}")
+    if len(models) == 1 and base is None and checked[0] == 1:
+        check_same(models)
+        return deepcopy(models[0])
+    # With more threads of BLAS the bits of a model would depend on their number.
+    with ONE_THREAD():
+        return merged(Mix(tuple(checked.tolist())), models, base)
+
+
+def merged(mix: Mix, models: list[Any], base: Any) -> Any:
+    """The merged model of checked ones."""
+    given = [*models, *([] if base is None else [base])]
+    check_same(given)
+    if isinstance(models[0], StreamPipeline):
+        return merged_pipeline(mix, models, base)
+    own = [state_of(model) for model in models]
+    before = None if base is None else state_of(base)
+    attributes = {name: value for name, value in own[0].items() if name not in OWN}
+    attributes |= merged_attributes(mix, own, before)
+    twin = models[0].__class__.__new__(models[0].__class__)
+    twin.__dict__.update(attributes)
+    complete(twin)
+    return twin
+
+
+def check_same(given: list[Any]) -> None:
+    """Raise an error unless the models are of one class, with the same parameters and features."""
+    first = given[0]
+    for model in given:
+        if type(model) is not type(first):
+            raise ValueError(
+                f"models must be of one class, got {type(first).__name__} and "
+                f"{type(model).__name__}"
+            )
+        check_is_fitted(model)
+        if isinstance(model, StreamPipeline):
+            continue
+        one, other = (m.get_params(deep=False) for m in (first, model))
+        for name in sorted(one.keys() - FREE):
+            if not same(one[name], other[name]):
+                raise ValueError(
+                    f"models must have the same parameters, got {name}={one[name]!r} and "
+                    f"{name}={other[name]!r}"
+                )
+        for name in ("feature_names_in_", "classes_"):
+            if not same(getattr(first, name, None), getattr(model, name, None)):
+                raise ValueError(
+                    f"models must have the same {name}, got {getattr(first, name, None)} and "
+                    f"{getattr(model, name, None)}: announce all classes at the start"
+                    if name == "classes_"
+                    else f"models must have the same {name}"
+                )
+
+
+def state_of(model: Any) -> dict[str, Any]:
+    """The attributes of a model; what it has learnt is opened, as it is at one moment."""
+    with turn_of(model):
+        return {
+            name: opened(value) if value is learnt_by(model) or name == "_map" else copy(value)
+            for name, value in vars(model).items()
+        }
+
+
+def merged_attributes(mix: Mix, own: list[dict[str, Any]], before: Any) -> dict[str, Any]:
+    """The attributes that are not those of the first model."""
+    found: dict[str, Any] = {}
+
+    def of(name: str) -> tuple[list[Any], Any]:
+        return [each[name] for each in own], None if before is None else before[name]
+
+    if "_model" in own[0]:
+        rule = merged_race if own[0]["_model"].name == "Race" else merged_model
+        found["_model"] = closed(rule(mix, *of("_model")))
+    if "_moments" in own[0]:
+        found["_moments"] = closed(merged_moments(mix, *of("_moments"), own[0]["forgetting"]))
+    if "_sketch" in own[0]:
+        # Sketches do not count their rows: the weights alone say how much each counts.
+        alike = mix.counting([1] * len(own), 0)
+        found["_sketch"] = closed(merged_sketch(alike, *of("_sketch")))
+    if "_map" in own[0]:
+        if not all(same(own[0]["_map"], each["_map"]) for each in own[1:]):
+            raise ValueError("the models have different features: give an integer as random_state")
+        found["_map"] = closed(own[0]["_map"])
+    if "_columns" in own[0]:
+        found["_columns"] = merged_columns(mix, *of("_columns"))
+        scalers = [each.get("_scaler") for each in own]
+        if scalers[0] is not None:
+            found["_scaler"] = merged(mix, scalers, before and before["_scaler"])
+    if "_recent" in own[0]:
+        found["_recent"] = merged_quantile(mix, *of("_recent"))
+    if "n_iter_" in own[0]:
+        found["n_iter_"] = max(of("n_iter_")[0])
+    if "support_" in own[0]:
+        # Numbers of training points mean nothing where the models had several sets of them.
+        found["support_"] = np.arange(found["_model"].space.support.n_rows)
+    return found
+
+
+def merged_quantile(mix: Mix, parts: list[RecentQuantile], base: Any) -> RecentQuantile:
+    """The quantile of the last scores of all models, of each as many as its share."""
+    before = 0 if base is None else base.count
+    mix = mix.counting([part.count for part in parts], before)
+    found = RecentQuantile(parts[0].fraction)
+    found.count = mix.count([part.count for part in parts], before)
+    values = mix.latest([in_order(part) for part in parts], min(found.count, found.LENGTH))
+    places = np.arange(found.count - len(values), found.count) % found.LENGTH
+    found.values[places] = values
+    if len(values):
+        found.quantile = float(np.quantile(values, found.fraction))
+    return found
+
+
+def in_order(part: RecentQuantile) -> Any:
+    """The numbers that are kept, the oldest first."""
+    held = min(part.count, part.LENGTH)
+    return part.values[np.arange(part.count - held, part.count) % part.LENGTH]
+
+
+def merged_columns(mix: Mix, tables: list[list[Any]], before: Any) -> list[Any]:
+    """The columns of tables: sums are added; categories must have the same features."""
+    found = []
+    for place, columns in enumerate(zip(*tables, strict=True)):
+        first = columns[0]
+        old = None if before is None else before[place]
+        if any((type(c), c.name, c.n_features) != (type(first), first.name, first.n_features)
+               for c in columns):  # fmt: skip
+            raise ValueError(f"column {first.name!r} is not the same in all models")
+        if hasattr(first, "known"):
+            first = longest(columns)
+        if hasattr(first, "total"):
+            own = mix.counting([c.count for c in columns], old.count if old else 0)
+            total = own.total([c.total for c in columns], old.total if old else 0.0)
+            count = mix.count([c.count for c in columns], old.count if old else 0)
+            first = replace(first, total=float(total), count=count)
+        found.append(first)
+    return found
+
+
+def longest(columns: Sequence[Any]) -> Any:
+    """The column that knows most categories; the others must know its first ones."""
+    most = max(columns, key=lambda column: len(column.known))
+    for column in columns:
+        if most.known[: len(column.known)] != column.known:
+            raise ValueError(
+                f"column {most.name!r} has its categories in different features: let all models "
+                "begin with one that knows them (base), or make it kind 'hashed'"
+            )
+    return most
+
+
+def merged_pipeline(mix: Mix, models: list[Any], base: Any) -> StreamPipeline:
+    """A pipeline of merged steps."""
+    names = [name for name, _ in models[0].steps]
+    given = [*models, *([] if base is None else [base])]
+    if any([name for name, _ in model.steps] != names for model in given):
+        raise ValueError("the pipelines have different steps")
+    steps: list[tuple[str, Any]] = []
+    for place, (name, step) in enumerate(models[0].steps):
+        if not isinstance(step, Savable):
+            if step is not None and step != "passthrough":
+                raise TypeError(f"step {name!r} of the pipelines cannot be merged: {step!r}")
+            steps.append((name, step))
+            continue
+        own = [model.steps[place][1] for model in models]
+        steps.append((name, merged(mix, own, base and base.steps[place][1])))
+    twin = copy(models[0])
+    twin.__dict__.update({**vars(models[0]), "steps": steps})
+    return twin

@@ -1,0 +1,85 @@
+"""How much each of several models counts in the one that they are merged into."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from onlinekern.estimators.types import Array
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Weights of the models, and what each has learnt since the one that all began with.
+
+    Parameters
+    ----------
+    weights : tuple of float > 0
+        How much a sample of each model counts.
+    counts : tuple of int >= 0
+        The samples that each has learnt since then.
+    units : tuple of float > 0
+        What a score of 1 of each model, and of the base, is in the merged model: targets may be
+        standardised by several scales.
+    shifts : tuple of float
+        What a score of 0 of each of them is in the merged model.
+    """
+
+    weights: tuple[float, ...]
+    counts: tuple[int, ...] = ()
+    units: tuple[float, ...] = ()
+    shifts: tuple[float, ...] = ()
+
+    def counting(self, seen: Sequence[int], before: int) -> Mix:
+        """The mix of objects that have counted their own samples; ValueError if one has fewer."""
+        counts = tuple(number - before for number in seen)
+        if min(counts) < 0:
+            raise ValueError(
+                f"base has learnt {before} samples, a model only {min(seen)}: all models must have "
+                "begun with base"
+            )
+        ones, zeros = (1.0,) * (len(counts) + 1), (0.0,) * (len(counts) + 1)
+        return replace(self, counts=counts, units=ones, shifts=zeros)
+
+    @cached_property
+    def shares(self) -> tuple[float, ...]:
+        """What each model is multiplied with in an average; they add up to 1."""
+        own = [weight * count for weight, count in zip(self.weights, self.counts, strict=True)]
+        own = own if sum(own) > 0 else list(self.weights)
+        return tuple(number / sum(own) for number in own)
+
+    def mean(self, values: Sequence[Any]) -> Any:
+        """The average of numbers or arrays."""
+        return sum(share * value for share, value in zip(self.shares, values, strict=True))
+
+    def blend(self, values: Sequence[Any]) -> Any:
+        """The average of functions, in the units of the merged model."""
+        return self.mean([unit * value for unit, value in zip(self.units, values, strict=False)])
+
+    def total(self, values: Sequence[Any], before: Any = 0.0, forgetting: float = 1.0) -> Any:
+        """The sum of what each model adds to `before`, which fades with each sample it learns."""
+        kept = [forgetting**count if forgetting < 1 else 1.0 for count in self.counts]
+        added = [
+            weight * (value - factor * before)
+            for weight, value, factor in zip(self.weights, values, kept, strict=True)
+        ]
+        return self.mean(kept) * before + sum(added)
+
+    def count(self, numbers: Sequence[int], before: int) -> int:
+        """The sum of counts, without regard to weights."""
+        return int(before + sum(number - before for number in numbers))
+
+    def latest(self, rows: Sequence[Any], most: int) -> Array:
+        """At most so many rows of several arrays, of each as many as its share, from its end."""
+        lengths = np.array([len(part) for part in rows])
+        wanted = min(most, int(lengths.sum()))
+        taken = np.minimum(lengths, np.floor(np.array(self.shares) * wanted).astype(int))
+        while taken.sum() < wanted:
+            taken[np.argmax(lengths - taken)] += 1
+        parts = [part[len(part) - n :] for part, n in zip(rows, taken, strict=True)]
+        found: Array = np.concatenate(parts)
+        return found

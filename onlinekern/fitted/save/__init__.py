@@ -1,0 +1,81 @@
+"""Models in files: `save`, `load`. docs/files.md describes the format."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Load a model that its method `save` has written.
+
+    No code of the file runs: it holds numbers, text and names of classes of this library. Still, a
+    file of a stranger is a stranger's model; docs/files.md says what is checked.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    object
+        The estimator or transformer. It goes on learning with the same bits as the one saved.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged, is no model of onlinekern, or was written by a newer onlinekern in a
+        format that this one does not know.
+    OSError
+        If the file cannot be read.
+    MemoryError
+        If there is not enough memory for the model.
+
+    Examples
+    --------
+    >>> import os, tempfile, onlinekern
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     onlinekern.PAClassifier(C=0.1).save(os.path.join(folder, "model.okn"))
+    ...     onlinekern.load(os.path.join(folder, "model.okn"))
+    PAClassifier(C=0.1)
+    """
+    from onlinekern.fitted.save.model_file import read
+
+    with open(path, "rb") as stream:
+        return read(stream, os.fspath(path))
+
+
+def save_model(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write the file of a model, which appears whole or not at all: what its method `save` does."""
+    from onlinekern.fitted.save.atomic import replacing
+
+    contents = contents_of(model)
+    with replacing(path) as stream:
+        contents.write(stream)
+
+
+def contents_of(model: Any) -> Any:
+    """What the file of a model will hold; no thread teaches the model meanwhile."""
+    from onlinekern.estimators.atomic import turn_of
+    from onlinekern.fitted.save.model_file import Contents
+
+    with turn_of(model):
+        return Contents.of(model)
+
+
+def to_bytes(model: Any) -> bytes:
+    """The file of a model, as bytes."""
+    from io import BytesIO
+
+    stream = BytesIO()
+    contents_of(model).write(stream)
+    return stream.getvalue()
+
+
+def from_bytes(data: bytes, name: str) -> Any:
+    """The model in the bytes of a file; `name` stands for its path in messages."""
+    from io import BytesIO
+
+    from onlinekern.fitted.save.model_file import read
+
+    return read(BytesIO(data), name)

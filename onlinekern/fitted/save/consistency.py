@@ -1,0 +1,181 @@
+"""Whether the attributes of a loaded estimator fit together.
+
+The core checks its parts when they are restored. What is checked here are the attributes around
+them, which Python code uses without a look.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from onlinekern.estimators.savable import Savable
+
+# Attributes that follow from others; files do not hold them.
+DERIVED = {"_numbers"}
+
+
+def complete(loaded: Any) -> None:
+    """Set the derived attributes of an object; ValueError if the others contradict one another."""
+    from onlinekern.estimators.contract import Learner
+    from onlinekern.estimators.median_width import WarmUp
+    from onlinekern.estimators.outliers import RecentQuantile
+    from onlinekern.preprocessing.kernel_features import FeatureTransformer
+    from onlinekern.preprocessing.pipeline import StreamPipeline
+    from onlinekern.preprocessing.scaler import OnlineStandardScaler
+    from onlinekern.preprocessing.sketches import FrequentDirections
+    from onlinekern.preprocessing.tables.encoder import TableEncoder
+
+    learnt: dict[type, str] = {
+        Learner: "_model",
+        FeatureTransformer: "_map",
+        FrequentDirections: "_sketch",
+        OnlineStandardScaler: "_moments",
+    }
+    checks = {
+        Learner: check_learner,
+        RecentQuantile: check_quantile,
+        WarmUp: check_warm_up,
+        FeatureTransformer: check_transformer,
+        FrequentDirections: check_sketch,
+        OnlineStandardScaler: check_scaler,
+        StreamPipeline: check_pipeline,
+        TableEncoder: check_table,
+    }
+    for cls, check in checks.items():
+        if isinstance(loaded, cls):
+            check(loaded)
+        elif cls in learnt:
+            require(learnt[cls] not in vars(loaded), f"{learnt[cls]} is of another class")
+
+
+def check_learner(learner: Any) -> None:
+    from onlinekern.core.race import Race
+    from onlinekern.core.stream import Model
+    from onlinekern.estimators.outliers import OnlineOutlierDetector, RecentQuantile
+    from onlinekern.estimators.tasks import Classifier
+
+    own = vars(learner)
+    if "_model" not in own:
+        return
+    require(type(own["_model"]) in (Model, Race), "its model is none")
+    require(own.get("n_features_in_") == learner._model.d, "the number of features is not one")
+    if "_warm_up" in own:
+        check_first_samples(learner)
+    if isinstance(learner, Classifier):
+        check_labels(learner)
+    if isinstance(learner, OnlineOutlierDetector):
+        require(type(own.get("_recent")) is RecentQuantile, "it has no quantile")
+
+
+def check_first_samples(learner: Any) -> None:
+    """Check that the samples of which the kernel's width comes are the model's."""
+    from onlinekern.estimators.median_width import COUNTS, WarmingUp, WarmUp
+
+    warm_up, model = learner._warm_up, learner._model
+    known = isinstance(learner, WarmingUp) and type(warm_up) is WarmUp
+    require(known, "its first samples are none")
+    require(warm_up.count == model.n_seen < COUNTS[-1], "it has seen other samples")
+    X = warm_up.samples[0]
+    fits = X is None or (X.shape[1] == model.d and X.dtype == model.dtype)
+    require(fits, "its first samples are others")
+
+
+def check_labels(learner: Any) -> None:
+    """Check the classes of a classifier, and number them."""
+    labels = vars(learner).get("classes_")
+    require(isinstance(labels, np.ndarray) and labels.ndim == 1, "its classes are no labels")
+    outputs = 1 if len(labels) == 2 else len(labels)
+    require(len(labels) > 1 and outputs == learner._model.head.n_outputs, "it has other classes")
+    require(np.array_equal(np.unique(labels), labels), "its classes do not ascend")
+    learner._note_classes(labels)
+
+
+def check_quantile(quantile: Any) -> None:
+    own = vars(quantile)
+    require(own.keys() == {"fraction", "values", "count", "quantile"}, "its quantile is none")
+    values, count = own["values"], own["count"]
+    require(isinstance(values, np.ndarray) and values.dtype == float, "its scores are none")
+    require(values.shape == (quantile.LENGTH,), "its quantile is of other scores")
+    require(type(count) is int and count >= 0, "its count of scores is none")
+    require(type(own["quantile"]) is float, "its quantile is no number")
+
+
+def check_warm_up(warm_up: Any) -> None:
+    own = vars(warm_up)
+    require(own.keys() == {"parameters", "draws", "gamma", "samples"}, "its first samples are none")
+    require(type(own["parameters"]) is dict, "the parameters of its first samples are none")
+    require(isinstance(own["draws"], np.random.RandomState), "its draws are none")
+    require(type(own["gamma"]) is float and own["gamma"] > 0, "its width is none")
+    samples = own["samples"]
+    require(type(samples) is tuple and len(samples) == 3, "its first samples are none")
+    X, y, weight = samples
+    if X is not None:
+        forms = (np.ndarray, sp.csr_matrix, sp.csr_array)
+        require(isinstance(X, forms) and X.ndim == 2, "its first samples are none")
+    count = 0 if X is None else X.shape[0]
+    for numbers in (y, weight):
+        require(isinstance(numbers, np.ndarray) and numbers.dtype == float, "a target is none")
+        require(numbers.shape == (count,), "its first samples have other targets")
+    require(np.isfinite(weight).all() and (weight > 0).all(), "a weight is none")
+
+
+def check_transformer(transformer: Any) -> None:
+    from onlinekern.core.features.map import FeatureMap
+
+    own = vars(transformer)
+    if "_map" in own:
+        require(isinstance(own["_map"], FeatureMap), "its map is none")
+        require(own.get("n_features_in_") == own["_map"].d, "the number of features is not one")
+
+
+def check_sketch(transformer: Any) -> None:
+    from onlinekern.core.linalg.frequent_directions import FrequentDirections
+
+    own = vars(transformer)
+    if "_sketch" in own:
+        require(type(own["_sketch"]) is FrequentDirections, "its sketch is none")
+        require(own.get("n_features_in_") == own["_sketch"].d, "the number of features is not one")
+
+
+def check_scaler(scaler: Any) -> None:
+    from onlinekern.core.linalg.running_moments import RunningMoments
+
+    own = vars(scaler)
+    if "_moments" in own:
+        require(type(own["_moments"]) is RunningMoments, "its moments are none")
+        require(own.get("n_features_in_") == own["_moments"].d, "the number of features is not one")
+
+
+def check_table(encoder: Any) -> None:
+    from onlinekern.preprocessing.scaler import OnlineStandardScaler
+
+    own = vars(encoder)
+    if "_columns" not in own:
+        return
+    from onlinekern.preprocessing.tables.columns import Column
+
+    columns = own["_columns"]
+    require(isinstance(columns, list) and len(columns) > 0, "its columns are none")
+    for column in columns:
+        require(isinstance(column, Column) and column.is_sound(), "one of its columns is none")
+    require(type(own.get("sparse_")) is bool, "its features have no form")
+    require(own.get("n_features_in_") == len(columns), "the number of columns is not one")
+    require(type(own.get("_scaler")) in (type(None), OnlineStandardScaler), "its scaler is none")
+
+
+def check_pipeline(pipeline: Any) -> None:
+    steps = vars(pipeline).get("steps")
+    require(isinstance(steps, list) and len(steps) > 0, "it has no steps")
+    for step in steps:
+        require(isinstance(step, tuple) and len(step) == 2, "its steps are no pairs")
+        require(isinstance(step[0], str), "the names of its steps are no text")
+        known = step[1] is None or isinstance(step[1], (str, Savable))
+        require(known or hasattr(step[1], "get_params"), f"its step {step[0]!r} is no estimator")
+
+
+def require(holds: Any, otherwise: str) -> None:
+    if not holds:
+        raise ValueError(otherwise)

@@ -1,0 +1,130 @@
+"""A model file: the tree and the arrays of a model, with their format, version and checksum."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, BinaryIO, NamedTuple
+
+from onlinekern._config import version as library_version
+from onlinekern.estimators.types import Array
+from onlinekern.fitted.save import container
+from onlinekern.fitted.save.reader import Reader
+from onlinekern.fitted.save.writer import Writer
+
+FORMAT = 1
+# What the metadata of a model file hold.
+KEYS = {"format", "format_version", "library_version", "class", "tree", "sha256"}
+
+
+class Contents(NamedTuple):
+    """What a file holds of a model."""
+
+    class_name: str
+    tree: str
+    arrays: dict[str, Array]
+
+    @classmethod
+    def of(cls, model: Any) -> Contents:
+        """The contents of a model; TypeError or ValueError if it cannot be saved."""
+        writer = Writer(model)
+        tree = json.dumps(writer.nodes, separators=(",", ":"), allow_nan=False)
+        return cls(type(model).__name__, tree, writer.arrays)
+
+    def write(self, stream: BinaryIO) -> None:
+        """Write the file."""
+        metadata = {
+            "format": "onlinekern",
+            "format_version": str(FORMAT),
+            "library_version": library_version(),
+            "class": self.class_name,
+            "tree": self.tree,
+        }
+        metadata["sha256"] = checksum(metadata, self.arrays)
+        container.write(stream, self.arrays, metadata)
+
+
+def checksum(metadata: dict[str, str], arrays: dict[str, Array]) -> str:
+    """SHA-256 over all that is loaded."""
+    digest = hashlib.sha256()
+    for key in ("format_version", "library_version", "class", "tree"):
+        digest.update(f"{metadata[key]}\n".encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        shape = ",".join(map(str, array.shape))
+        digest.update(f"{name} {container.CODES[array.dtype]} {shape}\n".encode())
+        digest.update(container.bytes_of(array))
+    return digest.hexdigest()
+
+
+def read(stream: BinaryIO, name: str) -> Any:
+    """The model in a file; `name` is the file's name in messages."""
+    try:
+        return restore(stream)
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:
+        # A wrong state raises what the constructors of the parts raise.
+        raise ValueError(f"{name} {reason(error)}") from error
+
+
+def reason(error: Exception) -> str:
+    """What is wrong with a file: a clause that follows its name."""
+    if isinstance(error, NoModelFile):
+        return str(error)
+    return f"holds a damaged model: {type(error).__name__}: {error}"
+
+
+class NoModelFile(ValueError):
+    """What is wrong with the file as a whole."""
+
+
+def restore(stream: BinaryIO) -> Any:
+    """The model of a file; any exception is a fault of the file."""
+    header = header_of(stream)
+    check_format(header.metadata)
+    try:
+        arrays = {name: container.read_array(stream, header, name) for name in header.entries}
+    except ValueError as error:
+        raise NoModelFile(str(error)) from error
+    if checksum(header.metadata, arrays) != header.metadata["sha256"]:
+        raise NoModelFile("is damaged: its checksum does not agree with its contents")
+    model = Reader(json.loads(header.metadata["tree"], parse_constant=no_number), arrays).model
+    if type(model).__name__ != header.metadata["class"]:
+        raise ValueError(f"the model is no {header.metadata['class']}")
+    return model
+
+
+def header_of(stream: BinaryIO) -> container.Header:
+    """The header of a file, if it is one of the format's."""
+    start = stream.read(2)
+    if not start:
+        raise NoModelFile("is empty")
+    try:
+        return container.read_header(stream)
+    except ValueError as error:
+        if start[:1] == b"\x80" and start[1:] <= b"\x05":
+            text = "is no file of save; it may be a pickle, which pickle.load reads: trust it first"
+            raise NoModelFile(text) from error
+        raise NoModelFile(str(error)) from error
+
+
+def check_format(metadata: dict[str, str]) -> None:
+    """Raise NoModelFile unless this version reads the format."""
+    if metadata.get("format") != "onlinekern":
+        raise NoModelFile("is a safetensors file, but holds no model of onlinekern")
+    version = metadata.get("format_version", "")
+    if not version.isdecimal() or not version.isascii() or len(version) > 9 or int(version) < 1:
+        raise NoModelFile(f"is damaged: its format is {version[:20]!r}")
+    if int(version) > FORMAT:
+        raise NoModelFile(
+            f"was written by onlinekern {metadata.get('library_version', '?')[:40]} in format "
+            f"{version}; this onlinekern {library_version()} reads formats up to {FORMAT}: "
+            "upgrade it"
+        )
+    if missing := KEYS - metadata.keys():
+        raise NoModelFile(f"is damaged: it has no {min(missing)}")
+
+
+def no_number(text: str) -> None:
+    raise ValueError(f"{text} stands in its tree")

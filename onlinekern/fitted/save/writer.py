@@ -1,0 +1,224 @@
+"""From a model to the nodes of its tree and its arrays.
+
+Each object becomes a node, a JSON object, after those it consists of. Where one is part of
+another, `[3]` stands for node 3; None, bools, short integers, finite floats and text stand for
+themselves. An object that is met twice is one node, so that what is shared stays shared.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from onlinekern.estimators.types import Array
+from onlinekern.fitted.save import arrays, registered
+from onlinekern.fitted.save.consistency import DERIVED
+from onlinekern.fitted.save.generators import state_of_generator
+
+MOST_DEPTH = 100
+CANNOT = (
+    "it cannot be saved. Classes of other packages can once they are registered "
+    "(onlinekern.register); pickle saves what it knows"
+)
+# Integers that every reader of JSON takes exactly.
+MOST_PLAIN = 2**53
+
+
+class Writer:
+    """Nodes and arrays of one model.
+
+    Attributes
+    ----------
+    nodes : list of dict
+        JSON objects; the last one is the model.
+    arrays : dict
+        Name -> C-contiguous array of one of safetensors' dtypes.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self.nodes: list[dict[str, Any]] = []
+        self.arrays: dict[str, Array] = {}
+        self.path: list[str] = []
+        self.owner = type(model).__name__
+        # id -> the object, so that it lives and its id stays its own, and its place: None as long
+        # as its node is not complete.
+        self.known: dict[int, tuple[Any, list[int] | None]] = {}
+        if registered.stateful_name(type(model)) is None:
+            raise TypeError(
+                f"{describe(type(model))} is no class that onlinekern.load finds: register it "
+                "(onlinekern.register), or save such a model with pickle"
+            )
+        self.reference(model)
+
+    def reference(self, value: Any) -> Any:
+        """The value itself, if JSON has it, or `[number of its node]`."""
+        kind = type(value)
+        if value is None or kind in (bool, str) or (kind is int and abs(value) <= MOST_PLAIN):
+            return value
+        if kind is float and math.isfinite(value):
+            return value
+        if id(value) in self.known:
+            place = self.known[id(value)][1]
+            if place is None:
+                raise ValueError(f"{self.where()} refers to itself: it cannot be saved")
+            return place
+        if len(self.path) > MOST_DEPTH:
+            raise ValueError(f"{self.where()} is nested too deep: it cannot be saved")
+        self.known[id(value)] = value, None
+        self.nodes.append(self.node_of(value))
+        place = [len(self.nodes) - 1]
+        self.known[id(value)] = value, place
+        return place
+
+    def node_of(self, value: Any) -> dict[str, Any]:
+        """The node of a value that JSON has not."""
+        kind = type(value)
+        if kind in NODES:
+            return NODES[kind](self, value)
+        if isinstance(value, np.generic):
+            with self.named_errors():
+                return {"kind": "number", **encoded(value)}
+        if isinstance(value, np.dtype):
+            with self.named_errors():
+                return {"kind": "dtype", "dtype": arrays.name_of(value)}
+        if kind is type:
+            return self.class_node(value)
+        if registered.stateful_name(kind) is not None:
+            return self.object_node(value)
+        return self.part_node(value)
+
+    def class_node(self, value: type) -> dict[str, Any]:
+        if (name := registered.part_name(value)) is not None:
+            return {"kind": "class", "class": name}
+        if issubclass(value, np.generic):
+            with self.named_errors():
+                return {"kind": "dtype class", "dtype": arrays.name_of(np.dtype(value))}
+        raise TypeError(f"{self.where()} is the class {describe(value)}: {CANNOT}")
+
+    def object_node(self, value: Any) -> dict[str, Any]:
+        """An object whose attributes are its state."""
+        names = value._get_param_names() if hasattr(value, "_get_param_names") else ()
+        own = vars(value)
+        parameters = {name: own[name] for name in names if name in own}
+        others = {name: own[name] for name in own if name not in {*parameters, *DERIVED}}
+        return {
+            "kind": "object",
+            "class": registered.stateful_name(type(value)),
+            "parameters": self.named(parameters),
+            "attributes": self.named(others),
+        }
+
+    def named(self, values: dict[str, Any]) -> dict[str, Any]:
+        return {name: self.inside(name, value) for name, value in values.items()}
+
+    def part_node(self, value: Any) -> dict[str, Any]:
+        """A part of the core: what it is made by, and the arguments of that."""
+        kind = type(value)
+        of_core = kind.__module__.startswith("onlinekern.core.")
+        if not of_core and registered.part_name(kind) is None:
+            raise TypeError(f"{self.where()} is an object {describe(kind)}: {CANNOT}")
+        reduced: Any = value.__reduce__()
+        maker, arguments = reduced
+        if (name := registered.part_name(maker)) is not None:
+            made = {"kind": "part", "class": name}
+        elif maker in registered.restored_names():
+            made = {"kind": "restored", "object": registered.restored_names()[maker]}
+        else:
+            made_by = maker if isinstance(maker, type) else kind
+            raise TypeError(f"{self.where()} is an object {describe(made_by)}: {CANNOT}")
+        return {**made, "arguments": self.items(arguments)}
+
+    def items(self, values: Any) -> list[Any]:
+        return [self.inside(str(i), value) for i, value in enumerate(values)]
+
+    def dictionary_node(self, value: dict[Any, Any]) -> dict[str, Any]:
+        keys = [self.inside("key", key) for key in value]
+        values = [self.inside(str(key)[:40], item) for key, item in value.items()]
+        return {"kind": "dict", "keys": keys, "values": values}
+
+    def array_node(self, value: Array) -> dict[str, Any]:
+        if value.dtype.hasobject:
+            items = self.items(value.ravel().tolist())
+            return {"kind": "object array", "shape": list(value.shape), "items": items}
+        with self.named_errors():
+            dtype = arrays.name_of(value.dtype)
+        by_columns = value.flags.f_contiguous and not value.flags.c_contiguous
+        numbers = arrays.to_numbers(value.T if by_columns else value)
+        name = self.new_name()
+        self.arrays[name] = numbers
+        order = "F" if by_columns else "C"
+        return {"kind": "array", "array": name, "dtype": dtype, "order": order}
+
+    def new_name(self) -> str:
+        """A name that says where in the model the array is."""
+        name = stem = ".".join(self.path)
+        number = 1
+        while name in self.arrays:
+            number += 1
+            name = f"{stem}#{number}"
+        return name
+
+    def matrix_node(self, value: Any) -> dict[str, Any]:
+        made = {"kind": "csr", "class": type(value).__name__, "shape": list(value.shape)}
+        parts = ("data", "indices", "indptr")
+        return {**made, **{name: self.inside(name, getattr(value, name)) for name in parts}}
+
+    def generator_node(self, value: Any) -> dict[str, Any]:
+        with self.named_errors():
+            state = state_of_generator(value)
+        return {"kind": "generator", "class": type(value).__name__, "state": self.reference(state)}
+
+    def inside(self, name: str, value: Any) -> Any:
+        """The reference to a value that is part of the present one."""
+        self.path.append(name)
+        place = self.reference(value)
+        self.path.pop()
+        return place
+
+    def where(self) -> str:
+        """The parameter or attribute that is being saved, for messages."""
+        return f"{'.'.join(self.path)} of this {self.owner}"
+
+    @contextmanager
+    def named_errors(self) -> Any:
+        """Errors of what is called say which parameter or attribute they are about."""
+        try:
+            yield
+        except TypeError as error:
+            raise TypeError(f"{self.where()}: {error}") from None
+
+
+def describe(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def encoded(value: Any) -> dict[str, str]:
+    """A NumPy scalar as the bytes of its element."""
+    dtype = arrays.name_of(value.dtype)
+    return {"dtype": dtype, "bytes": arrays.to_numbers(np.asarray(value)).tobytes().hex()}
+
+
+def float_node(writer: Writer, value: float) -> dict[str, Any]:
+    """NaN and the infinities, which JSON has not."""
+    return {"kind": "float", "bytes": struct.pack("<d", value).hex()}
+
+
+NODES: dict[type, Callable[[Writer, Any], dict[str, Any]]] = {
+    int: lambda writer, value: {"kind": "int", "hex": hex(value)},
+    float: float_node,
+    tuple: lambda writer, value: {"kind": "tuple", "items": writer.items(value)},
+    list: lambda writer, value: {"kind": "list", "items": writer.items(value)},
+    dict: Writer.dictionary_node,
+    np.ndarray: Writer.array_node,
+    np.memmap: Writer.array_node,
+    sp.csr_matrix: Writer.matrix_node,
+    sp.csr_array: Writer.matrix_node,
+    np.random.RandomState: Writer.generator_node,
+    np.random.Generator: Writer.generator_node,
+}

@@ -1,0 +1,1 @@
+"""The public learners, a family a file."""

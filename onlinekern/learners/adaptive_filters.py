@@ -1,0 +1,379 @@
+"""Kernel adaptive filters that take steps of a fixed size: KLMS, QKLMS and KAPA.
+
+A class is its documentation, its parameters and the parts of the core that it is made of.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from onlinekern.core import LOSSES, POLICIES, RULES, SCHEDULES
+from onlinekern.estimators.blas_threads import SingleThreadedBlas
+from onlinekern.estimators.constraints import COUNT, NOT_NEGATIVE, POSITIVE
+from onlinekern.estimators.contract import OnlineEstimator
+from onlinekern.estimators.filters import PolicyFilter
+from onlinekern.estimators.kernel import BudgetedEstimator, GrowingEstimator
+from onlinekern.estimators.memory import check_size
+from onlinekern.estimators.scikit_learn import StrOptions
+from onlinekern.estimators.tasks import OnlineRegressor
+
+if TYPE_CHECKING:
+    from onlinekern.core.base.random import Generator
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LeastMeanSquares(OnlineEstimator):
+    """Mixin, in front: steps of a fixed size on the squared error, in the order of the series."""
+
+    eta: float = 0.5
+    shuffle: bool = False
+
+    _constraints = {"eta": POSITIVE}
+
+    def _rule(self) -> Any:
+        return RULES["gradient"](LOSSES["squared"](), SCHEDULES["constant"](self.eta))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KLMSRegressor(LeastMeanSquares, OnlineRegressor, GrowingEstimator):
+    """Kernel least mean squares (KLMS).
+
+    Every sample becomes a support vector, whose coefficient is the step size times its error:
+    ``e_t = y_t - f(x_t)``, ``f <- f + eta e_t kappa(x_t, .)`` (algorithm 1 of [1]_).
+
+    Parameters
+    ----------
+    eta : float > 0, default=0.5
+        Step size. With ``kappa(x, x) = 1``, a step of 1 makes the error of the sample 0; the
+        default takes half of it. Smaller steps average over noise, and learn slower.
+    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
+kernel or function, default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
+        kernel may come from another package. A function of two matrices of rows returns their
+        matrix of kernel values, some five times slower than a compiled one. See
+        docs/extending.md. Both have their own parameters: the next three then stay at their
+        defaults.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
+        ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
+        the order in which they are learnt, however many come in a call. It is measured at 2, 5,
+        10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
+        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
+        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
+        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+    degree : int >= 1, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    max_support : int or None, default=None
+        Largest number of stored support vectors, a bound on memory. None lets the model grow.
+    when_full : {'stop', 'oldest'}, default='stop'
+        What happens to a sample that is to be added when there are `max_support`. With 'stop'
+        it is not added (one warning says so); counting, shrinking and averaging continue. With
+        'oldest' it takes the place of the oldest support vector, so that the model follows a
+        stream that changes. An average then is that of the support vectors that are left: the
+        oldest one leaves all the models of which it is made.
+    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
+        Predict with an average of all models so far instead of the last one. It needs no further
+        kernel values.  True is 'uniform', their mean. 'decay' forgets the first models: model t has
+        a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A
+        number a in (0, 1) forgets exponentially, for streams that change: the model before the last
+        i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
+        weights are divided by their sum.
+    standardize_target : bool, default=True
+        Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
+        targets so far, y among them, and to predict ``mean + scale f``: targets may have any
+        units. They settle as the stream goes on; a learner with `forgetting` forgets them too.
+        False learns y itself, which then is the unit of what is given in standard deviations.
+    n_epochs : int >= 1, default=1
+        Passes of `fit` over the data. `partial_fit` always makes one.
+    shuffle : bool, default=False
+        Whether `fit` draws a new order for each pass. A filter follows a series, so the default
+        keeps the given order, as `partial_fit` always does.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order.
+    window : int >= 1 or None, default=None
+        Samples whose kernel values are computed together; None chooses by the size of the
+        model. It changes the speed, never a result.
+    n_jobs : int or None, default=None
+        Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+
+    Attributes
+    ----------
+    target_mean_, target_scale_ : float
+        Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
+    support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
+        The dictionary, the oldest first; CSR when the model was started with sparse samples.
+    dual_coef_ : ndarray of shape (1, n_SV)
+        Coefficients of the support vectors.
+    n_support_ : int
+        Number of support vectors.
+    cumulative_loss_ : float
+        Sum of weight times half the squared error, each before its sample was learnt.
+    n_seen_ : int
+        Samples learnt; those of weight 0 do not count.
+    n_features_in_ : int
+        Features of a sample.
+    gamma_ : float
+        The kernel width in use.
+
+    Notes
+    -----
+    It is `KernelOGDRegressor` with the squared loss, a constant step and no regularisation. Time
+    per sample grows with the stream: `QKLMSRegressor` bounds it. A `sample_weight` multiplies the
+    step. There is no intercept but the mean of the targets: without `standardize_target`, centre
+    them when their mean is far from 0.
+
+    References
+    ----------
+    .. [1] W. Liu, P. P. Pokharel, J. C. Principe (2008). The kernel least-mean-square algorithm.
+       IEEE Transactions on Signal Processing 56.
+
+    Examples
+    --------
+    >>> from onlinekern import KLMSRegressor
+    >>> from onlinekern.streams import mackey_glass
+    >>> X, y = mackey_glass(600, random_state=0)
+    >>> model = KLMSRegressor(gamma=1.0).partial_fit(X[:500], y[:500])
+    >>> bool(model.score(X[500:], y[500:]) > 0.9)
+    True
+    """
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class QKLMSRegressor(LeastMeanSquares, OnlineRegressor, BudgetedEstimator):
+    """Quantised kernel least mean squares (QKLMS).
+
+    The step is that of `KLMSRegressor`, eta times the error. A sample further than `epsilon` from
+    all support vectors becomes one. Any other sample adds its step to the coefficient of the
+    nearest support vector (table 1 of [1]_).
+
+    Parameters
+    ----------
+    eta : float > 0, default=0.5
+        Step size. With ``kappa(x, x) = 1``, a step of 1 makes the error of the sample 0; the
+        default takes half of it. Smaller steps average over noise, and learn slower.
+    epsilon : float >= 0, default=0.5
+        Quantisation size: the distance in the space of the samples (l2 for the Gaussian kernel, l1
+        for the Laplacian) up to which a sample is represented by a support vector. The larger it
+        is, the smaller and coarser is the model. The default is small for standardised samples of
+        some features.
+    budget : int >= 1 or None, default=500
+        Largest number of support vectors. When it is reached, every sample adds its step to the
+        nearest one. With None, `epsilon` alone bounds their number, on every bounded domain.
+    kernel : {'gaussian', 'laplacian'}, default='gaussian'
+        ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``: kernels that
+        fall with the distance.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
+        ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
+        the order in which they are learnt, however many come in a call. It is measured at 2, 5,
+        10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
+        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
+        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
+        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+    standardize_target : bool, default=True
+        Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
+        targets so far, y among them, and to predict ``mean + scale f``: targets may have any
+        units. They settle as the stream goes on; a learner with `forgetting` forgets them too.
+        False learns y itself, which then is the unit of what is given in standard deviations.
+    n_epochs : int >= 1, default=1
+        Passes of `fit` over the data. `partial_fit` always makes one.
+    shuffle : bool, default=False
+        Whether `fit` draws a new order for each pass. A filter follows a series, so the default
+        keeps the given order, as `partial_fit` always does.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order.
+    window : int >= 1 or None, default=None
+        Samples whose kernel values are computed together; None chooses by the size of the
+        model. It changes the speed, never a result.
+    n_jobs : int or None, default=None
+        Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+
+    Attributes
+    ----------
+    target_mean_, target_scale_ : float
+        Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
+    support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
+        The dictionary, the oldest first; CSR when the model was started with sparse samples.
+    dual_coef_ : ndarray of shape (1, n_SV)
+        Coefficients of the support vectors.
+    n_support_ : int
+        Number of support vectors.
+    cumulative_loss_ : float
+        Sum of weight times half the squared error, each before its sample was learnt.
+    n_seen_ : int
+        Samples learnt; those of weight 0 do not count.
+    n_features_in_ : int
+        Features of a sample.
+    gamma_ : float
+        The kernel width in use.
+
+    Notes
+    -----
+    A `sample_weight` multiplies the step. Of support vectors at the same distance, the oldest one
+    takes the step.
+
+    References
+    ----------
+    .. [1] B. Chen, S. Zhao, P. Zhu, J. C. Principe (2012). Quantized kernel least mean square
+       algorithm. IEEE Transactions on Neural Networks and Learning Systems 23.
+
+    Examples
+    --------
+    >>> from onlinekern import QKLMSRegressor
+    >>> from onlinekern.streams import mackey_glass
+    >>> X, y = mackey_glass(2500, random_state=0)
+    >>> model = QKLMSRegressor(gamma=1.0, epsilon=0.2).partial_fit(X[:2000], y[:2000])
+    >>> bool(model.score(X[2000:], y[2000:]) > 0.9), model.n_support_ < 300
+    (True, True)
+    """
+
+    # Parameters of kernels that do not fall with the distance.
+    degree: ClassVar[int] = 3  # type: ignore[misc]
+    coef0: ClassVar[float] = 0.0  # type: ignore[misc]
+    epsilon: float = 0.5
+    budget: int | None = 500  # type: ignore[assignment]
+
+    _constraints = {
+        "epsilon": NOT_NEGATIVE,
+        "budget": [*COUNT, None],
+        "kernel": [StrOptions({"gaussian", "rbf", "laplacian"})],
+        "degree": None,
+        "coef0": None,
+    }
+
+    def _budget(self, rng: Generator) -> Any:
+        distance = self.epsilon if self.kernel == "laplacian" else self.epsilon**2
+        return POLICIES["quantise"](math.exp(-self.gamma_ * distance), self.budget or 0)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KAPARegressor(PolicyFilter, SingleThreadedBlas, OnlineRegressor, BudgetedEstimator):
+    """Kernel affine projection (KAPA-1 and KAPA-2).
+
+    A step looks at the last `order` samples together. With G their Gram matrix and e their errors
+    under the present function, their coefficients change by ``eta (G + reg I)^-1 e`` (KAPA-2,
+    algorithm 2 of [1]_) or by ``eta e`` (KAPA-1, algorithm 1). Every sample becomes a support
+    vector.
+
+    Parameters
+    ----------
+    variant : {'kapa1', 'kapa2'}, default='kapa2'
+        'kapa2' is the normalised one, a step of Newton's method on the last samples. 'kapa1' is
+        gradient descent on them, and diverges for ``eta`` above 2 over the largest eigenvalue of G,
+        which is up to `order`.
+    order : int in [1, budget], default=10
+        K, the number of last samples. With 1, KAPA-1 is KLMS.
+    eta : float > 0, default=0.1
+        Step size. With KAPA-2, a step of 1 makes the errors of the last samples 0 but for `reg`.
+    reg : float > 0, default=1.0
+        Regularisation of G: the larger it is, the less noise is followed. 0.01 is better for series
+        without noise. Not used by KAPA-1.
+    budget : int >= 1, default=500
+        Largest number of support vectors. Beyond it, the sample that is no longer among the last
+        ones is projected onto its nearest support vector in the feature space, an idea of QKLMS;
+        [1]_ sets no bound.
+    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
+kernel or function, default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
+        kernel may come from another package. A function of two matrices of rows returns their
+        matrix of kernel values, some five times slower than a compiled one. See
+        docs/extending.md. Both have their own parameters: the next three then stay at their
+        defaults.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
+        ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
+        the order in which they are learnt, however many come in a call. It is measured at 2, 5,
+        10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
+        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
+        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
+        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+    degree : int >= 1, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    standardize_target : bool, default=True
+        Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
+        targets so far, y among them, and to predict ``mean + scale f``: targets may have any
+        units. They settle as the stream goes on; a learner with `forgetting` forgets them too.
+        False learns y itself, which then is the unit of what is given in standard deviations.
+    n_epochs : int >= 1, default=1
+        Passes of `fit` over the data. `partial_fit` always makes one.
+    shuffle : bool, default=False
+        Whether `fit` draws a new order for each pass. A filter follows a series, so the default
+        keeps the given order, as `partial_fit` always does.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order.
+    window : int >= 1 or None, default=None
+        Samples whose kernel values are computed together; None chooses by the size of the
+        model. It changes the speed, never a result.
+    n_jobs : int or None, default=None
+        Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+
+    Attributes
+    ----------
+    target_mean_, target_scale_ : float
+        Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
+    support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
+        The dictionary, the oldest first; CSR when the model was started with sparse samples.
+    dual_coef_ : ndarray of shape (1, n_SV)
+        Coefficients of the support vectors.
+    n_support_ : int
+        Number of support vectors.
+    cumulative_loss_ : float
+        Sum of weight times half the squared error, each before its sample was learnt.
+    n_seen_ : int
+        Samples learnt; those of weight 0 do not count.
+    n_features_in_ : int
+        Features of a sample.
+    gamma_ : float
+        The kernel width in use.
+
+    Notes
+    -----
+    A `sample_weight` w multiplies the error of its sample in KAPA-1, and divides `reg` for it in
+    KAPA-2.
+
+    Nothing shrinks, so the noise adds up in the coefficients. On Mackey-Glass with noise and a
+    budget of 60, the error grows by 0.2 dB in 400,000 samples, with ``reg=0.1`` by 3 dB in 200,000.
+
+    References
+    ----------
+    .. [1] W. Liu, J. C. Principe (2008). Kernel affine projection algorithms. EURASIP Journal on
+       Advances in Signal Processing 2008.
+
+    Examples
+    --------
+    >>> from onlinekern import KAPARegressor
+    >>> from onlinekern.streams import mackey_glass
+    >>> X, y = mackey_glass(800, random_state=0)
+    >>> model = KAPARegressor(gamma=1.0).partial_fit(X[:500], y[:500])
+    >>> bool(model.score(X[500:], y[500:]) > 0.9)
+    True
+    """
+
+    _policy = "affine_projection"
+    _n_sizes = 2
+    variant: str = "kapa2"
+    order: int = 10
+    eta: float = 0.1
+    reg: float = 1.0
+
+    _constraints = {
+        "variant": [StrOptions({"kapa1", "kapa2"})],
+        "order": COUNT,
+        "eta": POSITIVE,
+        "reg": POSITIVE,
+    }
+
+    def _arguments(self) -> tuple[Any, ...]:
+        return self.budget, self.order, self.eta, self.reg, self.variant == "kapa2"
+
+    def _check_memory(self) -> None:
+        if self.order > self.budget:
+            raise ValueError(f"order must be at most budget={self.budget}, got order={self.order}")
+        # G, its copy that undoes a failed call, and the system that is solved.
+        check_size("order", self.order, 3 * 8 * self.order**2)

@@ -1,0 +1,442 @@
+"""Perceptron and Passive-Aggressive learners that replace a support vector by the new one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from onlinekern.core import LOSSES, POLICIES, RULES
+from onlinekern.estimators.constraints import NOT_NEGATIVE, POSITIVE
+from onlinekern.estimators.kernel import BudgetedEstimator
+from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
+
+if TYPE_CHECKING:
+    from onlinekern.core.base.random import Generator
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RBPClassifier(OnlineClassifier, BudgetedEstimator):
+    """Randomised Budget Perceptron (RBP).
+
+    A sample with ``y f(x) <= 0`` becomes a support vector with coefficient y (times its weight);
+    when the budget is full, a support vector chosen uniformly at random is evicted [1]_.
+
+    Parameters
+    ----------
+    budget : int >= 1, default=500
+        Largest number of support vectors B. Time per sample and memory grow linearly with it.
+    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
+kernel or function, default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
+        kernel may come from another package. A function of two matrices of rows returns their
+        matrix of kernel values, some five times slower than a compiled one. See
+        docs/extending.md. Both have their own parameters: the next three then stay at their
+        defaults.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
+        ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
+        the order in which they are learnt, however many come in a call. It is measured at 2, 5,
+        10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
+        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
+        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
+        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+    degree : int >= 1, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    class_weight : dict, 'balanced' or None, default=None
+        Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
+        from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
+        ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
+        `partial_fit` and `learn_one` count the samples so far, each with itself.
+    multi_class : {'ovr', 'margin'}, default='ovr'
+        For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
+        the true class with its strongest rival (Crammer and Singer 2001). All classes share one
+        set of support vectors.
+    n_epochs : int >= 1, default=1
+        Passes of `fit` over the data. `partial_fit` always makes one.
+    shuffle : bool, default=True
+        Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order and of the learner's own draws.
+    window : int >= 1 or None, default=None
+        Samples whose kernel values are computed together; None chooses by the size of the
+        model. It changes the speed, never a result.
+    n_jobs : int or None, default=None
+        Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    n_mistakes_ : int
+        Samples whose prediction, made before they were learnt, was wrong.
+    support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
+        CSR when the model was started with sparse samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
+        two classes and regression, else the number of classes.
+    n_support_ : int
+        Number of support vectors.
+    cumulative_loss_ : float
+        Sum of weight times loss; the loss of a sample is taken before it is learnt.
+    n_seen_ : int
+        Samples learnt; those of weight 0 do not count.
+    n_features_in_ : int
+        Features of a sample.
+    gamma_ : float
+        The kernel width in use.
+
+    Notes
+    -----
+    `cumulative_loss_` sums ``max(0, -y f)``. A `sample_weight` multiplies the coefficient. With
+    several classes, the coefficients of all classes are evicted with the support vector.
+
+    References
+    ----------
+    .. [1] G. Cavallanti, N. Cesa-Bianchi, C. Gentile (2007). Tracking the best hyperplane with a
+       simple budget Perceptron. Machine Learning 69.
+
+    Examples
+    --------
+    >>> from onlinekern import RBPClassifier
+    >>> from onlinekern.streams import gaussian_mixture
+    >>> X, y = gaussian_mixture(1000, random_state=0)
+    >>> model = RBPClassifier(gamma=0.4, budget=100, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.6), model.n_support_
+    (True, 100)
+    """
+
+    def _rule(self) -> Any:
+        return RULES["perceptron"]()
+
+    def _budget(self, rng: Generator) -> Any:
+        return POLICIES["random"](self.budget, rng)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ForgetronClassifier(OnlineClassifier, BudgetedEstimator):
+    """Self-tuned Forgetron: a Perceptron that shrinks its coefficients and evicts the oldest.
+
+    A sample with ``y f(x) <= 0`` becomes a support vector with coefficient y. If the budget is then
+    exceeded, all coefficients shrink by phi and the oldest support vector r is evicted. Let ``d =
+    |a_r|`` and ``m = y_r f(x_r)`` before the shrinking, M the number of mistakes so far, and Q the
+    sum of the damages of all evictions so far. phi is the largest number in (0, 1] with ``(d phi)^2
+    + 2 d phi (1 - phi m) + Q <= 15/32 M``; the first two terms, the damage of this eviction, are
+    then added to Q (section 5 of [1]_).
+
+    Parameters
+    ----------
+    budget : int >= 1, default=500
+        Largest number of support vectors B. Time per sample and memory grow linearly with it.
+    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
+kernel or function, default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
+        kernel may come from another package. A function of two matrices of rows returns their
+        matrix of kernel values, some five times slower than a compiled one. See
+        docs/extending.md. Both have their own parameters: the next three then stay at their
+        defaults.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
+        ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
+        the order in which they are learnt, however many come in a call. It is measured at 2, 5,
+        10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
+        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
+        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
+        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+    degree : int >= 1, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    class_weight : dict, 'balanced' or None, default=None
+        Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
+        from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
+        ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
+        `partial_fit` and `learn_one` count the samples so far, each with itself.
+    multi_class : {'ovr', 'margin'}, default='ovr'
+        For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
+        the true class with its strongest rival (Crammer and Singer 2001). All classes share one
+        set of support vectors.
+    n_epochs : int >= 1, default=1
+        Passes of `fit` over the data. `partial_fit` always makes one.
+    shuffle : bool, default=True
+        Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order and of the learner's own draws.
+    window : int >= 1 or None, default=None
+        Samples whose kernel values are computed together; None chooses by the size of the
+        model. It changes the speed, never a result.
+    n_jobs : int or None, default=None
+        Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    n_mistakes_ : int
+        Samples whose prediction, made before they were learnt, was wrong.
+    support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
+        CSR when the model was started with sparse samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
+        two classes and regression, else the number of classes.
+    n_support_ : int
+        Number of support vectors.
+    cumulative_loss_ : float
+        Sum of weight times loss; the loss of a sample is taken before it is learnt.
+    n_seen_ : int
+        Samples learnt; those of weight 0 do not count.
+    n_features_in_ : int
+        Features of a sample.
+    gamma_ : float
+        The kernel width in use.
+
+    Notes
+    -----
+    The mistake bound of [1]_ holds for kernels with ``kappa(x, x) <= 1`` and weights of 1; the
+    algorithm runs with any. `cumulative_loss_` sums ``max(0, -y f)``. A `sample_weight` multiplies
+    the coefficient. With K classes, d is the Euclidean norm of the K coefficients a_r, ``d m`` the
+    inner product ``<a_r, f(x_r)>``, and M the number of samples that have become support vectors: Q
+    then bounds the damage to the K functions together.
+
+    References
+    ----------
+    .. [1] O. Dekel, S. Shalev-Shwartz, Y. Singer (2008). The Forgetron: a kernel-based Perceptron
+       on a budget. SIAM Journal on Computing 37.
+
+    Examples
+    --------
+    >>> from onlinekern import ForgetronClassifier
+    >>> from onlinekern.streams import gaussian_mixture
+    >>> X, y = gaussian_mixture(1000, random_state=0)
+    >>> model = ForgetronClassifier(gamma=0.4, budget=100, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.6), model.n_support_
+    (True, 100)
+    """
+
+    def _rule(self) -> Any:
+        return RULES["perceptron"]()
+
+    def _budget(self, rng: Generator) -> Any:
+        return POLICIES["forgetron"](self.budget)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BPA(BudgetedEstimator):
+    """Mixin: the step of PA-I; the new support vector replaces the cheapest one to lose."""
+
+    C: float = 1.0
+
+    _constraints = {"C": POSITIVE}
+
+    def _rule(self) -> Any:
+        return RULES["pa1"](self._loss(), self.C)
+
+    def _budget(self, rng: Generator) -> Any:
+        return POLICIES["bpa_s"](self.budget)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BPAClassifier(OnlineClassifier, BPA):
+    """Budgeted Passive-Aggressive learning, simple (BPA-S).
+
+    A sample x_t of hinge loss l > 0 takes the step of PA-I, ``tau = min(C, l / kappa_tt)``. When
+    the budget is full, it replaces a support vector r and gets the coefficient ``a_r kappa_rt /
+    kappa_tt + tau y``. This choice of r and coefficient minimises ``||f_new - f||^2 / 2 + C l_new``
+    (section 3 of [1]_).
+
+    Parameters
+    ----------
+    budget : int >= 1, default=500
+        Largest number of support vectors B. Time per sample and memory grow linearly with it.
+    C : float > 0, default=1.0
+        Aggressiveness: the largest step. Use 0.25 to 0.5 for noisy labels.
+    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
+kernel or function, default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
+        kernel may come from another package. A function of two matrices of rows returns their
+        matrix of kernel values, some five times slower than a compiled one. See
+        docs/extending.md. Both have their own parameters: the next three then stay at their
+        defaults.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
+        ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
+        the order in which they are learnt, however many come in a call. It is measured at 2, 5,
+        10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
+        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
+        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
+        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+    degree : int >= 1, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    class_weight : dict, 'balanced' or None, default=None
+        Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
+        from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
+        ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
+        `partial_fit` and `learn_one` count the samples so far, each with itself.
+    multi_class : {'ovr', 'margin'}, default='ovr'
+        For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
+        the true class with its strongest rival (Crammer and Singer 2001). All classes share one
+        set of support vectors.
+    n_epochs : int >= 1, default=1
+        Passes of `fit` over the data. `partial_fit` always makes one.
+    shuffle : bool, default=True
+        Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order and of the learner's own draws.
+    window : int >= 1 or None, default=None
+        Samples whose kernel values are computed together; None chooses by the size of the
+        model. It changes the speed, never a result.
+    n_jobs : int or None, default=None
+        Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    n_mistakes_ : int
+        Samples whose prediction, made before they were learnt, was wrong.
+    support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
+        CSR when the model was started with sparse samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
+        two classes and regression, else the number of classes.
+    n_support_ : int
+        Number of support vectors.
+    cumulative_loss_ : float
+        Sum of weight times loss; the loss of a sample is taken before it is learnt.
+    n_seen_ : int
+        Samples learnt; those of weight 0 do not count.
+    n_features_in_ : int
+        Features of a sample.
+    gamma_ : float
+        The kernel width in use.
+
+    Notes
+    -----
+    The support vector to replace does not depend on the step: it minimises ``a_r^2 (kappa_rr -
+    kappa_rt^2 / kappa_tt)``. With K classes, ``a_r^2`` is the squared norm of the K
+    coefficients, and each of the K functions takes its own coefficient from r. A
+    `sample_weight` multiplies C.
+
+    References
+    ----------
+    .. [1] Z. Wang, S. Vucetic (2010). Online passive-aggressive algorithms on a budget. AISTATS,
+       Proceedings of Machine Learning Research 9.
+
+    Examples
+    --------
+    >>> from onlinekern import BPAClassifier
+    >>> from onlinekern.streams import gaussian_mixture
+    >>> X, y = gaussian_mixture(1000, random_state=0)
+    >>> model = BPAClassifier(gamma=0.4, C=0.1, budget=100, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.7), model.n_support_
+    (True, 100)
+    """
+
+    def _loss(self) -> Any:
+        return LOSSES["hinge"]()
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BPARegressor(OnlineRegressor, BPA):
+    """Budgeted Passive-Aggressive regression, simple (BPA-S).
+
+    `BPAClassifier` with the epsilon-insensitive loss: ``tau = min(C, l / kappa_tt)`` in the
+    direction of ``y - f``. The sample replaces a support vector r and gets the coefficient ``a_r
+    kappa_rt / kappa_tt + sign(y - f) tau``. The paper treats classification only [1]_; the
+    minimisation is the same.
+
+    Parameters
+    ----------
+    budget : int >= 1, default=500
+        Largest number of support vectors B. Time per sample and memory grow linearly with it.
+    C : float > 0, default=1.0
+        Aggressiveness: the largest step, in standard deviations of y.
+    epsilon : float >= 0, default=0.1
+        Deviations up to it are no loss; in standard deviations of y.
+    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
+kernel or function, default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
+        kernel may come from another package. A function of two matrices of rows returns their
+        matrix of kernel values, some five times slower than a compiled one. See
+        docs/extending.md. Both have their own parameters: the next three then stay at their
+        defaults.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
+        ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
+        the order in which they are learnt, however many come in a call. It is measured at 2, 5,
+        10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
+        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
+        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
+        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+    degree : int >= 1, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    standardize_target : bool, default=True
+        Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
+        targets so far, y among them, and to predict ``mean + scale f``: targets may have any
+        units. They settle as the stream goes on; a learner with `forgetting` forgets them too.
+        False learns y itself, which then is the unit of what is given in standard deviations.
+    n_epochs : int >= 1, default=1
+        Passes of `fit` over the data. `partial_fit` always makes one.
+    shuffle : bool, default=True
+        Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order and of the learner's own draws.
+    window : int >= 1 or None, default=None
+        Samples whose kernel values are computed together; None chooses by the size of the
+        model. It changes the speed, never a result.
+    n_jobs : int or None, default=None
+        Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+
+    Attributes
+    ----------
+    target_mean_, target_scale_ : float
+        Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
+    support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
+        CSR when the model was started with sparse samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
+        two classes and regression, else the number of classes.
+    n_support_ : int
+        Number of support vectors.
+    cumulative_loss_ : float
+        Sum of weight times loss; the loss of a sample is taken before it is learnt.
+    n_seen_ : int
+        Samples learnt; those of weight 0 do not count.
+    n_features_in_ : int
+        Features of a sample.
+    gamma_ : float
+        The kernel width in use.
+
+    Notes
+    -----
+    The support vector to replace does not depend on the step: it minimises ``a_r^2 (kappa_rr -
+    kappa_rt^2 / kappa_tt)``. With K classes, ``a_r^2`` is the squared norm of the K
+    coefficients, and each of the K functions takes its own coefficient from r. A
+    `sample_weight` multiplies C.
+
+    References
+    ----------
+    .. [1] Z. Wang, S. Vucetic (2010). Online passive-aggressive algorithms on a budget. AISTATS,
+       Proceedings of Machine Learning Research 9.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinekern import BPARegressor
+    >>> X = np.linspace(0, 6, 300)[:, None]
+    >>> model = BPARegressor(gamma=1.0, epsilon=0.05, budget=30, random_state=0)
+    >>> bool(model.fit(X, np.sin(X[:, 0])).score(X, np.sin(X[:, 0])) > 0.9), model.n_support_ <= 30
+    (True, True)
+    """
+
+    epsilon: float = 0.1
+
+    _constraints = {"epsilon": NOT_NEGATIVE}
+
+    def _loss(self) -> Any:
+        return LOSSES["epsilon_insensitive"](self.epsilon)

@@ -1,0 +1,597 @@
+"""Functional approximation: linear learners of features that stand for a kernel, FOGD and NOGD.
+
+A class is its documentation, its parameters and the parts of the core that it is made of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+from onlinekern.core.models.mapped import MappedSpace
+from onlinekern.core.models.nogd import NystroemSpace
+from onlinekern.estimators.blas_threads import SingleThreadedBlas
+from onlinekern.estimators.constraints import AVERAGE, COUNT
+from onlinekern.estimators.fourier_features import (
+    FourierEstimator,
+    WeightedFeatures,
+    frequencies_of,
+)
+from onlinekern.estimators.gradient import LabelGradient, TargetGradient
+from onlinekern.estimators.kernel import KernelEstimator
+from onlinekern.estimators.median_width import WarmingUp
+from onlinekern.estimators.scikit_learn import Interval
+from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
+from onlinekern.estimators.types import Floats
+
+if TYPE_CHECKING:
+    from onlinekern.core.base.random import Generator
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FOGD(WeightedFeatures, FourierEstimator):
+    """Mixin: a linear model of random Fourier features."""
+
+    n_components: int = 400
+    fit_intercept: bool = False
+    average: bool | str | float = False
+
+    _constraints = {"fit_intercept": ["boolean"], "average": AVERAGE}
+
+    def _constant_feature(self) -> bool:
+        return bool(self.fit_intercept)
+
+    def _fourier_space(self, X: Any, n_outputs: int, features: Any) -> Any:
+        return MappedSpace(features, n_outputs, self.average)
+
+    @property
+    def frequencies_(self) -> Floats:
+        """Random frequencies, ndarray of shape (n_components, n_features)."""
+        return self._read(lambda space: frequencies_of(space.map))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FOGDClassifier(OnlineClassifier, LabelGradient, FOGD):
+    """Fourier online gradient descent (FOGD).
+
+    A linear model ``f(x) = w . z(x)`` of random Fourier features
+    ``z(x) = [cos(omega_j . x), sin(omega_j . x)] / sqrt(D)``, whose inner products approximate the
+    kernel, learns by ``w <- (1 - eta_t reg) w - eta_t l'(f(x_t), y_t) z(x_t)`` (algorithm 2 of
+    [1]_). Time per sample and memory do not grow with the stream. The paper's setting:
+    ``loss="hinge", schedule="constant"`` and the best eta of some, for example 0.5.
+
+    Parameters
+    ----------
+    loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'}, \
+default='logistic'
+        The logistic loss with a decaying step makes a few mistakes less than the hinge with a
+        constant one (docs/defaults.md).
+    eta : float > 0, default=8.0
+        Step size. Steps of the logistic loss are bounded by half of ``eta_t``. A constant step of
+        the hinge is best from 0.1 to 1.
+    schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='power'
+        eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
+    power : float >= 0, default=0.25
+        Exponent of the schedule 'power'.
+    reg : float >= 0, default=0.0
+        Regularisation lambda; at each step, all coefficients shrink by ``max(0, 1 - eta_t *
+        reg)``.
+    delta : float > 0, default=1.0
+        Width of the quadratic piece of 'smooth_hinge' and 'huber'.
+    epsilon : float >= 0, default=0.1
+        Deviations up to it are no loss in 'epsilon_insensitive'.
+    n_components : int >= 1, default=400
+        Random frequencies D; each gives a cosine and a sine. Time and memory grow linearly with
+        D, the error of the kernel falls like ``1 / sqrt(D)``. Published experiments use 400 to
+        4000.
+    frequencies : {'auto', 'plain', 'orthogonal', 'structured', 'hashed'}, default='auto'
+        'plain' draws a matrix of independent frequencies, n_components x n_features.
+        'orthogonal' makes the directions of each n_features of them orthogonal (Yu et al.
+        2016), which approximates the kernel better; it needs the Gaussian kernel.
+        'structured' multiplies by Hadamard matrices instead, in O(n_components log n_features):
+        for dense samples of some 100 features or more, and the Gaussian kernel. 'hashed' finds
+        each frequency in a table of random numbers by a hash: for sparse samples of any number
+        of features, in memory that does not depend on it. 'auto' is 'plain', and 'hashed' for
+        more than 2^14 features where the matrix would have more than 2^25 numbers.
+    kernel : {'gaussian', 'laplacian'}, default='gaussian'
+        ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``. Random
+        Fourier features exist for these kernels only, since their frequencies are independent
+        between features.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
+        ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
+        the order in which they are learnt, however many come in a call. It is measured at 2, 5,
+        10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
+        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
+        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
+        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+    fit_intercept : bool, default=False
+        Whether to add a feature that is always 1: the kernel is then ``kappa + 1``. Its weight
+        is learnt, and shrinks, like the others.
+    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
+        Predict with an average of all models so far instead of the last one.  True is 'uniform',
+        their mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
+        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
+        exponentially, for streams that change: the model before the last i samples has the weight
+        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
+        their sum.
+    class_weight : dict, 'balanced' or None, default=None
+        Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
+        from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
+        ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
+        `partial_fit` and `learn_one` count the samples so far, each with itself.
+    multi_class : {'ovr', 'margin'}, default='ovr'
+        For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
+        the true class with its strongest rival (Crammer and Singer 2001). All classes share the
+        features.
+    n_epochs : int >= 1, default=1
+        Passes of `fit` over the data. `partial_fit` always makes one.
+    shuffle : bool, default=True
+        Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order and of the learner's own draws.
+    window : int >= 1 or None, default=None
+        Samples whose kernel values are computed together; None chooses by the size of the
+        model. It changes the speed, never a result.
+    n_jobs : int or None, default=None
+        Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    n_mistakes_ : int
+        Samples whose prediction, made before they were learnt, was wrong.
+    frequencies_ : ndarray of shape (n_components, n_features)
+        Drawn before the first sample, from N(0, 2 gamma_ I) for the Gaussian kernel. Hashed
+        and structured ones are written out; MemoryError where there is no room for that.
+    coef_ : ndarray of shape (n_outputs, 2 * n_components)
+        Weights of the model that predicts: cosines first, then sines; n_outputs is 1 for two
+        classes and regression, else the number of classes.
+    intercept_ : ndarray of shape (n_outputs,)
+        0 without `fit_intercept`.
+    cumulative_loss_ : float
+        Sum of weight times loss; the loss of a sample is taken before it is learnt.
+    n_seen_ : int
+        Samples learnt; those of weight 0 do not count.
+    n_features_in_ : int
+        Features of a sample.
+    gamma_ : float
+        The kernel width in use.
+
+    Notes
+    -----
+    Cosines and sines are divided by ``sqrt(D)``, so the feature vector has length 1 and `eta`
+    means the same as for `KernelOGDClassifier`. Multiply by D a step size published for
+    features that are not divided. On the data sets of the papers the best values were 0.1 (a9a)
+    to 1 (ijcnn1, usps). FOGD given as much time as DualSGD made fewer errors on usps, poker and
+    four regressions (``benchmarks/dual_vs_fogd.py``). A `sample_weight` multiplies the step of
+    its sample, not the shrinking.
+
+    References
+    ----------
+    .. [1] J. Lu, S. C. H. Hoi, J. Wang, P. Zhao, Z.-Y. Liu (2016). Large scale online kernel
+       learning. Journal of Machine Learning Research 17.
+
+    Examples
+    --------
+    >>> from onlinekern import FOGDClassifier
+    >>> from onlinekern.streams import gaussian_mixture
+    >>> X, y = gaussian_mixture(2000, random_state=0)
+    >>> model = FOGDClassifier(gamma=0.4, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.75), model.coef_.shape
+    (True, (1, 800))
+    """
+
+    loss: str = "logistic"
+    eta: float = 8.0
+    schedule: str = "power"
+    power: float = 0.25
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FOGDRegressor(OnlineRegressor, TargetGradient, FOGD):
+    """Fourier online gradient descent (FOGD) for regression.
+
+    The model and its learning are those of `FOGDClassifier`, with a loss of regression [1]_.
+
+    Parameters
+    ----------
+    loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'} or compiled loss, \
+default='squared'
+    eta : float > 0, default=0.5
+        Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
+        default takes half of it.
+    schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='constant'
+        eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
+    power : float >= 0, default=0.5
+        Exponent of the schedule 'power'.
+    reg : float >= 0, default=0.0
+        Regularisation lambda; at each step, all coefficients shrink by ``max(0, 1 - eta_t *
+        reg)``.
+    delta : float > 0, default=1.0
+        Width of the quadratic piece of 'smooth_hinge' and 'huber'.
+    epsilon : float >= 0, default=0.1
+        Deviations up to it are no loss in 'epsilon_insensitive'.
+    n_components : int >= 1, default=400
+        Random frequencies D; each gives a cosine and a sine. Time and memory grow linearly with
+        D, the error of the kernel falls like ``1 / sqrt(D)``. Published experiments use 400 to
+        4000.
+    frequencies : {'auto', 'plain', 'orthogonal', 'structured', 'hashed'}, default='auto'
+        'plain' draws a matrix of independent frequencies, n_components x n_features.
+        'orthogonal' makes the directions of each n_features of them orthogonal (Yu et al.
+        2016), which approximates the kernel better; it needs the Gaussian kernel.
+        'structured' multiplies by Hadamard matrices instead, in O(n_components log n_features):
+        for dense samples of some 100 features or more, and the Gaussian kernel. 'hashed' finds
+        each frequency in a table of random numbers by a hash: for sparse samples of any number
+        of features, in memory that does not depend on it. 'auto' is 'plain', and 'hashed' for
+        more than 2^14 features where the matrix would have more than 2^25 numbers.
+    kernel : {'gaussian', 'laplacian'}, default='gaussian'
+        ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``. Random
+        Fourier features exist for these kernels only, since their frequencies are independent
+        between features.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
+        ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
+        the order in which they are learnt, however many come in a call. It is measured at 2, 5,
+        10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
+        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
+        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
+        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+    fit_intercept : bool, default=False
+        Whether to add a feature that is always 1: the kernel is then ``kappa + 1``. Its weight
+        is learnt, and shrinks, like the others.
+    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
+        Predict with an average of all models so far instead of the last one.  True is 'uniform',
+        their mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
+        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
+        exponentially, for streams that change: the model before the last i samples has the weight
+        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
+        their sum.
+    standardize_target : bool, default=True
+        Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
+        targets so far, y among them, and to predict ``mean + scale f``: targets may have any
+        units. They settle as the stream goes on; a learner with `forgetting` forgets them too.
+        False learns y itself, which then is the unit of what is given in standard deviations.
+    n_epochs : int >= 1, default=1
+        Passes of `fit` over the data. `partial_fit` always makes one.
+    shuffle : bool, default=True
+        Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order and of the learner's own draws.
+    window : int >= 1 or None, default=None
+        Samples whose kernel values are computed together; None chooses by the size of the
+        model. It changes the speed, never a result.
+    n_jobs : int or None, default=None
+        Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+
+    Attributes
+    ----------
+    target_mean_, target_scale_ : float
+        Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
+    frequencies_ : ndarray of shape (n_components, n_features)
+        Drawn before the first sample, from N(0, 2 gamma_ I) for the Gaussian kernel. Hashed
+        and structured ones are written out; MemoryError where there is no room for that.
+    coef_ : ndarray of shape (n_outputs, 2 * n_components)
+        Weights of the model that predicts: cosines first, then sines; n_outputs is 1 for two
+        classes and regression, else the number of classes.
+    intercept_ : ndarray of shape (n_outputs,)
+        0 without `fit_intercept`.
+    cumulative_loss_ : float
+        Sum of weight times loss; the loss of a sample is taken before it is learnt.
+    n_seen_ : int
+        Samples learnt; those of weight 0 do not count.
+    n_features_in_ : int
+        Features of a sample.
+    gamma_ : float
+        The kernel width in use.
+
+    Notes
+    -----
+    Cosines and sines are divided by ``sqrt(D)``, so the feature vector has length 1 and `eta`
+    means the same as for `KernelOGDClassifier`. Multiply by D a step size published for
+    features that are not divided. On the data sets of the papers the best values were 0.1 (a9a)
+    to 1 (ijcnn1, usps). FOGD given as much time as DualSGD made fewer errors on usps, poker and
+    four regressions (``benchmarks/dual_vs_fogd.py``). A `sample_weight` multiplies the step of
+    its sample, not the shrinking.
+
+    References
+    ----------
+    .. [1] J. Lu, S. C. H. Hoi, J. Wang, P. Zhao, Z.-Y. Liu (2016). Large scale online kernel
+       learning. Journal of Machine Learning Research 17.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinekern import FOGDRegressor
+    >>> X = np.linspace(0, 6, 2000)[:, None]
+    >>> model = FOGDRegressor(gamma=1.0, random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> bool(model.score(X, np.sin(X[:, 0])) > 0.95)
+    True
+    """
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NOGD(SingleThreadedBlas, KernelEstimator, WarmingUp):
+    """Mixin: kernel gradient descent, then a linear model of its support vectors' features."""
+
+    budget: int = 500
+    n_components: int | None = None
+    average: bool | str | float = False
+
+    _constraints = {
+        # The eigenvectors of its kernel matrix are LAPACK's, which counts in 32 bits.
+        "budget": [Interval(Integral, 1, 2**31 - 1, closed="both")],
+        "n_components": [*COUNT, None],
+        "average": AVERAGE,
+    }
+
+    def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
+        rank = self.budget if self.n_components is None else self.n_components
+        if rank > self.budget:
+            raise ValueError(
+                f"n_components must be at most budget, got n_components={self.n_components} and "
+                f"budget={self.budget}"
+            )
+        return NystroemSpace(self._kernel_support(X, n_outputs), self.budget, rank)
+
+    def _next_calls_blas(self) -> bool:
+        # Only the last landmark does: the eigenvectors of the kernel matrix follow it.
+        space = self._model.space
+        return not space.moved and space.support.n + 1 >= space.n_landmarks
+
+    @property
+    def dual_coef_(self) -> Floats:
+        """Coefficients of the model that predicts, ndarray of shape (n_outputs, n_SV)."""
+        return self._read_in_units(lambda space: space.effective())
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NOGDClassifier(OnlineClassifier, LabelGradient, NOGD):
+    """Nystroem online gradient descent (NOGD).
+
+    The first `budget` support vectors come from kernel gradient descent. Their kernel matrix ``K =
+    V D V'`` then gives features ``z(x) = D_k^{-1/2} V_k' k(x)`` over the k largest eigenvalues;
+    k(x) are the kernel values of x with the support vectors. Gradient descent continues with ``f(x)
+    = w . z(x)``, starting from the w that gives the same function (algorithm 3 of [1]_). From then
+    on, time per sample and memory do not grow.
+
+    Parameters
+    ----------
+    loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'} or \
+compiled loss, default='hinge'
+    eta : float > 0, default=0.5
+        Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
+        default takes half of it.
+    schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='constant'
+        eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
+    power : float >= 0, default=0.5
+        Exponent of the schedule 'power'.
+    reg : float >= 0, default=0.0
+        Regularisation lambda; at each step, all coefficients shrink by ``max(0, 1 - eta_t *
+        reg)``.
+    delta : float > 0, default=1.0
+        Width of the quadratic piece of 'smooth_hinge' and 'huber'.
+    epsilon : float >= 0, default=0.1
+        Deviations up to it are no loss in 'epsilon_insensitive'.
+    budget : int >= 1, default=500
+        Support vectors B: the first samples that take a step. They then become landmarks, and
+        are never replaced.
+    n_components : int in [1, budget] or None, default=None
+        Largest number of features k; None is `budget`. Eigenvalues below 1e-10 of the largest
+        give no feature. Lu et al. take a fifth of the budget: on a9a that makes no more
+        mistakes in a third of the time.
+    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
+kernel or function, default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
+        kernel may come from another package. A function of two matrices of rows returns their
+        matrix of kernel values, some five times slower than a compiled one. See
+        docs/extending.md. Both have their own parameters: the next three then stay at their
+        defaults.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
+        ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
+        the order in which they are learnt, however many come in a call. It is measured at 2, 5,
+        10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
+        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
+        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
+        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+    degree : int >= 1, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
+        Predict with an average of all models so far instead of the last one. It needs no further
+        kernel values.  True is 'uniform', their mean. 'decay' forgets the first models: model t has
+        a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A
+        number a in (0, 1) forgets exponentially, for streams that change: the model before the last
+        i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
+        weights are divided by their sum.
+    class_weight : dict, 'balanced' or None, default=None
+        Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
+        from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
+        ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
+        `partial_fit` and `learn_one` count the samples so far, each with itself.
+    multi_class : {'ovr', 'margin'}, default='ovr'
+        For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
+        the true class with its strongest rival (Crammer and Singer 2001). All classes share one
+        set of support vectors.
+    n_epochs : int >= 1, default=1
+        Passes of `fit` over the data. `partial_fit` always makes one.
+    shuffle : bool, default=True
+        Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order and of the learner's own draws.
+    window : int >= 1 or None, default=None
+        Samples whose kernel values are computed together; None chooses by the size of the
+        model. It changes the speed, never a result.
+    n_jobs : int or None, default=None
+        Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    n_mistakes_ : int
+        Samples whose prediction, made before they were learnt, was wrong.
+    support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
+        CSR when the model was started with sparse samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
+        two classes and regression, else the number of classes.
+    n_support_ : int
+        Number of support vectors.
+    cumulative_loss_ : float
+        Sum of weight times loss; the loss of a sample is taken before it is learnt.
+    n_seen_ : int
+        Samples learnt; those of weight 0 do not count.
+    n_features_in_ : int
+        Features of a sample.
+    gamma_ : float
+        The kernel width in use.
+
+    Notes
+    -----
+    The change to features keeps the function, and its average, up to the eigenvalues that are
+    dropped. It happens when the last support vector of the budget is added, anywhere in a
+    batch. `dual_coef_` keeps its meaning, since the features are linear in the kernel values of
+    the landmarks. Eigenvalues that are not positive (the kernel 'sigmoid' can have some) are
+    dropped. The kernel matrix is computed in float64 for float32 samples too, because rounding
+    in float32 would add eigenvalues. A `sample_weight` multiplies the step of its sample, not
+    the shrinking.
+
+    References
+    ----------
+    .. [1] J. Lu, S. C. H. Hoi, J. Wang, P. Zhao, Z.-Y. Liu (2016). Large scale online kernel
+       learning. Journal of Machine Learning Research 17.
+
+    Examples
+    --------
+    >>> from onlinekern import NOGDClassifier
+    >>> from onlinekern.streams import gaussian_mixture
+    >>> X, y = gaussian_mixture(2000, random_state=0)
+    >>> model = NOGDClassifier(gamma=0.4, eta=0.1, budget=100, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.75), model.n_support_
+    (True, 100)
+    """
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NOGDRegressor(OnlineRegressor, TargetGradient, NOGD):
+    """Nystroem online gradient descent (NOGD) for regression.
+
+    The model and its learning are those of `NOGDClassifier`, with a loss of regression [1]_.
+
+    Parameters
+    ----------
+    loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'} or compiled loss, \
+default='squared'
+    eta : float > 0, default=0.5
+        Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
+        default takes half of it.
+    schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='constant'
+        eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
+    power : float >= 0, default=0.5
+        Exponent of the schedule 'power'.
+    reg : float >= 0, default=0.0
+        Regularisation lambda; at each step, all coefficients shrink by ``max(0, 1 - eta_t *
+        reg)``.
+    delta : float > 0, default=1.0
+        Width of the quadratic piece of 'smooth_hinge' and 'huber'.
+    epsilon : float >= 0, default=0.1
+        Deviations up to it are no loss in 'epsilon_insensitive'.
+    budget : int >= 1, default=500
+        Support vectors B: the first samples that take a step. They then become landmarks, and
+        are never replaced.
+    n_components : int in [1, budget] or None, default=None
+        Largest number of features k; None is `budget`. Eigenvalues below 1e-10 of the largest
+        give no feature. Lu et al. take a fifth of the budget: on a9a that makes no more
+        mistakes in a third of the time.
+    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
+kernel or function, default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
+        kernel may come from another package. A function of two matrices of rows returns their
+        matrix of kernel values, some five times slower than a compiled one. See
+        docs/extending.md. Both have their own parameters: the next three then stay at their
+        defaults.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
+        ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
+        the order in which they are learnt, however many come in a call. It is measured at 2, 5,
+        10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
+        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
+        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
+        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+    degree : int >= 1, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
+        Predict with an average of all models so far instead of the last one. It needs no further
+        kernel values.  True is 'uniform', their mean. 'decay' forgets the first models: model t has
+        a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A
+        number a in (0, 1) forgets exponentially, for streams that change: the model before the last
+        i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
+        weights are divided by their sum.
+    standardize_target : bool, default=True
+        Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
+        targets so far, y among them, and to predict ``mean + scale f``: targets may have any
+        units. They settle as the stream goes on; a learner with `forgetting` forgets them too.
+        False learns y itself, which then is the unit of what is given in standard deviations.
+    n_epochs : int >= 1, default=1
+        Passes of `fit` over the data. `partial_fit` always makes one.
+    shuffle : bool, default=True
+        Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order and of the learner's own draws.
+    window : int >= 1 or None, default=None
+        Samples whose kernel values are computed together; None chooses by the size of the
+        model. It changes the speed, never a result.
+    n_jobs : int or None, default=None
+        Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+
+    Attributes
+    ----------
+    target_mean_, target_scale_ : float
+        Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
+    support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
+        CSR when the model was started with sparse samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
+        two classes and regression, else the number of classes.
+    n_support_ : int
+        Number of support vectors.
+    cumulative_loss_ : float
+        Sum of weight times loss; the loss of a sample is taken before it is learnt.
+    n_seen_ : int
+        Samples learnt; those of weight 0 do not count.
+    n_features_in_ : int
+        Features of a sample.
+    gamma_ : float
+        The kernel width in use.
+
+    Notes
+    -----
+    The change to features keeps the function, and its average, up to the eigenvalues that are
+    dropped. It happens when the last support vector of the budget is added, anywhere in a
+    batch. `dual_coef_` keeps its meaning, since the features are linear in the kernel values of
+    the landmarks. Eigenvalues that are not positive (the kernel 'sigmoid' can have some) are
+    dropped. The kernel matrix is computed in float64 for float32 samples too, because rounding
+    in float32 would add eigenvalues. A `sample_weight` multiplies the step of its sample, not
+    the shrinking.
+
+    References
+    ----------
+    .. [1] J. Lu, S. C. H. Hoi, J. Wang, P. Zhao, Z.-Y. Liu (2016). Large scale online kernel
+       learning. Journal of Machine Learning Research 17.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinekern import NOGDRegressor
+    >>> X = np.linspace(0, 6, 2000)[:, None]
+    >>> model = NOGDRegressor(gamma=1.0, budget=50, random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> bool(model.score(X, np.sin(X[:, 0])) > 0.95)
+    True
+    """

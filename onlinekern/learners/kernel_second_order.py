@@ -1,0 +1,437 @@
+"""Linear learners of the second order on explicit features of a kernel: AROW and SCW.
+
+A class is its documentation, its parameters and the parts of the core that it is made of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from onlinekern.core import COVARIANCES, GATES, LOSSES, RULES
+from onlinekern.core.models.mapped_second_order import MappedSecondOrderSpace
+from onlinekern.estimators.blas_threads import SingleThreadedBlas
+from onlinekern.estimators.constraints import AVERAGE, COUNT, POSITIVE
+from onlinekern.estimators.fourier_features import WeightedFeatures
+from onlinekern.estimators.kernel_features import ExplicitEstimator
+from onlinekern.estimators.linear import WEIGHT_BYTES
+from onlinekern.estimators.scikit_learn import StrOptions
+from onlinekern.estimators.second_order import check_memory, warn_of_degeneration
+from onlinekern.estimators.tasks import OnlineClassifier
+from onlinekern.estimators.types import Floats
+from onlinekern.learners.second_order import CONFIDENCE
+from onlinekern.learners.spa import check_alpha_and_beta
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelSecondOrder(SingleThreadedBlas, WeightedFeatures, ExplicitEstimator):
+    """Mixin: weights of the features and their covariance; a subclass says what the steps are."""
+
+    covariance: str = "shared"
+    sketch_size: int = 50
+    gate: str = "margin"
+    alpha: float = 1.0
+    beta: float = 1.0
+    weighted: bool = False
+    average: bool | str | float = False
+
+    _constraints = {
+        "covariance": [StrOptions(set(COVARIANCES))],
+        "sketch_size": COUNT,
+        "gate": [StrOptions({"margin", "loss_proportional"})],
+        "alpha": POSITIVE,
+        "beta": POSITIVE,
+        "weighted": ["boolean"],
+        "average": AVERAGE,
+    }
+
+    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+        # A variance for each weight at least.
+        n_weights = self._length(n_features) * n_outputs * (2 + bool(self.average))
+        features = super()._n_bytes(n_features, n_outputs, itemsize, is_sparse)
+        return features + WEIGHT_BYTES * n_weights
+
+    def _gate(self) -> Any:
+        if self.gate == "margin":
+            return GATES["always"]()
+        check_alpha_and_beta(self)
+        return GATES["loss_proportional"](self.alpha, self.beta, bool(self.weighted))
+
+    def _explicit_space(self, X: Any, n_outputs: int, features: Any) -> Any:
+        self._warned = False
+        sizes = (self.sketch_size,) if self.covariance == "sketched" else ()
+        check_memory(self.covariance, n_outputs, features.length, *sizes)
+        covariance = COVARIANCES[self.covariance](n_outputs, features.length, *sizes)
+        return MappedSecondOrderSpace(features, n_outputs, self.average, covariance=covariance)
+
+    def _next_calls_blas(self) -> bool:
+        return self.covariance == "sketched"
+
+    def _finish(self) -> None:
+        warn_of_degeneration(self)
+
+    @property
+    def covariance_(self) -> Floats:
+        """Covariances of the last weights: (n_outputs, n), (n_outputs, n, n) or (1, n, n)."""
+        array, places = self._read(lambda space: (space.covariance.to_array(), space.positions()))
+        if array.ndim == 2:
+            return np.ascontiguousarray(array[:, places])
+        return array[:, places[:, None], places]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelAROWClassifier(OnlineClassifier, KernelSecondOrder):
+    """Adaptive regularisation of weights (AROW) on explicit features of a kernel.
+
+    `AROWClassifier` on ``phi = [x / sqrt(d), 1, z(x)]``, with Nystroem or random Fourier features z
+    of a kernel: the weights are a Gaussian N(mu, S), at first N(0, I). A sample with hinge loss l >
+    0 gives ``beta = 1 / (phi'S phi + r)``, ``mu <- mu + y l beta S phi`` and ``S <- S - beta (S
+    phi)(S phi)'`` [1]_. With two classes and a whole matrix these are the decisions of
+    `KernelRLSClassifier` with ``reg = r``, which learns in blocks and is faster; here the
+    covariance may also be a diagonal or a sketch, or one of each class (see docs/accuracy.md).
+
+    Parameters
+    ----------
+    r : float > 0, default=0.1
+        The noise of a target: the larger, the smaller the steps. Values from 0.03 to 0.3 do much
+        the same; less suits few and clean labels.
+    covariance : {'shared', 'full', 'diagonal', 'sketched'}, default='shared'
+        S, of D features (`n_components`, and n_features + 1 with `linear`). 'shared' keeps one
+        symmetric matrix for all classes, ``D^2`` operations for each sample that enters and
+        ``16 D^2`` bytes; 'full' one for each class. 'diagonal' keeps a variance for each
+        weight: the fastest, and good with Nystroem features, which are nearly uncorrelated, but
+        not with 'fourier'. 'sketched' keeps one matrix for all classes whose inverse is a
+        diagonal and `sketch_size` directions (frequent directions [2]_): between the two in
+        time and error. A MemoryError says when the matrices do not fit into the available
+        memory.
+    sketch_size : int >= 1, default=50
+        Directions of 'sketched'. With D of them S is exact.
+    gate : {'margin', 'loss_proportional'}, default='margin'
+        Which samples enter. 'margin': those that the rule moves the weights for.
+        'loss_proportional': of these, by lot, with the probability ``min(alpha, loss) / beta``
+        of SPA [3]_, of the hinge loss. On long streams that halves the time for about the same
+        error.
+    alpha : float > 0, default=1.0
+        Of ``gate="loss_proportional"``: losses above it are admitted alike.
+    beta : float >= alpha, default=1.0
+        Of ``gate="loss_proportional"``: the larger, the fewer samples enter.
+    weighted : bool, default=False
+        Of ``gate="loss_proportional"``: whether a sample that entered with probability p has
+        the weight ``1 / p``, as in SPA, or 1.
+    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
+        Predict with an average of all mu so far instead of the last one.  True is 'uniform', their
+        mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
+        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
+        exponentially, for streams that change: the model before the last i samples has the weight
+        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
+        their sum.
+    features : {'nystroem', 'fourier'}, default='nystroem'
+        'nystroem': for landmarks l_1 ... l_m among the samples learnt, with kernel matrix
+        ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A landmark more adds
+        a feature and leaves the others as they are, so the model grows without a second pass.
+        'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian and
+        Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`,
+        for more than 2^14 features where their matrix would have more than 2^25 numbers).
+    n_components : int >= 1, default=400
+        Features of the kernel: the largest number of landmarks, or twice the number of
+        frequencies. The cost of a sample that enters grows with its square, that of a
+        prediction linearly ('fourier') or with the square. 400 is where the error of most
+        streams of 10,000 samples is near its least; 1,000 and more pay on longer ones.
+    selection : {'first', 'margin', 'ald'}, default='first'
+        Who becomes a landmark of the Nystroem features. 'first': the first samples, but for
+        repeated ones. 'margin', 'ald': samples that enter, or all samples, whose part outside
+        of the span of the landmarks so far has a squared length above `novelty` times
+        ``kappa(x, x)``. 'first' is hard to beat at an equal number of landmarks; 'margin' often
+        needs fewer.
+    novelty : float in (0, 1), default=0.05
+        See `selection`; 'first' does not use it.
+    linear : bool, default=True
+        Whether ``x / sqrt(n_features)`` and a constant stand beside the features of the kernel.
+        The cost grows with n_features too; use False for samples of many features.
+    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, \
+default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
+        ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
+        the order in which they are learnt, however many come in a call. It is measured at 2, 5,
+        10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
+        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
+        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
+        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+    degree : int >= 1, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    class_weight : dict, 'balanced' or None, default=None
+        Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
+        from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
+        ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
+        `partial_fit` and `learn_one` count the samples so far, each with itself.
+    multi_class : {'ovr', 'margin'}, default='ovr'
+        For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
+        the true class with its strongest rival (Crammer and Singer 2001). All classes share the
+        features.
+    n_epochs : int >= 1, default=1
+        Passes of `fit` over the data. `partial_fit` always makes one.
+    shuffle : bool, default=True
+        Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order and of the learner's own draws.
+    window : int >= 1 or None, default=None
+        Samples whose kernel values are computed together; None chooses by the size of the
+        model. It changes the speed, never a result.
+    n_jobs : int or None, default=None
+        Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    n_mistakes_ : int
+        Samples whose prediction, made before they were learnt, was wrong.
+    coef_ : ndarray of shape (n_outputs, n)
+        Weights of ``x / sqrt(n_features)``, with `linear`, and of the kernel's features, of the
+        model that predicts; n_outputs is 1 for two classes, else the number of classes.
+    intercept_ : ndarray of shape (n_outputs,)
+        0 without `linear`.
+    covariance_ : ndarray of shape (n_outputs, D), or (n_outputs, D, D) if full
+        The variances, or S; of shape (1, D, D) if shared or sketched. In the order of `coef_`;
+        the constant comes last.
+    landmarks_ : ndarray of shape (n_landmarks, n_features), or CSR matrix
+        With features='nystroem'.
+    frequencies_ : ndarray of shape (n_components / 2, n_features)
+        With features='fourier'.
+    gamma_ : float
+        The kernel width in use.
+    n_seen_ : int
+        Samples learnt; those of weight 0 do not count.
+    cumulative_loss_ : float
+        Sum of weight times hinge loss; the loss of a sample is taken before it is learnt.
+    n_features_in_ : int
+        Features of a sample.
+
+    Notes
+    -----
+    Scale the features: the width of the kernel, and the prior of the linear weights, are the
+    same in all of them. A landmark that appears in mid-stream has a weight of 0 and a variance
+    of 1, as if it had been there from the start. Whether a sample becomes one is decided before
+    its step; for ``selection="margin"`` a sample enters if its hinge loss is above 0 and the
+    gate lets it pass. A shared S is contracted once per sample, by the largest beta of the
+    classes that move, with ``multi_class="margin"`` by that of the pair, whose variance is
+    ``2 z'S z``.
+
+    A contraction beta adds ``c z z'`` to the inverse of S, ``c = beta / (1 - beta z'S z)``. The
+    sketch keeps the leading directions of the sum of these, and of the rest the diagonal, so
+    that the inverse of S has the true diagonal, and S stays positive.
+    A `sample_weight` divides r.
+
+    References
+    ----------
+    .. [1] K. Crammer, A. Kulesza, M. Dredze (2009). Adaptive regularization of weight vectors.
+       Advances in Neural Information Processing Systems 22.
+    .. [2] M. Ghashami, E. Liberty, J. M. Phillips, D. P. Woodruff (2016). Frequent directions:
+       simple and deterministic matrix sketching. SIAM Journal on Computing 45, 1762-1792.
+    .. [3] J. Lu, P. Zhao, S. C. H. Hoi (2016). Online sparse passive aggressive learning with
+       kernels. SIAM International Conference on Data Mining.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from onlinekern import KernelAROWClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = KernelAROWClassifier(random_state=0).fit(X[:1200], y[:1200])
+    >>> bool(model.score(X[1200:], y[1200:]) > 0.92)
+    True
+    """
+
+    r: float = 0.1
+
+    _constraints = {"r": POSITIVE}
+
+    def _rule(self) -> Any:
+        return RULES["arow"](LOSSES["hinge"](), self.r)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelSCWClassifier(OnlineClassifier, KernelSecondOrder):
+    """Soft confidence-weighted learning (SCW) on explicit features of a kernel.
+
+    `SCWClassifier` on ``phi = [x / sqrt(d), 1, z(x)]``, with Nystroem or random Fourier features z
+    of a kernel: the weights are a Gaussian N(mu, S), at first N(0, I). A sample that is classified
+    correctly with a probability of less than `confidence` moves it, by the alpha and beta of SCW-I
+    or SCW-II [1]_: ``mu <- mu + alpha y S phi``, ``S <- S - beta (S phi)(S phi)'``.
+
+    Parameters
+    ----------
+    C : float > 0, default=1.0
+        Aggressiveness; less for noisy labels.
+    variant : {'scw1', 'scw2'}, default='scw1'
+        A linear or a quadratic cost of a violation.
+    confidence : float in (0.5, 1), default=0.75
+        eta of the paper: the probability with which a sample should be correct. With 0.5 nothing
+        would be learnt.
+    covariance : {'shared', 'full', 'diagonal', 'sketched'}, default='shared'
+        S, of D features (`n_components`, and n_features + 1 with `linear`). 'shared' keeps one
+        symmetric matrix for all classes, ``D^2`` operations for each sample that enters and
+        ``16 D^2`` bytes; 'full' one for each class. 'diagonal' keeps a variance for each
+        weight: the fastest, and good with Nystroem features, which are nearly uncorrelated, but
+        not with 'fourier'. 'sketched' keeps one matrix for all classes whose inverse is a
+        diagonal and `sketch_size` directions (frequent directions [2]_): between the two in
+        time and error. A MemoryError says when the matrices do not fit into the available
+        memory.
+    sketch_size : int >= 1, default=50
+        Directions of 'sketched'. With D of them S is exact.
+    gate : {'margin', 'loss_proportional'}, default='margin'
+        Which samples enter. 'margin': those that the rule moves the weights for.
+        'loss_proportional': of these, by lot, with the probability ``min(alpha, loss) / beta``
+        of SPA [3]_, of the hinge loss. On long streams that halves the time for about the same
+        error.
+    alpha : float > 0, default=1.0
+        Of ``gate="loss_proportional"``: losses above it are admitted alike.
+    beta : float >= alpha, default=1.0
+        Of ``gate="loss_proportional"``: the larger, the fewer samples enter.
+    weighted : bool, default=False
+        Of ``gate="loss_proportional"``: whether a sample that entered with probability p has
+        the weight ``1 / p``, as in SPA, or 1.
+    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
+        Predict with an average of all mu so far instead of the last one.  True is 'uniform', their
+        mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
+        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
+        exponentially, for streams that change: the model before the last i samples has the weight
+        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
+        their sum.
+    features : {'nystroem', 'fourier'}, default='nystroem'
+        'nystroem': for landmarks l_1 ... l_m among the samples learnt, with kernel matrix
+        ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A landmark more adds
+        a feature and leaves the others as they are, so the model grows without a second pass.
+        'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian and
+        Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`,
+        for more than 2^14 features where their matrix would have more than 2^25 numbers).
+    n_components : int >= 1, default=400
+        Features of the kernel: the largest number of landmarks, or twice the number of
+        frequencies. The cost of a sample that enters grows with its square, that of a
+        prediction linearly ('fourier') or with the square. 400 is where the error of most
+        streams of 10,000 samples is near its least; 1,000 and more pay on longer ones.
+    selection : {'first', 'margin', 'ald'}, default='first'
+        Who becomes a landmark of the Nystroem features. 'first': the first samples, but for
+        repeated ones. 'margin', 'ald': samples that enter, or all samples, whose part outside
+        of the span of the landmarks so far has a squared length above `novelty` times
+        ``kappa(x, x)``. 'first' is hard to beat at an equal number of landmarks; 'margin' often
+        needs fewer.
+    novelty : float in (0, 1), default=0.05
+        See `selection`; 'first' does not use it.
+    linear : bool, default=True
+        Whether ``x / sqrt(n_features)`` and a constant stand beside the features of the kernel.
+        The cost grows with n_features too; use False for samples of many features.
+    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, \
+default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
+        ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
+        the order in which they are learnt, however many come in a call. It is measured at 2, 5,
+        10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
+        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
+        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
+        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+    degree : int >= 1, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    class_weight : dict, 'balanced' or None, default=None
+        Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
+        from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
+        ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
+        `partial_fit` and `learn_one` count the samples so far, each with itself.
+    multi_class : {'ovr', 'margin'}, default='ovr'
+        For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
+        the true class with its strongest rival (Crammer and Singer 2001). All classes share the
+        features.
+    n_epochs : int >= 1, default=1
+        Passes of `fit` over the data. `partial_fit` always makes one.
+    shuffle : bool, default=True
+        Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order and of the learner's own draws.
+    window : int >= 1 or None, default=None
+        Samples whose kernel values are computed together; None chooses by the size of the
+        model. It changes the speed, never a result.
+    n_jobs : int or None, default=None
+        Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    n_mistakes_ : int
+        Samples whose prediction, made before they were learnt, was wrong.
+    coef_ : ndarray of shape (n_outputs, n)
+        Weights of ``x / sqrt(n_features)``, with `linear`, and of the kernel's features, of the
+        model that predicts; n_outputs is 1 for two classes, else the number of classes.
+    intercept_ : ndarray of shape (n_outputs,)
+        0 without `linear`.
+    covariance_ : ndarray of shape (n_outputs, D), or (n_outputs, D, D) if full
+        The variances, or S; of shape (1, D, D) if shared or sketched. In the order of `coef_`;
+        the constant comes last.
+    landmarks_ : ndarray of shape (n_landmarks, n_features), or CSR matrix
+        With features='nystroem'.
+    frequencies_ : ndarray of shape (n_components / 2, n_features)
+        With features='fourier'.
+    gamma_ : float
+        The kernel width in use.
+    n_seen_ : int
+        Samples learnt; those of weight 0 do not count.
+    cumulative_loss_ : float
+        Sum of weight times hinge loss; the loss of a sample is taken before it is learnt.
+    n_features_in_ : int
+        Features of a sample.
+
+    Notes
+    -----
+    Scale the features: the width of the kernel, and the prior of the linear weights, are the
+    same in all of them. A landmark that appears in mid-stream has a weight of 0 and a variance
+    of 1, as if it had been there from the start. Whether a sample becomes one is decided before
+    its step; for ``selection="margin"`` a sample enters if its hinge loss is above 0 and the
+    gate lets it pass. A shared S is contracted once per sample, by the largest beta of the
+    classes that move, with ``multi_class="margin"`` by that of the pair, whose variance is
+    ``2 z'S z``.
+
+    A contraction beta adds ``c z z'`` to the inverse of S, ``c = beta / (1 - beta z'S z)``. The
+    sketch keeps the leading directions of the sum of these, and of the rest the diagonal, so
+    that the inverse of S has the true diagonal, and S stays positive.
+    A `sample_weight` multiplies C.
+
+    References
+    ----------
+    .. [1] J. Wang, P. Zhao, S. C. H. Hoi (2012). Exact soft confidence-weighted learning.
+       International Conference on Machine Learning.
+    .. [2] M. Ghashami, E. Liberty, J. M. Phillips, D. P. Woodruff (2016). Frequent directions:
+       simple and deterministic matrix sketching. SIAM Journal on Computing 45, 1762-1792.
+    .. [3] J. Lu, P. Zhao, S. C. H. Hoi (2016). Online sparse passive aggressive learning with
+       kernels. SIAM International Conference on Data Mining.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from onlinekern import KernelSCWClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = KernelSCWClassifier(random_state=0).fit(X[:1200], y[:1200])
+    >>> bool(model.score(X[1200:], y[1200:]) > 0.9)
+    True
+    """
+
+    C: float = 1.0
+    variant: str = "scw1"
+    confidence: float = 0.75
+
+    _constraints = {
+        "C": POSITIVE,
+        "variant": [StrOptions({"scw1", "scw2"})],
+        "confidence": CONFIDENCE,
+    }
+
+    def _rule(self) -> Any:
+        return RULES[self.variant](LOSSES["hinge"](), self.confidence, self.C)

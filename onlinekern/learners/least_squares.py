@@ -1,0 +1,477 @@
+"""Kernel recursive least squares: second order, in one pass, over explicit features of a kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onlinekern.core import GATES, HEADS, LOSSES, RULES
+from onlinekern.core.models.least_squares import LeastSquaresSpace
+from onlinekern.core.models.residuals import Residuals
+from onlinekern.estimators.blas_threads import SingleThreadedBlas
+from onlinekern.estimators.constraints import POSITIVE
+from onlinekern.estimators.fourier_features import WeightedFeatures
+from onlinekern.estimators.kernel_features import ExplicitEstimator, least_squares_bytes
+from onlinekern.estimators.scikit_learn import Interval, StrOptions
+from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
+from onlinekern.estimators.types import Array, Floats, Samples
+from onlinekern.estimators.validation import validate_data
+from onlinekern.learners.spa import check_alpha_and_beta
+
+if TYPE_CHECKING:
+    from onlinekern.core.stream import Model
+
+# Samples whose margin is that close to what the gate asks for may need their row of the inverse.
+REACH = 0.25
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelRLS(SingleThreadedBlas, WeightedFeatures, ExplicitEstimator):
+    """Mixin: recursive least squares of explicit features."""
+
+    reg: float = 0.1
+    forgetting: float = 1.0
+
+    _constraints = {"reg": POSITIVE, "forgetting": [Interval(Real, 0, 1, closed="right")]}
+
+    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+        own = least_squares_bytes(self._length(n_features), n_outputs, itemsize)
+        return own + super()._n_bytes(n_features, n_outputs, itemsize, is_sparse)
+
+    def _check_form(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+        try:
+            return super()._check_form(n_features, n_outputs, itemsize, is_sparse)
+        except MemoryError as error:
+            if not self.linear or self.n_components > n_features:
+                raise
+            raise MemoryError(f"{error}: use linear=False for so many features") from None
+
+    def _next_calls_blas(self) -> bool:
+        # Only the last sample of a block does.
+        block = self._model.space.block
+        return block.count + 1 >= block.block_length
+
+    def _new_space(self, n_outputs: int, features: Any, reach: float, residuals: Any) -> Any:
+        return LeastSquaresSpace(
+            features, n_outputs, float(self.reg), float(self.forgetting), reach, residuals
+        )
+
+    @property
+    def n_entered_(self) -> int:
+        """Samples that entered the least squares problem."""
+        return self._read(lambda space: space.entered)
+
+    def leverage(self, X: Samples) -> Floats:
+        """phi' A^-1 phi of samples: the variance of their scores, in units of the noise's.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            From 0, for samples like many that were learnt, to ``phi'phi / reg``.
+        """
+        model = self._fitted_model
+        rows = self._layout(validate_data(self, X, dtype=model.dtype, reset=False))
+        return self._read(lambda space: space.variances(rows))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelRLSClassifier(OnlineClassifier, KernelRLS):
+    """Kernel recursive least squares with a margin gate: second order, in one pass.
+
+    The scores are ``f(x) = w . phi(x)``, with ``phi = [x / sqrt(d), 1, z(x)]`` and features z of a
+    kernel. After each sample they are the exact least squares solution for all samples that
+    entered, ``A = reg I + sum phi phi'``, ``b = sum phi y'``, ``w = A^-1 b``, with targets 1 for
+    the class of a sample and -1 for the others. With ``gate="margin"`` a sample enters only if its
+    margin is below `margin` when it comes: a second-order perceptron in kernel space [1]_ (with two
+    classes, AROW of the squared hinge and noise `reg` [2]_). One pass comes close to the test error
+    of a tuned SVC; see docs/accuracy.md.
+
+    Parameters
+    ----------
+    gate : {'margin', 'loss_proportional', 'always'}, default='margin'
+        Which samples enter. 'margin': those whose margin is below `margin`. 'loss_proportional': by
+        lot, with the probability ``min(alpha, loss) / beta`` of SPA [3]_, of the loss
+        ``max(0, 1 - margin)``: from 10,000 samples on about half of the time for the same error.
+        'always': every sample, plain least squares, which suffers from unequal classes.
+    margin : float > 0, default=1.0
+        Of ``gate="margin"``. Less admits fewer samples.
+    alpha : float > 0, default=1.0
+        Of ``gate="loss_proportional"``: losses above it are admitted alike.
+    beta : float >= alpha, default=1.0
+        Of ``gate="loss_proportional"``: the larger, the fewer samples enter.
+    weighted : bool, default=False
+        Of ``gate="loss_proportional"``: whether a sample that entered with probability p has
+        the weight ``1 / p``, as in SPA, or 1.
+    reg : float > 0, default=0.1
+        Prior precision of the weights, in units of the noise's. Between 0.03 and 0.3 results
+        change little.
+    forgetting : float in (0, 1], default=1.0
+        lambda: each sample that enters multiplies the weight of those before by it. The prior
+        is not forgotten: what is no longer confirmed returns to it. The faster, the dearer:
+        the inverse is made anew at least every ``log(2) / (1 - lambda)`` samples.
+    features : {'nystroem', 'fourier'}, default='nystroem'
+        'nystroem': for landmarks l_1 ... l_m among the samples learnt, with kernel matrix
+        ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A landmark more adds
+        a feature and leaves the others as they are, so the model grows without a second pass.
+        'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian and
+        Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`,
+        for more than 2^14 features where their matrix would have more than 2^25 numbers).
+    n_components : int >= 1, default=400
+        Features of the kernel: the largest number of landmarks, or twice the number of
+        frequencies. The cost of a sample that enters grows with its square, that of a
+        prediction linearly ('fourier') or with the square. 400 is where the error of most
+        streams of 10,000 samples is near its least; 1,000 and more pay on longer ones.
+    selection : {'first', 'margin', 'ald'}, default='first'
+        Who becomes a landmark of the Nystroem features. 'first': the first samples, but for
+        repeated ones. 'margin', 'ald': samples that enter, or all samples, whose part outside
+        of the span of the landmarks so far has a squared length above `novelty` times
+        ``kappa(x, x)``. 'first' is hard to beat at an equal number of landmarks; 'margin' often
+        needs fewer.
+    novelty : float in (0, 1), default=0.05
+        See `selection`; 'first' does not use it.
+    linear : bool, default=True
+        Whether ``x / sqrt(n_features)`` and a constant stand beside the features of the kernel.
+        The cost grows with n_features too; use False for samples of many features.
+    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, \
+default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
+        ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
+        the order in which they are learnt, however many come in a call. It is measured at 2, 5,
+        10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
+        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
+        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
+        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+    degree : int >= 1, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    class_weight : dict, 'balanced' or None, default=None
+        Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
+        from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
+        ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
+        `partial_fit` and `learn_one` count the samples so far, each with itself.
+    multi_class : {'margin', 'ovr'}, default='margin'
+        For more than two classes: what the margin of a sample is. 'margin': the score of its class
+        less that of the strongest rival. 'ovr': the smallest margin of the problems of one class
+        against the rest. A sample enters all of these problems or none.
+    n_epochs : int >= 1, default=1
+        Passes of `fit` over the data. `partial_fit` always makes one.
+    shuffle : bool, default=True
+        Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order and of the learner's own draws.
+    window : int >= 1 or None, default=None
+        Samples whose kernel values are computed together; None chooses by the size of the
+        model. It changes the speed, never a result.
+    n_jobs : int or None, default=None
+        Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    n_mistakes_ : int
+        Samples whose prediction, made before they were learnt, was wrong.
+    coef_ : ndarray of shape (n_outputs, n_weights)
+        Weights of ``x / sqrt(n_features)``, with `linear`, and of the kernel's features.
+    intercept_ : ndarray of shape (n_outputs,)
+        0 without `linear`.
+    landmarks_ : ndarray of shape (n_landmarks, n_features), or CSR matrix
+        With features='nystroem'.
+    frequencies_ : ndarray of shape (n_components / 2, n_features)
+        With features='fourier'.
+    gamma_ : float
+        The kernel width in use.
+    n_seen_ : int
+        Samples learnt; those of weight 0 do not count.
+    n_entered_ : int
+        Those of them that entered the least squares problem.
+    cumulative_loss_ : float
+        Sum of weight times loss; the loss of a sample is taken before it is learnt.
+    n_features_in_ : int
+        Features of a sample.
+
+    Notes
+    -----
+    Scale the features: the width of the kernel, and the prior of the linear weights, are the
+    same in all of them. Samples are taken up in blocks of 64, with the decisions of one at a
+    time: predictions do not depend on how a stream is cut into calls. A and b are kept in
+    double; the inverse, in the precision of the samples, is made anew from A every
+    ``8 n_weights`` samples that entered. From a float32 sample on with ``phi . phi > 1000 reg``
+    (a small `reg`, or samples that are not scaled) all is in double. A feature that appears in
+    mid-stream counts as 0 for the samples before: exact while all of these are landmarks, an
+    approximation afterwards. A `sample_weight` multiplies the terms of its sample in A and b.
+    The counted loss is ``max(0, 1 - margin)``.
+
+    References
+    ----------
+    .. [1] N. Cesa-Bianchi, A. Conconi, C. Gentile (2005). A second-order Perceptron algorithm. SIAM
+       Journal on Computing 34, 640-668.
+    .. [2] K. Crammer, A. Kulesza, M. Dredze (2009). Adaptive regularization of weight vectors.
+       Advances in Neural Information Processing Systems 22.
+    .. [3] J. Lu, P. Zhao, S. C. H. Hoi (2016). Online sparse passive aggressive learning with
+       kernels. SIAM International Conference on Data Mining.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from onlinekern import KernelRLSClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = KernelRLSClassifier(random_state=0).fit(X[:1200], y[:1200])
+    >>> bool(model.score(X[1200:], y[1200:]) > 0.95)
+    True
+    """
+
+    gate: str = "margin"
+    margin: float = 1.0
+    alpha: float = 1.0
+    beta: float = 1.0
+    weighted: bool = False
+    multi_class: str = "margin"
+
+    _constraints = {
+        "gate": [StrOptions({"margin", "loss_proportional", "always"})],
+        "margin": POSITIVE,
+        "alpha": POSITIVE,
+        "beta": POSITIVE,
+        "weighted": ["boolean"],
+    }
+
+    def _rule(self) -> Any:
+        return RULES["least_squares"](LOSSES["hinge"]())
+
+    def _gate(self) -> Any:
+        if self.gate == "margin":
+            return GATES["within_margin"](float(self.margin))
+        if self.gate == "loss_proportional":
+            check_alpha_and_beta(self)
+            return GATES["loss_proportional"](
+                float(self.alpha), float(self.beta), bool(self.weighted)
+            )
+        return GATES["always"]()
+
+    def _head(self) -> Any:
+        if len(self.classes_) == 2:
+            return HEADS["binary"]()
+        name = "joint" if self.multi_class == "margin" else "joint_ovr"
+        return HEADS[name](len(self.classes_))
+
+    def _explicit_space(self, X: Any, n_outputs: int, features: Any) -> Any:
+        asked = {"margin": float(self.margin), "loss_proportional": 1.0, "always": inf}[self.gate]
+        return self._new_space(n_outputs, features, asked + REACH, None)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelRLSRegressor(OnlineRegressor, KernelRLS):
+    """Kernel recursive least squares for regression, with intervals.
+
+    The score ``f(x) = w . phi(x)``, with ``phi = [x / sqrt(d), 1, z(x)]`` and features z of a
+    kernel, is after each sample the exact ridge regression of all samples so far, ``A = reg I + sum
+    phi phi'``, ``b = sum phi y``, ``w = A^-1 b`` [1]_. It is the posterior mean of a Gaussian
+    process for the span of the features.
+
+    Parameters
+    ----------
+    reg : float > 0, default=0.1
+        Prior precision of the weights, in units of the noise's. Between 0.03 and 0.3 results
+        change little.
+    forgetting : float in (0, 1], default=1.0
+        lambda: each sample that enters multiplies the weight of those before by it. The prior
+        is not forgotten: what is no longer confirmed returns to it. The faster, the dearer:
+        the inverse is made anew at least every ``log(2) / (1 - lambda)`` samples.
+    features : {'nystroem', 'fourier'}, default='nystroem'
+        'nystroem': for landmarks l_1 ... l_m among the samples learnt, with kernel matrix
+        ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A landmark more adds
+        a feature and leaves the others as they are, so the model grows without a second pass.
+        'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian and
+        Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`,
+        for more than 2^14 features where their matrix would have more than 2^25 numbers).
+    n_components : int >= 1, default=400
+        Features of the kernel: the largest number of landmarks, or twice the number of
+        frequencies. The cost of a sample that enters grows with its square, that of a
+        prediction linearly ('fourier') or with the square. 400 is where the error of most
+        streams of 10,000 samples is near its least; 1,000 and more pay on longer ones.
+    selection : {'first', 'ald'}, default='first'
+        Who becomes a landmark of the Nystroem features: the first samples, or those whose part
+        outside of the span of the landmarks so far (approximate linear dependence [1]_) has a
+        squared length above `novelty` times ``kappa(x, x)``.
+    novelty : float in (0, 1), default=0.05
+        See `selection`; 'first' does not use it.
+    linear : bool, default=True
+        Whether ``x / sqrt(n_features)`` and a constant stand beside the features of the kernel.
+        The cost grows with n_features too; use False for samples of many features.
+    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, \
+default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
+        ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
+        the order in which they are learnt, however many come in a call. It is measured at 2, 5,
+        10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
+        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
+        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
+        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+    degree : int >= 1, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    standardize_target : bool, default=True
+        Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
+        targets so far, y among them, and to predict ``mean + scale f``: targets may have any
+        units. They settle as the stream goes on; a learner with `forgetting` forgets them too.
+        False learns y itself, which then is the unit of what is given in standard deviations.
+    n_epochs : int >= 1, default=1
+        Passes of `fit` over the data. `partial_fit` always makes one.
+    shuffle : bool, default=True
+        Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order and of the learner's own draws.
+    window : int >= 1 or None, default=None
+        Samples whose kernel values are computed together; None chooses by the size of the
+        model. It changes the speed, never a result.
+    n_jobs : int or None, default=None
+        Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+
+    Attributes
+    ----------
+    target_mean_, target_scale_ : float
+        Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
+    coef_ : ndarray of shape (n_outputs, n_weights)
+        Weights of ``x / sqrt(n_features)``, with `linear`, and of the kernel's features.
+    intercept_ : ndarray of shape (n_outputs,)
+        0 without `linear`.
+    landmarks_ : ndarray of shape (n_landmarks, n_features), or CSR matrix
+        With features='nystroem'.
+    frequencies_ : ndarray of shape (n_components / 2, n_features)
+        With features='fourier'.
+    gamma_ : float
+        The kernel width in use.
+    n_seen_ : int
+        Samples learnt; those of weight 0 do not count.
+    n_entered_ : int
+        Those of them that entered the least squares problem.
+    cumulative_loss_ : float
+        Sum of weight times loss; the loss of a sample is taken before it is learnt.
+    n_features_in_ : int
+        Features of a sample.
+    noise_ : float
+        Standard deviation of the noise: the root mean square of the last 512 residuals, each taken
+        before its sample was learnt and divided by ``sqrt(1 + v)``, v being its leverage.
+
+    Notes
+    -----
+    Scale the features: the width of the kernel, and the prior of the linear weights, are the
+    same in all of them. Samples are taken up in blocks of 64, with the decisions of one at a
+    time: predictions do not depend on how a stream is cut into calls. A and b are kept in
+    double; the inverse, in the precision of the samples, is made anew from A every
+    ``8 n_weights`` samples that entered. From a float32 sample on with ``phi . phi > 1000 reg``
+    (a small `reg`, or samples that are not scaled) all is in double. A feature that appears in
+    mid-stream counts as 0 for the samples before: exact while all of these are landmarks, an
+    approximation afterwards. A `sample_weight` multiplies the terms of its sample in A and b.
+    The weights have the prior variance ``noise_**2 / reg``. The regression is exact with
+    ``standardize_target=False``: else each target is standardised by the mean and scale of those so
+    far, and stays so when these change, which they hardly do after some hundred samples. Without
+    it, centre targets that are far from 0: `reg` draws the constant feature to 0 too.
+
+    References
+    ----------
+    .. [1] Y. Engel, S. Mannor, R. Meir (2004). The kernel recursive least-squares algorithm. IEEE
+       Transactions on Signal Processing 52, 2275-2285.
+    .. [2] I. Gibbs, E. Candes (2021). Adaptive conformal inference under distribution shift.
+       Advances in Neural Information Processing Systems 34.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinekern import KernelRLSRegressor
+    >>> X = np.linspace(0, 6, 500)[:, None]
+    >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).standard_normal(500)
+    >>> model = KernelRLSRegressor(gamma=1.0, random_state=0).fit(X, y)
+    >>> bool(abs(model.predict([[1.5]]) - np.sin(1.5)) < 0.05)
+    True
+    >>> lower, upper = model.predict_interval(X, coverage=0.9)
+    >>> bool(0.85 < np.mean((lower <= y) & (y <= upper)) < 0.95)
+    True
+    """
+
+    _constraints = {"selection": [StrOptions({"first", "ald"})]}
+
+    def _rule(self) -> Any:
+        return RULES["least_squares"](LOSSES["squared"]())
+
+    def _explicit_space(self, X: Any, n_outputs: int, features: Any) -> Any:
+        return self._new_space(n_outputs, features, inf, Residuals())
+
+    def predict(self, X: Samples, return_std: bool = False) -> Any:
+        """Predicted targets of samples.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        return_std : bool, default=False
+            Whether to return the standard deviations too.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        std : ndarray of shape (n_samples,)
+            Of a target around its prediction, noise included: ``noise_ * sqrt(1 + leverage(X))``.
+            With `return_std` only.
+        """
+        if not return_std:
+            return super().predict(X)
+        y, spread, residuals = self._predict_with_spread(X, lambda residuals: residuals.scale())
+        return y, residuals * spread
+
+    def predict_interval(self, X: Samples, coverage: float = 0.9) -> tuple[Array, Array]:
+        """Intervals that cover the targets of a share `coverage` of the samples.
+
+        The half width is a quantile of the last 512 residuals times ``sqrt(1 + leverage(X))``.
+        Which quantile is corrected along the stream, by what the intervals have covered (adaptive
+        conformal inference, Gibbs and Candes 2021): in the long run the share is kept, whatever
+        the stream does.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        coverage : float in (0, 1), default=0.9
+            At most what 512 residuals can tell: beyond 0.995 the intervals hardly grow.
+
+        Returns
+        -------
+        lower, upper : ndarrays of shape (n_samples,)
+
+        Raises
+        ------
+        ValueError
+            If coverage is not in (0, 1).
+        """
+        if not isinstance(coverage, Real) or not 0 < coverage < 1:
+            raise ValueError(f"coverage must be in (0, 1), got {coverage!r}")
+        y, spread, quantile = self._predict_with_spread(
+            X, lambda residuals: residuals.quantile(float(coverage))
+        )
+        return y - quantile * spread, y + quantile * spread
+
+    def _predict_with_spread(self, X: Any, of_residuals: Any) -> tuple[Array, Array, float]:
+        """Predictions, sqrt(1 + v), and a number of the residuals, of one state of the model."""
+        model: Model = self._fitted_model
+        with model.reading():
+            y = super().predict(X)
+            residual = model.target_scale * of_residuals(model.space.residuals)
+            return y, np.sqrt(1 + self.leverage(X)), residual
+
+    @property
+    def noise_(self) -> float:
+        """Standard deviation of the noise."""
+        return self._read_in_units(lambda space: space.residuals.scale())

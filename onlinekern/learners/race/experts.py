@@ -1,0 +1,189 @@
+"""The experts of a race: which there are, what they cost, and the estimators that they are.
+
+Costs are in microseconds a sample, on one core of 2024 with AVX2, rounded (benchmarks/race.py).
+They are part of the definition of a race. Nothing is measured at run time: two runs are equal.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from onlinekern.estimators.operations import operations
+from onlinekern.estimators.types import Array
+from onlinekern.learners.budgeted import BPAClassifier, BPARegressor
+from onlinekern.learners.fogd_nogd import FOGDClassifier, FOGDRegressor
+from onlinekern.learners.least_squares import KernelRLSClassifier, KernelRLSRegressor
+from onlinekern.learners.linear_passive_aggressive import PAClassifier
+from onlinekern.learners.second_order import AROWRegressor
+
+# Scaled features are bounded: an outlier must not become a landmark far from everything.
+CLIP = 5.0
+# Of the moments of the features: about ten thousand samples are remembered.
+FORGETTING = 0.9999
+# Landmarks that the largest experts may have, descending.
+SIZES = (3200, 2400, 1600, 1200, 800, 600, 400, 300, 200, 100, 50)
+# Shares of the time that one of the largest experts, and any expert, may take. Of the largest ones
+# there are three or four, but most of the time only one or two are awake.
+LARGEST = 0.35
+ALONE = 0.6
+# Of a sample of kernel least squares: fixed, for each pair of its features, for each product of a
+# kernel value. Without a gate all samples enter.
+FIXED = 2.0
+PER_PAIR = 1.6e-4
+PER_PRODUCT = 1e-4
+UNGATED = 1.5
+# Elements that a sparse sample is thought to store.
+STORED = 100
+# Beside the widths of kernels more linear features bring nothing, and cost as much as landmarks.
+MOST_LINEAR = 32
+# Memory of samples with the forgetting factor 0.98 is short: more landmarks do not help it.
+FEW = 64
+FREQUENCIES = 200
+BUDGET = 300
+# Slopes of the links of scores that are no least squares: of the hinge and of the logistic loss.
+HINGE = 2.0
+LOGISTIC = 1.0
+
+
+@dataclass(frozen=True)
+class Expert:
+    """An expert before it has learnt anything.
+
+    Attributes
+    ----------
+    name : str
+        In tables.
+    estimator : estimator
+        With the parameters of the expert, not fitted.
+    cost : float
+        Microseconds a sample.
+    link : float
+        Of its scores, see `Vote`.
+    """
+
+    name: str
+    estimator: Any
+    cost: float
+    link: float = 0.0
+
+    def model(self, like: Any, task: Any, draws: np.random.RandomState) -> Any:
+        """A model of the core for float32 samples like `like`, and the labels of `task`."""
+        estimator = copy.copy(self.estimator)
+        estimator.n_features_in_ = like.shape[1]
+        if hasattr(task, "classes_"):
+            note_classes(estimator, task.classes_)
+        return estimator._new_model(like, draws)
+
+    def grown(self, model: Any, before: Array, labels: Array) -> Any:
+        """Its model, of the classes `before`, with more classes."""
+        estimator = copy.copy(self.estimator)
+        note_classes(estimator, labels)
+        return operations().grow_model(model, before, labels, estimator._head())
+
+    def n_bytes(self, n_features: int, n_outputs: int, is_sparse: bool) -> int:
+        """Memory that its model takes at least."""
+        found: int = self.estimator._n_bytes(n_features, n_outputs, 4, is_sparse)
+        return found
+
+
+def note_classes(estimator: Any, labels: Array) -> None:
+    """Let an estimator that has learnt nothing know its classes."""
+    estimator._note_classes(labels)
+    if hasattr(estimator, "_weigh_classes"):
+        estimator._weigh_classes(None)
+
+
+def ladder(
+    task: str, n_features: int, n_outputs: int, is_sparse: bool, time: float, memory: float
+) -> list[Expert]:
+    """The experts for samples of a form.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}
+    n_features, n_outputs : int
+    is_sparse : bool
+    time : float
+        Microseconds that a sample may cost, most of the time.
+    memory : float
+        Bytes that the models may take.
+
+    Returns
+    -------
+    list of Expert
+        Those of the largest size that both have room for; at least one.
+    """
+    # What a product of two samples costs.
+    width = min(n_features, STORED) if is_sparse else n_features
+    for size in SIZES:
+        if squares_cost(task, size, width) > LARGEST * time and size > SIZES[-1]:
+            continue
+        found = [*squares_of(task, n_features, width, size), *first_order(task, n_features, width)]
+        cheapest = min(found, key=lambda expert: expert.cost)
+        found = [one for one in found if one.cost <= ALONE * time or one is cheapest]
+        sizes = [one.n_bytes(n_features, n_outputs, is_sparse) for one in found]
+        if sum(sizes) <= memory:
+            return found
+    # What is small comes first; the linear first-order learner is the smallest.
+    room = np.cumsum(np.sort(sizes)) <= memory
+    kept = np.argsort(sizes, kind="stable")[: max(1, int(room.sum()))]
+    return [found[k] for k in sorted(kept)]
+
+
+def squares_cost(task: str, length: int, width: int) -> float:
+    """Cost of least squares of so many features of a kernel."""
+    entering = 1.0 if task == "classification" else UNGATED
+    return FIXED + entering * PER_PAIR * length**2 + PER_PRODUCT * length * width
+
+
+def squares_of(task: str, n_features: int, width: int, size: int) -> Iterator[Expert]:
+    """Least squares of features of kernels of several widths, and linear; some forget."""
+    squares = KernelRLSClassifier if task == "classification" else KernelRLSRegressor
+    scales = (0.3, 1.0, 3.0) if task == "classification" else (0.1, 0.3, 1.0, 3.0)
+    members = [(scale, size, 1.0) for scale in scales]
+    members += [(1.0, max(SIZES[-1], size // 2), 0.998), (3.0, FEW, 0.98)]
+    for scale, length, forgetting in members:
+        estimator = squares(
+            gamma=scale / n_features, n_components=length, forgetting=forgetting,
+            linear=n_features < MOST_LINEAR, random_state=0,
+        )  # fmt: skip
+        name = f"kernel least squares, gamma {scale:g}/d{memory_of(forgetting)}"
+        yield Expert(name, estimator, squares_cost(task, length, width))
+    for forgetting in (1.0, 0.98):
+        estimator = squares(
+            kernel="linear", gamma=1.0, n_components=1, forgetting=forgetting, random_state=0
+        )
+        name = f"linear least squares{memory_of(forgetting)}"
+        yield Expert(name, estimator, squares_cost(task, n_features + 1, 1))
+
+
+def memory_of(forgetting: float) -> str:
+    """How a forgetting factor is named."""
+    return "" if forgetting == 1 else f", forgetting {forgetting:g}"
+
+
+def first_order(task: str, n_features: int, width: int) -> Iterator[Expert]:
+    """First-order learners: cheap, and ahead where labels repeat."""
+    wide = PER_PRODUCT * width
+    classifies = task == "classification"
+    linear = PAClassifier if classifies else AROWRegressor
+    name = "linear PA-I" if classifies else "linear AROW"
+    yield Expert(name, linear(random_state=0), 0.3 + 10 * wide, HINGE)
+    common: dict[str, Any] = {"gamma": 1 / n_features, "random_state": 0}
+    # A step that does not decay follows a stream that changes.
+    steps: dict[str, Any] = {"n_components": FREQUENCIES, "schedule": "constant"}
+    fourier = (
+        FOGDClassifier(loss="logistic", eta=1.0, **common, **steps)
+        if classifies
+        else FOGDRegressor(eta=0.5, **common, **steps)
+    )
+    yield Expert("Fourier features, gradient descent", fourier, 1 + FREQUENCIES * wide, LOGISTIC)
+    budgeted = BPAClassifier if classifies else BPARegressor
+    yield Expert(
+        "budgeted kernel PA (BPA-S)", budgeted(budget=BUDGET, **common), 1.5 + BUDGET * wide, HINGE
+    )

@@ -1,0 +1,171 @@
+"""What a race has to tell: who led when, what experts learnt and cost, and who does as well."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from onlinekern.estimators.types import Array, Floats
+from onlinekern.learners.race.experts import CLIP, FORGETTING, Expert
+
+# An expert led a share of the stream that is not worth a line below.
+SHORTEST = 0.02
+
+
+@dataclass(frozen=True)
+class ExpertReport:
+    """One expert of a race.
+
+    Attributes
+    ----------
+    name : str
+    estimator : estimator
+        With its parameters, not fitted.
+    cost : float
+        Nominal microseconds a sample.
+    weight : float
+        Its share in the next answer if all were awake.
+    loss : float
+        Discounted mistake rate, or root mean squared error.
+    learnt : float
+        Share of the samples that it learnt.
+    led : float
+        Share of the stream in which it had the largest weight.
+    awake : bool
+        Whether it votes now.
+    """
+
+    name: str
+    estimator: Any
+    cost: float
+    weight: float
+    loss: float
+    learnt: float
+    led: float
+    awake: bool
+
+
+@dataclass(frozen=True)
+class RaceReport:
+    """Report on a race; its text is a table.
+
+    Attributes
+    ----------
+    task : {"classification", "regression"}
+    n_seen : int
+    experts : list of ExpertReport
+    loss : float
+        Discounted mistake rate, or root mean squared error, of the vote.
+    samples : ndarray of shape (n_marks,)
+        Samples seen when weights were noted.
+    weights : ndarray of shape (n_marks, n_experts)
+        Weights of the experts then.
+    """
+
+    task: str
+    n_seen: int
+    experts: list[ExpertReport]
+    loss: float
+    samples: Array
+    weights: Floats
+
+    @property
+    def leader(self) -> ExpertReport:
+        """The expert whose weight is the largest now."""
+        return max(self.experts, key=lambda expert: expert.weight)
+
+    @property
+    def leaders(self) -> list[tuple[int, int, str]]:
+        """Stretches of the stream, as (first sample, last sample, name of who led).
+
+        The shortest are left out: stretches of less than 2 % of the stream.
+        """
+        found: list[tuple[int, int, str]] = []
+        first = 1
+        for last, winner in zip(self.samples.tolist(), self._winners().tolist(), strict=True):
+            name = self.experts[winner].name
+            if found and found[-1][2] == name:
+                found[-1] = (found[-1][0], last, name)
+            else:
+                found.append((first, last, name))
+            first = last + 1
+        return [one for one in found if one[1] - one[0] + 1 >= SHORTEST * self.n_seen]
+
+    def estimator(self) -> Any:
+        """The plain estimator that does what the leader does: scaled features, then the learner.
+
+        Returns
+        -------
+        StreamPipeline
+            Not fitted.
+        """
+        from sklearn.base import clone
+
+        from onlinekern.preprocessing.pipeline import make_stream_pipeline
+        from onlinekern.preprocessing.scaler import OnlineStandardScaler
+
+        scaler = OnlineStandardScaler(clip=CLIP, forgetting=FORGETTING)
+        return make_stream_pipeline(scaler, clone(self.leader.estimator))
+
+    def plot(self, path: Any) -> None:
+        """Draw the weights along the stream; see `onlinekern.plotting.plot_race`."""
+        from onlinekern.plotting import plot_race
+
+        plot_race(self, path)
+
+    def _winners(self) -> Array:
+        return self.weights.argmax(axis=1)
+
+    def __str__(self) -> str:
+        what = "mistakes" if self.task == "classification" else "RMSE"
+        unit = "{:.2%}" if self.task == "classification" else "{:.4g}"
+        width = max(len(expert.name) for expert in self.experts)
+        lines = [
+            f"{self.n_seen} samples, {what} of the vote lately {unit.format(self.loss)}",
+            f"{'expert':{width}}  weight     led  learnt  {what:>9}  us/sample",
+        ]
+        for one in sorted(self.experts, key=lambda expert: -expert.weight):
+            asleep = "" if one.awake else "  asleep"
+            lines.append(
+                f"{one.name:{width}}  {one.weight:6.1%}  {one.led:6.1%}  {one.learnt:6.1%}  "
+                f"{unit.format(one.loss):>9}  {one.cost:9.1f}{asleep}"
+            )
+        for first, last, name in self.leaders:
+            lines.append(f"samples {first} to {last}: led by {name}")
+        return "\n".join([*lines, f"the same plainly: {self._code()}"])
+
+    def _code(self) -> str:
+        scaler = f"OnlineStandardScaler(clip={CLIP:g}, forgetting={FORGETTING:g})"
+        return f"make_stream_pipeline({scaler}, {one_line(self.leader.estimator)})"
+
+
+def one_line(estimator: Any) -> str:
+    """The call that makes an estimator, with the parameters that are not the default."""
+    defaults = type(estimator)().get_params()
+    changed = {k: v for k, v in estimator.get_params().items() if v != defaults[k]}
+    arguments = ", ".join(f"{name}={value!r}" for name, value in changed.items())
+    return f"{type(estimator).__name__}({arguments})"
+
+
+def report_of(race: Any, ladder: list[Expert], task: str) -> RaceReport:
+    """The report on a race of the core, whose experts are those of the ladder."""
+    with race.reading():
+        history, learnt, n_seen = race.history, race.learnt, race.n_seen
+        losses = race.vote.mean_losses()
+        weights = race.vote.weights(np.ones(len(ladder), dtype=np.uint8))
+        voting = race.voting
+    if task == "regression":
+        losses = np.sqrt(losses)
+    samples = np.array([mark for mark, _ in history], dtype=np.int64)
+    noted = np.array([weight for _, weight in history]).reshape(len(history), len(ladder))
+    led = np.bincount(noted.argmax(axis=1), minlength=len(ladder)) / max(1, len(history))
+    experts = [
+        ExpertReport(
+            one.name, one.estimator, one.cost, float(weights[k]), float(losses[k]),
+            float(learnt[k] / max(1, n_seen)), float(led[k]), bool(voting[k]),
+        )
+        for k, one in enumerate(ladder)
+    ]  # fmt: skip
+    return RaceReport(task, n_seen, experts, float(losses[len(ladder)]), samples, noted)

@@ -1,0 +1,436 @@
+"""StreamClassifier and StreamRegressor: learners of raw streams that have nothing to choose."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Hashable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import effective_n_jobs
+from sklearn.base import is_classifier
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from onlinekern.core.learning.labels import class_numbers
+from onlinekern.core.learning.vote import MeanVote, Vote
+from onlinekern.core.linalg.running_moments import RunningMoments
+from onlinekern.core.race import Race
+from onlinekern.core.samples.rows import rows_at
+from onlinekern.estimators.blas_threads import SingleThreadedBlas
+from onlinekern.estimators.constraints import POSITIVE
+from onlinekern.estimators.contract import OnlineEstimator
+from onlinekern.estimators.median_width import joined
+from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
+from onlinekern.estimators.types import Array, ArrayLike, Samples
+from onlinekern.estimators.validation import (
+    NUMBERS,
+    check_weights,
+    learn_row,
+    own_weight,
+    rows_of,
+    validate_data,
+)
+from onlinekern.learners.race.experts import CLIP, FORGETTING, Expert, ladder
+from onlinekern.learners.race.report import RaceReport, report_of
+
+MEGABYTE = 2**20
+FLOATS = [np.float64, np.float32]
+# Samples that are kept as long as they are all of one class.
+MOST_WAITING = 1000
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StreamLearner(SingleThreadedBlas, OnlineEstimator):
+    """Mixin: the model is a race of experts."""
+
+    time_budget: float = 100.0
+    memory_budget: float = 64.0
+
+    _constraints = {"time_budget": POSITIVE, "memory_budget": POSITIVE}
+    _task: ClassVar[str]
+    _votes: ClassVar[type[Vote]]
+
+    def _experts(self, n_features: int, n_outputs: int, is_sparse: bool) -> list[Expert]:
+        room = float(self.memory_budget) * MEGABYTE
+        form = n_features, n_outputs, is_sparse
+        return ladder(self._task, *form, float(self.time_budget), room)
+
+    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+        form = n_features, n_outputs, is_sparse
+        return sum(expert.n_bytes(*form) for expert in self._experts(*form))
+
+    def _new_model(self, X: Any, draws: np.random.RandomState) -> Any:
+        head = self._head()
+        d, is_sparse = X.shape[1], sp.issparse(X)
+        self._check_features(X, head.n_outputs)
+        experts = self._experts(d, head.n_outputs, is_sparse)
+        like = rows_at(X, slice(1)).astype(np.float32)
+        return Race(
+            [expert.model(like, self, draws) for expert in experts],
+            [expert.cost for expert in experts],
+            self._votes(tuple(expert.link for expert in experts), head.n_outputs),
+            RunningMoments(d, not is_sparse),
+            head,
+            X.dtype,
+            float(self.time_budget),
+            CLIP,
+            FORGETTING,
+        )
+
+    def _renew(self, model: Any) -> None:
+        model.n_threads = min(effective_n_jobs(self.n_jobs), len(model.experts))
+
+    def _look_at_scales(self, X: Any, y: Any, before: int, now: int) -> None:
+        """Features and targets may have any scales."""
+
+    def _train(self, model: Any, *arguments: Any) -> Any:
+        self._renew(model)
+        return super()._train(model, *arguments)
+
+    def report(self) -> RaceReport:
+        """Who led when, what each expert costs, and the plain estimator that does the same.
+
+        Returns
+        -------
+        RaceReport
+            Its text is a table: ``print(model.report())``. ``report().estimator()`` is a pipeline
+            of a scaler and the leading expert, not fitted; ``report().plot(path)`` draws the
+            weights of the experts along the stream.
+        """
+        race: Any = self._fitted_model
+        is_sparse = not race.moments.centred
+        experts = self._experts(race.d, race.head.n_outputs, is_sparse)
+        for one in experts if is_classifier(self) else ():
+            # In the race it is a factor of the weights of samples; alone, the leader needs it.
+            one.estimator.set_params(class_weight=self.class_weight)
+        return report_of(race, experts, self._task)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StreamClassifier(StreamLearner, OnlineClassifier):
+    """Classification of raw streams, with nothing to choose.
+
+    Features come in any units, dense or sparse; classes are taken up as they come (`classes` may be
+    given, but need not); the stream may drift. Inside, features are scaled by their running
+    moments, and ten experts race: kernel least squares of three widths, two more that forget,
+    linear least squares with and without forgetting, linear PA-I, gradient descent on Fourier
+    features, and a budgeted kernel PA. Each sample is answered by their vote, then learnt. The
+    share of an expert in the vote is ``exp(-60 (sqrt(e) - sqrt(min e)))``, where e is the
+    discounted mean (0.999) of its mistakes so far. Experts that lose sleep: they learn every eighth
+    segment of 256 samples, and are woken when the vote gets worse.
+
+    Parameters
+    ----------
+    time_budget : float > 0, default=100.0
+        Microseconds that a sample may cost, most of the time, on one core of 2024 with AVX2: it
+        decides how large the experts are and how many of them vote. It is nominal: nothing is
+        measured, so that results are the same on every machine. The first 1,024 samples are
+        learnt by all experts, at about twice that. The default gives the largest experts 400
+        landmarks (300 in regression), with which one pass comes close to a tuned SVC.
+    memory_budget : float > 0, default=64.0
+        Megabytes that the experts may take at first.
+    n_epochs : int >= 1, default=1
+        Passes of `fit` over the data. `partial_fit` always makes one.
+    shuffle : bool, default=True
+        Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order and of the experts' draws.
+    window : int >= 1 or None, default=None
+        Samples whose kernel values are computed together; None lets each expert choose. It
+        changes the speed, never a result.
+    n_jobs : int or None, default=None
+        Threads that experts learn in, and that rows are predicted in; None means 1 unless in a
+        ``joblib.parallel_backend`` context. It never changes a result.
+    class_weight : dict, 'balanced' or None, default=None
+        Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
+        from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
+        ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
+        `partial_fit` and `learn_one` count the samples so far, each with itself.
+        A dictionary may hold labels that are still to come. The factors act in every expert and in
+        the vote.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    n_mistakes_ : int
+        Samples whose prediction, made before they were learnt, was wrong.
+    n_seen_ : int
+        Samples learnt; those of weight 0 do not count.
+    cumulative_loss_ : float
+        Sum of weight times loss of the answers, each given before its sample was learnt.
+    n_features_in_ : int
+        Features of a sample.
+
+    Notes
+    -----
+    `decision_function` is the weighted mean of what the experts give each class, numbers that sum
+    to 1 (two classes: that of ``classes_[1]`` less that of the other). A `sample_weight` counts in
+    each expert as it does in its own class, and in the vote as that many samples.
+
+    The same samples give the same model, in whatever batches they come. Time and memory per
+    sample do not grow with the stream. Features are clipped to five deviations. Samples are
+    learnt in float32. d in the widths of kernels is the number of features. What is predicted
+    for a sample before it is learnt is scaled by moments that include it; `predict` scales by
+    those of the samples learnt.
+
+    References
+    ----------
+    .. [1] N. Littlestone, M. K. Warmuth (1994). The weighted majority algorithm. Information
+       and Computation 108, 212-261.
+    .. [2] N. Cesa-Bianchi, G. Lugosi (2006). Prediction, learning, and games. Cambridge
+       University Press.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> from onlinekern import StreamClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> X = X * np.logspace(-6, 6, 64)  # wild units
+    >>> model = StreamClassifier()
+    >>> predicted = model.partial_fit_predict(X, y)
+    >>> bool(np.mean(predicted != y) < 0.06)
+    True
+    >>> model.report().leader.name
+    'kernel least squares, gamma 1/d'
+    """
+
+    multi_class: ClassVar[str] = "ovr"  # type: ignore[misc]
+
+    _constraints = {"multi_class": None}
+    _takes_labels_up = True
+    _task = "classification"
+    _votes = Vote
+
+    def predict(self, X: Samples) -> Array:
+        """Labels of samples; the only one that came, as long as there is one.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        if "_waiting" not in self.__dict__:
+            return super().predict(X)
+        rows = validate_data(self, X, dtype=FLOATS, reset=False)
+        return np.repeat(self.__dict__["_waiting"][1][:1], rows.shape[0])
+
+    def learn_one(
+        self,
+        x: ArrayLike,
+        y: Any,
+        classes: ArrayLike | None = None,
+        sample_weight: float = 1.0,
+    ) -> Self:
+        """Learn one sample, without scikit-learn's validation.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,)
+            Fastest when C-contiguous and of the model's dtype.
+        y : label
+            One that has not come before becomes a class.
+        classes : array-like of shape (n_classes,), default=None
+            As in `partial_fit`.
+        sample_weight : float >= 0, default=1.0
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If x has not `n_features_in_` finite features, the weight is negative or not finite, or
+            y is text among numbers or the other way round.
+        """
+        if self.__sklearn_is_fitted__() and not self._is_known(y):
+            return learn_row(self, x, [y], classes, own_weight(sample_weight))
+        return super().learn_one(x, y, classes, sample_weight)
+
+    def _is_known(self, y: Any) -> bool:
+        # Looking a label up is quick; equal dates of different units may have different hashes.
+        return (isinstance(y, Hashable) and y in self._numbers) or bool(np.isin(y, self.classes_))
+
+    def _classes(self, classes: ArrayLike | None) -> Any:
+        # Without `classes`, they are taken up as they come.
+        return None if classes is None else super()._classes(classes)
+
+    def _partial_fit(self, X: Any, y: Any, labels: Any, sample_weight: Any) -> Any:
+        fitted = self.__sklearn_is_fitted__()
+        given = np.asarray(y) if type(y) is list else y
+        if fitted and class_numbers(given, self.classes_) is not None:
+            return super()._partial_fit(X, given, self.classes_, sample_weight)
+        y = column_or_1d(y)
+        check_classification_targets(y)
+        known = self.classes_ if fitted else self._announced(labels)
+        check_kind(y, known)
+        starts = first_places(y, known)
+        if len(starts) == 0 and (fitted or len(known) > 1):
+            return super()._partial_fit(X, y, known, sample_weight)
+        edges = sorted({0, *starts, len(y)})
+        pieces = [slice(*piece) for piece in pairwise(edges)]
+        found = [self._learn_piece(X, y, sample_weight, piece, labels) for piece in pieces]
+        return np.concatenate(found)
+
+    def _announced(self, labels: Any) -> Any:
+        """The labels known before the first model is made."""
+        if labels is not None:
+            return labels
+        return self.__dict__["_waiting"][1][:1] if "_waiting" in self.__dict__ else np.empty(0)
+
+    def _learn_piece(self, X: Any, y: Any, sample_weight: Any, piece: slice, labels: Any) -> Any:
+        """Learn rows of which the first may be of a new class, the others not."""
+        whole = piece == slice(0, len(y))
+        rows = X if whole else rows_of(X, piece)
+        targets = y[piece]
+        weight = None if sample_weight is None else np.asarray(sample_weight)[piece]
+        fitted = self.__sklearn_is_fitted__()
+        known = self.classes_ if fitted else self._announced(labels)
+        now = np.union1d(known, targets) if len(known) else np.unique(targets)
+        if len(now) == 1:
+            self._wait(rows, targets, weight)
+            return targets
+        if not fitted:
+            self._begin(now)
+        elif len(now) > len(known):
+            self._take_up(now)
+        return super()._partial_fit(rows, targets, vars(self).get("classes_", now), weight)
+
+    def _wait(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Keep the last samples of a stream of which one class has come."""
+        X, _ = self._samples(X, y, FLOATS, "_waiting" not in self.__dict__)
+        weight = np.ones(len(y)) if sample_weight is None else check_weights(sample_weight, X)
+        if "_waiting" in self.__dict__:
+            before, labels, weights = self.__dict__["_waiting"]
+            X, y = joined(before, X), np.concatenate([labels, y])
+            weight = np.concatenate([weights, weight])
+        last = slice(max(0, len(y) - MOST_WAITING), None)
+        self.__dict__["_waiting"] = rows_at(X, last), y[last], weight[last]
+
+    def _begin(self, labels: Any) -> None:
+        """Learn the samples of the class that was alone."""
+        waiting = self.__dict__.pop("_waiting", None)
+        if waiting is not None:
+            X, y, weight = waiting
+            names = vars(self).get("feature_names_in_")
+            super()._partial_fit(X, y, labels, weight)
+            if names is not None:  # of the samples that waited, which are plain rows by now
+                self.feature_names_in_ = names
+            self._model.resume_counts(self._model.n_seen, 0, 0.0)
+
+    def _grown_model(self, before: Array, labels: Array, head: Any) -> Any:
+        """The race with more classes; its experts keep what they have learnt."""
+        race = copy.deepcopy(self._model)
+        ladder = self._experts(race.d, len(before), not race.moments.centred)
+        experts = [
+            one.grown(model, before, labels)
+            for one, model in zip(ladder, race.experts, strict=True)
+        ]
+        return race.grown(experts, head)
+
+
+def check_kind(y: Array, known: Any) -> None:
+    """Raise ValueError if y holds text and the labels known are numbers, or the other way round."""
+    kinds = {labels.dtype.kind in NUMBERS for labels in (y, np.asarray(known)) if len(labels)}
+    if len(kinds) > 1:
+        raise ValueError(
+            f"y holds labels, {y[:3]} for example, that are not among the classes {known} and of "
+            "another kind"
+        )
+
+
+def first_places(y: Array, known: Any) -> Any:
+    """The places in y of labels that are not known, where they come first."""
+    labels, places = np.unique(y, return_index=True)
+    return np.sort(places[~np.isin(labels, known)]).tolist()
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StreamRegressor(StreamLearner, OnlineRegressor):
+    """Regression of raw streams, with nothing to choose.
+
+    As `StreamClassifier`, for targets in any units. The experts are kernel least squares of four
+    widths, two more that forget, linear least squares with and without forgetting, linear AROW,
+    gradient descent on Fourier features, and a budgeted kernel PA. The answer is the weighted mean
+    of their predictions; with the discounted mean (0.999) of the squared errors e, the share of an
+    expert is ``exp(-60 (sqrt(e / min e) - 1))``.
+
+    Parameters
+    ----------
+    time_budget : float > 0, default=100.0
+        Microseconds that a sample may cost, most of the time, on one core of 2024 with AVX2: it
+        decides how large the experts are and how many of them vote. It is nominal: nothing is
+        measured, so that results are the same on every machine. The first 1,024 samples are
+        learnt by all experts, at about twice that. The default gives the largest experts 400
+        landmarks (300 in regression), with which one pass comes close to a tuned SVC.
+    memory_budget : float > 0, default=64.0
+        Megabytes that the experts may take at first.
+    n_epochs : int >= 1, default=1
+        Passes of `fit` over the data. `partial_fit` always makes one.
+    shuffle : bool, default=True
+        Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order and of the experts' draws.
+    window : int >= 1 or None, default=None
+        Samples whose kernel values are computed together; None lets each expert choose. It
+        changes the speed, never a result.
+    n_jobs : int or None, default=None
+        Threads that experts learn in, and that rows are predicted in; None means 1 unless in a
+        ``joblib.parallel_backend`` context. It never changes a result.
+
+    Attributes
+    ----------
+    n_seen_ : int
+        Samples learnt; those of weight 0 do not count.
+    cumulative_loss_ : float
+        Sum of weight times loss of the answers, each given before its sample was learnt.
+    n_features_in_ : int
+        Features of a sample.
+
+    Notes
+    -----
+    A prediction that is further outside of the targets seen so far than a quarter of their range is
+    drawn to that bound. `cumulative_loss_` sums squared errors. A `sample_weight` counts in each
+    expert as it does in its own class, and in the vote as that many samples.
+
+    The same samples give the same model, in whatever batches they come. Time and memory per
+    sample do not grow with the stream. Features are clipped to five deviations. Samples are
+    learnt in float32. d in the widths of kernels is the number of features. What is predicted
+    for a sample before it is learnt is scaled by moments that include it; `predict` scales by
+    those of the samples learnt.
+
+    References
+    ----------
+    .. [1] N. Littlestone, M. K. Warmuth (1994). The weighted majority algorithm. Information
+       and Computation 108, 212-261.
+    .. [2] N. Cesa-Bianchi, G. Lugosi (2006). Prediction, learning, and games. Cambridge
+       University Press.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinekern import StreamRegressor
+    >>> X = np.random.default_rng(0).uniform(0, 1e-3, (2000, 2))
+    >>> y = 1e6 + 1e4 * np.sin(6e3 * X[:, 0]) + 1e7 * X[:, 1]
+    >>> model = StreamRegressor()
+    >>> predicted = model.partial_fit_predict(X, y)
+    >>> bool(np.std(predicted[500:] - y[500:]) < 0.1 * np.std(y))
+    True
+    """
+
+    # The experts standardise it.
+    standardize_target: ClassVar[bool] = False  # type: ignore[misc]
+    _absent = {}
+
+    _constraints = {"standardize_target": None}
+    _task = "regression"
+    _votes = MeanVote

@@ -1,0 +1,478 @@
+"""Kernel learners without a budget: Perceptron, online gradient descent, Pegasos.
+
+A class is its documentation, its parameters and the parts of the core that it is made of.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from onlinekern.core import LOSSES, RULES, SCHEDULES
+from onlinekern.estimators.constraints import POSITIVE
+from onlinekern.estimators.gradient import LabelGradient, TargetGradient
+from onlinekern.estimators.kernel import GrowingEstimator
+from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelPerceptronClassifier(OnlineClassifier, GrowingEstimator):
+    """Kernel Perceptron.
+
+    A sample with ``y f(x) <= 0`` becomes a support vector with coefficient y (times its weight);
+    nothing is ever removed [1]_.
+
+    Parameters
+    ----------
+    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
+kernel or function, default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
+        kernel may come from another package. A function of two matrices of rows returns their
+        matrix of kernel values, some five times slower than a compiled one. See
+        docs/extending.md. Both have their own parameters: the next three then stay at their
+        defaults.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
+        ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
+        the order in which they are learnt, however many come in a call. It is measured at 2, 5,
+        10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
+        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
+        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
+        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+    degree : int >= 1, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    max_support : int or None, default=None
+        Largest number of stored support vectors, a bound on memory. None lets the model grow.
+    when_full : {'stop', 'oldest'}, default='stop'
+        What happens to a sample that is to be added when there are `max_support`. With 'stop'
+        it is not added (one warning says so); counting, shrinking and averaging continue. With
+        'oldest' it takes the place of the oldest support vector, so that the model follows a
+        stream that changes. An average then is that of the support vectors that are left: the
+        oldest one leaves all the models of which it is made.
+    class_weight : dict, 'balanced' or None, default=None
+        Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
+        from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
+        ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
+        `partial_fit` and `learn_one` count the samples so far, each with itself.
+    multi_class : {'ovr', 'margin'}, default='ovr'
+        For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
+        the true class with its strongest rival (Crammer and Singer 2001). All classes share one
+        set of support vectors.
+    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
+        Predict with an average of all models so far instead of the last one. It needs no further
+        kernel values.  True is 'uniform', their mean. 'decay' forgets the first models: model t has
+        a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A
+        number a in (0, 1) forgets exponentially, for streams that change: the model before the last
+        i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
+        weights are divided by their sum.
+    n_epochs : int >= 1, default=1
+        Passes of `fit` over the data. `partial_fit` always makes one.
+    shuffle : bool, default=True
+        Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order and of the learner's own draws.
+    window : int >= 1 or None, default=None
+        Samples whose kernel values are computed together; None chooses by the size of the
+        model. It changes the speed, never a result.
+    n_jobs : int or None, default=None
+        Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    n_mistakes_ : int
+        Samples whose prediction, made before they were learnt, was wrong.
+    support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
+        CSR when the model was started with sparse samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
+        two classes and regression, else the number of classes.
+    n_support_ : int
+        Number of support vectors.
+    cumulative_loss_ : float
+        Sum of weight times loss; the loss of a sample is taken before it is learnt.
+    n_seen_ : int
+        Samples learnt; those of weight 0 do not count.
+    n_features_in_ : int
+        Features of a sample.
+    gamma_ : float
+        The kernel width in use.
+
+    Notes
+    -----
+    `cumulative_loss_` sums ``max(0, -y f)``. A `sample_weight` multiplies the coefficient.
+
+    References
+    ----------
+    .. [1] Y. Freund, R. E. Schapire (1999). Large margin classification using the perceptron
+       algorithm. Machine Learning 37.
+
+    Examples
+    --------
+    >>> from onlinekern import KernelPerceptronClassifier
+    >>> from onlinekern.streams import gaussian_mixture
+    >>> X, y = gaussian_mixture(1000, random_state=0)
+    >>> model = KernelPerceptronClassifier(gamma=0.4, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.6)
+    True
+    """
+
+    def _rule(self) -> Any:
+        return RULES["perceptron"]()
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelOGDClassifier(OnlineClassifier, LabelGradient, GrowingEstimator):
+    """Online gradient descent with kernels (NORMA without truncation).
+
+    At each step ``f <- (1 - eta_t reg) f - eta_t l'(f(x_t), y_t) kappa(x_t, .)`` (eq. 8 of [1]_).
+
+    Parameters
+    ----------
+    loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'} or \
+compiled loss, default='hinge'
+        The hinge leaves samples of margin >= 1 alone, which keeps the model smaller than the
+        losses that never vanish.
+    eta : float > 0, default=0.5
+        Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
+        default takes half of it.
+    schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='constant'
+        eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
+    power : float >= 0, default=0.5
+        Exponent of the schedule 'power'.
+    reg : float >= 0, default=0.0
+        Regularisation lambda; at each step, all coefficients shrink by ``max(0, 1 - eta_t *
+        reg)``.
+    delta : float > 0, default=1.0
+        Width of the quadratic piece of 'smooth_hinge' and 'huber'.
+    epsilon : float >= 0, default=0.1
+        Deviations up to it are no loss in 'epsilon_insensitive'.
+    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
+kernel or function, default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
+        kernel may come from another package. A function of two matrices of rows returns their
+        matrix of kernel values, some five times slower than a compiled one. See
+        docs/extending.md. Both have their own parameters: the next three then stay at their
+        defaults.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
+        ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
+        the order in which they are learnt, however many come in a call. It is measured at 2, 5,
+        10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
+        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
+        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
+        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+    degree : int >= 1, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    max_support : int or None, default=None
+        Largest number of stored support vectors, a bound on memory. None lets the model grow.
+    when_full : {'stop', 'oldest'}, default='stop'
+        What happens to a sample that is to be added when there are `max_support`. With 'stop'
+        it is not added (one warning says so); counting, shrinking and averaging continue. With
+        'oldest' it takes the place of the oldest support vector, so that the model follows a
+        stream that changes. An average then is that of the support vectors that are left: the
+        oldest one leaves all the models of which it is made.
+    class_weight : dict, 'balanced' or None, default=None
+        Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
+        from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
+        ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
+        `partial_fit` and `learn_one` count the samples so far, each with itself.
+    multi_class : {'ovr', 'margin'}, default='ovr'
+        For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
+        the true class with its strongest rival (Crammer and Singer 2001). All classes share one
+        set of support vectors.
+    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
+        Predict with an average of all models so far instead of the last one. It needs no further
+        kernel values.  True is 'uniform', their mean. 'decay' forgets the first models: model t has
+        a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A
+        number a in (0, 1) forgets exponentially, for streams that change: the model before the last
+        i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
+        weights are divided by their sum.
+    n_epochs : int >= 1, default=1
+        Passes of `fit` over the data. `partial_fit` always makes one.
+    shuffle : bool, default=True
+        Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order and of the learner's own draws.
+    window : int >= 1 or None, default=None
+        Samples whose kernel values are computed together; None chooses by the size of the
+        model. It changes the speed, never a result.
+    n_jobs : int or None, default=None
+        Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    n_mistakes_ : int
+        Samples whose prediction, made before they were learnt, was wrong.
+    support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
+        CSR when the model was started with sparse samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
+        two classes and regression, else the number of classes.
+    n_support_ : int
+        Number of support vectors.
+    cumulative_loss_ : float
+        Sum of weight times loss; the loss of a sample is taken before it is learnt.
+    n_seen_ : int
+        Samples learnt; those of weight 0 do not count.
+    n_features_in_ : int
+        Features of a sample.
+    gamma_ : float
+        The kernel width in use.
+
+    Notes
+    -----
+    A `sample_weight` multiplies the step of its sample, not the shrinking.
+
+    References
+    ----------
+    .. [1] J. Kivinen, A. J. Smola, R. C. Williamson (2004). Online learning with kernels. IEEE
+       Transactions on Signal Processing 52.
+
+    Examples
+    --------
+    >>> from onlinekern import KernelOGDClassifier
+    >>> from onlinekern.streams import gaussian_mixture
+    >>> X, y = gaussian_mixture(1000, random_state=0)
+    >>> model = KernelOGDClassifier(gamma=0.4, eta=0.1, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.75)
+    True
+    """
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelOGDRegressor(OnlineRegressor, TargetGradient, GrowingEstimator):
+    """Online gradient descent with kernels, for regression.
+
+    At each step ``f <- (1 - eta_t reg) f - eta_t l'(f(x_t), y_t) kappa(x_t, .)`` (eq. 8 of [1]_).
+
+    Parameters
+    ----------
+    loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'} or compiled loss, \
+default='squared'
+    eta : float > 0, default=0.5
+        Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
+        default takes half of it.
+    schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='constant'
+        eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
+    power : float >= 0, default=0.5
+        Exponent of the schedule 'power'.
+    reg : float >= 0, default=0.0
+        Regularisation lambda; at each step, all coefficients shrink by ``max(0, 1 - eta_t *
+        reg)``.
+    delta : float > 0, default=1.0
+        Width of the quadratic piece of 'smooth_hinge' and 'huber'.
+    epsilon : float >= 0, default=0.1
+        Deviations up to it are no loss in 'epsilon_insensitive'.
+    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
+kernel or function, default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
+        kernel may come from another package. A function of two matrices of rows returns their
+        matrix of kernel values, some five times slower than a compiled one. See
+        docs/extending.md. Both have their own parameters: the next three then stay at their
+        defaults.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
+        ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
+        the order in which they are learnt, however many come in a call. It is measured at 2, 5,
+        10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
+        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
+        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
+        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+    degree : int >= 1, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    max_support : int or None, default=None
+        Largest number of stored support vectors, a bound on memory. None lets the model grow.
+    when_full : {'stop', 'oldest'}, default='stop'
+        What happens to a sample that is to be added when there are `max_support`. With 'stop'
+        it is not added (one warning says so); counting, shrinking and averaging continue. With
+        'oldest' it takes the place of the oldest support vector, so that the model follows a
+        stream that changes. An average then is that of the support vectors that are left: the
+        oldest one leaves all the models of which it is made.
+    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
+        Predict with an average of all models so far instead of the last one. It needs no further
+        kernel values.  True is 'uniform', their mean. 'decay' forgets the first models: model t has
+        a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A
+        number a in (0, 1) forgets exponentially, for streams that change: the model before the last
+        i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
+        weights are divided by their sum.
+    standardize_target : bool, default=True
+        Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
+        targets so far, y among them, and to predict ``mean + scale f``: targets may have any
+        units. They settle as the stream goes on; a learner with `forgetting` forgets them too.
+        False learns y itself, which then is the unit of what is given in standard deviations.
+    n_epochs : int >= 1, default=1
+        Passes of `fit` over the data. `partial_fit` always makes one.
+    shuffle : bool, default=True
+        Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order and of the learner's own draws.
+    window : int >= 1 or None, default=None
+        Samples whose kernel values are computed together; None chooses by the size of the
+        model. It changes the speed, never a result.
+    n_jobs : int or None, default=None
+        Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+
+    Attributes
+    ----------
+    target_mean_, target_scale_ : float
+        Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
+    support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
+        CSR when the model was started with sparse samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
+        two classes and regression, else the number of classes.
+    n_support_ : int
+        Number of support vectors.
+    cumulative_loss_ : float
+        Sum of weight times loss; the loss of a sample is taken before it is learnt.
+    n_seen_ : int
+        Samples learnt; those of weight 0 do not count.
+    n_features_in_ : int
+        Features of a sample.
+    gamma_ : float
+        The kernel width in use.
+
+    Notes
+    -----
+    There is no intercept but the mean of the targets: without `standardize_target`, centre them
+    when their mean is far from 0. A `sample_weight`
+    multiplies the step of its sample, not the shrinking.
+
+    References
+    ----------
+    .. [1] J. Kivinen, A. J. Smola, R. C. Williamson (2004). Online learning with kernels. IEEE
+       Transactions on Signal Processing 52.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinekern import KernelOGDRegressor
+    >>> X = np.linspace(0, 6, 300)[:, None]
+    >>> model = KernelOGDRegressor(gamma=1.0, n_epochs=5, random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> bool(model.score(X, np.sin(X[:, 0])) > 0.95)
+    True
+    """
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelPegasosClassifier(OnlineClassifier, GrowingEstimator):
+    """Pegasos with kernels: stochastic sub-gradient descent on the regularised hinge loss.
+
+    At step t everything learnt shrinks by ``1 - 1/t``, and a sample with ``y f(x) < 1`` enters with
+    coefficient ``y / (reg t)`` (figure 3 of [1]_, without the projection step).
+
+    Parameters
+    ----------
+    reg : float > 0, default=1e-4
+        lambda of the paper. ``1 / n_samples`` is of the size of C = 1 in a support vector machine.
+    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
+kernel or function, default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
+        kernel may come from another package. A function of two matrices of rows returns their
+        matrix of kernel values, some five times slower than a compiled one. See
+        docs/extending.md. Both have their own parameters: the next three then stay at their
+        defaults.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
+        ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
+        the order in which they are learnt, however many come in a call. It is measured at 2, 5,
+        10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
+        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
+        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
+        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+    degree : int >= 1, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    max_support : int or None, default=None
+        Largest number of stored support vectors, a bound on memory. None lets the model grow.
+    when_full : {'stop', 'oldest'}, default='stop'
+        What happens to a sample that is to be added when there are `max_support`. With 'stop'
+        it is not added (one warning says so); counting, shrinking and averaging continue. With
+        'oldest' it takes the place of the oldest support vector, so that the model follows a
+        stream that changes. An average then is that of the support vectors that are left: the
+        oldest one leaves all the models of which it is made.
+    class_weight : dict, 'balanced' or None, default=None
+        Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
+        from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
+        ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
+        `partial_fit` and `learn_one` count the samples so far, each with itself.
+    multi_class : {'ovr', 'margin'}, default='ovr'
+        For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
+        the true class with its strongest rival (Crammer and Singer 2001). All classes share one
+        set of support vectors.
+    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
+        Predict with an average of all models so far instead of the last one. It needs no further
+        kernel values.  True is 'uniform', their mean. 'decay' forgets the first models: model t has
+        a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A
+        number a in (0, 1) forgets exponentially, for streams that change: the model before the last
+        i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
+        weights are divided by their sum.
+    n_epochs : int >= 1, default=1
+        Passes of `fit` over the data. `partial_fit` always makes one.
+    shuffle : bool, default=True
+        Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order and of the learner's own draws.
+    window : int >= 1 or None, default=None
+        Samples whose kernel values are computed together; None chooses by the size of the
+        model. It changes the speed, never a result.
+    n_jobs : int or None, default=None
+        Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    n_mistakes_ : int
+        Samples whose prediction, made before they were learnt, was wrong.
+    support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
+        CSR when the model was started with sparse samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
+        two classes and regression, else the number of classes.
+    n_support_ : int
+        Number of support vectors.
+    cumulative_loss_ : float
+        Sum of weight times loss; the loss of a sample is taken before it is learnt.
+    n_seen_ : int
+        Samples learnt; those of weight 0 do not count.
+    n_features_in_ : int
+        Features of a sample.
+    gamma_ : float
+        The kernel width in use.
+
+    Notes
+    -----
+    A `sample_weight` multiplies the coefficient of its sample, not the shrinking.
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, Y. Singer, N. Srebro, A. Cotter (2011). Pegasos: primal estimated
+       sub-gradient solver for SVM. Mathematical Programming 127.
+
+    Examples
+    --------
+    >>> from onlinekern import KernelPegasosClassifier
+    >>> from onlinekern.streams import gaussian_mixture
+    >>> X, y = gaussian_mixture(1000, random_state=0)
+    >>> model = KernelPegasosClassifier(gamma=0.4, reg=0.01, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.7)
+    True
+    """
+
+    reg: float = 1e-4
+
+    _constraints = {"reg": POSITIVE}
+
+    def _rule(self) -> Any:
+        schedule = SCHEDULES["inverse"](1 / self.reg)
+        return RULES["pegasos"](LOSSES["hinge"](), schedule, self.reg)

@@ -1,0 +1,1 @@
+"""What turns columns and features into other features, in a stream."""

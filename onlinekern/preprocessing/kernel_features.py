@@ -1,0 +1,291 @@
+"""Features whose inner products are, or approximate, a kernel: transformers."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from onlinekern.core import FEATURE_MAPS
+from onlinekern.estimators.atomic import fit_method
+from onlinekern.estimators.blas_threads import one_blas_thread
+from onlinekern.estimators.constraints import COUNT
+from onlinekern.estimators.fourier_features import FOURIER_CONSTRAINTS, fourier_map, frequencies_of
+from onlinekern.estimators.kernel import KERNEL_CONSTRAINTS, new_kernel
+from onlinekern.estimators.kernel_width import kernel_width
+from onlinekern.estimators.savable import Savable
+from onlinekern.estimators.scikit_learn import StrOptions
+from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
+from onlinekern.estimators.validation import check_results, validate_data
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FeatureTransformer(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of the transformers around a feature map of the core.
+
+    A subclass makes the map of validated samples in `_new_map(X)`.
+    """
+
+    kernel: str = "gaussian"
+    gamma: float | str = "median"
+    random_state: object = None
+
+    @fit_method
+    def fit(self, X: Samples, y: ArrayLike | None = None) -> Self:
+        """Make the map of these samples.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            float32 samples give float32 features, everything else becomes float64.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self : object
+        """
+        dtype = [np.float64, np.float32]
+        X = validate_data(self, X, dtype=dtype, reset=True)
+        self.gamma_ = kernel_width(self.gamma, X, self.kernel)
+        self._map = self._new_map(X)
+        return self
+
+    def partial_fit(self, X: Samples, y: ArrayLike | None = None) -> Self:
+        """Make the map from the first batch of a stream; later batches do not change it.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self : object
+        """
+        if not self.__sklearn_is_fitted__():
+            return self.fit(X)
+        self._check(X)
+        return self
+
+    def transform(self, X: Samples) -> Array:
+        """Features of samples.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_out)
+        """
+        check_is_fitted(self)
+        features = self._map.transform(self._check(X))
+        check_results(features, "feature vector")
+        return features
+
+    def _check(self, X: Any) -> Any:
+        dtype = self._dtype
+        return validate_data(self, X, dtype=dtype, reset=False)
+
+    @property
+    def _n_features_out(self) -> Any:
+        return self._map.n_features
+
+    @property
+    def _dtype(self) -> Any:
+        return np.float32 if self._map.itemsize == 4 else np.float64
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_map" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FourierFeatures(FeatureTransformer):
+    """Random Fourier features, whose inner products approximate a kernel.
+
+    ``z(x) = [cos(omega_j . x), sin(omega_j . x)] / sqrt(n_components)`` with frequencies from the
+    spectral measure of the kernel: the mean of ``z(x) . z(s)`` is ``kappa(x, s)``, with a standard
+    deviation of at most ``1 / sqrt(2 n_components)`` [1]_. `FOGDClassifier` and `DualSGDClassifier`
+    use the same features.
+
+    Parameters
+    ----------
+    n_components : int >= 1, default=200
+        Frequencies; each gives a cosine and a sine.
+    kernel : {'gaussian', 'laplacian'}, default='gaussian'
+        ``exp(-gamma ||x - z||^2)``, which is also called 'rbf', or ``exp(-gamma ||x - z||_1)``.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of the kernel. 'median' is 2 over the median of ``||x - z||^2`` (Laplacian:
+        ``||x - z||_1``) over all pairs of 200 rows of X at equal intervals, 'scale' is
+        ``1 / (n_features * X.var())``, 'auto' ``1 / n_features``.
+    frequencies : {'auto', 'plain', 'orthogonal', 'structured', 'hashed'}, default='auto'
+        'plain' draws all frequencies independently. 'orthogonal' makes the directions of each
+        n_features frequencies orthogonal: the mean is the same and the deviation smaller, much
+        smaller where ``gamma ||x - s||^2`` is small [2]_. It needs the Gaussian kernel.
+        'structured' multiplies by Hadamard matrices and random signs instead of a matrix (section 4
+        of [2]_), in O(n_components log n_features): for dense samples of some 100 features or more,
+        and the Gaussian kernel. 'hashed' finds each frequency in a table of 4,096 x 64 random
+        numbers by a hash of its column: for sparse samples of any number of features, in memory
+        that does not depend on it. 'auto' is 'plain', and 'hashed' for more than 2^14 features
+        where the matrix would have more than 2^25 numbers.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the frequencies.
+
+    Attributes
+    ----------
+    frequencies_ : ndarray of shape (n_components, n_features)
+        Hashed and structured ones are written out; MemoryError where there is no room for that.
+    gamma_ : float
+        The kernel width in use.
+    n_features_in_ : int
+        Features of a sample.
+
+    Notes
+    -----
+    The cosines come first. float32 samples give float32 features. A product of a sample and a
+    frequency beyond 2^13 (2^26 for float64) has too few correct digits for a cosine: scale the
+    features.
+
+    References
+    ----------
+    .. [1] A. Rahimi, B. Recht (2007). Random features for large-scale kernel machines. Advances in
+       Neural Information Processing Systems 20.
+    .. [2] F. X. Yu, A. T. Suresh, K. Choromanski, D. Holtmann-Rice, S. Kumar (2016). Orthogonal
+       random features. Advances in Neural Information Processing Systems 29.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinekern import FourierFeatures
+    >>> X = np.random.default_rng(0).normal(size=(5, 3))
+    >>> z = FourierFeatures(n_components=5000, gamma=0.5, random_state=0).fit_transform(X)
+    >>> bool(abs(z[0] @ z[1] - np.exp(-0.5 * ((X[0] - X[1]) ** 2).sum())) < 0.05)
+    True
+    """
+
+    n_components: int = 200
+    frequencies: str = "auto"
+
+    _parameter_constraints = {
+        **FOURIER_CONSTRAINTS,
+        "random_state": ["random_state"],
+    }
+
+    def _new_map(self, X: Any) -> Any:
+        draws = check_random_state(self.random_state)
+        return fourier_map(self, self.gamma_, X, draws)
+
+    @property
+    def frequencies_(self) -> Floats:
+        """Frequencies, ndarray of shape (n_components, n_features)."""
+        return frequencies_of(self._map)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NystroemFeatures(FeatureTransformer):
+    """Nystroem features, in which the kernel is exact among some landmarks.
+
+    With ``K = V D V'`` the kernel matrix of the landmarks and k(x) their kernel values with x,
+    ``z(x) = D_k^{-1/2} V_k' k(x)`` over the k largest eigenvalues [1]_. `NOGDClassifier` uses the
+    same features and chooses its own landmarks.
+
+    Parameters
+    ----------
+    n_components : int >= 1, default=100
+        Largest number of features k. There are at most as many as landmarks; eigenvalues below
+        1e-10 of the largest are rounding errors and give no feature.
+    n_landmarks : int >= 1 or None, default=None
+        Landmarks; None is `n_components`. All samples, if there are fewer.
+    selection : {'random', 'first'}, default='random'
+        The landmarks are a random subset of the samples given to `fit`, or the first of them.
+    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, \
+default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of the kernel. 'median' is 2 over the median of ``||x - z||^2`` (Laplacian:
+        ``||x - z||_1``) over all pairs of 200 rows of X at equal intervals, 'scale' is
+        ``1 / (n_features * X.var())``, 'auto' ``1 / n_features``.
+    degree : int >= 1, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the selection.
+
+    Attributes
+    ----------
+    landmarks_ : ndarray or CSR matrix of shape (n_landmarks, n_features)
+    landmark_indices_ : ndarray of shape (n_landmarks,)
+        Their indices in the samples of `fit`.
+    projection_ : ndarray of shape (n_features_out, n_landmarks)
+        The matrix ``D_k^{-1/2} V_k'``.
+    gamma_ : float
+        The kernel width in use.
+    n_features_in_ : int
+        Features of a sample.
+
+    References
+    ----------
+    .. [1] C. K. I. Williams, M. Seeger (2001). Using the Nystroem method to speed up kernel
+       machines. Advances in Neural Information Processing Systems 13.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinekern import NystroemFeatures
+    >>> X = np.random.default_rng(0).normal(size=(20, 3))
+    >>> z = NystroemFeatures(n_components=20, gamma=0.5, random_state=0).fit_transform(X)
+    >>> bool(abs(z[0] @ z[1] - np.exp(-0.5 * ((X[0] - X[1]) ** 2).sum())) < 1e-6)
+    True
+    """
+
+    n_components: int = 100
+    n_landmarks: int | None = None
+    selection: str = "random"
+    degree: int = 3
+    coef0: float = 0.0
+
+    _parameter_constraints = {
+        "n_components": COUNT,
+        "n_landmarks": [*COUNT, None],
+        "selection": [StrOptions({"random", "first"})],
+        **KERNEL_CONSTRAINTS,
+        "random_state": ["random_state"],
+    }
+
+    @one_blas_thread
+    def _new_map(self, X: Any) -> Any:
+        draws = check_random_state(self.random_state)
+        count = min(self.n_landmarks or self.n_components, X.shape[0])
+        chosen = np.arange(count)
+        if self.selection == "random":
+            chosen = np.sort(draws.permutation(X.shape[0])[:count])
+        self.landmark_indices_ = chosen
+        self.landmarks_ = X[chosen]
+        kernel = new_kernel(self.kernel, self.gamma_, self.degree, self.coef0)
+        new_map = FEATURE_MAPS["nystroem"].of_rows
+        return new_map(kernel, self.landmarks_, self.n_components)
+
+    def _check(self, X: Any) -> Any:
+        X = super()._check(X)
+        return sp.csr_matrix(X) if self._map.landmarks.stored_sparse and not sp.issparse(X) else X
+
+    @property
+    def projection_(self) -> Floats:
+        """The matrix D_k^{-1/2} V_k', ndarray of shape (n_features_out, n_landmarks)."""
+        return self._map.projection()

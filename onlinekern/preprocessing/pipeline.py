@@ -1,0 +1,386 @@
+"""Pipelines of a stream: transformers that learn along with the learner behind them."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from onlinekern.estimators.atomic import learnt_by, turn_of
+from onlinekern.estimators.exportable import Exportable
+from onlinekern.estimators.savable import Savable
+from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
+from onlinekern.estimators.validation import one_row, own_weight
+from onlinekern.preprocessing.kernel_features import FeatureTransformer
+from onlinekern.preprocessing.tables.encoder import TableEncoder
+
+
+def final_has(method: str) -> Callable[[Any], bool]:
+    """Check of `available_if`: whether the last step has a method."""
+    return lambda pipeline: hasattr(pipeline.steps[-1][1], method)
+
+
+class StreamPipeline(Savable, Exportable, Pipeline):
+    """A scikit-learn Pipeline whose steps all learn from a stream.
+
+    In `partial_fit`, `partial_fit_predict` and `learn_one` each transformer learns the samples and
+    passes them on, transformed:
+
+    * one with `learn_transform` (`OnlineStandardScaler`) row by row: what the learner sees of a
+      sample depends on it and those before it alone. A pipeline of such steps learns the same,
+      bit for bit, whatever the batches;
+    * one with `partial_fit` (scikit-learn's StandardScaler, IncrementalPCA, MiniBatchKMeans; also
+      `FourierFeatures`, which keeps the map of the first batch) learns the batch, then transforms
+      it: the model depends on the batches;
+    * one that needs no fit (Normalizer, HashingVectorizer, FunctionTransformer), or that has been
+      fitted beforehand and cannot go on, transforms only.
+
+    Any other is refused. Everything else is as in a Pipeline: `predict`, `score`, parameters with
+    the names ``step__parameter``, grid search, cloning. `fit` is a Pipeline's: each transformer is
+    fitted on all samples before it transforms them.
+
+    Parameters
+    ----------
+    steps : list of (str, estimator)
+        Transformers, then a learner with `partial_fit`. 'passthrough' is a step that does nothing.
+    transform_input : list of str or None, default=None
+        As in Pipeline.
+    memory : str, object with the joblib.Memory interface or None, default=None
+        As in Pipeline; for `fit` only.
+    verbose : bool, default=False
+        As in Pipeline; for `fit` only.
+
+    Notes
+    -----
+    A call that fails leaves all steps as they were; for the steps of other libraries, each call
+    keeps a copy of what they have learnt. `save` takes pipelines of this library's steps; others
+    are saved with pickle. One thread learns at a time. A prediction that another thread makes
+    meanwhile may be of a transformer and a learner that are one call apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinekern import KernelPAClassifier, OnlineStandardScaler, make_stream_pipeline
+    >>> X = np.random.default_rng(0).normal(size=(2000, 3)) * [1e-6, 1, 1e6]
+    >>> y = (X[:, 0] * X[:, 2] > 0).astype(int)
+    >>> model = make_stream_pipeline(OnlineStandardScaler(), KernelPAClassifier(gamma=0.5))
+    >>> predicted = model.partial_fit_predict(X, y, classes=[0, 1])
+    >>> bool(np.mean(predicted[1000:] != y[1000:]) < 0.1)
+    True
+    """
+
+    def fit(
+        self,
+        X: Samples,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **params: Any,
+    ) -> Self:
+        """Fit each transformer on all samples, transform them, and fit the learner.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            What the first step takes.
+        y : array-like of shape (n_samples,), default=None
+        sample_weight : array-like of shape (n_samples,), default=None
+            For all steps that take weights.
+        **params : dict
+            As in Pipeline: ``step__parameter``.
+
+        Returns
+        -------
+        self : object
+        """
+        if sample_weight is not None:
+            for name, step in self.steps:
+                if takes(step, "fit", "sample_weight"):
+                    params[f"{name}__sample_weight"] = sample_weight
+        with self._all_or_nothing():
+            super().fit(X, y, **params)
+        return self
+
+    @available_if(final_has("partial_fit"))
+    def partial_fit(
+        self,
+        X: Samples,
+        y: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn a batch, in its order, through all steps.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            What the first step takes.
+        y : array-like of shape (n_samples,), default=None
+        classes : array-like of shape (n_classes,), default=None
+            For the learner: all labels, needed in the first call of a classifier.
+        sample_weight : array-like of shape (n_samples,), default=None
+            For all steps that take weights.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        TypeError
+            If a step can neither learn from a stream nor do without.
+        """
+        self._teach("partial_fit", X, y, classes, sample_weight)
+        return self
+
+    @available_if(final_has("partial_fit_predict"))
+    def partial_fit_predict(
+        self,
+        X: Samples,
+        y: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Array:
+        """`partial_fit` that tests first: returns what was predicted for each sample before the
+        learner learnt it.
+
+        A transformer has seen the sample by then, but not its target.
+
+        Parameters
+        ----------
+        X, y, classes, sample_weight
+            As in `partial_fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._teach("partial_fit_predict", X, y, classes, sample_weight)
+
+    @available_if(final_has("partial_fit"))
+    def learn_one(
+        self,
+        x: ArrayLike,
+        y: Any = None,
+        classes: ArrayLike | None = None,
+        sample_weight: float = 1.0,
+    ) -> Self:
+        """Learn one sample through all steps.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,), or CSR matrix of shape (1, n_features)
+        y : label or float, default=None
+        classes : array-like of shape (n_classes,), default=None
+            As in `partial_fit`.
+        sample_weight : float >= 0, default=1.0
+            For all steps that take weights.
+
+        Returns
+        -------
+        self : object
+        """
+        learner, weight = self.steps[-1][1], own_weight(sample_weight)
+        one = None if weight is None else sample_weight
+        target = None if y is None else [y]
+        if not hasattr(learner, "learn_one") or not self.__sklearn_is_fitted__():
+            return self.partial_fit(as_rows(x), target, classes, weight)
+        with self._all_or_nothing():
+            for name, step in self._transformers():
+                if hasattr(step, "learn_transform_one"):
+                    x = step.learn_transform_one(x, y, **weighed(step, "learn_transform_one", one))
+                else:
+                    x = as_one(learn_and_transform(name, step, as_rows(x), target, weight))
+            given = () if y is None else (y,)
+            more = {} if classes is None else {"classes": classes}
+            learner.learn_one(x, *given, **more, **weighed(learner, "learn_one", one))
+        return self
+
+    @available_if(final_has("score_one"))
+    def score_one(self, x: ArrayLike) -> float | Floats:
+        """Score of one sample.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,), or CSR matrix of shape (1, n_features)
+
+        Returns
+        -------
+        float, or ndarray of shape (n_classes,) with more than two classes
+        """
+        check_is_fitted(self)
+        for _, step in self._transformers():
+            if hasattr(step, "transform_one"):
+                x = step.transform_one(x)
+            else:
+                x = as_one(step.transform(as_rows(x)))
+        score: float | Floats = self.steps[-1][1].score_one(x)
+        return score
+
+    @available_if(final_has("predict_interval"))
+    def predict_interval(self, X: Samples, coverage: float = 0.9) -> tuple[Array, Array]:
+        """Intervals that hold the targets with a probability, as of the learner.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            What the first step takes.
+        coverage : float in (0, 1), default=0.9
+
+        Returns
+        -------
+        lower, upper : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        for _, step in self._transformers():
+            X = step.transform(X)
+        intervals: tuple[Array, Array] = self.steps[-1][1].predict_interval(X, coverage)
+        return intervals
+
+    def _teach(self, method: str, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
+        """Call the method of the learner with what the transformers, that learn too, make of X."""
+        given = {"classes": classes, "sample_weight": sample_weight}
+        for name, step in self._transformers():
+            check_streams(name, step)
+        with self._all_or_nothing():
+            for name, step in self._transformers():
+                X = learn_and_transform(name, step, X, y, sample_weight)
+            more = {key: value for key, value in given.items() if value is not None}
+            return getattr(self.steps[-1][1], method)(X, y, **more)
+
+    def _transformers(self) -> list[tuple[str, Any]]:
+        """Names and steps in front of the learner."""
+        return [(name, step) for name, step in self.steps[:-1] if does_something(step)]
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """A context that one thread is in at a time; what fails inside is undone in all steps."""
+        with turn_of(self):
+            before = [Before(step) for _, step in self.steps if does_something(step)]
+            try:
+                yield
+            except BaseException:
+                for state in before:
+                    state.restore()
+                raise
+
+    @property
+    def n_support_(self) -> int:
+        """Support vectors of the learner."""
+        number: int = self.steps[-1][1].n_support_
+        return number
+
+
+class Before:
+    """What a step had learnt before a call."""
+
+    def __init__(self, step: Any) -> None:
+        self.step = step
+        self.learnt = learnt_by(step)
+        self.calls = self.learnt.calls if self.learnt is not None else 0
+        # What the library's own steps have learnt undoes itself, or never changes.
+        own = self.learnt is not None or isinstance(step, FeatureTransformer | TableEncoder)
+        self.attributes = dict(vars(step)) if own else copy.deepcopy(vars(step))
+
+    def restore(self) -> None:
+        """Give the step that back."""
+        if self.learnt is not None and self.learnt.calls != self.calls:
+            self.learnt.undo()
+        vars(self.step).clear()
+        vars(self.step).update(self.attributes)
+
+
+def does_something(step: Any) -> bool:
+    return step is not None and not isinstance(step, str)
+
+
+def takes(step: Any, method: str, parameter: str) -> bool:
+    """Whether a method of a step has a parameter."""
+    found = getattr(step, method, None)
+    return found is not None and parameter in inspect.signature(found).parameters
+
+
+def weighed(step: Any, method: str, sample_weight: Any) -> dict[str, Any]:
+    """The weights as an argument of a method, where there are some and it takes them."""
+    if sample_weight is None or not takes(step, method, "sample_weight"):
+        return {}
+    return {"sample_weight": sample_weight}
+
+
+def is_fitted(step: Any) -> bool:
+    try:
+        check_is_fitted(step)
+    except NotFittedError:
+        return False
+    return True
+
+
+def check_streams(name: str, step: Any) -> None:
+    """Raise TypeError unless a transformer can be part of a stream."""
+    if hasattr(step, "learn_transform") or hasattr(step, "partial_fit"):
+        return
+    if get_tags(step).requires_fit and not is_fitted(step):
+        raise TypeError(
+            f"the step {name!r} ({type(step).__name__}) cannot learn from a stream: it has neither "
+            "learn_transform nor partial_fit. Fit it before it becomes a step, on a sample of the "
+            "stream, or take a transformer that has partial_fit"
+        )
+
+
+def learn_and_transform(name: str, step: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+    """Let a transformer learn samples, and transform them."""
+    method = next((m for m in ("learn_transform", "partial_fit") if hasattr(step, m)), None)
+    if method is None:
+        check_streams(name, step)
+        return step.transform(X)
+    learnt = getattr(step, method)(X, y, **weighed(step, method, sample_weight))
+    return learnt if method == "learn_transform" else step.transform(X)
+
+
+def as_rows(x: Any) -> Any:
+    """One sample as rows. Text, and what else is no array of numbers, is a row of a list."""
+    return [x] if isinstance(x, (str, dict)) else one_row(x)
+
+
+def as_one(X: Any) -> Any:
+    """The only row, as a sample."""
+    return X if sp.issparse(X) else np.asarray(X)[0]
+
+
+def make_stream_pipeline(
+    *steps: Any,
+    memory: Any = None,
+    transform_input: list[str] | None = None,
+    verbose: bool = False,
+) -> StreamPipeline:
+    """A `StreamPipeline` whose steps are named after their classes, in lower case.
+
+    Parameters
+    ----------
+    *steps : estimators
+        Transformers, then a learner with `partial_fit`.
+    memory, transform_input, verbose
+        As in `StreamPipeline`.
+
+    Returns
+    -------
+    StreamPipeline
+
+    Examples
+    --------
+    >>> from onlinekern import OnlineStandardScaler, SPAClassifier, make_stream_pipeline
+    >>> list(make_stream_pipeline(OnlineStandardScaler(), SPAClassifier()).named_steps)
+    ['onlinestandardscaler', 'spaclassifier']
+    """
+    return StreamPipeline(
+        make_pipeline(*steps).steps, memory=memory, transform_input=transform_input, verbose=verbose
+    )

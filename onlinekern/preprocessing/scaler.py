@@ -1,0 +1,371 @@
+"""Standardisation along a stream: a transformer whose means and deviations run with it."""
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from onlinekern.core.linalg.running_moments import RunningMoments
+from onlinekern.estimators.atomic import fit_method
+from onlinekern.estimators.memory import check_size
+from onlinekern.estimators.savable import Savable
+from onlinekern.estimators.scikit_learn import Interval
+from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
+from onlinekern.estimators.validation import (
+    check_results,
+    check_weights,
+    learn_row,
+    one_row,
+    own_weight,
+    validate_data,
+)
+
+FLOATS = [np.float64, np.float32]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Standardise features by their means and deviations so far: ``z = (x - mean) / scale``.
+
+    Raw streams come in units of their own, and kernels and steps are made for features near 0 and
+    1. `learn_transform` scales as a stream allows: each row by the statistics of itself and all
+    rows before it, the same bits whatever the batches. With ``a_s = forgetting^(t - s) w_s``,
+
+        mean = sum_s a_s x_s / sum_s a_s,    var = sum_s a_s (x_s - mean)^2 / sum_s a_s,
+
+    by the recursion of West [1]_, which keeps the digits of features far from 0. Without forgetting
+    they are those of scikit-learn's StandardScaler.
+
+    Parameters
+    ----------
+    with_mean : bool or None, default=None
+        Whether to subtract means. None: yes for dense samples, no if the first samples are sparse.
+        Without means, `scale_` is the root mean square about 0, so that zeros stay zeros and a
+        sparse sample costs as much as it has stored elements.
+    with_std : bool, default=True
+        Whether to divide by `scale_`.
+    clip : float > 0 or None, default=10.0
+        Scaled values are clipped to -clip ... clip: one outlier, or a feature that wakes up after
+        being constant, then cannot make a learner diverge. None does not clip. Only with
+        `with_std`.
+    forgetting : float in (0, 1], default=1.0
+        What the weight of a sample is multiplied by with each later one. 1 forgets nothing; 0.999
+        follows units that change over some thousand samples. A new value takes effect with the
+        next sample.
+
+    Attributes
+    ----------
+    mean_ : ndarray of shape (n_features,), float64
+        Zeros where no means are subtracted.
+    var_ : ndarray of shape (n_features,), float64
+        Mean squared deviation from `mean_`.
+    scale_ : ndarray of shape (n_features,), float64
+        Square root of `var_`; 1 for features that are constant, to the rounding of their mean, and
+        without `with_std`.
+    n_samples_seen_ : int
+        Rows learnt, those of weight 0 not counted.
+    n_features_in_ : int
+        Features of a sample.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, where the first samples had names.
+
+    Notes
+    -----
+    The first row becomes 0 (signs, without means): nothing is known of deviations yet. A
+    `sample_weight` of 2 is two samples, where nothing is forgotten. Samples of float32 give float32
+    and are summed up in float64. Whether means are subtracted is decided by the first call.
+    scikit-learn's StandardScaler without means still divides by deviations from the mean; its zeros
+    stay zeros too, but features far from 0 then leave it as far from 0 as they are in units of
+    their deviation.
+
+    References
+    ----------
+    .. [1] D. H. D. West (1979). Updating mean and variance estimates: an improved method.
+       Communications of the ACM 22, 532-535.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinekern import OnlineStandardScaler
+    >>> X = np.random.default_rng(0).normal(size=(1000, 3)) * [1e-6, 1, 1e6] + [0, 5, 1e7]
+    >>> scaler = OnlineStandardScaler()
+    >>> Z = np.vstack([scaler.learn_transform(X[:300]), scaler.learn_transform(X[300:])])
+    >>> bool(np.all(abs(Z[500:].std(axis=0) - 1) < 0.1))
+    True
+    >>> bool(np.allclose(scaler.mean_, X.mean(axis=0)) and np.allclose(scaler.var_, X.var(axis=0)))
+    True
+    """
+
+    with_mean: bool | None = None
+    with_std: bool = True
+    clip: float | None = 10.0
+    forgetting: float = 1.0
+
+    _parameter_constraints = {
+        "with_mean": ["boolean", None],
+        "with_std": ["boolean"],
+        "clip": [Interval(Real, 0, None, closed="neither"), None],
+        "forgetting": [Interval(Real, 0, 1, closed="right")],
+    }
+
+    @fit_method
+    def fit(
+        self, X: Samples, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn the statistics of X from scratch.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0; None is 1 for every sample.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If X or sample_weight are invalid, or X is sparse and ``with_mean=True``.
+        FloatingPointError
+            If a sum of squares overflows.
+        """
+        self._learn(X, sample_weight, start=True)
+        return self
+
+    @fit_method
+    def partial_fit(
+        self, X: Samples, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn the rows of X, in their order.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        self : object
+        """
+        self._learn(X, sample_weight)
+        return self
+
+    @fit_method
+    def learn_transform(
+        self, X: Samples, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Array:
+        """Learn each row of X, then scale it by what is known of it and all rows before.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        ndarray or CSR matrix of shape (n_samples, n_features)
+        """
+        return self._learn(X, sample_weight, transform=True)
+
+    def transform(self, X: Samples) -> Array:
+        """Scale samples, by all that is known.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray or CSR matrix of shape (n_samples, n_features)
+            Of the dtype of X, if that is float32; else float64.
+        """
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+        values = np.empty_like(elements(X))
+        self._moments.transform(X, values, **self._scaling())
+        return scaled_like(X, values)
+
+    def inverse_transform(self, X: Samples) -> Array:
+        """Samples in their own units: ``z * scale_ + mean_``. What was clipped stays clipped.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            Scaled samples.
+
+        Returns
+        -------
+        ndarray or CSR matrix of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+        if sp.issparse(X):
+            if self._moments.centred:
+                raise ValueError("X is sparse, but means were subtracted: pass dense samples")
+            return scaled_like(X, elements(X) * self.scale_[X.indices].astype(X.dtype, copy=False))
+        return (X * self.scale_ + self.mean_).astype(X.dtype, copy=False)
+
+    def learn_one(self, x: ArrayLike, y: Any = None, sample_weight: float = 1.0) -> Self:
+        """Learn one sample, without scikit-learn's validation.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,), or CSR matrix of shape (1, n_features)
+        y : ignored
+        sample_weight : float >= 0, default=1.0
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If x has not `n_features_in_` finite features, or the weight is negative or not finite.
+        """
+        if not self.__sklearn_is_fitted__():
+            return learn_row(self, x, None, own_weight(sample_weight))
+        self._moments.learn_one(x, self.forgetting, weight=sample_weight)
+        return self
+
+    def learn_transform_one(self, x: ArrayLike, y: Any = None, sample_weight: float = 1.0) -> Array:
+        """Learn one sample, and scale it: `learn_transform` without scikit-learn's validation.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,), or CSR matrix of shape (1, n_features)
+        y : ignored
+        sample_weight : float >= 0, default=1.0
+
+        Returns
+        -------
+        ndarray of shape (n_features,), or CSR matrix of shape (1, n_features)
+        """
+        if sp.issparse(x):
+            return self.learn_transform(x, None, own_weight(sample_weight))
+        if not self.__sklearn_is_fitted__():
+            return np.ravel(self.learn_transform(one_row(x), None, own_weight(sample_weight)))
+        out = self._room_for(x)
+        self._moments.learn_one(
+            x, self.forgetting, out=out, **self._scaling(), weight=sample_weight
+        )
+        return out
+
+    def transform_one(self, x: ArrayLike) -> Array:
+        """Scale one sample, without scikit-learn's validation.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,), or CSR matrix of shape (1, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_features,), or CSR matrix of shape (1, n_features)
+        """
+        if sp.issparse(x):
+            return self.transform(x)
+        check_is_fitted(self)
+        out = self._room_for(x)
+        self._moments.transform_one(x, out, **self._scaling())
+        return out
+
+    def _learn(
+        self, X: Any, sample_weight: Any, start: bool = False, transform: bool = False
+    ) -> Any:
+        """Learn rows. Returns them scaled if `transform`, else None."""
+        whole = start
+        start = start or not self.__sklearn_is_fitted__()
+        X = self._validate(X, reset=start)
+        weight = check_weights(sample_weight, X, whole)
+        if start:
+            self._moments = self._new_moments(X)
+        values = np.empty_like(elements(X)) if transform else None
+        self._moments.learn(X, weight, float(self.forgetting), out=values, **self._scaling())
+        return None if values is None else scaled_like(X, values)
+
+    def _new_moments(self, X: Any) -> RunningMoments:
+        if self.with_mean and sp.issparse(X):
+            raise ValueError(
+                "X is sparse, and to subtract means would leave no zeros: pass dense samples, or "
+                "with_mean=False or None"
+            )
+        check_size("n_features", X.shape[1], 4 * 8 * X.shape[1])
+        centred = not sp.issparse(X) if self.with_mean is None else bool(self.with_mean)
+        return RunningMoments(X.shape[1], centred)
+
+    def _scaling(self) -> dict[str, Any]:
+        """How the core scales."""
+        return {"limit": self.clip, "scaled": self.with_std}
+
+    def _room_for(self, x: Any) -> Array:
+        """An array for the scaled x."""
+        narrow = getattr(x, "dtype", None) == np.float32
+        return np.empty(self.n_features_in_, np.float32 if narrow else np.float64)
+
+    def _validate(self, X: Any, reset: bool) -> Any:
+        dtype = getattr(X, "dtype", None)
+        plain = not reset and type(dtype) is np.dtype and dtype in FLOATS
+        return validate_data(self, X, dtype=dtype if plain else FLOATS, reset=reset)
+
+    @property
+    def mean_(self) -> Floats:
+        """Means, ndarray of shape (n_features,)."""
+        return self._known.mean()
+
+    @property
+    def var_(self) -> Floats:
+        """Mean squared deviations from `mean_`, ndarray of shape (n_features,)."""
+        return self._known.variance()
+
+    @property
+    def scale_(self) -> Floats:
+        """What features are divided by, ndarray of shape (n_features,)."""
+        mean, variance = self._known.mean(), self._known.variance()
+        # As the core does: squares of the mean may overflow, and are then above every variance.
+        with np.errstate(over="ignore"):
+            varies = variance > 16 * np.finfo(float).eps ** 2 * mean * mean
+        return np.sqrt(np.where(varies & self.with_std, variance, 1.0))
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Rows learnt."""
+        return self._known.n
+
+    @property
+    def _known(self) -> RunningMoments:
+        check_is_fitted(self)
+        return self._moments
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_moments" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not self.with_mean
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def elements(X: Any) -> Array:
+    """The stored elements of validated samples."""
+    return X.data[: X.indptr[-1]] if sp.issparse(X) else X
+
+
+def scaled_like(X: Any, values: Array) -> Any:
+    """Samples in the layout of X with other elements, all of which must be finite."""
+    if not sp.issparse(X):
+        check_results(values, "scaled value")
+        return values
+    count = X.indptr[-1]
+    scaled = sp.csr_matrix((values, X.indices[:count].copy(), X.indptr.copy()), shape=X.shape)
+    if not np.isfinite(values).all():
+        row = int(np.searchsorted(X.indptr, np.argmin(np.isfinite(values)), side="right")) - 1
+        raise FloatingPointError(f"the scaled value of row {row} is not finite")
+    return scaled

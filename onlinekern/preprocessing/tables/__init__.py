@@ -1,0 +1,1 @@
+"""Tables as rows of numbers: `TableEncoder`, and what it consists of."""

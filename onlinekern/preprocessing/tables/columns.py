@@ -1,0 +1,410 @@
+"""The kinds of columns of a table, each with what it has learnt and the features it becomes.
+
+A column never changes: `learnt` returns the column that has learnt some values too. So a call that
+fails changes nothing, and other threads read the old one meanwhile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.utils import murmurhash3_32
+
+from onlinekern.estimators.types import Array, Floats
+from onlinekern.preprocessing.tables.errors import TableError
+
+# Of a one-hot column: the categories that came when all its features were taken.
+OTHERS = "(others)"
+MISSING = "(missing)"
+DAY, WEEK, YEAR = 86_400.0, 7 * 86_400.0, 365.2425 * 86_400.0
+MOST_FEATURES = 2**31 - 1
+# 1970 began on a Thursday; weeks begin on Mondays.
+MONDAY = 4 * DAY
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Parameters
+    ----------
+    name : str
+    """
+
+    kind: ClassVar[str]
+    accepts: ClassVar[tuple[str, ...]]
+    # Whether its features are a CSR matrix.
+    is_sparse: ClassVar[bool] = False
+
+    name: str
+
+    def learnt(self, values: Any) -> Self:
+        """This column when it has learnt these values too."""
+        return self
+
+    def features(self, values: Any) -> Any:
+        """The features of values: ndarray or CSR matrix of shape (number of values, number of
+        features)."""
+        raise NotImplementedError(f"{type(self).__name__}.features")
+
+    def learnt_features(self, values: Any) -> tuple[Self, Any]:
+        """`learnt`, and the features of each value as they are once it, but no later one, is."""
+        column = self.learnt(values)
+        return column, column.features(values)
+
+    def is_sound(self) -> bool:
+        """Whether the attributes are what they can be; those of a file may be anything."""
+        sound = {own.name for own in fields(self)} == vars(self).keys()
+        return sound and type(self.name) is str
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        raise NotImplementedError(f"{type(self).__name__}.n_features")
+
+    def feature_names(self) -> list[str]:
+        """The names of the features, in order."""
+        raise NotImplementedError(f"{type(self).__name__}.feature_names")
+
+
+@dataclass(frozen=True)
+class NumberColumn(Column):
+    """Numbers, true and false among them. What is missing becomes the mean of the values before.
+
+    Parameters
+    ----------
+    name : str
+    indicator : bool
+        Whether a second feature is 1 where the value is missing.
+    count : int
+        Values learnt.
+    total : float
+        Their sum.
+    """
+
+    kind = "number"
+    accepts = ("number", "boolean")
+
+    indicator: bool = False
+    count: int = 0
+    total: float = 0.0
+
+    def learnt_features(self, values: Any) -> tuple[Self, Floats]:
+        numbers, missing = self._numbers(values)
+        # Cumulated from the first value on: the same bits whatever the batches.
+        with np.errstate(over="ignore"):
+            sums = np.cumsum(np.concatenate(([self.total], np.where(missing, 0.0, numbers))))
+        if not np.isfinite(sums[-1]):
+            raise TableError(self.name, "has a sum that overflows")
+        counts = self.count + np.concatenate(([0], np.cumsum(~missing)))
+        means = sums[:-1] / np.maximum(counts[:-1], 1)
+        column = replace(self, count=int(counts[-1]), total=float(sums[-1]))
+        return column, self._rows(numbers, missing, means)
+
+    def is_sound(self) -> bool:
+        sums = type(self.count) is int and type(self.total) is float
+        return super().is_sound() and sums and self.count >= 0 and type(self.indicator) is bool
+
+    def features(self, values: Any) -> Floats:
+        return self._rows(*self._numbers(values), self.total / max(self.count, 1))
+
+    @property
+    def n_features(self) -> int:
+        return 2 if self.indicator else 1
+
+    def feature_names(self) -> list[str]:
+        return [self.name, f"{self.name} {MISSING}"] if self.indicator else [self.name]
+
+    def _rows(self, numbers: Floats, missing: Array, means: Any) -> Floats:
+        rows = np.empty((len(numbers), self.n_features))
+        rows[:, 0] = np.where(missing, means, numbers)
+        if self.indicator:
+            rows[:, 1] = missing
+        return rows
+
+    def _numbers(self, values: Any) -> tuple[Floats, Array]:
+        if pa.types.is_duration(values.type):
+            numbers = pc.cast(values, pa.duration("us"), safe=False).cast(pa.int64())
+            numbers = pc.divide(pc.cast(numbers, pa.float64(), safe=False), 1e6)
+        else:
+            numbers = pc.cast(values, pa.float64(), safe=False)
+        numbers = numbers.to_numpy(zero_copy_only=False)
+        infinite = np.isinf(numbers)
+        if infinite.any():
+            raise TableError(self.name, "is infinite", int(np.argmax(infinite)))
+        return numbers, np.isnan(numbers)
+
+
+@dataclass(frozen=True)
+class BooleanColumn(NumberColumn):
+    """True and false, as 1 and 0."""
+
+    kind = "boolean"
+
+
+@dataclass(frozen=True)
+class TextualColumn(Column):
+    """Base of the columns whose values are taken as text."""
+
+    is_sparse = True
+
+    @staticmethod
+    def texts(values: Any) -> Any:
+        """Values as an array of strings; "" where one is missing."""
+        return pc.fill_null(pc.cast(values, pa.string(), safe=False), "")
+
+    @classmethod
+    def different(cls, values: Any) -> tuple[list[str], Array]:
+        """The different texts in the order in which they come first, and the place of each."""
+        coded = cls.texts(values).dictionary_encode()
+        return coded.dictionary.to_pylist(), coded.indices.to_numpy(zero_copy_only=False)
+
+
+@dataclass(frozen=True)
+class CategoryColumn(TextualColumn):
+    """Categories, one-hot: each takes the next feature that is free when it comes.
+
+    When all are taken, later categories share one more feature. A category that has not been
+    learnt has all features 0 as long as one is free.
+
+    Parameters
+    ----------
+    name : str
+    room : int
+        Number of features for categories.
+    known : tuple of str
+        The categories in the order of their features; "" is a missing value.
+    """
+
+    kind = "category"
+    accepts = ("text", "number", "boolean")
+
+    room: int = 10
+    known: tuple[str, ...] = ()
+
+    def is_sound(self) -> bool:
+        room = is_width(self.room) and are_texts(self.known) and len(self.known) <= self.room
+        return super().is_sound() and room
+
+    def learnt(self, values: Any) -> Self:
+        if len(self.known) == self.room:
+            return self
+        known = set(self.known)
+        new = [text for text in self.different(values)[0] if text not in known]
+        return replace(self, known=(*self.known, *new)[: self.room]) if new else self
+
+    def features(self, values: Any) -> Any:
+        texts, codes = self.different(values)
+        places = {text: place for place, text in enumerate(self.known)}
+        unknown = self.room if len(self.known) == self.room else -1
+        found = np.array([places.get(text, unknown) for text in texts], dtype=np.int64)
+        return one_of_each(found[codes], self.n_features)
+
+    @property
+    def n_features(self) -> int:
+        return self.room + 1
+
+    def feature_names(self) -> list[str]:
+        free = range(len(self.known), self.room)
+        texts = [text or MISSING for text in self.known]
+        return [
+            *(f"{self.name}={text}" for text in texts),
+            *(f"{self.name} (free {place})" for place in free),
+            f"{self.name} {OTHERS}",
+        ]
+
+
+@dataclass(frozen=True)
+class HashedColumn(TextualColumn):
+    """Categories of which there are many: a hash says which feature is 1.
+
+    Parameters
+    ----------
+    name : str
+    width : int
+        Number of features.
+    """
+
+    kind = "hashed"
+    accepts = ("text", "number", "boolean")
+
+    width: int = 64
+
+    def is_sound(self) -> bool:
+        return super().is_sound() and is_width(self.width)
+
+    def features(self, values: Any) -> Any:
+        texts, codes = self.different(values)
+        hashes = [murmurhash3_32(text, positive=True) % self.width for text in texts]
+        return one_of_each(np.array(hashes, dtype=np.int64)[codes], self.width)
+
+    @property
+    def n_features(self) -> int:
+        return self.width
+
+    def feature_names(self) -> list[str]:
+        return [f"{self.name} (hash {place})" for place in range(self.width)]
+
+
+@dataclass(frozen=True)
+class TextColumn(TextualColumn):
+    """Text: hashed counts of its words and pairs of neighbouring words, of length 1.
+
+    Parameters
+    ----------
+    name : str
+    width : int
+        Number of features.
+    """
+
+    kind = "text"
+    accepts = ("text",)
+
+    width: int = 1024
+
+    def is_sound(self) -> bool:
+        return super().is_sound() and is_width(self.width)
+
+    def features(self, values: Any) -> Any:
+        hashing = HashingVectorizer(n_features=self.width, ngram_range=(1, 2))
+        return hashing.transform(self.texts(values).to_pylist())
+
+    @property
+    def n_features(self) -> int:
+        return self.width
+
+    def feature_names(self) -> list[str]:
+        return [f"{self.name} (words {place})" for place in range(self.width)]
+
+
+@dataclass(frozen=True)
+class DateColumn(Column):
+    """Dates and times (UTC), as places on circles: the time of day, of the week and of the year.
+
+    Sines and cosines, so that Sunday is near Monday and December near January. All are 0 where the
+    value is missing.
+
+    Parameters
+    ----------
+    name : str
+    circles : tuple of str
+        Those of day, week and year that become features.
+    """
+
+    kind = "date"
+    accepts = ("date", "text")
+
+    circles: tuple[str, ...] = ("day", "week", "year")
+
+    def is_sound(self) -> bool:
+        known = are_texts(self.circles) and {*self.circles} <= {"day", "week", "year"}
+        return super().is_sound() and known
+
+    def features(self, values: Any) -> Floats:
+        seconds, missing = seconds_of(values, self.name)
+        rows = np.empty((len(seconds), self.n_features))
+        for place, circle in enumerate(self.circles):
+            angle = 2 * np.pi * turns(seconds, circle)
+            rows[:, 2 * place], rows[:, 2 * place + 1] = np.sin(angle), np.cos(angle)
+        rows[missing] = 0.0
+        return rows
+
+    @property
+    def n_features(self) -> int:
+        return 2 * len(self.circles)
+
+    def feature_names(self) -> list[str]:
+        return [f"{self.name} ({wave} of the {c})" for c in self.circles for wave in ("sin", "cos")]
+
+
+@dataclass(frozen=True)
+class IgnoredColumn(Column):
+    """A column that is no feature."""
+
+    kind = "ignore"
+    accepts = ("number", "boolean", "text", "date", "other")
+
+    def features(self, values: Any) -> Floats:
+        return np.empty((len(values), 0))
+
+    @property
+    def n_features(self) -> int:
+        return 0
+
+    def feature_names(self) -> list[str]:
+        return []
+
+
+def is_width(value: Any) -> bool:
+    """Whether a value can be a number of features."""
+    return type(value) is int and 0 < value <= MOST_FEATURES
+
+
+def are_texts(value: Any) -> bool:
+    return type(value) is tuple and all(type(text) is str for text in value)
+
+
+def one_of_each(places: Array, width: int) -> Any:
+    """CSR rows with a 1 at each place, and none at all for -1."""
+    found = places >= 0
+    starts = np.concatenate(([0], np.cumsum(found)))
+    columns = places[found]
+    return sp.csr_matrix((np.ones(len(columns)), columns, starts), shape=(len(places), width))
+
+
+def turns(seconds: Floats, circle: str) -> Floats:
+    """How often a circle has been gone round since its beginning."""
+    if circle == "year":
+        return seconds / YEAR
+    return seconds / DAY if circle == "day" else (seconds - MONDAY) / WEEK
+
+
+def seconds_of(values: Any, name: str) -> tuple[Floats, Array]:
+    """Seconds since 1970 of dates and times (UTC), and whether each is missing.
+
+    Text is a date as in ISO 8601: 2026-11-22, 2026-11-22 10:00:00.5, 2026-11-22T10:00Z.
+    """
+    if pa.types.is_string(values.type):
+        values = parsed(values, name)
+    if pa.types.is_time(values.type):
+        values = values.cast(pa.time64("us")).cast(pa.int64())
+    else:
+        zone = getattr(values.type, "tz", None)
+        values = pc.cast(values, pa.timestamp("us", tz=zone), safe=False).cast(pa.int64())
+    missing = values.is_null().to_numpy(zero_copy_only=False)
+    numbers = pc.cast(pc.fill_null(values, 0), pa.float64(), safe=False)
+    return numbers.to_numpy(zero_copy_only=False) / 1e6, missing
+
+
+def parsed(texts: Any, name: str) -> Any:
+    """Texts as timestamps; TableError of the first that is none."""
+    texts = pc.if_else(pc.equal(texts, ""), None, texts)
+    # Arrow takes texts that all have a zone, or that all have none.
+    for kind in (pa.timestamp("us"), pa.timestamp("us", tz="UTC")):
+        try:
+            return pc.cast(texts, kind)
+        except pa.ArrowInvalid:
+            pass
+    moments = []
+    for row, text in enumerate(texts.to_pylist()):
+        try:
+            moments.append(moment(text))
+        except ValueError as error:
+            raise TableError(name, str(error), row) from None
+    return pa.array(moments, pa.timestamp("us"))
+
+
+def moment(text: str | None) -> Any:
+    """One text as a time without a zone, UTC; ValueError if it is none."""
+    for kind in (pa.timestamp("us"), pa.timestamp("us", tz="UTC")):
+        try:
+            return pc.cast(pa.scalar(text, pa.string()), kind).cast(pa.timestamp("us")).as_py()
+        except pa.ArrowInvalid:
+            pass
+    raise ValueError(f"is {str(text)[:30]!r}, which is no date as in ISO 8601")

@@ -1,0 +1,379 @@
+"""Tables as they are: columns of numbers, categories, dates and text become rows of numbers."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from onlinekern.estimators.atomic import fit_method
+from onlinekern.estimators.savable import Savable
+from onlinekern.estimators.scikit_learn import Interval, StrOptions
+from onlinekern.estimators.types import Array
+from onlinekern.estimators.warnings import warn
+from onlinekern.preprocessing.scaler import OnlineStandardScaler
+from onlinekern.preprocessing.tables.errors import TableError
+
+KINDS = ("number", "boolean", "category", "hashed", "date", "text", "ignore")
+# Those that an index of a CSR matrix can count.
+MOST_FEATURES = 2**31 - 1
+# Features from which a table without text is sparse, if few of a row are stored.
+MANY_FEATURES = 256
+DENSE_SHARE = 0.25
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TableEncoder(Savable, TransformerMixin, BaseEstimator):
+    """Turn the columns of a table into features along a stream: the first step of a pipeline.
+
+    Takes pandas and polars data frames, whatever else has Arrow's interface, lists of dictionaries,
+    and arrays. Columns are matched by name, in any order. The first call decides what each column
+    is and how many features it becomes; they stay, for a kernel model has a fixed width.
+
+    ========== ==================================== ==============================================
+    kind       values                               features
+    ========== ==================================== ==============================================
+    number     integers, floats, decimals           the number; where missing, the mean of those
+                                                    before, and a second feature says so if values
+                                                    are missing in the first call
+    boolean    true, false                          1, 0; missing as for numbers
+    category   text, dictionary types               one-hot: each takes the next free feature when
+                                                    it comes; missing is a category too
+    hashed     text of more than 100 values         one of `hashed_features` is 1
+    date       dates, times, text as in ISO 8601    sine and cosine of the time of day (if there
+                                                    is any), of the week and of the year, in UTC;
+                                                    0 where missing
+    text       text of four words or more, of       hashed counts of words and pairs of words, of
+               which few come twice                 length 1
+    ignore     columns without a value              none
+    ========== ==================================== ==============================================
+
+    Parameters
+    ----------
+    kinds : dict of str to str or None, default=None
+        Column -> kind, where the guess is wrong: a postcode is a category, say.
+    missing : {'mean', 'refuse'}, default='mean'
+        What becomes of missing values: as above, or an error that names row and column.
+    max_categories : int or None, default=None
+        One-hot features of a category column. Later categories share one more feature. None: twice
+        as many as came in the first call, and 8, at most 100.
+    hashed_features : int, default=64
+        Features of a hashed column. Of a hundred categories, each shares its feature with
+        one or two others.
+    text_features : int, default=1024
+        Features of a text column.
+    sparse : bool or None, default=None
+        Whether the features are a CSR matrix. They cannot be centred later: numbers and dates are
+        then standardised here, by `OnlineStandardScaler`. None: if there is a text column, or there
+        are more than 256 features of which a row has less than a quarter.
+
+    Attributes
+    ----------
+    kinds_ : dict of str to str
+        Column -> kind.
+    n_features_in_ : int
+        Columns of a table.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, unless the first rows were an array.
+    sparse_ : bool
+        Whether the features are a CSR matrix.
+
+    Notes
+    -----
+    `learn_transform` gives each row by what is known of it and the rows before it: after the first
+    call, the same bits whatever the batches. Categories are compared as text: 1 and "1" are one.
+    Sample weights do not matter here: a category of weight 0 is a category. Needs pyarrow
+    (``pip install 'onlinekern[tables]'``).
+
+    Examples
+    --------
+    >>> from onlinekern import StreamClassifier, TableEncoder, make_stream_pipeline
+    >>> rows = [
+    ...     {"town": "Ulm", "at": "2026-03-01", "size": 3.5},
+    ...     {"town": "Bonn", "at": "2026-03-02", "size": None},
+    ... ] * 50
+    >>> sold = ["yes", "no"] * 50
+    >>> encoder = TableEncoder()
+    >>> encoder.fit_transform(rows).shape
+    (100, 19)
+    >>> encoder.kinds_
+    {'town': 'category', 'at': 'date', 'size': 'number'}
+    >>> model = make_stream_pipeline(TableEncoder(), StreamClassifier())
+    >>> str(model.partial_fit(rows, sold).predict([{"town": "Ulm", "at": None, "size": 3.0}])[0])
+    'yes'
+    """
+
+    kinds: dict[str, str] | None = None
+    missing: str = "mean"
+    max_categories: int | None = None
+    hashed_features: int = 64
+    text_features: int = 1024
+    sparse: bool | None = None
+
+    _parameter_constraints = {
+        "kinds": [dict, None],
+        "missing": [StrOptions({"mean", "refuse"})],
+        "max_categories": [Interval(Integral, 1, MOST_FEATURES, closed="both"), None],
+        "hashed_features": [Interval(Integral, 2, MOST_FEATURES, closed="both")],
+        "text_features": [Interval(Integral, 2, MOST_FEATURES, closed="both")],
+        "sparse": ["boolean", None],
+    }
+
+    @fit_method
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the columns of X from scratch.
+
+        Parameters
+        ----------
+        X : data frame, pyarrow Table, list of dict, or array of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If a value or a column does not fit; the message names it.
+        ImportError
+            If pyarrow is missing.
+        """
+        self._learn(X, start=True)
+        return self
+
+    @fit_method
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the rows of X, in their order.
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`.
+
+        Returns
+        -------
+        self : object
+        """
+        self._learn(X)
+        return self
+
+    @fit_method
+    def learn_transform(self, X: Any, y: Any = None) -> Array:
+        """Learn each row of X, then turn it into features by what is known up to it.
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`.
+
+        Returns
+        -------
+        ndarray or CSR matrix of shape (n_samples, number of features), float64
+        """
+        return self._learn(X)
+
+    def transform(self, X: Any) -> Array:
+        """Turn rows into features, by all that is known.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        ndarray or CSR matrix of shape (n_samples, number of features), float64
+        """
+        check_is_fitted(self)
+        # As it is now: another thread may be teaching it.
+        now = object.__new__(type(self))
+        now.__dict__.update(self.__dict__)
+        table = now._matched(X)
+        blocks = [now._about(column, table, column.features) for column in now._columns]
+        return now._joined(blocks, "transform")
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Names of the features: 'size', 'size (missing)', 'town=Ulm', 'at (sin of the week)', ...
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        ndarray of str
+        """
+        check_is_fitted(self)
+        return np.array([n for c in self._columns for n in c.feature_names()], dtype=object)
+
+    @property
+    def kinds_(self) -> dict[str, str]:
+        """Column -> kind."""
+        check_is_fitted(self)
+        return {column.name: column.kind for column in self._columns}
+
+    def _learn(self, X: Any, start: bool = False) -> Array:
+        start = start or not self.__sklearn_is_fitted__()
+        table = self._begun(X) if start else self._matched(X)
+        learnt = [self._about(column, table, column.learnt_features) for column in self._columns]
+        self._columns: list[Any] = [column for column, _ in learnt]
+        if start:
+            self._choose_form()
+        return self._joined([block for _, block in learnt], "learn_transform")
+
+    def _begun(self, X: Any) -> Any:
+        """The table that X is, of which the columns are chosen."""
+        from onlinekern.preprocessing.tables.column_types import (
+            Sizes,
+            family,
+            guessed_kind,
+            new_column,
+        )
+        from onlinekern.preprocessing.tables.frames import array_in
+
+        table, named = self._table_of(X)
+        self._check_kinds(table.column_names)
+        sizes = Sizes(self.max_categories, self.hashed_features, self.text_features)
+        given: dict[str, str] = self.kinds or {}
+        self._columns = []
+        for name in table.column_names:
+            values = array_in(table, name)
+            stored = table.schema.field(name).type
+            kind = given.get(name) or guessed_kind(values, stored, sizes)
+            if kind == "other":
+                raise TypeError(f"column {name!r} holds {values.type}: numbers, text and dates "
+                                "become features; kinds={...: 'ignore'} leaves it out")  # fmt: skip
+            if kind == "ignore" and name not in given:
+                warn(f"column {name!r} is ignored: none of its first {table.num_rows:,} values "
+                     "is there", UserWarning)  # fmt: skip
+            if family(values.type) == "other" and kind != "ignore":
+                raise TypeError(f"column {name!r} holds {values.type}, which is no {kind}")
+            self._columns.append(new_column(name, kind, values, sizes))
+        self.n_features_in_ = table.num_columns
+        self.__dict__.pop("feature_names_in_", None)
+        if named:
+            self.feature_names_in_ = np.array(table.column_names, dtype=object)
+        return table
+
+    def _check_kinds(self, names: list[str]) -> None:
+        for name, kind in (self.kinds or {}).items():
+            if kind not in KINDS:
+                raise ValueError(f"kinds: {name!r} must be one of {', '.join(KINDS)}, got {kind!r}")
+            if name not in names:
+                raise ValueError(f"kinds: there is no column {name!r}; there are {listed(names)}")
+
+    def _table_of(self, X: Any) -> Any:
+        try:
+            from onlinekern.preprocessing.tables.frames import table_of
+        except ModuleNotFoundError as error:
+            raise ImportError(
+                "TableEncoder needs pyarrow: pip install 'onlinekern[tables]'"
+            ) from error
+        known = [column.name for column in vars(self).get("_columns", ())]
+        return table_of(X, known or None)
+
+    def _matched(self, X: Any) -> Any:
+        """The table that X is, with the columns that are known."""
+        table, named = self._table_of(X)
+        found, known = table.column_names, [column.name for column in self._columns]
+        if not named and len(found) != len(known):
+            raise ValueError(
+                f"X has {len(found)} features, but TableEncoder is expecting {len(known)} features "
+                "as input"
+            )
+        missing = [name for name in known if name not in found]
+        extra = [name for name in found if name not in known]
+        if missing or extra:
+            what = [f"lacks {listed(missing)}"] if missing else []
+            what += [f"has also {listed(extra)}"] if extra else []
+            raise ValueError(f"X has other columns than those learnt: it {' and '.join(what)}")
+        return table
+
+    def _about(self, column: Any, table: Any, method: Any) -> Any:
+        """What a method of a column makes of its values."""
+        from onlinekern.preprocessing.tables.column_types import family
+        from onlinekern.preprocessing.tables.frames import array_in
+
+        values = array_in(table, column.name)
+        found = family(values.type)
+        if found == "missing":
+            values = values.cast("string" if "text" in column.accepts else "float64")
+        elif found not in column.accepts:
+            what = f"holds {values.type}, but it is of the kind {column.kind!r}"
+            raise TableError(column.name, what)
+        if self.missing == "refuse" and column.kind != "ignore":
+            self._refuse_missing(column.name, values)
+        return method(values)
+
+    def _refuse_missing(self, name: str, values: Any) -> None:
+        import pyarrow.compute as pc
+
+        missing = pc.is_null(values, nan_is_null=True)
+        if pc.any(missing).as_py():
+            row = pc.index(missing, True).as_py()
+            raise TableError(name, "is missing, and missing='refuse'", row)
+
+    def _choose_form(self) -> None:
+        """Decide whether the features are sparse."""
+        kinds = [column.kind for column in self._columns]
+        widths = [column.n_features for column in self._columns]
+        if sum(widths) == 0:
+            raise ValueError("no column of X becomes a feature: all are ignored")
+        # Of a category one feature is stored, of the other kinds all.
+        stored = sum(w if k not in ("category", "hashed") else 1
+                     for w, k in zip(widths, kinds, strict=True))  # fmt: skip
+        many = sum(widths) > MANY_FEATURES and stored < DENSE_SHARE * sum(widths)
+        self.sparse_ = "text" in kinds or many if self.sparse is None else bool(self.sparse)
+        self.__dict__.pop("_scaler", None)
+        if self.sparse_ and any(not column.is_sparse for column in self._columns):
+            self._scaler = OnlineStandardScaler(with_mean=True)
+
+    def _joined(self, blocks: list[Any], scale: str) -> Any:
+        """The features of all columns beside one another, in their order."""
+        if not self.sparse_:
+            dense = [block.toarray() if sp.issparse(block) else block for block in blocks]
+            return np.hstack(dense)
+        if "_scaler" in vars(self):
+            blocks = self._scaled(blocks, scale)
+        return sp.csr_matrix(sp.hstack([sp.csr_matrix(block) for block in blocks], format="csr"))
+
+    def _scaled(self, blocks: list[Any], scale: str) -> list[Any]:
+        """The same, the dense ones standardised."""
+        places = [k for k, block in enumerate(blocks) if not sp.issparse(block)]
+        widths = [blocks[k].shape[1] for k in places]
+        if sum(widths) == 0:
+            return blocks
+        # Replaced, not changed: a pipeline whose learner fails goes back to the old one.
+        self._scaler = copy.deepcopy(self._scaler) if scale == "learn_transform" else self._scaler
+        scaled = getattr(self._scaler, scale)(np.hstack([blocks[k] for k in places]))
+        blocks = list(blocks)
+        for place, part in zip(places, np.split(scaled, np.cumsum(widths)[:-1], axis=1),
+                               strict=True):  # fmt: skip
+            blocks[place] = part
+        return blocks
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_columns" in vars(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "mean"
+        return tags
+
+
+def encoder_of(model: Any) -> TableEncoder | None:
+    """The encoder that a pipeline begins with, if it does."""
+    first = model.steps[0][1] if hasattr(model, "steps") else None
+    return first if isinstance(first, TableEncoder) else None
+
+
+def listed(names: list[str], most: int = 8) -> str:
+    """Some names, and how many they are if they are many."""
+    shown = ", ".join(map(repr, names[:most]))
+    return shown if len(names) <= most else f"{shown}, ... ({len(names)} in all)"

@@ -1,0 +1,140 @@
+"""The parts of a page, as HTML. Whatever is not `Html` is text, and is escaped."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Sequence
+from html import escape
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from onlinekern.fitted.save.atomic import replacing
+from onlinekern.reports.style import CSS, JS
+
+SUFFIXES = (".html", ".htm")
+
+
+class Html(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+def check_report(path: str | None) -> None:
+    """Raise ValueError or ImportError if a page could not be written at the end of a run."""
+    if path is None:
+        return
+    if Path(path).suffix.lower() not in SUFFIXES:
+        raise ValueError(f"--report {path}: the name must end in {' or '.join(SUFFIXES)}")
+    import_module("matplotlib")
+
+
+def html(value: Any) -> Html:
+    """A value as HTML."""
+    return value if isinstance(value, Html) else Html(escape(str(value)))
+
+
+def element(name: str, *parts: Any, **attributes: str) -> Html:
+    """An element; ``class_`` and ``aria_label`` are the attributes class and aria-label."""
+    given = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"'
+        for key, value in attributes.items()
+    )
+    return Html(f"<{name}{given}>{''.join(map(html, parts))}</{name}>")
+
+
+def tiles(figures: Iterable[tuple[Any, Any]]) -> Html:
+    """Figures in large letters, each under its name."""
+    return element(
+        "dl",
+        *(element("div", element("dt", name), element("dd", value)) for name, value in figures),
+        class_="tiles",
+    )
+
+
+def card(title: Any, *parts: Any) -> Html:
+    """A box with a heading."""
+    return element("section", element("h2", title), *parts, class_="card")
+
+
+def cards(*boxes: Html) -> Html:
+    """Boxes side by side where there is room."""
+    return element("div", *boxes, class_="cards")
+
+
+def figure(drawing: Html, caption: Any) -> Html:
+    """A picture with what it shows."""
+    return element(
+        "figure", element("div", drawing, class_="scroll"), element("figcaption", caption)
+    )
+
+
+def table(
+    heads: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    numbers: int,
+    best: Sequence[bool] = (),
+    sortable: bool = False,
+) -> Html:
+    """A table whose last `numbers` columns are numbers; the rows marked `best` are bold."""
+    first = len(heads) - numbers
+    kinds = [{"class_": "number"} if place >= first else {} for place in range(len(heads))]
+    top = [
+        element("th", element("button", head, type="button") if sortable else head, scope="col",
+                **kind)
+        for head, kind in zip(heads, kinds, strict=True)
+    ]  # fmt: skip
+    body = []
+    for place, row in enumerate(rows):
+        cells = [element("td", cell, **kind) for cell, kind in zip(row, kinds, strict=True)]
+        mark = {"class_": "best"} if place < len(best) and best[place] else {}
+        body.append(element("tr", *cells, **mark))
+    return element(
+        "div",
+        element(
+            "table", element("thead", element("tr", *top)), element("tbody", *body),
+            **({"class_": "sortable"} if sortable else {}),
+        ),
+        class_="scroll",
+    )  # fmt: skip
+
+
+def pairs(values: Iterable[tuple[Any, Any]]) -> Html:
+    """Names and values, one a line."""
+    rows = (element("tr", element("th", name, scope="row"), element("td", value))
+            for name, value in values)  # fmt: skip
+    return element("div", element("table", element("tbody", *rows)), class_="scroll")
+
+
+def page(title: str, *parts: Any) -> str:
+    """A whole page.
+
+    It may load nothing, and run no script but its own: a policy tells the browser so, should a
+    label in it ever not be escaped.
+    """
+    digest = base64.b64encode(hashlib.sha256(JS.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(title)}</title>
+<style>{CSS}</style>
+</head>
+<body>
+{"".join(map(html, parts))}
+<script>{JS}</script>
+</body>
+</html>
+"""
+
+
+def write_page(path: str, text: str) -> None:
+    """Write a page, whole or not at all."""
+    with replacing(path) as stream:
+        stream.write(text.encode("utf-8", "backslashreplace"))

@@ -1,0 +1,48 @@
+"""What the pages of all commands say of a run: what was asked for, and with which versions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from onlinekern._config import show_config
+from onlinekern.reports.machine import versions
+from onlinekern.reports.page import Html, card, cards, element, pairs
+
+
+def about(command: str, options: Mapping[str, Any]) -> Html:
+    """Two boxes: the options of a command, and the versions that ran it."""
+    config = show_config("dicts")
+    assert config is not None
+    given = [(name.replace("_", "-"), shown(value)) for name, value in options.items()
+             if value is not None and value is not False and value != []]  # fmt: skip
+    built = [("onlinekern", config["version"]), ("instruction set", config["instruction_set"])]
+    return cards(
+        card(f"Options of onlinekern {command}", pairs(given)),
+        card("Versions", pairs([*built, *versions()])),
+    )
+
+
+def shown(value: Any) -> str:
+    """An option as text."""
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "yes" if value is True else str(value)
+
+
+def head(title: str, line: str) -> Html:
+    """The title of a page, a line under it, and when it was written."""
+    now = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")
+    return element(
+        "header", element("h1", title), element("p", line), element("p", now, class_="soft")
+    )
+
+
+def duration(seconds: float) -> str:
+    """A time in words."""
+    if seconds < 60:
+        return f"{seconds:.3g} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"

@@ -1,0 +1,115 @@
+"""What a server tells of itself: Prometheus' text format 0.0.4."""
+
+from __future__ import annotations
+
+import os
+import threading
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from onlinekern.evaluate.errors import Score
+from onlinekern.serve.served import ServedModel
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+# Seconds.
+BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+# Samples that are the last ones.
+WINDOW = 1000
+
+
+class Requests:
+    """Requests by path and status, and how long they took; for the event loop alone."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[tuple[str, int]] = Counter()
+        self.latencies: dict[str, list[int]] = {}
+        self.seconds: Counter[str] = Counter()
+
+    def add(self, path: str, status: int, seconds: float) -> None:
+        """Count a request."""
+        self.counts[path, status] += 1
+        cells = self.latencies.setdefault(path, [0] * (len(BUCKETS) + 1))
+        cells[bisect_left(BUCKETS, seconds)] += 1
+        self.seconds[path] += seconds  # type: ignore[assignment]
+
+    def lines(self) -> Iterator[str]:
+        """Yield them in the text format."""
+        yield from head("requests_total", "counter", "Requests answered.")
+        for (path, status), number in sorted(self.counts.items()):
+            yield f'onlinekern_requests_total{{path="{path}",status="{status}"}} {number}'
+        name = "request_seconds"
+        yield from head(name, "histogram", "From a request's head to the end of its answer.")
+        for path, cells in sorted(self.latencies.items()):
+            bounds = [*map(repr, BUCKETS), "+Inf"]
+            for bound, number in zip(bounds, accumulate(cells), strict=True):
+                yield f'onlinekern_{name}_bucket{{path="{path}",le="{bound}"}} {number}'
+            yield f'onlinekern_{name}_sum{{path="{path}"}} {self.seconds[path]!r}'
+            yield f'onlinekern_{name}_count{{path="{path}"}} {sum(cells)}'
+
+
+class Learning:
+    """How learning goes, since the server's start; the writer adds, any thread reads.
+
+    Parameters
+    ----------
+    served : ServedModel
+    """
+
+    def __init__(self, served: ServedModel) -> None:
+        self._lock = threading.Lock()
+        self._score = Score(served.task == "classification", WINDOW)
+        self.n_samples = 0
+        self._note(served)
+
+    def add(self, predictions: Any, y: Any, served: ServedModel) -> None:
+        """Take up samples with the predictions that were made before they were learnt."""
+        with self._lock:
+            self.n_samples += len(predictions)
+            if y is not None:
+                self._score.add(predictions, y)
+            self._note(served)
+
+    def _note(self, served: ServedModel) -> None:
+        # Kept: a reader of the model would wait for its writer.
+        self.n_seen, self.n_support = served.count("n_seen_"), served.count("n_support_")
+
+    def gauges(self) -> Iterator[tuple[str, str, str, float | None]]:
+        """Yield name, kind, help and value."""
+        with self._lock:
+            yield "samples_learnt_total", "counter", "Samples learnt.", self.n_samples
+            what = "Share of mistakes" if self._score.counted else "Root mean squared error"
+            known = self._score.n_rows > 0
+            text = f"{what} of predictions made before learning"
+            yield "error", "gauge", f"{text}.", self._score.error if known else None
+            last = self._score.window_error if known else None
+            yield "window_error", "gauge", f"{text}, last {WINDOW} samples.", last
+            yield "samples_seen", "gauge", "Samples that the model has learnt.", self.n_seen
+            yield "support_vectors", "gauge", "Support vectors of the model.", self.n_support
+
+
+def head(name: str, kind: str, text: str) -> tuple[str, str]:
+    return f"# HELP onlinekern_{name} {text}", f"# TYPE onlinekern_{name} {kind}"
+
+
+def gauge_lines(gauges: Iterable[tuple[str, str, str, float | None]]) -> Iterator[str]:
+    """Yield metrics without labels in the text format; those without a value are left out."""
+    for name, kind, text, value in gauges:
+        if value is not None:
+            yield from head(name, kind, text)
+            yield f"onlinekern_{name} {value!r}"
+
+
+def memory_lines() -> Iterator[str]:
+    """Yield the memory of this process, under the name that Prometheus' own clients use."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except (OSError, ValueError, IndexError):
+        return  # no Linux
+    name = "process_resident_memory_bytes"
+    yield f"# HELP {name} Resident memory size in bytes."
+    yield f"# TYPE {name} gauge"
+    yield f"{name} {pages * os.sysconf('SC_PAGE_SIZE')}"

@@ -1,0 +1,131 @@
+"""A model as it is served: what it is, what it says of rows, and how it learns them."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier, is_outlier_detector
+from sklearn.exceptions import NotFittedError
+
+from onlinekern.preprocessing.tables.encoder import encoder_of
+from onlinekern.serve.refusal import Refusal
+from onlinekern.serve.rows import Samples
+
+# What a request may ask for, and the method that knows.
+ANSWERS = {"labels": "predict", "scores": "decision_function", "probabilities": "predict_proba"}
+
+
+class ServedModel:
+    """A model that one thread teaches while another one asks it.
+
+    Parameters
+    ----------
+    model : estimator
+    name : str
+        Of the file, for messages.
+
+    Raises
+    ------
+    ValueError
+        If the model has learnt nothing yet, or cannot predict.
+    """
+
+    def __init__(self, model: Any, name: str) -> None:
+        self.model, self.name = model, name
+        self.learner = model.steps[-1][1] if hasattr(model, "steps") else model
+        self.method = type(self.learner).__name__
+        if not hasattr(model, "n_features_in_"):
+            raise ValueError(
+                f"{name}: this {self.method} has learnt nothing yet, not even how many features "
+                "there are; onlinekern train makes one that has"
+            )
+        if not hasattr(model, "predict"):
+            raise ValueError(f"{name}: {self.method} does not predict")
+        self.task = "regression"
+        if is_classifier(self.learner):
+            self.task = "classification"
+        elif is_outlier_detector(self.learner):
+            self.task = "outliers"
+        # Between two steps of a pipeline, a reader could find them one call apart.
+        self._whole: Any = threading.Lock() if hasattr(model, "steps") else nullcontext()
+        self.batches_freely = all(
+            hasattr(step, "learn_transform") or not hasattr(step, "partial_fit")
+            for _, step in getattr(model, "steps", ())[:-1]
+        )
+
+    def check_learns(self) -> None:
+        """Raise ValueError if the model does not learn from streams."""
+        if not hasattr(self.model, "partial_fit_predict"):
+            raise ValueError(
+                f"{self.name}: {self.method} does not learn from streams; --read-only serves its "
+                "predictions"
+            )
+
+    def learn(self, samples: Samples) -> Any:
+        """Learn samples, all or none; the predictions that were made before, ndarray."""
+        given = {"sample_weight": samples.sample_weight}
+        more = {key: value for key, value in given.items() if value is not None}
+        targets = () if samples.y is None else (samples.y,)
+        try:
+            with self._whole:
+                return self.model.partial_fit_predict(samples.X, *targets, **more)
+        except (ValueError, ArithmeticError) as error:
+            raise Refusal(422, str(error)) from error
+        except MemoryError as error:
+            raise Refusal(503, str(error) or "out of memory", 10) from error
+
+    def answer(self, X: Any, what: str) -> Any:
+        """What the model says of rows, ndarray (n_samples,) or (n_samples, n_classes)."""
+        try:
+            with self._whole:
+                return getattr(self.model, ANSWERS[what])(X)
+        except NotFittedError as error:
+            raise Refusal(409, f"the model cannot say {what} yet: {error}") from error
+        except (ValueError, ArithmeticError) as error:
+            raise Refusal(422, str(error)) from error
+        except MemoryError as error:
+            raise Refusal(503, str(error) or "out of memory", 10) from error
+
+    def check_what(self, what: Any) -> str:
+        """Which answers are wanted; 400 if there are none such, 422 if this model has none."""
+        if what not in ANSWERS:
+            raise Refusal(400, f"what: unknown {what!r}; known are {', '.join(ANSWERS)}")
+        # A property may need what is learnt first: only the class tells.
+        if what != "labels" and not hasattr(self.model, ANSWERS[what]):
+            raise Refusal(422, f"what={what}: {self.method} has no {ANSWERS[what]}")
+        return str(what)
+
+    def count(self, name: str) -> int | None:
+        """The attribute of the learner that counts something; None if there is none (yet)."""
+        try:
+            value = getattr(self.learner, name, None)
+        except NotFittedError:
+            return None
+        return None if value is None else int(value)
+
+    def columns(self, what: str) -> list[Any] | None:
+        """The labels of the columns of answers that have several."""
+        classes = getattr(self.learner, "classes_", None)
+        if classes is None or what == "labels" or (what == "scores" and len(classes) == 2):
+            return None
+        found: list[Any] = classes.tolist()
+        return found
+
+    def description(self) -> dict[str, Any]:
+        """What the model is, as JSON has it."""
+        names, encoder = getattr(self.model, "feature_names_in_", None), encoder_of(self.model)
+        classes = getattr(self.learner, "classes_", None)
+        return {
+            "model": " ".join(str(self.model).split()),
+            "method": self.method,
+            "task": self.task,
+            "n_features": int(self.model.n_features_in_),
+            "feature_names": None if names is None else [str(name) for name in names],
+            "columns": None if encoder is None else encoder.kinds_,
+            "classes": None if classes is None else np.asarray(classes).tolist(),
+            "n_seen": self.count("n_seen_"),
+            "n_support": self.count("n_support_"),
+        }

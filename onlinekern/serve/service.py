@@ -1,0 +1,206 @@
+"""What a server is made of: the model, its files, its two threads, and what they tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from onlinekern._config import version
+from onlinekern.evaluate.checkpoint import Interval
+from onlinekern.fitted.save import load
+from onlinekern.serve.inbox import Inbox, Job
+from onlinekern.serve.metrics import Learning, Requests, gauge_lines, head, memory_lines
+from onlinekern.serve.refusal import Refusal
+from onlinekern.serve.rows import BodyReader
+from onlinekern.serve.served import ServedModel
+from onlinekern.serve.store import Found, Store
+from onlinekern.serve.workers import Predictor, Writer
+
+# All bodies that wait are together at most so many times as large as the largest one.
+MOST_BODIES = 16
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a service is asked for; `ServeRequest` reads it from the options."""
+
+    model: str
+    snapshot: str | None = None
+    every: Interval = Interval(seconds=60.0)  # noqa: RUF009
+    sync: str = "always"
+    read_only: bool = False
+    queue: int = 1024
+    max_bytes: int = 1 << 20
+    max_classes: int = 100
+
+
+class Service:
+    """A model that is served.
+
+    Parameters
+    ----------
+    settings : Settings
+
+    Raises
+    ------
+    ValueError
+        If the model cannot be served.
+    OSError
+        If a file cannot be read or written.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.requests = Requests()
+        self.stopping = False
+        self.store = None if settings.read_only else self._store()
+        try:
+            self._open()
+        except BaseException:
+            if self.store is not None:
+                # The model may not have all that the journal has.
+                self.store.close(save=False)
+            raise
+
+    def _store(self) -> Store:
+        asked = self.settings
+        return Store(asked.model, asked.snapshot or asked.model, asked.every, asked.sync)
+
+    def _open(self) -> None:
+        asked, store = self.settings, self.store
+        if store is None:
+            self.found = Found(asked.model)
+            self.served = ServedModel(load(asked.model), asked.model)
+        else:
+            self.served = store.served
+            self._replay(store)
+        self.reader = self._new_reader(asked.max_classes)
+        self.learning = Learning(self.served)
+        most_bytes = MOST_BODIES * asked.max_bytes
+        self.predictor = Predictor(self.served, Inbox(asked.queue, most_bytes))
+        self.writer: Writer | None = None
+        if store is not None:
+            inbox = Inbox(asked.queue, most_bytes)
+            self.writer = Writer(self.served, store, inbox, self.learning)
+
+    def _new_reader(self, most_classes: int) -> BodyReader:
+        return BodyReader(self.served.model, self.served.task, most_classes)
+
+    def _replay(self, store: Store) -> None:
+        # What was learnt before may be learnt again, whatever the options are now.
+        reader = self._new_reader(1 << 62)
+        store.replay(lambda body: self.served.learn(reader.to_learn(body)))
+        self.found = store.found
+
+    def start(self) -> None:
+        """Start the threads."""
+        self.predictor.start()
+        if self.writer is not None:
+            self.writer.start()
+
+    def close(self) -> None:
+        """Do what waits, write a last snapshot, and free the files."""
+        self.stopping = True
+        self.predictor.close()
+        if self.writer is not None:
+            self.writer.close()
+        if self.store is not None:
+            self.store.close()
+
+    async def predict(self, body: bytes, what: str | None, new_future: Any) -> dict[str, Any]:
+        """The answer to a request to /predict."""
+        samples, wanted = self.reader.to_predict(body)
+        if wanted is not None and what is not None and wanted != what:
+            raise Refusal(400, f"what is {wanted} in the body, and {what} in the address")
+        asked = self.served.check_what(wanted or what or "labels")
+        job = Job(samples, body, asked, new_future())
+        self.predictor.inbox.put(job)
+        answer = {"predictions": await job.future}
+        columns = self.served.columns(asked)
+        return answer if columns is None else {**answer, "classes": columns}
+
+    async def learn(self, body: bytes, new_future: Any) -> dict[str, Any]:
+        """The answer to a request to /learn."""
+        if self.writer is None:
+            raise Refusal(403, "this server is read-only")
+        job = Job(self.reader.to_learn(body), body, "", new_future())
+        self.writer.inbox.put(job)
+        answer: dict[str, Any] = await job.future
+        return answer
+
+    def description(self) -> dict[str, Any]:
+        """The answer to a request to /model."""
+        found = self.served.description()
+        return {**found, "learns": self.writer is not None, "onlinekern": version()}
+
+    def problems(self) -> list[str]:
+        """What is wrong, in words; predictions work all the same, unless they are named."""
+        found = []
+        if self.stopping:
+            found.append("the server is shutting down")
+        if not self.predictor.is_alive:
+            found.append("the thread that predicts has ended")
+        if self.writer is not None and not self.writer.is_alive:
+            found.append("the thread that learns has ended")
+        if self.store is not None:
+            journal = self.store.journal
+            found += filter(None, [self.store.failure, journal.failure or journal.trouble])
+        return found
+
+    def can_learn(self) -> bool:
+        """Whether a sample that comes now would be learnt."""
+        return (
+            self.writer is not None
+            and self.writer.is_alive
+            and not self.stopping
+            and self.writer.store.journal.failure is None
+        )
+
+    def health(self) -> tuple[bool, dict[str, Any]]:
+        """Whether requests should be sent here, and what there is to say about it."""
+        problems = self.problems()
+        ready = self.predictor.is_alive and not self.stopping
+        ready = ready and (self.writer is None or self.can_learn())
+        content: dict[str, Any] = {
+            "status": "ok" if not problems else "degraded",
+            "ready": ready,
+            "learns": self.can_learn(),
+            "problems": problems,
+        }
+        if self.store is not None:
+            content["sequence"] = self.store.journal.sequence
+            content["snapshot_sequence"] = self.store.snapshot_sequence
+        return ready, content
+
+    def metrics(self) -> str:
+        """All metrics, in Prometheus' text format 0.0.4."""
+        lines = [*self.requests.lines(), *gauge_lines(self.learning.gauges())]
+        lines += gauge_lines(self._gauges())
+        lines += self._queue_lines()
+        return "\n".join([*lines, *memory_lines()]) + "\n"
+
+    def _queue_lines(self) -> Iterator[str]:
+        yield from head("queue_length", "gauge", "Requests that wait for a thread.")
+        for name, worker in (("predict", self.predictor), ("learn", self.writer)):
+            if worker is not None:
+                yield f'onlinekern_queue_length{{path="/{name}"}} {len(worker.inbox)}'
+
+    def _gauges(self) -> Iterator[tuple[str, str, str, float | None]]:
+        yield "ready", "gauge", "1 if requests should be sent here.", int(self.health()[0])
+        if self.store is None:
+            return
+        store, journal = self.store, self.store.journal
+        yield "sequence", "gauge", "Number of the last request learnt.", journal.sequence
+        yield (
+            *("snapshot_sequence", "gauge", "Number of the last request in the snapshot."),
+            store.snapshot_sequence,
+        )
+        text = "When the snapshot was written, in seconds since 1970."
+        yield "snapshot_timestamp_seconds", "gauge", text, store.snapshot_time
+        yield "snapshots_total", "counter", "Snapshots written.", store.snapshots
+        text = "Snapshots that could not be written."
+        yield "snapshot_failures_total", "counter", text, store.failures
+        yield "journal_bytes", "gauge", "Length of the journal.", journal.size
+        failed = int((journal.failure or journal.trouble) is not None)
+        yield "journal_failed", "gauge", "1 if the last request could not be written.", failed

@@ -1,0 +1,1 @@
+"""The formats of files, each as blocks of rows in bounded memory."""

@@ -1,0 +1,39 @@
+"""What the name of a file does not tell of how it is to be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+KNOWN = ("libsvm", "csv", "tsv", "jsonl", "parquet", "arrow")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the name of a file does not tell.
+
+    Attributes
+    ----------
+    format : str or None
+        'libsvm', 'csv', 'tsv', 'jsonl', 'parquet' or 'arrow'; None: by the file's name, of
+        standard input by its first bytes.
+    separator : str or None
+        Of CSV; None: comma, semicolon, tab or bar, whichever the first line has most of.
+    decimal : str
+        What stands before the decimals of a number in CSV.
+    header : bool
+        Whether the first line of CSV has the names of the columns. Else they are f0, f1, ...
+    kinds : tuple of (str, str)
+        Column and kind (see `TableEncoder`), of columns of text that are not what they look like.
+    faults : list of str or None
+        Where faulty lines, which are left out, are noted. None: the first one is an error.
+    """
+
+    format: str | None = None
+    separator: str | None = None
+    decimal: str = "."
+    header: bool = True
+    kinds: tuple[tuple[str, str], ...] = ()
+    faults: list[str] | None = None
+
+
+PLAIN = Reading()

@@ -1,0 +1,226 @@
+"""What the readers of tables share: columns by name, targets, errors that name the row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from onlinekern.streams.formats.libsvm import StreamError, name_of
+from onlinekern.streams.formats.reading import PLAIN, Reading
+
+
+class TableReader:
+    """A table with named columns, one of them the target; its features are read in two ways.
+
+    `blocks` gives finite numbers, dense. `tables` gives the columns as they are, for a
+    `TableEncoder`. Text targets are class labels and stay text; numeric targets are float64. The
+    first block decides for the whole table, or the table that was read before.
+
+    Parameters
+    ----------
+    path : str or path
+        File name, or "-" for standard input where the format can be read from a pipe.
+    target : str
+        Name of the target column.
+    like : reader or Source, optional
+        What was read before. The table must have the same columns, which are put in the same order,
+        and the same kind of targets.
+    labelled : bool
+        Whether there are targets. If not, the target column may be None or missing, and is not
+        read.
+    reading : Reading
+        What the name of the file does not tell.
+
+    Attributes
+    ----------
+    feature_names : list of str
+        The columns of the blocks, in order.
+    text_labels : bool or None
+        Whether the targets are text; None before the first block.
+    """
+
+    # Whether the file stores the types of its columns.
+    typed = True
+
+    def __init__(
+        self,
+        path: Any,
+        target: str | None,
+        like: Any = None,
+        labelled: bool = True,
+        reading: Reading = PLAIN,
+    ) -> None:
+        self.path, self.target = path, target if labelled else None
+        self.name, self.reading, self.faults = name_of(path), reading, reading.faults
+        self.text_labels: bool | None = None if like is None else like.text_labels
+        # Of text, column -> type; files of one stream are read alike.
+        self.types: dict[str, Any] = self._told_types(like)
+        # Columns that lines of JSON may lack.
+        self._known = [] if like is None else like.feature_names or []
+        found = self._names()
+        self.names = list(found)
+        if labelled and target not in found:
+            given = "" if target is None else f"no column named {target!r}; "
+            raise StreamError(f"{self.name}: {given}name the target column, one of {listed(found)}")
+        if len(set(found)) < len(found):
+            raise StreamError(f"{self.name}: two columns have the same name")
+        if target in found:
+            found.remove(target)
+        if not found:
+            raise StreamError(f"{self.name}: no column besides the target {target!r}")
+        self.feature_names = found if like is None else list(like.feature_names)
+        missing = [name for name in self.feature_names if name not in found]
+        extra = [name for name in found if name not in self.feature_names]
+        if missing or extra:
+            what = [f"lacks {listed(missing)}"] if missing else []
+            what += [f"has also {listed(extra)}"] if extra else []
+            raise StreamError(
+                f"{self.name}: {len(found)} feature columns, the first file has "
+                f"{len(self.feature_names)}; this one {' and '.join(what)}"
+            )
+
+    def blocks(self) -> Iterator[tuple[Any, Any]]:
+        """Yield (X, y): dense float64 of shape (rows, number of feature columns); y of numbers,
+        float64, or of text; of unlabelled rows, zeros."""
+        for row, batch, y in self._labelled(as_numbers=True):
+            yield self._matrix(batch, row), y
+
+    def _matrix(self, batch: Any, row: int) -> Any:
+        """The features of a batch as numbers."""
+        X = np.empty((batch.num_rows, len(self.feature_names)))
+        for j, name in enumerate(self.feature_names):
+            X[:, j] = self._numbers(batch.column(name), name, row)
+        return X
+
+    def tables(self) -> Iterator[tuple[Any, Any]]:
+        """Yield (X, y): a pyarrow RecordBatch of the feature columns, in their order, and y as of
+        `blocks`."""
+        for _, batch, y in self._labelled(as_numbers=False):
+            yield batch.select(self.feature_names), y
+
+    def _labelled(self, as_numbers: bool) -> Iterator[tuple[int, Any, Any]]:
+        """Yield the number of a batch's first row, the batch and its targets."""
+        row = 1
+        try:
+            with self._named_errors():
+                for batch in self._batches(as_numbers):
+                    if not batch.num_rows:
+                        continue
+                    if self.target is None:
+                        yield row, batch, np.zeros(batch.num_rows)
+                    else:
+                        yield row, batch, self._targets(batch.column(self.target), row)
+                    row += batch.num_rows
+        except UnicodeDecodeError as error:
+            raise StreamError(f"{self.name}, from data row {row}: not UTF-8 ({error})") from error
+
+    @contextmanager
+    def _named_errors(self) -> Iterator[None]:
+        """Let what pyarrow says of damaged contents name the file."""
+        import pyarrow as pa
+
+        try:
+            yield
+        except (pa.ArrowException, OSError) as error:
+            # Of damaged contents, an OSError has no number; it has one if the file cannot be read.
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise StreamError(f"{self.name}{self._explained(str(error))}") from error
+
+    def _told_types(self, like: Any) -> dict[str, Any]:
+        """The types of columns of text that were read before, or are told."""
+        from onlinekern.streams.formats.types_of_text import type_of_kind
+
+        told = {name: type_of_kind(kind) for name, kind in self.reading.kinds}
+        return {**getattr(like, "types", {}), **told}
+
+    @property
+    def _columns(self) -> list[str]:
+        """The columns that are read."""
+        return [*self.feature_names, *([] if self.target is None else [self.target])]
+
+    def _names(self) -> list[str]:
+        """Return the names of the columns."""
+        raise NotImplementedError(f"{type(self).__name__}._names")
+
+    def _batches(self, as_numbers: bool) -> Iterator[Any]:
+        """Yield pyarrow record batches of the feature columns and the target.
+
+        Of text, all features are to become numbers, or each what its values are.
+        """
+        raise NotImplementedError(f"{type(self).__name__}._batches")
+
+    def _explained(self, message: str) -> Any:
+        """Return what pyarrow says, as it follows the file's name in a message."""
+        return f": {' '.join(message.split())}"
+
+    def _numbers(self, column: Any, name: str | None, row: Any) -> Any:
+        import pyarrow as pa
+
+        kind = column.type
+        if not (
+            pa.types.is_integer(kind)
+            or pa.types.is_floating(kind)
+            or pa.types.is_boolean(kind)
+            or pa.types.is_decimal(kind)
+        ):
+            raise StreamError(f"{self.name}: column {name!r} is not numeric ({kind})")
+        values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        if not np.isfinite(values).all():
+            i = int(np.argmin(np.isfinite(values)))
+            what = "missing or NaN" if np.isnan(values[i]) else "infinite"
+            raise StreamError(f"{self.name}, data row {row + i}: column {name!r} is {what}")
+        return values
+
+    def _targets(self, column: Any, row: Any) -> Any:
+        """Return the targets as numbers or as text labels, of one kind in the whole table."""
+        import pyarrow as pa
+
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+            self._decide(False)
+            return self._numbers(column, self.target, row)
+        texts = ["" if text is None else text.strip() for text in column.to_pylist()]
+        if "" in texts:
+            i = texts.index("")
+            raise StreamError(f"{self.name}, data row {row + i}: no value of {self.target!r}")
+        numbers = [is_number(text) for text in texts]
+        if self.typed or self.text_labels is None:
+            self._decide(self.typed or not all(numbers))
+        if self.text_labels:
+            return np.array(texts)
+        if not all(numbers):
+            i = numbers.index(False)
+            raise StreamError(
+                f"{self.name}, data row {row + i}: target {texts[i][:30]!r} is not a number"
+            )
+        return self._numbers(pa.array(np.array(texts, dtype=float)), self.target, row)
+
+    def _decide(self, text: bool) -> None:
+        """Record whether the targets are text; raise if they were of the other kind before."""
+        if self.text_labels is None:
+            self.text_labels = text
+        if self.text_labels != text:
+            kinds = ("text", "numbers") if text else ("numbers", "text")
+            raise StreamError(
+                f"{self.name}: column {self.target!r} holds {kinds[0]}, but {kinds[1]} before"
+            )
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number, as Python reads it."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def listed(names: Any, most: Any = 8) -> str:
+    """Some names, and how many they are if they are many."""
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown}, ... ({len(names)} in all)"

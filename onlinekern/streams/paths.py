@@ -1,0 +1,40 @@
+"""Whether files can be read and written, before a long run finds out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+def check_readable(path: Any) -> None:
+    """Raise OSError unless a file can be read."""
+    if Path(path).is_dir():
+        raise IsADirectoryError(21, "Is a directory", path)
+    with Path(path).open("rb"):
+        pass
+
+
+def check_writable(path: Any) -> None:
+    """Raise OSError unless a file can be written.
+
+    It is tried, for permission bits tell little to a superuser or on a read-only file system.
+    """
+    existed = Path(path).exists()
+    with Path(path).open("ab"):
+        pass
+    if not existed:
+        os.unlink(path)
+
+
+@contextmanager
+def writing(name: str) -> Iterator[None]:
+    """Give an error that comes in writing the file's name: that of a full disk has none."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            raise OSError(error.errno, error.strerror, name) from error
+        raise

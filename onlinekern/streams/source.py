@@ -1,0 +1,363 @@
+"""A finite stream that can be read any number of times in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+from numbers import Integral
+from typing import Any, Self, TypedDict, Unpack
+
+import numpy as np
+from numpy.typing import DTypeLike
+from scipy import sparse
+
+from onlinekern.estimators.types import Array, ArrayLike, Seed, Sparse
+from onlinekern.streams.buffer import BUDGET_BYTES, Spool
+from onlinekern.streams.formats.libsvm import LARGEST_INDEX, StreamError
+from onlinekern.streams.layout import SCALES, make_layout, range_hint
+from onlinekern.streams.statistics import FeatureStatistics, TargetStatistics
+
+# Rows of one block made from arrays; small enough for the statistics' temporary arrays.
+ARRAY_ROWS = 4096
+TASKS = ("auto", "classification", "regression")
+
+
+class SourceOptions(TypedDict, total=False):
+    """The options of a `Source` that `open_source` hands on."""
+
+    dtype: DTypeLike
+    scale: str
+    task: str
+    zero_based: bool | str
+    limit: int | None
+    n_features: int | None
+    budget: int
+
+
+class ArrayOptions(SourceOptions, total=False):
+    """The options of `Source.from_arrays`."""
+
+    name: str
+    like: Source | None
+
+
+class Source:
+    """A finite stream that can be read any number of times in bounded memory.
+
+    Parameters
+    ----------
+    blocks : iterable of (X, y)
+        Raw rows, float64, all dense or all CSR; read once.
+    name : str
+        What the stream is called in messages and tables.
+    dtype : {"float32", "float64"}
+        Type of the rows given to the learner.
+    scale : {"none", "minmax", "standard"}
+        Map every feature to [-1, 1], or to mean 0 and variance 1, by this stream's statistics. Rows
+        that stay sparse (more than 2048 features) are divided by the largest absolute value, or by
+        the standard deviation, so that zeros stay zeros.
+    task : {"auto", "classification", "regression"}
+        "auto": two distinct targets, or at most 200 integer ones, make a classification.
+        Regression targets are standardised for the learner (``layout.target_deviation`` tells the
+        unit), because the usual step sizes presume targets of size one.
+    zero_based : {"auto", True, False}
+        Whether CSR indices start at 0. "auto": they do if an index 0 occurs anywhere.
+    limit : int, optional
+        Read so many rows only.
+    n_features : int, optional
+        Number of features of CSR rows, if more than the largest index shows.
+    like : Source, optional
+        Take dtype, scaling, task, indices and number of features from this training stream.
+    budget : int
+        Bytes of rows held in memory.
+
+    Attributes
+    ----------
+    n_samples, n_features : int
+    task : "classification" or "regression"
+    classes : ndarray or None
+        Sorted distinct targets of a classification.
+    class_counts : dict
+        Number of samples of every class.
+    layout : Layout
+    statistics : FeatureStatistics
+    feature_names : list of str or None
+        Column names of a table.
+    text_labels : bool
+        Whether the targets are text.
+    hint : str or None
+        Advice, if the features' ranges differ wildly and nothing scales them.
+    """
+
+    feature_names = None
+
+    def __init__(
+        self,
+        blocks: Iterable[tuple[Any, Array]],
+        *,
+        name: str = "stream",
+        dtype: DTypeLike = "float32",
+        scale: str = "none",
+        task: str = "auto",
+        zero_based: bool | str = "auto",
+        limit: int | None = None,
+        n_features: int | None = None,
+        like: Source | None = None,
+        budget: int = BUDGET_BYTES,
+    ) -> None:
+        if scale not in SCALES:
+            raise StreamError(f"scale must be one of {', '.join(SCALES)}, got {scale!r}")
+        _check_options(dtype, task, zero_based, limit, n_features, budget)
+        self.name = name
+        self.statistics, self._targets = FeatureStatistics(), TargetStatistics()
+        self._spool = Spool(budget)
+        self._sparse = False
+        # The spool stores numbers. Text labels are numbered in order of appearance.
+        self._numbers: dict[str, int] = {}
+        # Scaling needs the exact values; without it, the learner's dtype is enough.
+        keep = np.float64 if scale != "none" or like is not None else np.dtype(dtype)
+        for X, y in _limited(blocks, limit):
+            y = self._numbered(y)
+            self.statistics.update(X)
+            self._targets.update(y)
+            self._sparse = sparse.issparse(X)
+            self._spool.append(stored(X, keep, name), y)
+        self.n_samples = self._spool.n_samples
+        if not self.n_samples:
+            raise StreamError(f"{name}: no samples")
+        self.text_labels = bool(self._numbers)
+        self._texts = np.array(list(self._numbers))
+        if like is None:
+            self._lay_out(dtype, scale, task, zero_based, n_features)
+        else:
+            self._follow(like)
+        self.n_features = self.layout.n_features
+
+    def _lay_out(
+        self, dtype: Any, scale: Any, task: str, zero_based: Any, n_features: int | None
+    ) -> None:
+        first_index = 0
+        if self._sparse:
+            smallest = self.statistics.smallest_index
+            if smallest is None:
+                raise StreamError(f"{self.name}: no features, every row is empty")
+            if smallest == 0 and zero_based is False:
+                raise StreamError(f"{self.name}: feature index 0, but zero_based=False")
+            first_index = 0 if zero_based is True or smallest == 0 else 1
+            self._pad(n_features, first_index)
+        self.layout = make_layout(
+            self.statistics,
+            is_sparse=self._sparse,
+            first_index=first_index,
+            dtype=dtype,
+            scale=scale,
+        )
+        self.hint = range_hint(self.statistics, first_index) if scale == "none" else None
+        self.task = self._task() if task == "auto" else task
+        if self.text_labels and self.task == "regression":
+            raise StreamError(f"{self.name}: the targets of a regression cannot be text")
+        self.classes: Array | None = None
+        self.class_counts: dict[Any, int] = {}
+        if self.task == "regression" and not np.isfinite(self._targets.deviation):
+            raise StreamError(f"{self.name}: the variance of the targets overflows")
+        if self.task == "classification":
+            self._find_classes()
+        else:
+            self.layout = replace(
+                self.layout,
+                target_mean=self._targets.mean,
+                target_deviation=self._targets.deviation or 1.0,
+            )
+
+    def _pad(self, n_features: int | None, first_index: Any) -> None:
+        found = self.statistics.n_features - first_index
+        if n_features is not None and n_features > LARGEST_INDEX:
+            raise StreamError(f"{self.name}: n_features={n_features} is more than {LARGEST_INDEX}")
+        if n_features is not None and n_features < found:
+            raise StreamError(f"{self.name}: {found} features, more than n_features={n_features}")
+        self.statistics.widen(first_index + (n_features or found))
+
+    def _find_classes(self) -> None:
+        if self._targets.many:
+            raise StreamError(
+                f"{self.name}: more than 10,000 distinct targets, too many for a classification"
+            )
+        self.class_counts = self._counted()
+        classes = np.array(list(self.class_counts))
+        if len(classes) < 2:
+            label = classes[0] if self.text_labels else f"{classes[0]:g}"
+            raise StreamError(
+                f"{self.name}: all {self.n_samples} samples are of one class ({label}); "
+                "two or more are needed"
+            )
+        self.classes = classes
+
+    def _task(self) -> str:
+        return "classification" if self.text_labels else self._targets.task()
+
+    def _numbered(self, y: Array) -> Array:
+        """Targets as float64: text labels as numbers."""
+        if y.dtype.kind != "U":
+            return y
+        known = self._numbers
+        return np.array([known.setdefault(text, len(known)) for text in y.tolist()], float)
+
+    def _named(self, y: Array) -> Array:
+        """Targets as the learner sees them: text labels as text, numbers in their layout."""
+        return self._texts[y.astype(np.intp)] if self.text_labels else self.layout.targets(y)
+
+    def _counted(self) -> dict[Any, int]:
+        counts: Any = self._targets.counts.items()
+        if self.text_labels:
+            counts = [(str(self._texts[int(number)]), count) for number, count in counts]
+        return dict(sorted(counts))
+
+    def _follow(self, like: Source) -> None:
+        if self._sparse != like._sparse:
+            raise StreamError(f"{self.name}: not of the same kind of file as {like.name}")
+        if self.text_labels != like.text_labels:
+            kinds = ("text", "numbers") if self.text_labels else ("numbers", "text")
+            raise StreamError(
+                f"{self.name}: the targets are {kinds[0]}, those of {like.name} are {kinds[1]}"
+            )
+        self.layout, self.task, self.classes, self.hint = like.layout, like.task, like.classes, None
+        self.class_counts = self._counted()
+        first_index = like.layout.first_index
+        if first_index and self.statistics.smallest_index == 0:
+            raise StreamError(
+                f"{self.name}: a feature index 0, but {like.name} counts from 1 (or has no feature "
+                "0: then say that it is zero-based)"
+            )
+        found = self.statistics.n_features - first_index
+        exact = not self._sparse
+        if found > like.n_features or (exact and found != like.n_features):
+            raise StreamError(
+                f"{self.name}: {found} features, but {like.name} has {like.n_features}"
+                + (f" (n_features {found} would pad it)" if self._sparse else "")
+            )
+
+    def blocks(self, random_state: Seed | None = None) -> Iterator[tuple[Array | Sparse, Array]]:
+        """Yield (X, y) ready for the learner: all rows once.
+
+        Parameters
+        ----------
+        random_state : None, int, sequence of int or numpy.random.Generator
+            None keeps the order of the file; otherwise a uniformly random permutation of all rows
+            that depends on it alone.
+
+        Yields
+        ------
+        X : ndarray or CSR matrix of shape (rows, n_features), dtype as chosen
+        y : ndarray of shape (rows,), float64, or text where the labels are text
+        """
+        spool = self._spool
+        raw = (
+            spool.blocks()
+            if random_state is None
+            else spool.shuffled(np.random.default_rng(random_state))
+        )
+        for X, y in raw:
+            yield self.layout.rows(X), self._named(y)
+
+    def head(
+        self, n_samples: int, random_state: Seed | None = None
+    ) -> tuple[Array | Sparse, Array]:
+        """Return the first rows (at most ``n_samples``) of ``blocks(random_state)`` as (X, y)."""
+        check_count("n_samples", n_samples)
+        rows, targets, missing = [], [], n_samples
+        for X, y in self.blocks(random_state):
+            rows.append(X[:missing])
+            targets.append(y[:missing])
+            missing -= len(targets[-1])
+            if missing <= 0:
+                break
+        stack: Any = sparse.vstack if sparse.issparse(rows[0]) else np.concatenate
+        X = stack(rows)
+        return (X.tocsr() if sparse.issparse(X) else X), np.concatenate(targets)
+
+    def close(self) -> None:
+        """Drop the rows, on disk as well."""
+        self._spool.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.close()
+
+    @classmethod
+    def from_arrays(cls, X: Array | Sparse, y: ArrayLike, **options: Unpack[ArrayOptions]) -> Self:
+        """Make a source of arrays in memory: X dense or sparse of shape (n, d), y of shape (n,),
+        numbers or text."""
+        if sparse.issparse(X):
+            X = sparse.csr_matrix(X)
+            options.setdefault("zero_based", True)
+        y = np.asarray(y)
+        if not hasattr(X, "shape") or len(X.shape) != 2 or y.shape != (X.shape[0],):
+            raise StreamError(
+                "X must be an array or a sparse matrix of shape (n, d), and y of shape (n,), got "
+                f"the shapes {getattr(X, 'shape', None)} and {y.shape}"
+            )
+        if y.dtype.kind != "U":
+            y = y.astype(np.float64)
+        edges = [*range(0, len(y), ARRAY_ROWS), len(y)]
+        blocks = ((X[a:b].astype(np.float64), y[a:b]) for a, b in pairwise(edges))
+        return cls(blocks, **options)
+
+
+def _check_options(
+    dtype: Any, task: Any, zero_based: Any, limit: Any, n_features: Any, budget: Any
+) -> None:
+    """Raise StreamError for an option of a source that is not one of those it may be."""
+    check_dtype(dtype)
+    if task not in TASKS:
+        raise StreamError(f"task must be one of {', '.join(TASKS)}, got {task!r}")
+    if not (isinstance(zero_based, bool | np.bool_) or zero_based == "auto"):
+        raise StreamError(f"zero_based must be 'auto', True or False, got {zero_based!r}")
+    check_count("limit", limit, optional=True)
+    check_count("n_features", n_features, optional=True)
+    check_count("budget", budget)
+
+
+def check_dtype(dtype: Any) -> None:
+    """Raise StreamError unless a dtype is float32 or float64."""
+    try:
+        known = np.dtype(dtype) in (np.float32, np.float64)
+    except TypeError:
+        known = False
+    if not known or dtype is None:
+        raise StreamError(f"dtype must be float32 or float64, got {dtype!r}")
+
+
+def check_count(name: str, value: Any, optional: bool = False) -> None:
+    """Raise StreamError unless a value is an integer of at least 1, or None if that may be."""
+    if optional and value is None:
+        return
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise StreamError(f"{name} must be an integer of at least 1, got {value!r}")
+
+
+def _limited(blocks: Any, limit: int | None) -> Iterator[Any]:
+    """Yield blocks until ``limit`` rows have come."""
+    left = float("inf") if limit is None else limit
+    for X, y in blocks:
+        if len(y) > left:
+            X, y = X[:left], y[:left]
+        left -= len(y)
+        yield X, y
+        if left <= 0:
+            return
+
+
+def stored(X: Any, dtype: Any, name: str) -> Any:
+    """Return rows X in the dtype of the spool, CSR indices as int32."""
+    with np.errstate(over="ignore"):
+        X = X.astype(dtype)
+    if sparse.issparse(X):
+        X = sparse.csr_matrix(X)
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    values = X.data if sparse.issparse(X) else X
+    if not np.isfinite(values).all():
+        raise StreamError(f"{name}: a value is NaN, infinite or too large for {np.dtype(dtype)}")
+    return X

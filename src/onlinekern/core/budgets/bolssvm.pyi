@@ -1,0 +1,13 @@
+from typing import Any
+
+from onlinekern.core.budgets.inverse_policy import InverseGramPolicy
+from onlinekern.core.budgets.policy import Budget
+from onlinekern.estimators.types import Floats
+
+class LeastSquaresPolicy(InverseGramPolicy):
+    def __init__(self, max_support: int, C: float) -> None: ...
+    def intercept(self) -> Floats: ...
+    def get_learnt(self) -> dict[str, Any]: ...
+    def set_learnt(self, learnt: dict[str, Any]) -> None: ...
+
+POLICIES: dict[str, type[Budget]]

@@ -1,0 +1,16 @@
+from typing import Any
+
+from onlinekern.core.budgets.policy import Budget
+from onlinekern.core.budgets.recursive import RecursivePolicy
+from onlinekern.estimators.types import Floats, Samples
+
+class Tracker(RecursivePolicy):
+    def __init__(
+        self, max_support: int, noise: float, forgetting: float, back_to_prior: bool
+    ) -> None: ...
+    def signal_power(self) -> float: ...
+    def variances(self, X: Samples) -> Floats: ...
+    def get_learnt(self) -> dict[str, Any]: ...
+    def set_learnt(self, learnt: dict[str, Any]) -> None: ...
+
+POLICIES: dict[str, type[Budget]]
