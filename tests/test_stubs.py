@@ -11,8 +11,7 @@ import pytest
 import onlinekern.core
 
 ROOT = Path(__file__).parents[1]
-STUBS = ROOT / "onlinekern" / "core"
-SOURCES = ROOT / "src" / "onlinekern" / "core"
+STUBS = SOURCES = ROOT / "src" / "onlinekern" / "core"
 MODULES = sorted(".".join(path.relative_to(STUBS).with_suffix("").parts)
                  for path in STUBS.rglob("*.pyi"))  # fmt: skip
 # Special methods that a stub declares. `__new__` is in every class of Cython, `__init__` is not.
@@ -127,6 +126,8 @@ def same(stub, actual):
 
 def test_stubs_are_installed():
     installed = Path(onlinekern.core.__file__).parent
+    if installed == ROOT / "onlinekern" / "core":
+        pytest.skip("an editable install, whose stubs are in the source folder")
     assert (installed.parent / "py.typed").exists()
     for module in MODULES:
         assert installed.joinpath(*module.split(".")).with_suffix(".pyi").exists(), module
