@@ -392,7 +392,7 @@ def test_broken_pipe_is_silent(folder):
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell")
 def test_closed_outputs_and_the_module_of_the_entry_point(folder):
-    command = f"{sys.executable} -P -m onlinekern.cli"
+    command = f"{sys.executable} -P -m onlinekern"
     for line, code in (("--version >&- 2>&-", 0), ("compare nope 2>&1", 2)):
         done = subprocess.run(f"{command} {line}", shell=True, capture_output=True, text=True)
         assert done.returncode == code

@@ -55,7 +55,7 @@ def imports_of(module):
 
 def modules_named(match, module):
     """Return the core modules that one import line names."""
-    dotted, verb, names = match.groups()
+    dotted, verb, _ = match.groups()
     if dotted.startswith(".core."):
         name = dotted.removeprefix(".core.")
         assert name in MODULES, f"{module} imports {name}, which is no module of the core"
@@ -168,7 +168,7 @@ FILES = sorted(
 
 
 def lines_of(path):
-    """Return the number of lines of a file; docstrings, as long as a subject wants, do not count."""
+    """Return the number of lines of a file without docstrings, which may be long."""
     text = path.read_text(encoding="utf-8")
     n_lines = len(text.splitlines())
     if path.suffix != ".py":

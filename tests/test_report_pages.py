@@ -205,7 +205,7 @@ def test_ctrl_c_writes_the_page(folder):
         for (a, b, c), label in zip(data()[0].tolist(), data()[1], strict=True)
     )
     options = ["--n-features", "3", *SMALL, "--report", "o.html", "--checkpoint-every", "5000"]
-    command = [sys.executable, "-P", "-m", "onlinekern.cli", "train", "-", "-o", "m.okn", *options]
+    command = [sys.executable, "-P", "-m", "onlinekern", "train", "-", "-o", "m.okn", *options]
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

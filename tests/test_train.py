@@ -53,7 +53,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def command(*arguments, **options):
-    return [sys.executable, "-P", "-m", "onlinekern.cli", *map(str, arguments)]
+    return [sys.executable, "-P", "-m", "onlinekern", *map(str, arguments)]
 
 
 def test_train_and_predict_a_table(folder, capsys):

@@ -77,7 +77,7 @@ def saved(path):
 
 
 def piped(text, *arguments):
-    command = [sys.executable, "-P", "-m", "onlinekern.cli", *map(str, arguments)]
+    command = [sys.executable, "-P", "-m", "onlinekern", *map(str, arguments)]
     return subprocess.run(command, input=text, capture_output=True, check=False)
 
 
@@ -139,7 +139,7 @@ def test_answers_come_while_the_pipe_goes_on(folder, capsys, name):
     _, expected, _ = run(capsys, "predict", "m.okn", name, "--target", "sold")
     head, *lines = (folder / name).read_text().splitlines(keepends=True)
     with subprocess.Popen(
-        [sys.executable, "-P", "-m", "onlinekern.cli", "predict", "m.okn", "--target", "sold"],
+        [sys.executable, "-P", "-m", "onlinekern", "predict", "m.okn", "--target", "sold"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         if name.endswith("csv"):
