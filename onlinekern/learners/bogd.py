@@ -49,6 +49,7 @@ class BOGDClassifier(OnlineClassifier, LabelGradient, BOGD):
     ----------
     loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'}, \
 default='hinge'
+        Loss that the steps descend; samples at which its slope is 0 teach nothing.
     budget : int >= 1, default=500
         Largest number of support vectors B. Time per sample and memory grow linearly with it.
     removal : {'uniform', 'nonuniform'}, default='uniform'
@@ -138,9 +139,10 @@ kernel or function, default='gaussian'
     -----
     A step does this in order: all coefficients shrink, a support vector is evicted, the other
     coefficients are divided, then clipped, and the sample is added. With several classes, the
-    Euclidean norm of the K coefficients replaces ``|a_j|``, and `cap` applies to each of them.
-    A `sample_weight` multiplies the step of its sample, not the shrinking. The cap is set when
-    learning starts: a later change of `eta` does not move it.
+    Euclidean norm of the K coefficients replaces ``|a_j|``, and `cap` applies to each of them. The
+    cap is set when learning starts: a later change of `eta` does not move it.
+
+    A `sample_weight` multiplies the step of its sample, not the shrinking.
 
     References
     ----------
@@ -167,6 +169,7 @@ class BOGDRegressor(OnlineRegressor, TargetGradient, BOGD):
     Parameters
     ----------
     loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'}, default='squared'
+        Loss that the steps descend; samples at which its slope is 0 teach nothing.
     budget : int >= 1, default=500
         Largest number of support vectors B. Time per sample and memory grow linearly with it.
     removal : {'uniform', 'nonuniform'}, default='uniform'
@@ -250,11 +253,13 @@ kernel or function, default='gaussian'
     -----
     A step does this in order: all coefficients shrink, a support vector is evicted, the other
     coefficients are divided, then clipped, and the sample is added. With several classes, the
-    Euclidean norm of the K coefficients replaces ``|a_j|``, and `cap` applies to each of them.
-    A `sample_weight` multiplies the step of its sample, not the shrinking. The cap is set when
-    learning starts: a later change of `eta` does not move it.
+    Euclidean norm of the K coefficients replaces ``|a_j|``, and `cap` applies to each of them. The
+    cap is set when learning starts: a later change of `eta` does not move it.
+
     `cap` presumes targets of a range of about 1: without `standardize_target`, scale them, and
     centre them, as there is no intercept then.
+
+    A `sample_weight` multiplies the step of its sample, not the shrinking.
 
     References
     ----------

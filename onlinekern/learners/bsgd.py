@@ -55,7 +55,7 @@ class BSGDClassifier(OnlineClassifier, BSGD):
         How the smallest support vector is removed. 'merge' merges it with another one, at the
         smallest error (Gaussian kernel only). 'project' projects it onto the span of the
         others; the time grows with the square of the budget. 'remove' drops it.
-    reg : float > 0, default=1e-4 (1e-2 for regression)
+    reg : float > 0, default=1e-4
         Regularisation lambda. Good values: ``2 / n_samples`` for classification, a hundred
         times that for regression.
     budget : int >= 1, default=500
@@ -125,15 +125,16 @@ kernel or function, default='gaussian'
     Notes
     -----
     The smallest support vector has the smallest Euclidean norm of its coefficients (with one
-    output, the smallest absolute value). The hinge makes many of them equal; then the oldest
-    one is removed. Coefficients are stored as ``-l' / reg`` under a common factor of exactly
-    ``1 / t``, so that equal ones stay equal. Merging replaces two vectors by ``z = h x_m + (1 -
-    h) x_n`` with the coefficients ``alpha_m kappa(z, x_m) + alpha_n kappa(z, x_n)``; h
-    minimises the squared error, summed over the outputs. A partner must have coefficients at an
-    acute angle to those of the smallest (with one output, the same sign); if there is none, the
-    vector is dropped. A table of lower bounds of the errors, an idea of [2]_, skips most pairs;
-    the merged pair is still the best one. Projections use ``kappa + 1e-5`` on the diagonal. A
-    `sample_weight` multiplies the step of its sample, not the shrinking.
+    output, the smallest absolute value). The hinge makes many of them equal; then the oldest one is
+    removed. Coefficients are stored as ``-l' / reg`` under a common factor of exactly ``1 / t``, so
+    that equal ones stay equal. Merging replaces two vectors by ``z = h x_m + (1 - h) x_n`` with the
+    coefficients ``alpha_m kappa(z, x_m) + alpha_n kappa(z, x_n)``; h minimises the squared error,
+    summed over the outputs. A partner must have coefficients at an acute angle to those of the
+    smallest (with one output, the same sign); if there is none, the vector is dropped. A table of
+    lower bounds of the errors, an idea of [2]_, skips most pairs; the merged pair is still the best
+    one. Projections use ``kappa + 1e-5`` on the diagonal.
+
+    A `sample_weight` multiplies the step of its sample, not the shrinking.
 
     References
     ----------
@@ -168,6 +169,9 @@ class BSGDRegressor(OnlineRegressor, BSGD):
     Parameters
     ----------
     loss : {'absolute', 'epsilon_insensitive'}, default='absolute'
+        Loss that the steps descend. Its slope is at most 1, so that outliers take no longer steps \
+than
+        other samples.
     epsilon : float >= 0, default=0.1
         Deviations up to it are no loss in 'epsilon_insensitive'; in standard deviations
         of y.
@@ -175,7 +179,7 @@ class BSGDRegressor(OnlineRegressor, BSGD):
         How the smallest support vector is removed. 'merge' merges it with another one, at the
         smallest error (Gaussian kernel only). 'project' projects it onto the span of the
         others; the time grows with the square of the budget. 'remove' drops it.
-    reg : float > 0, default=1e-4 (1e-2 for regression)
+    reg : float > 0, default=0.01
         Regularisation lambda. Good values: ``2 / n_samples`` for classification, a hundred
         times that for regression.
     budget : int >= 1, default=500
@@ -243,18 +247,19 @@ kernel or function, default='gaussian'
     Notes
     -----
     The smallest support vector has the smallest Euclidean norm of its coefficients (with one
-    output, the smallest absolute value). The hinge makes many of them equal; then the oldest
-    one is removed. Coefficients are stored as ``-l' / reg`` under a common factor of exactly
-    ``1 / t``, so that equal ones stay equal. Merging replaces two vectors by ``z = h x_m + (1 -
-    h) x_n`` with the coefficients ``alpha_m kappa(z, x_m) + alpha_n kappa(z, x_n)``; h
-    minimises the squared error, summed over the outputs. A partner must have coefficients at an
-    acute angle to those of the smallest (with one output, the same sign); if there is none, the
-    vector is dropped. A table of lower bounds of the errors, an idea of [2]_, skips most pairs;
-    the merged pair is still the best one. Projections use ``kappa + 1e-5`` on the diagonal. A
-    `sample_weight` multiplies the step of its sample, not the shrinking.
+    output, the smallest absolute value). The hinge makes many of them equal; then the oldest one is
+    removed. Coefficients are stored as ``-l' / reg`` under a common factor of exactly ``1 / t``, so
+    that equal ones stay equal. Merging replaces two vectors by ``z = h x_m + (1 - h) x_n`` with the
+    coefficients ``alpha_m kappa(z, x_m) + alpha_n kappa(z, x_n)``; h minimises the squared error,
+    summed over the outputs. A partner must have coefficients at an acute angle to those of the
+    smallest (with one output, the same sign); if there is none, the vector is dropped. A table of
+    lower bounds of the errors, an idea of [2]_, skips most pairs; the merged pair is still the best
+    one. Projections use ``kappa + 1e-5`` on the diagonal.
 
     The steps do not depend on the scale of the target, and there is no intercept but its mean:
     without `standardize_target`, centre it, and scale it to a range of about 1.
+
+    A `sample_weight` multiplies the step of its sample, not the shrinking.
 
     References
     ----------

@@ -89,8 +89,9 @@ kernel or function, default='gaussian'
 
     Notes
     -----
-    `cumulative_loss_` sums ``max(0, -y f)``. A `sample_weight` multiplies the coefficient. With
-    several classes, the coefficients of all classes are evicted with the support vector.
+    `cumulative_loss_` sums ``max(0, -y f)``. A `sample_weight` multiplies the coefficient.
+
+    With several classes, the coefficients of all classes are evicted with the support vector.
 
     References
     ----------
@@ -194,10 +195,13 @@ kernel or function, default='gaussian'
     Notes
     -----
     The mistake bound of [1]_ holds for kernels with ``kappa(x, x) <= 1`` and weights of 1; the
-    algorithm runs with any. `cumulative_loss_` sums ``max(0, -y f)``. A `sample_weight` multiplies
-    the coefficient. With K classes, d is the Euclidean norm of the K coefficients a_r, ``d m`` the
-    inner product ``<a_r, f(x_r)>``, and M the number of samples that have become support vectors: Q
-    then bounds the damage to the K functions together.
+    algorithm runs with any.
+
+    `cumulative_loss_` sums ``max(0, -y f)``. A `sample_weight` multiplies the coefficient.
+
+    With K classes, d is the Euclidean norm of the K coefficients a_r, ``d m`` the inner product
+    ``<a_r, f(x_r)>``, and M the number of samples that have become support vectors: Q then bounds
+    the damage to the K functions together.
 
     References
     ----------
@@ -315,10 +319,11 @@ kernel or function, default='gaussian'
 
     Notes
     -----
-    The support vector to replace does not depend on the step: it minimises ``a_r^2 (kappa_rr -
-    kappa_rt^2 / kappa_tt)``. With K classes, ``a_r^2`` is the squared norm of the K
-    coefficients, and each of the K functions takes its own coefficient from r. A
-    `sample_weight` multiplies C.
+    The support vector to replace does not depend on the step: it minimises
+    ``a_r^2 (kappa_rr - kappa_rt^2 / kappa_tt)``. With K classes, ``a_r^2`` is the squared norm of
+    the K coefficients, and each of the K functions takes its own coefficient from r.
+
+    A `sample_weight` multiplies C.
 
     References
     ----------
@@ -414,10 +419,11 @@ kernel or function, default='gaussian'
 
     Notes
     -----
-    The support vector to replace does not depend on the step: it minimises ``a_r^2 (kappa_rr -
-    kappa_rt^2 / kappa_tt)``. With K classes, ``a_r^2`` is the squared norm of the K
-    coefficients, and each of the K functions takes its own coefficient from r. A
-    `sample_weight` multiplies C.
+    The support vector to replace does not depend on the step: it minimises
+    ``a_r^2 (kappa_rr - kappa_rt^2 / kappa_tt)``. With K classes, ``a_r^2`` is the squared norm of
+    the K coefficients, and each of the K functions takes its own coefficient from r.
+
+    A `sample_weight` multiplies C.
 
     References
     ----------

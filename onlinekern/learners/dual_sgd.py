@@ -102,7 +102,7 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
         predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
-    reg : float > 0, default=1e-4 (1e-2 for regression)
+    reg : float > 0, default=1e-4
         Regularisation lambda. Good values: ``2 / n_samples`` for classification, a hundred
         times that for regression.
     budget : int >= 1, default=100
@@ -134,12 +134,12 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
         paper does, 'ovr' solves one binary problem per class. All classes share the support vectors
         and features.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far instead of the last one. It needs no further
-        kernel values.  True is 'uniform', their mean. 'decay' forgets the first models: model t has
-        a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A
-        number a in (0, 1) forgets exponentially, for streams that change: the model before the last
-        i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
-        weights are divided by their sum.
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -183,16 +183,17 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
 
     Notes
     -----
-    The smallest support vectors are those of smallest absolute coefficient (with several
-    outputs, of smallest Euclidean norm). The hinge makes many of them equal; then the oldest
-    ones move first. Coefficients are stored as ``-l' / reg`` under a common factor of exactly
-    ``1 / t``, so that equal ones stay equal. With `fit_intercept` the kernel is ``kappa + 1``:
-    the offset is the sum of all steps, and shrinks. With `average`, a support vector that has
-    moved is replaced by its features in every averaged model. A `sample_weight` multiplies the
-    step of its sample, not the shrinking.
+    The smallest support vectors are those of smallest absolute coefficient (with several outputs,
+    of smallest Euclidean norm). The hinge makes many of them equal; then the oldest ones move
+    first. Coefficients are stored as ``-l' / reg`` under a common factor of exactly ``1 / t``, so
+    that equal ones stay equal. With `fit_intercept` the kernel is ``kappa + 1``: the offset is the
+    sum of all steps, and shrinks. With `average`, a support vector that has moved is replaced by
+    its features in every averaged model.
 
     A public implementation draws frequencies of standard deviation ``2 gamma``, which do not belong
     to the Gaussian kernel. Here it is ``sqrt(2 gamma)``, which also makes fewer mistakes.
+
+    A `sample_weight` multiplies the step of its sample, not the shrinking.
 
     References
     ----------
@@ -230,6 +231,9 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
     Parameters
     ----------
     loss : {'absolute', 'epsilon_insensitive'}, default='absolute'
+        Loss that the steps descend. Its slope is at most 1, so that outliers take no longer steps \
+than
+        other samples.
     epsilon : float >= 0, default=0.1
         Deviations up to it are no loss in 'epsilon_insensitive'; in standard deviations
         of y.
@@ -245,7 +249,7 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
         predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
-    reg : float > 0, default=1e-4 (1e-2 for regression)
+    reg : float > 0, default=0.01
         Regularisation lambda. Good values: ``2 / n_samples`` for classification, a hundred
         times that for regression.
     budget : int >= 1, default=100
@@ -271,12 +275,12 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
         y. Without it (None) the first predictions are far off: the first step has length
         ``1 / reg``.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far instead of the last one. It needs no further
-        kernel values.  True is 'uniform', their mean. 'decay' forgets the first models: model t has
-        a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A
-        number a in (0, 1) forgets exponentially, for streams that change: the model before the last
-        i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
-        weights are divided by their sum.
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any
@@ -323,18 +327,19 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
 
     Notes
     -----
-    The smallest support vectors are those of smallest absolute coefficient (with several
-    outputs, of smallest Euclidean norm). The hinge makes many of them equal; then the oldest
-    ones move first. Coefficients are stored as ``-l' / reg`` under a common factor of exactly
-    ``1 / t``, so that equal ones stay equal. With `fit_intercept` the kernel is ``kappa + 1``:
-    the offset is the sum of all steps, and shrinks. With `average`, a support vector that has
-    moved is replaced by its features in every averaged model. A `sample_weight` multiplies the
-    step of its sample, not the shrinking.
+    The smallest support vectors are those of smallest absolute coefficient (with several outputs,
+    of smallest Euclidean norm). The hinge makes many of them equal; then the oldest ones move
+    first. Coefficients are stored as ``-l' / reg`` under a common factor of exactly ``1 / t``, so
+    that equal ones stay equal. With `fit_intercept` the kernel is ``kappa + 1``: the offset is the
+    sum of all steps, and shrinks. With `average`, a support vector that has moved is replaced by
+    its features in every averaged model.
 
     The slope of these losses is -1, 0 or 1, so the steps do not depend on the scale of the target,
     which must be about 1 where `standardize_target` does not see to it. On four data sets of 20,000
     samples with targets in [0, 1] (kin40k, cadata, protein, airlines), not standardised, ``reg =
     256 / n_samples`` with an offset and ``max_step=0.1`` was best or close to it.
+
+    A `sample_weight` multiplies the step of its sample, not the shrinking.
 
     References
     ----------

@@ -65,6 +65,8 @@ class FOGDClassifier(OnlineClassifier, LabelGradient, FOGD):
     ----------
     loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'}, \
 default='logistic'
+        Loss that the steps descend; samples at which its slope is 0 teach nothing.
+
         The logistic loss with a decaying step makes a few mistakes less than the hinge with a
         constant one (docs/defaults.md).
     eta : float > 0, default=8.0
@@ -110,12 +112,12 @@ default='logistic'
         Whether to add a feature that is always 1: the kernel is then ``kappa + 1``. Its weight
         is learnt, and shrinks, like the others.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far instead of the last one.  True is 'uniform',
-        their mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
-        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
-        exponentially, for streams that change: the model before the last i samples has the weight
-        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
-        their sum.
+        Predict with an average of all models so far; False predicts with the last one. True is
+        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -162,12 +164,13 @@ default='logistic'
 
     Notes
     -----
-    Cosines and sines are divided by ``sqrt(D)``, so the feature vector has length 1 and `eta`
-    means the same as for `KernelOGDClassifier`. Multiply by D a step size published for
-    features that are not divided. On the data sets of the papers the best values were 0.1 (a9a)
-    to 1 (ijcnn1, usps). FOGD given as much time as DualSGD made fewer errors on usps, poker and
-    four regressions (``benchmarks/dual_vs_fogd.py``). A `sample_weight` multiplies the step of
-    its sample, not the shrinking.
+    Cosines and sines are divided by ``sqrt(D)``, so the feature vector has length 1 and `eta` means
+    the same as for `KernelOGDClassifier`. Multiply by D a step size published for features that are
+    not divided. On the data sets of the papers the best values were 0.1 (a9a) to 1 (ijcnn1, usps).
+    FOGD given as much time as DualSGD made fewer errors on usps, poker and four regressions
+    (``benchmarks/dual_vs_fogd.py``).
+
+    A `sample_weight` multiplies the step of its sample, not the shrinking.
 
     References
     ----------
@@ -200,6 +203,9 @@ class FOGDRegressor(OnlineRegressor, TargetGradient, FOGD):
     ----------
     loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'} or compiled loss, \
 default='squared'
+        Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled \
+loss may
+        come from another package, see docs/extending.md.
     eta : float > 0, default=0.5
         Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
         default takes half of it.
@@ -243,12 +249,12 @@ default='squared'
         Whether to add a feature that is always 1: the kernel is then ``kappa + 1``. Its weight
         is learnt, and shrinks, like the others.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far instead of the last one.  True is 'uniform',
-        their mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
-        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
-        exponentially, for streams that change: the model before the last i samples has the weight
-        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
-        their sum.
+        Predict with an average of all models so far; False predicts with the last one. True is
+        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any
@@ -289,12 +295,13 @@ default='squared'
 
     Notes
     -----
-    Cosines and sines are divided by ``sqrt(D)``, so the feature vector has length 1 and `eta`
-    means the same as for `KernelOGDClassifier`. Multiply by D a step size published for
-    features that are not divided. On the data sets of the papers the best values were 0.1 (a9a)
-    to 1 (ijcnn1, usps). FOGD given as much time as DualSGD made fewer errors on usps, poker and
-    four regressions (``benchmarks/dual_vs_fogd.py``). A `sample_weight` multiplies the step of
-    its sample, not the shrinking.
+    Cosines and sines are divided by ``sqrt(D)``, so the feature vector has length 1 and `eta` means
+    the same as for `KernelOGDClassifier`. Multiply by D a step size published for features that are
+    not divided. On the data sets of the papers the best values were 0.1 (a9a) to 1 (ijcnn1, usps).
+    FOGD given as much time as DualSGD made fewer errors on usps, poker and four regressions
+    (``benchmarks/dual_vs_fogd.py``).
+
+    A `sample_weight` multiplies the step of its sample, not the shrinking.
 
     References
     ----------
@@ -361,6 +368,9 @@ class NOGDClassifier(OnlineClassifier, LabelGradient, NOGD):
     ----------
     loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'} or \
 compiled loss, default='hinge'
+        Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled \
+loss may
+        come from another package, see docs/extending.md.
     eta : float > 0, default=0.5
         Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
         default takes half of it.
@@ -402,12 +412,12 @@ kernel or function, default='gaussian'
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far instead of the last one. It needs no further
-        kernel values.  True is 'uniform', their mean. 'decay' forgets the first models: model t has
-        a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A
-        number a in (0, 1) forgets exponentially, for streams that change: the model before the last
-        i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
-        weights are divided by their sum.
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -454,12 +464,13 @@ kernel or function, default='gaussian'
     Notes
     -----
     The change to features keeps the function, and its average, up to the eigenvalues that are
-    dropped. It happens when the last support vector of the budget is added, anywhere in a
-    batch. `dual_coef_` keeps its meaning, since the features are linear in the kernel values of
-    the landmarks. Eigenvalues that are not positive (the kernel 'sigmoid' can have some) are
-    dropped. The kernel matrix is computed in float64 for float32 samples too, because rounding
-    in float32 would add eigenvalues. A `sample_weight` multiplies the step of its sample, not
-    the shrinking.
+    dropped. It happens when the last support vector of the budget is added, anywhere in a batch.
+    `dual_coef_` keeps its meaning, since the features are linear in the kernel values of the
+    landmarks. Eigenvalues that are not positive (the kernel 'sigmoid' can have some) are dropped.
+    The kernel matrix is computed in float64 for float32 samples too, because rounding in float32
+    would add eigenvalues.
+
+    A `sample_weight` multiplies the step of its sample, not the shrinking.
 
     References
     ----------
@@ -487,6 +498,9 @@ class NOGDRegressor(OnlineRegressor, TargetGradient, NOGD):
     ----------
     loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'} or compiled loss, \
 default='squared'
+        Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled \
+loss may
+        come from another package, see docs/extending.md.
     eta : float > 0, default=0.5
         Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
         default takes half of it.
@@ -528,12 +542,12 @@ kernel or function, default='gaussian'
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far instead of the last one. It needs no further
-        kernel values.  True is 'uniform', their mean. 'decay' forgets the first models: model t has
-        a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A
-        number a in (0, 1) forgets exponentially, for streams that change: the model before the last
-        i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
-        weights are divided by their sum.
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any
@@ -574,12 +588,13 @@ kernel or function, default='gaussian'
     Notes
     -----
     The change to features keeps the function, and its average, up to the eigenvalues that are
-    dropped. It happens when the last support vector of the budget is added, anywhere in a
-    batch. `dual_coef_` keeps its meaning, since the features are linear in the kernel values of
-    the landmarks. Eigenvalues that are not positive (the kernel 'sigmoid' can have some) are
-    dropped. The kernel matrix is computed in float64 for float32 samples too, because rounding
-    in float32 would add eigenvalues. A `sample_weight` multiplies the step of its sample, not
-    the shrinking.
+    dropped. It happens when the last support vector of the budget is added, anywhere in a batch.
+    `dual_coef_` keeps its meaning, since the features are linear in the kernel values of the
+    landmarks. Eigenvalues that are not positive (the kernel 'sigmoid' can have some) are dropped.
+    The kernel matrix is computed in float64 for float32 samples too, because rounding in float32
+    would add eigenvalues.
+
+    A `sample_weight` multiplies the step of its sample, not the shrinking.
 
     References
     ----------

@@ -121,12 +121,12 @@ class KernelAROWClassifier(OnlineClassifier, KernelSecondOrder):
         Of ``gate="loss_proportional"``: whether a sample that entered with probability p has
         the weight ``1 / p``, as in SPA, or 1.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all mu so far instead of the last one.  True is 'uniform', their
-        mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
-        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
-        exponentially, for streams that change: the model before the last i samples has the weight
-        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
-        their sum.
+        Predict with an average of all mu so far; False predicts with the last one. True is
+        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     features : {'nystroem', 'fourier'}, default='nystroem'
         'nystroem': for landmarks l_1 ... l_m among the samples learnt, with kernel matrix
         ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A landmark more adds
@@ -224,8 +224,9 @@ default='gaussian'
     ``2 z'S z``.
 
     A contraction beta adds ``c z z'`` to the inverse of S, ``c = beta / (1 - beta z'S z)``. The
-    sketch keeps the leading directions of the sum of these, and of the rest the diagonal, so
-    that the inverse of S has the true diagonal, and S stays positive.
+    sketch keeps the leading directions of the sum of these, and of the rest the diagonal, so that
+    the inverse of S has the true diagonal, and S stays positive.
+
     A `sample_weight` divides r.
 
     References
@@ -235,7 +236,7 @@ default='gaussian'
     .. [2] M. Ghashami, E. Liberty, J. M. Phillips, D. P. Woodruff (2016). Frequent directions:
        simple and deterministic matrix sketching. SIAM Journal on Computing 45, 1762-1792.
     .. [3] J. Lu, P. Zhao, S. C. H. Hoi (2016). Online sparse passive aggressive learning with
-       kernels. SIAM International Conference on Data Mining.
+       kernels. SIAM International Conference on Data Mining (SDM).
 
     Examples
     --------
@@ -297,12 +298,12 @@ class KernelSCWClassifier(OnlineClassifier, KernelSecondOrder):
         Of ``gate="loss_proportional"``: whether a sample that entered with probability p has
         the weight ``1 / p``, as in SPA, or 1.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all mu so far instead of the last one.  True is 'uniform', their
-        mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
-        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
-        exponentially, for streams that change: the model before the last i samples has the weight
-        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
-        their sum.
+        Predict with an average of all mu so far; False predicts with the last one. True is
+        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     features : {'nystroem', 'fourier'}, default='nystroem'
         'nystroem': for landmarks l_1 ... l_m among the samples learnt, with kernel matrix
         ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A landmark more adds
@@ -400,18 +401,19 @@ default='gaussian'
     ``2 z'S z``.
 
     A contraction beta adds ``c z z'`` to the inverse of S, ``c = beta / (1 - beta z'S z)``. The
-    sketch keeps the leading directions of the sum of these, and of the rest the diagonal, so
-    that the inverse of S has the true diagonal, and S stays positive.
+    sketch keeps the leading directions of the sum of these, and of the rest the diagonal, so that
+    the inverse of S has the true diagonal, and S stays positive.
+
     A `sample_weight` multiplies C.
 
     References
     ----------
     .. [1] J. Wang, P. Zhao, S. C. H. Hoi (2012). Exact soft confidence-weighted learning.
-       International Conference on Machine Learning.
+       International Conference on Machine Learning (ICML).
     .. [2] M. Ghashami, E. Liberty, J. M. Phillips, D. P. Woodruff (2016). Frequent directions:
        simple and deterministic matrix sketching. SIAM Journal on Computing 45, 1762-1792.
     .. [3] J. Lu, P. Zhao, S. C. H. Hoi (2016). Online sparse passive aggressive learning with
-       kernels. SIAM International Conference on Data Mining.
+       kernels. SIAM International Conference on Data Mining (SDM).
 
     Examples
     --------

@@ -203,14 +203,15 @@ default='gaussian'
 
     Notes
     -----
-    Scale the features: the width of the kernel, and the prior of the linear weights, are the
-    same in all of them. Samples are taken up in blocks of 64, with the decisions of one at a
-    time: predictions do not depend on how a stream is cut into calls. A and b are kept in
-    double; the inverse, in the precision of the samples, is made anew from A every
-    ``8 n_weights`` samples that entered. From a float32 sample on with ``phi . phi > 1000 reg``
-    (a small `reg`, or samples that are not scaled) all is in double. A feature that appears in
-    mid-stream counts as 0 for the samples before: exact while all of these are landmarks, an
-    approximation afterwards. A `sample_weight` multiplies the terms of its sample in A and b.
+    Scale the features: the width of the kernel, and the prior of the linear weights, are the same
+    in all of them. Samples are taken up in blocks of 64, with the decisions of one at a time:
+    predictions do not depend on how a stream is cut into calls. A and b are kept in double; the
+    inverse, in the precision of the samples, is made anew from A every ``8 n_weights`` samples that
+    entered. From a float32 sample on with ``phi . phi > 1000 reg`` (a small `reg`, or samples that
+    are not scaled) all is in double. A feature that appears in mid-stream counts as 0 for the
+    samples before: exact while all of these are landmarks, an approximation afterwards. A
+    `sample_weight` multiplies the terms of its sample in A and b.
+
     The counted loss is ``max(0, 1 - margin)``.
 
     References
@@ -220,7 +221,7 @@ default='gaussian'
     .. [2] K. Crammer, A. Kulesza, M. Dredze (2009). Adaptive regularization of weight vectors.
        Advances in Neural Information Processing Systems 22.
     .. [3] J. Lu, P. Zhao, S. C. H. Hoi (2016). Online sparse passive aggressive learning with
-       kernels. SIAM International Conference on Data Mining.
+       kernels. SIAM International Conference on Data Mining (SDM).
 
     Examples
     --------
@@ -370,14 +371,15 @@ default='gaussian'
 
     Notes
     -----
-    Scale the features: the width of the kernel, and the prior of the linear weights, are the
-    same in all of them. Samples are taken up in blocks of 64, with the decisions of one at a
-    time: predictions do not depend on how a stream is cut into calls. A and b are kept in
-    double; the inverse, in the precision of the samples, is made anew from A every
-    ``8 n_weights`` samples that entered. From a float32 sample on with ``phi . phi > 1000 reg``
-    (a small `reg`, or samples that are not scaled) all is in double. A feature that appears in
-    mid-stream counts as 0 for the samples before: exact while all of these are landmarks, an
-    approximation afterwards. A `sample_weight` multiplies the terms of its sample in A and b.
+    Scale the features: the width of the kernel, and the prior of the linear weights, are the same
+    in all of them. Samples are taken up in blocks of 64, with the decisions of one at a time:
+    predictions do not depend on how a stream is cut into calls. A and b are kept in double; the
+    inverse, in the precision of the samples, is made anew from A every ``8 n_weights`` samples that
+    entered. From a float32 sample on with ``phi . phi > 1000 reg`` (a small `reg`, or samples that
+    are not scaled) all is in double. A feature that appears in mid-stream counts as 0 for the
+    samples before: exact while all of these are landmarks, an approximation afterwards. A
+    `sample_weight` multiplies the terms of its sample in A and b.
+
     The weights have the prior variance ``noise_**2 / reg``. The regression is exact with
     ``standardize_target=False``: else each target is standardised by the mean and scale of those so
     far, and stays so when these change, which they hardly do after some hundred samples. Without

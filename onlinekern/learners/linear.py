@@ -42,13 +42,13 @@ class PerceptronClassifier(OnlineClassifier, LinearEstimator):
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
         the true class with its strongest rival (Crammer and Singer 2001).
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far instead of the last one. It costs a second
-        product per score; features that a sample does not store cost nothing.  True is 'uniform',
-        their mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
-        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
-        exponentially, for streams that change: the model before the last i samples has the weight
-        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
-        their sum.
+        Predict with an average of all models so far, which costs a second product per score;
+        features that a sample does not store cost nothing. False predicts with the last one. True
+        is 'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -81,8 +81,9 @@ class PerceptronClassifier(OnlineClassifier, LinearEstimator):
 
     Notes
     -----
-    `cumulative_loss_` sums ``max(0, -y f)``. A `sample_weight` multiplies the coefficient. The
-    averaged Perceptron of [2]_ is ``average=True``.
+    `cumulative_loss_` sums ``max(0, -y f)``. A `sample_weight` multiplies the coefficient.
+
+    The averaged Perceptron of [2]_ is ``average=True``.
 
     References
     ----------
@@ -116,6 +117,8 @@ class OGDClassifier(OnlineClassifier, LabelGradient, LinearEstimator):
     ----------
     loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'}, \
 default='hinge'
+        Loss that the steps descend; samples at which its slope is 0 teach nothing.
+
         The hinge and the logistic loss have bounded slopes, and so bounded steps.
     eta : float > 0, default=0.1
         Step size. A step changes the score of its own sample by eta_t times the squared length
@@ -142,13 +145,13 @@ default='hinge'
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
         the true class with its strongest rival (Crammer and Singer 2001).
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far instead of the last one. It costs a second
-        product per score; features that a sample does not store cost nothing.  True is 'uniform',
-        their mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
-        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
-        exponentially, for streams that change: the model before the last i samples has the weight
-        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
-        their sum.
+        Predict with an average of all models so far, which costs a second product per score;
+        features that a sample does not store cost nothing. False predicts with the last one. True
+        is 'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -213,6 +216,8 @@ class OGDRegressor(OnlineRegressor, TargetGradient, LinearEstimator):
     Parameters
     ----------
     loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'}, default='squared'
+        Loss that the steps descend; samples at which its slope is 0 teach nothing.
+
         The slope of the squared loss is not bounded: it diverges unless the squared length of the
         samples times eta is below 2.
     eta : float > 0, default=0.1
@@ -232,13 +237,13 @@ class OGDRegressor(OnlineRegressor, TargetGradient, LinearEstimator):
     fit_intercept : bool, default=True
         Whether to learn a constant b.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far instead of the last one. It costs a second
-        product per score; features that a sample does not store cost nothing.  True is 'uniform',
-        their mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
-        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
-        exponentially, for streams that change: the model before the last i samples has the weight
-        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
-        their sum.
+        Predict with an average of all models so far, which costs a second product per score;
+        features that a sample does not store cost nothing. False predicts with the last one. True
+        is 'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any
@@ -322,13 +327,13 @@ class PegasosClassifier(MiniBatchEstimator, OnlineClassifier, LinearEstimator):
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
         the true class with its strongest rival (Crammer and Singer 2001).
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far instead of the last one. It costs a second
-        product per score; features that a sample does not store cost nothing.  True is 'uniform',
-        their mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
-        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
-        exponentially, for streams that change: the model before the last i samples has the weight
-        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
-        their sum.
+        Predict with an average of all models so far, which costs a second product per score;
+        features that a sample does not store cost nothing. False predicts with the last one. True
+        is 'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -363,10 +368,12 @@ class PegasosClassifier(MiniBatchEstimator, OnlineClassifier, LinearEstimator):
     -----
     The intercept is the weight of a constant feature: it shrinks and is projected too. With K > 2
     classes there is one ball for the weights of all classes, of squared radius ``1 / reg`` for
-    'margin' and ``K / reg`` for 'ovr' (the sum over the K problems): it contains the optimum. `fit`
-    ends with a step on the last, incomplete batch; `partial_fit` and `learn_one` keep it open, so
-    that any division of a stream into calls gives the same model. A `sample_weight` multiplies the
-    coefficient of its sample, not the shrinking.
+    'margin' and ``K / reg`` for 'ovr' (the sum over the K problems): it contains the optimum.
+
+    `fit` ends with a step on the last, incomplete batch; `partial_fit` and `learn_one` keep it
+    open, so that any division of a stream into calls gives the same model.
+
+    A `sample_weight` multiplies the coefficient of its sample, not the shrinking.
 
     References
     ----------

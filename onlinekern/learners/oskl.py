@@ -28,12 +28,12 @@ class OSKLClassifier(OnlineClassifier, GradientStep, GrowingEstimator):
         be at least the largest slope, which is 1 for 'logistic' and 'smooth_hinge'; samples of a
         larger slope are always kept, with a gradient step.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=True
-        Predict with an average of all models so far; False predicts with the last one.  True is
-        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
-        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
-        forgets exponentially, for streams that change: the model before the last i samples has the
-        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
-        divided by their sum.
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     eta : float > 0, default=0.5
         Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
         default takes half of it.
@@ -120,10 +120,12 @@ kernel or function, default='gaussian'
 
     Notes
     -----
-    A `sample_weight` multiplies the loss of its sample, in the probability and in the step. All
-    classes of a one-vs-rest problem use the same random number per sample, so that they share
-    support vectors as far as possible. The paper has a constant step without regularisation,
-    which is the default here too.
+    A `sample_weight` multiplies the loss of its sample, in the probability and in the step.
+
+    All classes of a one-vs-rest problem use the same random number per sample, so that they share
+    support vectors as far as possible.
+
+    The paper has a constant step without regularisation, which is the default here too.
 
     References
     ----------

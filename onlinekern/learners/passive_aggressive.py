@@ -84,12 +84,12 @@ kernel or function, default='gaussian'
         the true class with its strongest rival (Crammer and Singer 2001). All classes share one
         set of support vectors.
     average : bool, 'uniform', 'decay' or float in (0, 1), default='decay'
-        Predict with an average of all models so far; False predicts with the last one.  True is
-        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
-        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
-        forgets exponentially, for streams that change: the model before the last i samples has the
-        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
-        divided by their sum.
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -192,12 +192,12 @@ kernel or function, default='gaussian'
         stream that changes. An average then is that of the support vectors that are left: the
         oldest one leaves all the models of which it is made.
     average : bool, 'uniform', 'decay' or float in (0, 1), default='decay'
-        Predict with an average of all models so far; False predicts with the last one.  True is
-        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
-        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
-        forgets exponentially, for streams that change: the model before the last i samples has the
-        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
-        divided by their sum.
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any

@@ -117,7 +117,7 @@ kernel or function, default='gaussian'
     References
     ----------
     .. [1] Y. Engel, S. Mannor, R. Meir (2004). The kernel recursive least-squares algorithm. IEEE
-       Transactions on Signal Processing 52.
+       Transactions on Signal Processing 52, 2275-2285.
 
     Examples
     --------

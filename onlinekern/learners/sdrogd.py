@@ -148,12 +148,13 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
     its rows: half of them, as printed, breaks lemma 1 between shrinks.
 
     `fit` ends with a step on the last, incomplete batch; `partial_fit` and `learn_one` keep it
-    open, so that any division of a stream into calls gives the same model. A `sample_weight`
-    multiplies the loss of its sample, and its count in means and scatter.
+    open, so that any division of a stream into calls gives the same model.
+
+    A `sample_weight` multiplies the loss of its sample, and its count in means and scatter.
 
     References
     ----------
-    .. [1] Z. Xue, M. Ren (2020). Sketch discriminatively regularized online gradient descent
+    .. [1] H. Xue, Z. Ren (2020). Sketch discriminatively regularized online gradient descent
        classification. Applied Intelligence 50.
 
     Examples

@@ -58,12 +58,12 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
         the true class with its strongest rival (Crammer and Singer 2001).
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all mu so far instead of the last one.  True is 'uniform', their
-        mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
-        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
-        exponentially, for streams that change: the model before the last i samples has the weight
-        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
-        their sum.
+        Predict with an average of all mu so far; False predicts with the last one. True is
+        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -100,18 +100,20 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
 
     Notes
     -----
-    The constant is a feature that is always 1, and has a variance. A sample is skipped if less
-    than 1e-15 of the initial variance is left in its direction.
-    With 'ovr', each class has its own S. With ``multi_class="margin"``, a step on a class and
-    its rival uses the sum of both variances of the sample, and contracts both matrices;
-    covariances between classes stay 0.
+    The constant is a feature that is always 1, and has a variance. A sample is skipped if less than
+    1e-15 of the initial variance is left in its direction.
 
-    A shared S is contracted once per sample, if any class moves: with 'ovr' by the largest beta
-    of the classes that move, with ``multi_class="margin"`` by that of the pair, whose variance
-    is ``2 x'S x``. So what one class learns of a direction makes all of them surer of it.
+    With 'ovr', each class has its own S. With ``multi_class="margin"``, a step on a class and its
+    rival uses the sum of both variances of the sample, and contracts both matrices; covariances
+    between classes stay 0.
+
+    A shared S is contracted once per sample, if any class moves: with 'ovr' by the largest beta of
+    the classes that move, with ``multi_class="margin"`` by that of the pair, whose variance is
+    ``2 x'S x``. So what one class learns of a direction makes all of them surer of it.
+
     With a diagonal covariance, the constraint holds for the full matrix after the step, of which
-    the diagonal is kept. For a sample of
-    weight w, the quantile phi of the confidence is ``sqrt(w) phi``.
+    the diagonal is kept. For a sample of weight w, the quantile phi of the confidence is
+    ``sqrt(w) phi``.
 
     References
     ----------
@@ -175,12 +177,12 @@ class SCWClassifier(OnlineClassifier, SecondOrderEstimator):
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
         the true class with its strongest rival (Crammer and Singer 2001).
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all mu so far instead of the last one.  True is 'uniform', their
-        mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
-        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
-        exponentially, for streams that change: the model before the last i samples has the weight
-        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
-        their sum.
+        Predict with an average of all mu so far; False predicts with the last one. True is
+        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -217,15 +219,17 @@ class SCWClassifier(OnlineClassifier, SecondOrderEstimator):
 
     Notes
     -----
-    The constant is a feature that is always 1, and has a variance. A sample is skipped if less
-    than 1e-15 of the initial variance is left in its direction.
-    With 'ovr', each class has its own S. With ``multi_class="margin"``, a step on a class and
-    its rival uses the sum of both variances of the sample, and contracts both matrices;
-    covariances between classes stay 0.
+    The constant is a feature that is always 1, and has a variance. A sample is skipped if less than
+    1e-15 of the initial variance is left in its direction.
 
-    A shared S is contracted once per sample, if any class moves: with 'ovr' by the largest beta
-    of the classes that move, with ``multi_class="margin"`` by that of the pair, whose variance
-    is ``2 x'S x``. So what one class learns of a direction makes all of them surer of it.
+    With 'ovr', each class has its own S. With ``multi_class="margin"``, a step on a class and its
+    rival uses the sum of both variances of the sample, and contracts both matrices; covariances
+    between classes stay 0.
+
+    A shared S is contracted once per sample, if any class moves: with 'ovr' by the largest beta of
+    the classes that move, with ``multi_class="margin"`` by that of the pair, whose variance is
+    ``2 x'S x``. So what one class learns of a direction makes all of them surer of it.
+
     A `sample_weight` multiplies C.
 
     References
@@ -294,12 +298,12 @@ class AROWClassifier(OnlineClassifier, SecondOrderEstimator):
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
         the true class with its strongest rival (Crammer and Singer 2001).
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all mu so far instead of the last one.  True is 'uniform', their
-        mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
-        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
-        exponentially, for streams that change: the model before the last i samples has the weight
-        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
-        their sum.
+        Predict with an average of all mu so far; False predicts with the last one. True is
+        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -336,15 +340,17 @@ class AROWClassifier(OnlineClassifier, SecondOrderEstimator):
 
     Notes
     -----
-    The constant is a feature that is always 1, and has a variance. A sample is skipped if less
-    than 1e-15 of the initial variance is left in its direction.
-    With 'ovr', each class has its own S. With ``multi_class="margin"``, a step on a class and
-    its rival uses the sum of both variances of the sample, and contracts both matrices;
-    covariances between classes stay 0.
+    The constant is a feature that is always 1, and has a variance. A sample is skipped if less than
+    1e-15 of the initial variance is left in its direction.
 
-    A shared S is contracted once per sample, if any class moves: with 'ovr' by the largest beta
-    of the classes that move, with ``multi_class="margin"`` by that of the pair, whose variance
-    is ``2 x'S x``. So what one class learns of a direction makes all of them surer of it.
+    With 'ovr', each class has its own S. With ``multi_class="margin"``, a step on a class and its
+    rival uses the sum of both variances of the sample, and contracts both matrices; covariances
+    between classes stay 0.
+
+    A shared S is contracted once per sample, if any class moves: with 'ovr' by the largest beta of
+    the classes that move, with ``multi_class="margin"`` by that of the pair, whose variance is
+    ``2 x'S x``. So what one class learns of a direction makes all of them surer of it.
+
     A `sample_weight` divides r.
 
     References
@@ -401,12 +407,12 @@ class AROWRegressor(OnlineRegressor, SecondOrderEstimator):
     fit_intercept : bool, default=True
         Whether to learn a constant b.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all mu so far instead of the last one.  True is 'uniform', their
-        mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
-        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
-        exponentially, for streams that change: the model before the last i samples has the weight
-        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
-        their sum.
+        Predict with an average of all mu so far; False predicts with the last one. True is
+        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any
@@ -446,8 +452,9 @@ class AROWRegressor(OnlineRegressor, SecondOrderEstimator):
 
     Notes
     -----
-    The constant is a feature that is always 1, and has a variance. A sample is skipped if less
-    than 1e-15 of the initial variance is left in its direction.
+    The constant is a feature that is always 1, and has a variance. A sample is skipped if less than
+    1e-15 of the initial variance is left in its direction.
+
     A `sample_weight` divides r: with ``epsilon=0`` and a full covariance the samples of the ridge
     regression have these weights. The paper is about classification; regression puts the squared
     loss of the target in the place of its squared hinge.

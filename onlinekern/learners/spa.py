@@ -59,12 +59,14 @@ class SPAClassifier(OnlineClassifier, SPA):
         a million samples) for a small model. The losses of a scaled regression target are well
         below 1, so 1 keeps few samples already.
     average : bool, 'uniform', 'decay' or float in (0, 1), default='decay'
-        Predict with an average of all models so far; 'uniform' is SPA-avg, False is SPA-last.  True
-        is 'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
-        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
-        forgets exponentially, for streams that change: the model before the last i samples has the
-        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
-        divided by their sum.
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
+
+        'uniform' is SPA-avg, False is SPA-last.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
 kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
@@ -140,9 +142,12 @@ kernel or function, default='gaussian'
     Notes
     -----
     The step is that of PA-I with ``C = eta / rho``. `decision_function` after T samples is the
-    average of the models 1 ... T + 1, where model T + 1 would predict the next sample. A
-    `sample_weight` multiplies eta, and the loss in rho. All classes of a one-vs-rest problem use
-    the same random number per sample, so that they share support vectors as far as possible.
+    average of the models 1 ... T + 1, where model T + 1 would predict the next sample.
+
+    All classes of a one-vs-rest problem use the same random number per sample, so that they share
+    support vectors as far as possible.
+
+    A `sample_weight` multiplies eta, and the loss in rho.
 
     References
     ----------
@@ -186,12 +191,12 @@ class SPARegressor(OnlineRegressor, SPA):
     epsilon : float >= 0, default=0.1
         Deviations up to it are no loss; in standard deviations of y, like alpha, beta and eta.
     average : bool, 'uniform', 'decay' or float in (0, 1), default='decay'
-        Predict with an average of all models so far; False predicts with the last one.  True is
-        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
-        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
-        forgets exponentially, for streams that change: the model before the last i samples has the
-        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
-        divided by their sum.
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
 kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
@@ -307,12 +312,12 @@ class SPAOneClass(OnlineOutlierDetector, SPA):
     beta : float >= alpha, default=5.0
         Sparsity: at most ``alpha / beta`` of the samples are kept on average.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=True
-        Predict with an average of all models so far; False predicts with the last one.  True is
-        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
-        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
-        forgets exponentially, for streams that change: the model before the last i samples has the
-        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
-        divided by their sum.
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
 kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
@@ -378,8 +383,9 @@ kernel or function, default='gaussian'
 
     Notes
     -----
-    A `sample_weight` multiplies eta, and the loss in rho. Use a kernel that decreases with the
-    distance: the linear kernel makes the class a half space.
+    Use a kernel that decreases with the distance: the linear kernel makes the class a half space.
+
+    A `sample_weight` multiplies eta, and the loss in rho.
 
     References
     ----------

@@ -230,6 +230,7 @@ default='gaussian'
     Attributes
     ----------
     landmarks_ : ndarray or CSR matrix of shape (n_landmarks, n_features)
+        The samples chosen, as `fit` was given them.
     landmark_indices_ : ndarray of shape (n_landmarks,)
         Their indices in the samples of `fit`.
     projection_ : ndarray of shape (n_features_out, n_landmarks)

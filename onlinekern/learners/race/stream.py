@@ -150,6 +150,7 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
         ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
         `partial_fit` and `learn_one` count the samples so far, each with itself.
+
         A dictionary may hold labels that are still to come. The factors act in every expert and in
         the vote.
 
@@ -169,14 +170,16 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     Notes
     -----
     `decision_function` is the weighted mean of what the experts give each class, numbers that sum
-    to 1 (two classes: that of ``classes_[1]`` less that of the other). A `sample_weight` counts in
-    each expert as it does in its own class, and in the vote as that many samples.
+    to 1 (two classes: that of ``classes_[1]`` less that of the other).
 
     The same samples give the same model, in whatever batches they come. Time and memory per
     sample do not grow with the stream. Features are clipped to five deviations. Samples are
     learnt in float32. d in the widths of kernels is the number of features. What is predicted
     for a sample before it is learnt is scaled by moments that include it; `predict` scales by
     those of the samples learnt.
+
+    A `sample_weight` counts in each expert as it does in its own class, and in the vote as that
+    many samples.
 
     References
     ----------
@@ -399,14 +402,16 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
     Notes
     -----
     A prediction that is further outside of the targets seen so far than a quarter of their range is
-    drawn to that bound. `cumulative_loss_` sums squared errors. A `sample_weight` counts in each
-    expert as it does in its own class, and in the vote as that many samples.
+    drawn to that bound. `cumulative_loss_` sums squared errors.
 
     The same samples give the same model, in whatever batches they come. Time and memory per
     sample do not grow with the stream. Features are clipped to five deviations. Samples are
     learnt in float32. d in the widths of kernels is the number of features. What is predicted
     for a sample before it is learnt is scaled by moments that include it; `predict` scales by
     those of the samples learnt.
+
+    A `sample_weight` counts in each expert as it does in its own class, and in the vote as that
+    many samples.
 
     References
     ----------
