@@ -155,9 +155,9 @@ def rendered(docstring: Docstring) -> list[str]:
 
 
 def folded(line: str) -> str:
-    """A line of source; what is beyond the width continues in the next one."""
+    """The head of an entry as lines of source; what is beyond the width continues in the next."""
     parts = []
-    while len(line) > WIDTH and " " in line[: WIDTH - 1].lstrip():
+    while len(line) > WIDTH:
         cut = line.rindex(" ", 0, WIDTH - 1) + 1
         parts.append(line[:cut] + "\\\n")
         line = line[cut:]
@@ -318,7 +318,10 @@ def rewritten(
             docstring, said = filled(
                 node.name, parsed(within), signatures[node.name], passages, ordered
             )
-            body = [folded(margin + line) if line else "" for line in rendered(docstring)]
+            body = [
+                (margin + line).rstrip() if line[:1].strip() == "" else folded(margin + line)
+                for line in rendered(docstring)
+            ]
             lines[place] = [*"\n".join(body).split("\n"), whole[-1]]
             uses = said + uses
     return "\n".join(lines), uses

@@ -53,7 +53,7 @@ default='hinge'
     budget : int >= 1, default=500
         Largest number of support vectors B. Time per sample and memory grow linearly with it.
     removal : {'uniform', 'nonuniform'}, default='uniform'
-        Probability p_j of evicting support vector j: ``1 / B`` (BOGD), or ``(1 - |a_j| / sum
+        The probability p_j of evicting support vector j: ``1 / B`` (BOGD), or ``(1 - |a_j| / sum
         |a|) / (B - 1)`` (BOGD++), which evicts small coefficients more often.
     cap : float > 0 or None, default=1.0
         Each eviction clips the coefficients to ``[-cap * eta, cap * eta]``. None does not clip:
@@ -63,7 +63,7 @@ default='hinge'
         Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
         default takes half of it.
     schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='constant'
-        eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
+        The step size eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
     power : float >= 0, default=0.5
         Exponent of the schedule 'power'.
     reg : float >= 0, default=0.0
@@ -89,7 +89,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     class_weight : dict, 'balanced' or None, default=None
@@ -120,8 +120,9 @@ kernel or function, default='gaussian'
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int
@@ -173,7 +174,7 @@ class BOGDRegressor(OnlineRegressor, TargetGradient, BOGD):
     budget : int >= 1, default=500
         Largest number of support vectors B. Time per sample and memory grow linearly with it.
     removal : {'uniform', 'nonuniform'}, default='uniform'
-        Probability p_j of evicting support vector j: ``1 / B`` (BOGD), or ``(1 - |a_j| / sum
+        The probability p_j of evicting support vector j: ``1 / B`` (BOGD), or ``(1 - |a_j| / sum
         |a|) / (B - 1)`` (BOGD++), which evicts small coefficients more often.
     cap : float > 0 or None, default=1.0
         Each eviction clips the coefficients to ``[-cap * eta, cap * eta]``. None does not clip:
@@ -183,7 +184,7 @@ class BOGDRegressor(OnlineRegressor, TargetGradient, BOGD):
         Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
         default takes half of it.
     schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='constant'
-        eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
+        The step size eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
     power : float >= 0, default=0.5
         Exponent of the schedule 'power'.
     reg : float >= 0, default=0.0
@@ -209,7 +210,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     standardize_target : bool, default=True
@@ -234,8 +235,9 @@ kernel or function, default='gaussian'
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int

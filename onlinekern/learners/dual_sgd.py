@@ -87,13 +87,14 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
     Parameters
     ----------
     loss : {'hinge', 'logistic', 'smooth_hinge'}, default='hinge'
-        'logistic' has probabilities of its own, the others are calibrated.
+        Loss that the steps descend. 'logistic' has probabilities of its own, the others are
+        calibrated.
     delta : float > 0, default=1.0
         Width of the quadratic piece of 'smooth_hinge'.
     kernel : {'gaussian', 'laplacian'}, default='gaussian'
-        ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``. Random
-        Fourier features exist for these kernels only, since their frequencies are independent
-        between features.
+        The kernel: ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``.
+        Random Fourier features exist for these kernels only, since their frequencies are
+        independent between features.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -112,14 +113,14 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
     merge_size : int in [1, budget], default=20
         Number of support vectors that move into the features together, k of the paper.
     frequencies : {'auto', 'plain', 'orthogonal', 'structured', 'hashed'}, default='auto'
-        'plain' draws a matrix of independent frequencies, n_components x n_features.
-        'orthogonal' makes the directions of each n_features of them orthogonal (Yu et al.
-        2016), which approximates the kernel better; it needs the Gaussian kernel.
-        'structured' multiplies by Hadamard matrices instead, in O(n_components log n_features):
-        for dense samples of some 100 features or more, and the Gaussian kernel. 'hashed' finds
-        each frequency in a table of random numbers by a hash: for sparse samples of any number
-        of features, in memory that does not depend on it. 'auto' is 'plain', and 'hashed' for
-        more than 2^14 features where the matrix would have more than 2^25 numbers.
+        How the frequencies are drawn. 'plain' draws a matrix of independent frequencies,
+        n_components x n_features. 'orthogonal' makes the directions of each n_features of them
+        orthogonal (Yu et al. 2016), which approximates the kernel better; it needs the Gaussian
+        kernel. 'structured' multiplies by Hadamard matrices instead, in O(n_components log
+        n_features): for dense samples of some 100 features or more, and the Gaussian kernel.
+        'hashed' finds each frequency in a table of random numbers by a hash: for sparse samples of
+        any number of features, in memory that does not depend on it. 'auto' is 'plain', and
+        'hashed' for more than 2^14 features where the matrix would have more than 2^25 numbers.
     fit_intercept : bool, default=False
         Whether to learn an offset, see Notes. The paper has none.
     max_step : float > 0 or None, default=None
@@ -159,8 +160,9 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int
@@ -174,12 +176,13 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
     gamma_ : float
         The kernel width in use.
     frequencies_ : ndarray of shape (n_components, n_features)
-        Drawn before the first sample, from N(0, 2 gamma_ I) for the Gaussian kernel. Hashed
-        and structured ones are written out; MemoryError where there is no room for that.
-    provision_coef_ : ndarray of shape (n_outputs, 2 * n_components)
+        The frequencies, drawn before the first sample, from N(0, 2 gamma_ I) for the Gaussian
+        kernel. Hashed and structured ones are written out; MemoryError where there is no room for
+        that.
+    provision_coef_ : ndarray of shape (n_outputs, 2 * n_components), float64
         Weights w of the model that predicts: cosines first, then sines.
-    intercept_ : ndarray of shape (n_outputs,)
-        0 without `fit_intercept`.
+    intercept_ : ndarray of shape (n_outputs,), float64
+        Offsets of the outputs, 0 without `fit_intercept`.
 
     Notes
     -----
@@ -231,16 +234,15 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
     Parameters
     ----------
     loss : {'absolute', 'epsilon_insensitive'}, default='absolute'
-        Loss that the steps descend. Its slope is at most 1, so that outliers take no longer steps \
-than
-        other samples.
+        Loss that the steps descend. Its slope is at most 1, so that outliers take no longer steps
+        than other samples.
     epsilon : float >= 0, default=0.1
         Deviations up to it are no loss in 'epsilon_insensitive'; in standard deviations
         of y.
     kernel : {'gaussian', 'laplacian'}, default='gaussian'
-        ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``. Random
-        Fourier features exist for these kernels only, since their frequencies are independent
-        between features.
+        The kernel: ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``.
+        Random Fourier features exist for these kernels only, since their frequencies are
+        independent between features.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -259,14 +261,14 @@ than
     merge_size : int in [1, budget], default=20
         Number of support vectors that move into the features together, k of the paper.
     frequencies : {'auto', 'plain', 'orthogonal', 'structured', 'hashed'}, default='auto'
-        'plain' draws a matrix of independent frequencies, n_components x n_features.
-        'orthogonal' makes the directions of each n_features of them orthogonal (Yu et al.
-        2016), which approximates the kernel better; it needs the Gaussian kernel.
-        'structured' multiplies by Hadamard matrices instead, in O(n_components log n_features):
-        for dense samples of some 100 features or more, and the Gaussian kernel. 'hashed' finds
-        each frequency in a table of random numbers by a hash: for sparse samples of any number
-        of features, in memory that does not depend on it. 'auto' is 'plain', and 'hashed' for
-        more than 2^14 features where the matrix would have more than 2^25 numbers.
+        How the frequencies are drawn. 'plain' draws a matrix of independent frequencies,
+        n_components x n_features. 'orthogonal' makes the directions of each n_features of them
+        orthogonal (Yu et al. 2016), which approximates the kernel better; it needs the Gaussian
+        kernel. 'structured' multiplies by Hadamard matrices instead, in O(n_components log
+        n_features): for dense samples of some 100 features or more, and the Gaussian kernel.
+        'hashed' finds each frequency in a table of random numbers by a hash: for sparse samples of
+        any number of features, in memory that does not depend on it. 'auto' is 'plain', and
+        'hashed' for more than 2^14 features where the matrix would have more than 2^25 numbers.
     fit_intercept : bool, default=True
         Whether to learn an offset, see Notes. Without one, a target whose mean is far from 0 may be
         predicted worse than by its mean.
@@ -303,8 +305,9 @@ than
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int
@@ -318,12 +321,13 @@ than
     gamma_ : float
         The kernel width in use.
     frequencies_ : ndarray of shape (n_components, n_features)
-        Drawn before the first sample, from N(0, 2 gamma_ I) for the Gaussian kernel. Hashed
-        and structured ones are written out; MemoryError where there is no room for that.
-    provision_coef_ : ndarray of shape (n_outputs, 2 * n_components)
+        The frequencies, drawn before the first sample, from N(0, 2 gamma_ I) for the Gaussian
+        kernel. Hashed and structured ones are written out; MemoryError where there is no room for
+        that.
+    provision_coef_ : ndarray of shape (n_outputs, 2 * n_components), float64
         Weights w of the model that predicts: cosines first, then sines.
-    intercept_ : ndarray of shape (n_outputs,)
-        0 without `fit_intercept`.
+    intercept_ : ndarray of shape (n_outputs,), float64
+        Offsets of the outputs, 0 without `fit_intercept`.
 
     Notes
     -----

@@ -73,7 +73,7 @@ default='logistic'
         Step size. Steps of the logistic loss are bounded by half of ``eta_t``. A constant step of
         the hinge is best from 0.1 to 1.
     schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='power'
-        eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
+        The step size eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
     power : float >= 0, default=0.25
         Exponent of the schedule 'power'.
     reg : float >= 0, default=0.0
@@ -88,18 +88,18 @@ default='logistic'
         D, the error of the kernel falls like ``1 / sqrt(D)``. Published experiments use 400 to
         4000.
     frequencies : {'auto', 'plain', 'orthogonal', 'structured', 'hashed'}, default='auto'
-        'plain' draws a matrix of independent frequencies, n_components x n_features.
-        'orthogonal' makes the directions of each n_features of them orthogonal (Yu et al.
-        2016), which approximates the kernel better; it needs the Gaussian kernel.
-        'structured' multiplies by Hadamard matrices instead, in O(n_components log n_features):
-        for dense samples of some 100 features or more, and the Gaussian kernel. 'hashed' finds
-        each frequency in a table of random numbers by a hash: for sparse samples of any number
-        of features, in memory that does not depend on it. 'auto' is 'plain', and 'hashed' for
-        more than 2^14 features where the matrix would have more than 2^25 numbers.
+        How the frequencies are drawn. 'plain' draws a matrix of independent frequencies,
+        n_components x n_features. 'orthogonal' makes the directions of each n_features of them
+        orthogonal (Yu et al. 2016), which approximates the kernel better; it needs the Gaussian
+        kernel. 'structured' multiplies by Hadamard matrices instead, in O(n_components log
+        n_features): for dense samples of some 100 features or more, and the Gaussian kernel.
+        'hashed' finds each frequency in a table of random numbers by a hash: for sparse samples of
+        any number of features, in memory that does not depend on it. 'auto' is 'plain', and
+        'hashed' for more than 2^14 features where the matrix would have more than 2^25 numbers.
     kernel : {'gaussian', 'laplacian'}, default='gaussian'
-        ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``. Random
-        Fourier features exist for these kernels only, since their frequencies are independent
-        between features.
+        The kernel: ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``.
+        Random Fourier features exist for these kernels only, since their frequencies are
+        independent between features.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -146,13 +146,14 @@ default='logistic'
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
     frequencies_ : ndarray of shape (n_components, n_features)
-        Drawn before the first sample, from N(0, 2 gamma_ I) for the Gaussian kernel. Hashed
-        and structured ones are written out; MemoryError where there is no room for that.
-    coef_ : ndarray of shape (n_outputs, 2 * n_components)
+        The frequencies, drawn before the first sample, from N(0, 2 gamma_ I) for the Gaussian
+        kernel. Hashed and structured ones are written out; MemoryError where there is no room for
+        that.
+    coef_ : ndarray of shape (n_outputs, 2 * n_components), float64
         Weights of the model that predicts: cosines first, then sines; n_outputs is 1 for two
         classes and regression, else the number of classes.
-    intercept_ : ndarray of shape (n_outputs,)
-        0 without `fit_intercept`.
+    intercept_ : ndarray of shape (n_outputs,), float64
+        Offsets of the outputs, 0 without `fit_intercept`.
     cumulative_loss_ : float
         Sum of weight times loss; the loss of a sample is taken before it is learnt.
     n_seen_ : int
@@ -203,14 +204,13 @@ class FOGDRegressor(OnlineRegressor, TargetGradient, FOGD):
     ----------
     loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'} or compiled loss, \
 default='squared'
-        Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled \
-loss may
-        come from another package, see docs/extending.md.
+        Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled loss
+        may come from another package, see docs/extending.md.
     eta : float > 0, default=0.5
         Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
         default takes half of it.
     schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='constant'
-        eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
+        The step size eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
     power : float >= 0, default=0.5
         Exponent of the schedule 'power'.
     reg : float >= 0, default=0.0
@@ -225,18 +225,18 @@ loss may
         D, the error of the kernel falls like ``1 / sqrt(D)``. Published experiments use 400 to
         4000.
     frequencies : {'auto', 'plain', 'orthogonal', 'structured', 'hashed'}, default='auto'
-        'plain' draws a matrix of independent frequencies, n_components x n_features.
-        'orthogonal' makes the directions of each n_features of them orthogonal (Yu et al.
-        2016), which approximates the kernel better; it needs the Gaussian kernel.
-        'structured' multiplies by Hadamard matrices instead, in O(n_components log n_features):
-        for dense samples of some 100 features or more, and the Gaussian kernel. 'hashed' finds
-        each frequency in a table of random numbers by a hash: for sparse samples of any number
-        of features, in memory that does not depend on it. 'auto' is 'plain', and 'hashed' for
-        more than 2^14 features where the matrix would have more than 2^25 numbers.
+        How the frequencies are drawn. 'plain' draws a matrix of independent frequencies,
+        n_components x n_features. 'orthogonal' makes the directions of each n_features of them
+        orthogonal (Yu et al. 2016), which approximates the kernel better; it needs the Gaussian
+        kernel. 'structured' multiplies by Hadamard matrices instead, in O(n_components log
+        n_features): for dense samples of some 100 features or more, and the Gaussian kernel.
+        'hashed' finds each frequency in a table of random numbers by a hash: for sparse samples of
+        any number of features, in memory that does not depend on it. 'auto' is 'plain', and
+        'hashed' for more than 2^14 features where the matrix would have more than 2^25 numbers.
     kernel : {'gaussian', 'laplacian'}, default='gaussian'
-        ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``. Random
-        Fourier features exist for these kernels only, since their frequencies are independent
-        between features.
+        The kernel: ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``.
+        Random Fourier features exist for these kernels only, since their frequencies are
+        independent between features.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -277,13 +277,14 @@ loss may
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     frequencies_ : ndarray of shape (n_components, n_features)
-        Drawn before the first sample, from N(0, 2 gamma_ I) for the Gaussian kernel. Hashed
-        and structured ones are written out; MemoryError where there is no room for that.
-    coef_ : ndarray of shape (n_outputs, 2 * n_components)
+        The frequencies, drawn before the first sample, from N(0, 2 gamma_ I) for the Gaussian
+        kernel. Hashed and structured ones are written out; MemoryError where there is no room for
+        that.
+    coef_ : ndarray of shape (n_outputs, 2 * n_components), float64
         Weights of the model that predicts: cosines first, then sines; n_outputs is 1 for two
         classes and regression, else the number of classes.
-    intercept_ : ndarray of shape (n_outputs,)
-        0 without `fit_intercept`.
+    intercept_ : ndarray of shape (n_outputs,), float64
+        Offsets of the outputs, 0 without `fit_intercept`.
     cumulative_loss_ : float
         Sum of weight times loss; the loss of a sample is taken before it is learnt.
     n_seen_ : int
@@ -368,14 +369,13 @@ class NOGDClassifier(OnlineClassifier, LabelGradient, NOGD):
     ----------
     loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'} or \
 compiled loss, default='hinge'
-        Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled \
-loss may
-        come from another package, see docs/extending.md.
+        Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled loss
+        may come from another package, see docs/extending.md.
     eta : float > 0, default=0.5
         Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
         default takes half of it.
     schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='constant'
-        eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
+        The step size eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
     power : float >= 0, default=0.5
         Exponent of the schedule 'power'.
     reg : float >= 0, default=0.0
@@ -408,7 +408,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
@@ -446,8 +446,9 @@ kernel or function, default='gaussian'
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int
@@ -498,14 +499,13 @@ class NOGDRegressor(OnlineRegressor, TargetGradient, NOGD):
     ----------
     loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'} or compiled loss, \
 default='squared'
-        Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled \
-loss may
-        come from another package, see docs/extending.md.
+        Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled loss
+        may come from another package, see docs/extending.md.
     eta : float > 0, default=0.5
         Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
         default takes half of it.
     schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='constant'
-        eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
+        The step size eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
     power : float >= 0, default=0.5
         Exponent of the schedule 'power'.
     reg : float >= 0, default=0.0
@@ -538,7 +538,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
@@ -570,8 +570,9 @@ kernel or function, default='gaussian'
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int

@@ -102,27 +102,28 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
         ``max(0, 1 - margin)``: from 10,000 samples on about half of the time for the same error.
         'always': every sample, plain least squares, which suffers from unequal classes.
     margin : float > 0, default=1.0
-        Of ``gate="margin"``. Less admits fewer samples.
+        The margin below which ``gate="margin"`` admits a sample. Less admits fewer samples.
     alpha : float > 0, default=1.0
-        Of ``gate="loss_proportional"``: losses above it are admitted alike.
+        Largest loss that still counts with ``gate="loss_proportional"``: those above it are
+        admitted alike.
     beta : float >= alpha, default=1.0
-        Of ``gate="loss_proportional"``: the larger, the fewer samples enter.
+        With ``gate="loss_proportional"``, the larger it is, the fewer samples enter.
     weighted : bool, default=False
-        Of ``gate="loss_proportional"``: whether a sample that entered with probability p has
-        the weight ``1 / p``, as in SPA, or 1.
+        With ``gate="loss_proportional"``, whether a sample that entered with probability p has the
+        weight ``1 / p``, as in SPA, or 1.
     reg : float > 0, default=0.1
         Prior precision of the weights, in units of the noise's. Between 0.03 and 0.3 results
         change little.
     forgetting : float in (0, 1], default=1.0
-        lambda: each sample that enters multiplies the weight of those before by it. The prior
-        is not forgotten: what is no longer confirmed returns to it. The faster, the dearer:
+        The factor lambda: each sample that enters multiplies the weight of those before by it. The
+        prior is not forgotten: what is no longer confirmed returns to it. The faster, the dearer:
         the inverse is made anew at least every ``log(2) / (1 - lambda)`` samples.
     features : {'nystroem', 'fourier'}, default='nystroem'
-        'nystroem': for landmarks l_1 ... l_m among the samples learnt, with kernel matrix
-        ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A landmark more adds
-        a feature and leaves the others as they are, so the model grows without a second pass.
-        'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian and
-        Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`,
+        The features of the kernel. 'nystroem': for landmarks l_1 ... l_m among the samples learnt,
+        with kernel matrix ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A
+        landmark more adds a feature and leaves the others as they are, so the model grows without a
+        second pass. 'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian
+        and Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`,
         for more than 2^14 features where their matrix would have more than 2^25 numbers).
     n_components : int >= 1, default=400
         Features of the kernel: the largest number of landmarks, or twice the number of
@@ -136,7 +137,7 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
         ``kappa(x, x)``. 'first' is hard to beat at an equal number of landmarks; 'margin' often
         needs fewer.
     novelty : float in (0, 1), default=0.05
-        See `selection`; 'first' does not use it.
+        Threshold of `selection`; 'first' does not use it.
     linear : bool, default=True
         Whether ``x / sqrt(n_features)`` and a constant stand beside the features of the kernel.
         The cost grows with n_features too; use False for samples of many features.
@@ -152,7 +153,7 @@ default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     class_weight : dict, 'balanced' or None, default=None
@@ -182,20 +183,21 @@ default='gaussian'
         The labels, sorted.
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
-    coef_ : ndarray of shape (n_outputs, n_weights)
+    coef_ : ndarray of shape (n_outputs, n_weights), float64
         Weights of ``x / sqrt(n_features)``, with `linear`, and of the kernel's features.
-    intercept_ : ndarray of shape (n_outputs,)
-        0 without `linear`.
+    intercept_ : ndarray of shape (n_outputs,), float64
+        Constants of the outputs, 0 without `linear`.
     landmarks_ : ndarray of shape (n_landmarks, n_features), or CSR matrix
-        With features='nystroem'.
+        With features='nystroem', the landmarks in the order in which they came, in the dtype of the
+        samples.
     frequencies_ : ndarray of shape (n_components / 2, n_features)
-        With features='fourier'.
+        With features='fourier', the frequencies, in the dtype of the samples.
     gamma_ : float
         The kernel width in use.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_entered_ : int
-        Those of them that entered the least squares problem.
+        Samples learnt that entered the least squares problem.
     cumulative_loss_ : float
         Sum of weight times loss; the loss of a sample is taken before it is learnt.
     n_features_in_ : int
@@ -287,15 +289,15 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
         Prior precision of the weights, in units of the noise's. Between 0.03 and 0.3 results
         change little.
     forgetting : float in (0, 1], default=1.0
-        lambda: each sample that enters multiplies the weight of those before by it. The prior
-        is not forgotten: what is no longer confirmed returns to it. The faster, the dearer:
+        The factor lambda: each sample that enters multiplies the weight of those before by it. The
+        prior is not forgotten: what is no longer confirmed returns to it. The faster, the dearer:
         the inverse is made anew at least every ``log(2) / (1 - lambda)`` samples.
     features : {'nystroem', 'fourier'}, default='nystroem'
-        'nystroem': for landmarks l_1 ... l_m among the samples learnt, with kernel matrix
-        ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A landmark more adds
-        a feature and leaves the others as they are, so the model grows without a second pass.
-        'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian and
-        Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`,
+        The features of the kernel. 'nystroem': for landmarks l_1 ... l_m among the samples learnt,
+        with kernel matrix ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A
+        landmark more adds a feature and leaves the others as they are, so the model grows without a
+        second pass. 'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian
+        and Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`,
         for more than 2^14 features where their matrix would have more than 2^25 numbers).
     n_components : int >= 1, default=400
         Features of the kernel: the largest number of landmarks, or twice the number of
@@ -307,7 +309,7 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
         outside of the span of the landmarks so far (approximate linear dependence [1]_) has a
         squared length above `novelty` times ``kappa(x, x)``.
     novelty : float in (0, 1), default=0.05
-        See `selection`; 'first' does not use it.
+        Threshold of `selection`; 'first' does not use it.
     linear : bool, default=True
         Whether ``x / sqrt(n_features)`` and a constant stand beside the features of the kernel.
         The cost grows with n_features too; use False for samples of many features.
@@ -323,7 +325,7 @@ default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     standardize_target : bool, default=True
@@ -347,20 +349,21 @@ default='gaussian'
     ----------
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
-    coef_ : ndarray of shape (n_outputs, n_weights)
+    coef_ : ndarray of shape (n_outputs, n_weights), float64
         Weights of ``x / sqrt(n_features)``, with `linear`, and of the kernel's features.
-    intercept_ : ndarray of shape (n_outputs,)
-        0 without `linear`.
+    intercept_ : ndarray of shape (n_outputs,), float64
+        Constants of the outputs, 0 without `linear`.
     landmarks_ : ndarray of shape (n_landmarks, n_features), or CSR matrix
-        With features='nystroem'.
+        With features='nystroem', the landmarks in the order in which they came, in the dtype of the
+        samples.
     frequencies_ : ndarray of shape (n_components / 2, n_features)
-        With features='fourier'.
+        With features='fourier', the frequencies, in the dtype of the samples.
     gamma_ : float
         The kernel width in use.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_entered_ : int
-        Those of them that entered the least squares problem.
+        Samples learnt that entered the least squares problem.
     cumulative_loss_ : float
         Sum of weight times loss; the loss of a sample is taken before it is learnt.
     n_features_in_ : int

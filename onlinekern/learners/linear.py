@@ -67,10 +67,10 @@ class PerceptronClassifier(OnlineClassifier, LinearEstimator):
         The labels, sorted.
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
-    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression
+    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression, float64
         Weights of the model that predicts (the average, if `average`); n_outputs is 1 for two
         classes, else the number of classes.
-    intercept_ : ndarray of shape (n_outputs,)
+    intercept_ : ndarray of shape (n_outputs,), float64
         Constants, 0 without `fit_intercept`.
     cumulative_loss_ : float
         Sum of weight times loss; the loss of a sample is taken before it is learnt.
@@ -124,7 +124,7 @@ default='hinge'
         Step size. A step changes the score of its own sample by eta_t times the squared length
         of the sample: standardise the features, or divide eta by that length.
     schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='invsqrt'
-        eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
+        The step size eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
     power : float >= 0, default=0.5
         Exponent of the schedule 'power'.
     reg : float >= 0, default=0.0
@@ -170,10 +170,10 @@ default='hinge'
         The labels, sorted.
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
-    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression
+    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression, float64
         Weights of the model that predicts (the average, if `average`); n_outputs is 1 for two
         classes, else the number of classes.
-    intercept_ : ndarray of shape (n_outputs,)
+    intercept_ : ndarray of shape (n_outputs,), float64
         Constants, 0 without `fit_intercept`.
     cumulative_loss_ : float
         Sum of weight times loss; the loss of a sample is taken before it is learnt.
@@ -224,7 +224,7 @@ class OGDRegressor(OnlineRegressor, TargetGradient, LinearEstimator):
         Step size. A step changes the score of its own sample by eta_t times the squared length
         of the sample: standardise the features, or divide eta by that length.
     schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='invsqrt'
-        eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
+        The step size eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
     power : float >= 0, default=0.5
         Exponent of the schedule 'power'.
     reg : float >= 0, default=0.0
@@ -265,10 +265,10 @@ class OGDRegressor(OnlineRegressor, TargetGradient, LinearEstimator):
     ----------
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
-    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression
+    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression, float64
         Weights of the model that predicts (the average, if `average`); n_outputs is 1 for two
         classes, else the number of classes.
-    intercept_ : ndarray of shape (n_outputs,)
+    intercept_ : ndarray of shape (n_outputs,), float64
         Constants, 0 without `fit_intercept`.
     cumulative_loss_ : float
         Sum of weight times loss; the loss of a sample is taken before it is learnt.
@@ -310,7 +310,8 @@ class PegasosClassifier(MiniBatchEstimator, OnlineClassifier, LinearEstimator):
     Parameters
     ----------
     reg : float > 0, default=1e-4
-        lambda of the paper. ``1 / n_samples`` is of the size of C = 1 in a support vector machine.
+        Regularisation lambda of the paper. ``1 / n_samples`` is of the size of C = 1 in a support
+        vector machine.
     batch_size : int >= 1, default=1
         Samples n per step, k of the paper. A batch may begin in one call and end in another.
     projection : bool, default=False
@@ -352,10 +353,10 @@ class PegasosClassifier(MiniBatchEstimator, OnlineClassifier, LinearEstimator):
         The labels, sorted.
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
-    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression
+    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression, float64
         Weights of the model that predicts (the average, if `average`); n_outputs is 1 for two
         classes, else the number of classes.
-    intercept_ : ndarray of shape (n_outputs,)
+    intercept_ : ndarray of shape (n_outputs,), float64
         Constants, 0 without `fit_intercept`.
     cumulative_loss_ : float
         Sum of weight times loss; the loss of a sample is taken before it is learnt.

@@ -273,8 +273,8 @@ class OLLAClassifier(OLLA, PairwiseClassifier):
     ----------
     loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'}, \
 default='hinge'
-        'hinge' and 'smooth_hinge' give the fewest support vectors; 'logistic' has probabilities of
-        its own, the others are calibrated.
+        Loss of a point. 'hinge' and 'smooth_hinge' give the fewest support vectors; 'logistic' has
+        probabilities of its own, the others are calibrated.
     delta : float > 0, default=1.0
         Width of the quadratic piece of 'smooth_hinge' (the huberised hinge).
     C : float > 0, default=1.0
@@ -292,19 +292,20 @@ default='hinge'
     fit_intercept : bool, default=True
         Whether to learn the offset b.
     solver : {'gradient', 'newton', 'smo'}, default='gradient'
-        'gradient' is the paper's algorithm. 'newton' takes Newton-Raphson steps on one
-        coefficient at a time; it has no step size. It needs the logistic loss,
-        ``penalty='l2'`` and ``fit_intercept=False``. 'smo' solves the dual by sequential
-        minimal optimisation, to the solution of scikit-learn's SVC and SVR; it needs
-        ``penalty='l2'`` and a loss other than 'logistic' and 'exponential', see Notes. It
-        reads none of the parameters of steps and epochs, which must have their defaults.
+        How the problem is solved. 'gradient' is the paper's algorithm. 'newton' takes
+        Newton-Raphson steps on one coefficient at a time; it has no step size. It needs the
+        logistic loss, ``penalty='l2'`` and ``fit_intercept=False``. 'smo' solves the dual by
+        sequential minimal optimisation, to the solution of scikit-learn's SVC and SVR; it needs
+        ``penalty='l2'`` and a loss other than 'logistic' and 'exponential', see Notes. It reads
+        none of the parameters of steps and epochs, which must have their defaults.
     step : {'safe', 'paper'}, default='safe'
-        'paper' takes plain gradient steps. 'safe' bounds the steps that can diverge, see Notes.
+        Which steps to take. 'paper' takes plain gradient steps. 'safe' bounds the steps that can
+        diverge, see Notes.
     schedule : {'invsqrt', 'inverse', 'constant', 'power'}, default='invsqrt'
-        eta_t is ``eta / sqrt(t)``, ``eta / t``, eta or ``eta / t**power``; t counts the points
-        of all epochs. 'inverse' may not converge with an offset.
+        The step size eta_t is ``eta / sqrt(t)``, ``eta / t``, eta or ``eta / t**power``; t counts
+        the points of all epochs. 'inverse' may not converge with an offset.
     eta : float > 0 or None, default=None
-        None is ``sqrt(2)`` for 'invsqrt', which gives the paper's ``sqrt(2 / t)``, and 1
+        Step size. None is ``sqrt(2)`` for 'invsqrt', which gives the paper's ``sqrt(2 / t)``, and 1
         otherwise.
     power : float >= 0, default=0.5
         Exponent of the schedule 'power'.
@@ -316,10 +317,10 @@ default='hinge'
         point of smallest ``y f`` (in regression, of largest residual). 'max_violator' scans all
         outputs at every step.
     outputs : {'all', 'support'} or None, default=None
-        'all' stores the outputs of all points and updates them at every step (List 1 of the
-        paper). 'support' computes the output of a point from the support vectors when it is
-        learnt (List 2). With ``support_tol=0`` both give the same model up to rounding. None is
-        'all' if all kernel values fit into `cache_size`, or for 'max_violator'.
+        How outputs are computed. 'all' stores the outputs of all points and updates them at every
+        step (List 1 of the paper). 'support' computes the output of a point from the support
+        vectors when it is learnt (List 2). With ``support_tol=0`` both give the same model up to
+        rounding. None is 'all' if all kernel values fit into `cache_size`, or for 'max_violator'.
     support_tol : float >= 0, default=1e-5
         Points whose coefficients are not larger are no support vectors. With
         ``outputs='support'`` this also holds during learning.
@@ -357,7 +358,7 @@ default='hinge'
         fifth at a time, and scored by what the others teach. The other solvers have
         probabilities anyway.
     decision_function_shape : {'ovr', 'ovo'}, default='ovr'
-        With ``multi_class='ovo'``: whether `decision_function` gives what decides between the
+        With ``multi_class='ovo'``, whether `decision_function` gives what decides between the
         classes, or the scores of their pairs.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'} or compiled \
 kernel, default='gaussian'
@@ -373,7 +374,7 @@ kernel, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     n_epochs : int >= 1, default=10
@@ -393,15 +394,15 @@ kernel, default='gaussian'
         The labels, sorted.
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
-    support_ : ndarray of shape (n_SV,)
+    support_ : ndarray of shape (n_SV,), int64
         Indices of the support vectors in the samples of `fit`, ascending.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the samples were sparse.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
-        n_outputs is 1 for two classes and regression, else the number of classes, or, with
-        ``multi_class='ovo'``, of their pairs.
-    intercept_ : ndarray of shape (n_outputs,)
-        0 without `fit_intercept`.
+        The support vectors, in the dtype of the samples; CSR when these were sparse.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
+        Coefficients of the support vectors. n_outputs is 1 for two classes and regression, else the
+        number of classes, or, with ``multi_class='ovo'``, of their pairs.
+    intercept_ : ndarray of shape (n_outputs,), float64
+        Offsets of the outputs, 0 without `fit_intercept`.
     n_support_ : int
         Number of support vectors.
     n_iter_ : int
@@ -520,8 +521,8 @@ class OLLARegressor(OLLA, Regressor):
     Parameters
     ----------
     loss : {'epsilon_insensitive', 'squared', 'huber'}, default='epsilon_insensitive'
-        'epsilon_insensitive' is support vector regression, 'squared' kernel ridge regression;
-        'huber' tolerates outliers.
+        Loss of a point. 'epsilon_insensitive' is support vector regression, 'squared' kernel ridge
+        regression; 'huber' tolerates outliers.
     epsilon : float >= 0, default=0.1
         Deviations up to it are no loss in 'epsilon_insensitive'; in standard deviations
         of y.
@@ -542,19 +543,20 @@ class OLLARegressor(OLLA, Regressor):
     fit_intercept : bool, default=True
         Whether to learn the offset b.
     solver : {'gradient', 'newton', 'smo'}, default='gradient'
-        'gradient' is the paper's algorithm. 'newton' takes Newton-Raphson steps on one
-        coefficient at a time; it has no step size. It needs the logistic loss,
-        ``penalty='l2'`` and ``fit_intercept=False``. 'smo' solves the dual by sequential
-        minimal optimisation, to the solution of scikit-learn's SVC and SVR; it needs
-        ``penalty='l2'`` and a loss other than 'logistic' and 'exponential', see Notes. It
-        reads none of the parameters of steps and epochs, which must have their defaults.
+        How the problem is solved. 'gradient' is the paper's algorithm. 'newton' takes
+        Newton-Raphson steps on one coefficient at a time; it has no step size. It needs the
+        logistic loss, ``penalty='l2'`` and ``fit_intercept=False``. 'smo' solves the dual by
+        sequential minimal optimisation, to the solution of scikit-learn's SVC and SVR; it needs
+        ``penalty='l2'`` and a loss other than 'logistic' and 'exponential', see Notes. It reads
+        none of the parameters of steps and epochs, which must have their defaults.
     step : {'safe', 'paper'}, default='safe'
-        'paper' takes plain gradient steps. 'safe' bounds the steps that can diverge, see Notes.
+        Which steps to take. 'paper' takes plain gradient steps. 'safe' bounds the steps that can
+        diverge, see Notes.
     schedule : {'invsqrt', 'inverse', 'constant', 'power'}, default='invsqrt'
-        eta_t is ``eta / sqrt(t)``, ``eta / t``, eta or ``eta / t**power``; t counts the points
-        of all epochs. 'inverse' may not converge with an offset.
+        The step size eta_t is ``eta / sqrt(t)``, ``eta / t``, eta or ``eta / t**power``; t counts
+        the points of all epochs. 'inverse' may not converge with an offset.
     eta : float > 0 or None, default=None
-        None is ``sqrt(2)`` for 'invsqrt', which gives the paper's ``sqrt(2 / t)``, and 1
+        Step size. None is ``sqrt(2)`` for 'invsqrt', which gives the paper's ``sqrt(2 / t)``, and 1
         otherwise.
     power : float >= 0, default=0.5
         Exponent of the schedule 'power'.
@@ -566,10 +568,10 @@ class OLLARegressor(OLLA, Regressor):
         point of smallest ``y f`` (in regression, of largest residual). 'max_violator' scans all
         outputs at every step.
     outputs : {'all', 'support'} or None, default=None
-        'all' stores the outputs of all points and updates them at every step (List 1 of the
-        paper). 'support' computes the output of a point from the support vectors when it is
-        learnt (List 2). With ``support_tol=0`` both give the same model up to rounding. None is
-        'all' if all kernel values fit into `cache_size`, or for 'max_violator'.
+        How outputs are computed. 'all' stores the outputs of all points and updates them at every
+        step (List 1 of the paper). 'support' computes the output of a point from the support
+        vectors when it is learnt (List 2). With ``support_tol=0`` both give the same model up to
+        rounding. None is 'all' if all kernel values fit into `cache_size`, or for 'max_violator'.
     support_tol : float >= 0, default=1e-5
         Points whose coefficients are not larger are no support vectors. With
         ``outputs='support'`` this also holds during learning.
@@ -606,7 +608,7 @@ kernel, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     standardize_target : bool, default=True
@@ -629,15 +631,15 @@ kernel, default='gaussian'
     ----------
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
-    support_ : ndarray of shape (n_SV,)
+    support_ : ndarray of shape (n_SV,), int64
         Indices of the support vectors in the samples of `fit`, ascending.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the samples were sparse.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
-        n_outputs is 1 for two classes and regression, else the number of classes, or, with
-        ``multi_class='ovo'``, of their pairs.
-    intercept_ : ndarray of shape (n_outputs,)
-        0 without `fit_intercept`.
+        The support vectors, in the dtype of the samples; CSR when these were sparse.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
+        Coefficients of the support vectors. n_outputs is 1 for two classes and regression, else the
+        number of classes, or, with ``multi_class='ovo'``, of their pairs.
+    intercept_ : ndarray of shape (n_outputs,), float64
+        Offsets of the outputs, 0 without `fit_intercept`.
     n_support_ : int
         Number of support vectors.
     n_iter_ : int

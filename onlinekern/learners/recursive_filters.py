@@ -68,7 +68,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     standardize_target : bool, default=True
@@ -94,8 +94,9 @@ kernel or function, default='gaussian'
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        The dictionary, the oldest first; CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (1, n_SV)
+        The dictionary, the oldest first, in the dtype of the samples; CSR when the model was
+        started with sparse samples.
+    dual_coef_ : ndarray of shape (1, n_SV), float64
         Coefficients of the support vectors.
     n_support_ : int
         Number of support vectors.
@@ -170,7 +171,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     standardize_target : bool, default=True
@@ -196,8 +197,9 @@ kernel or function, default='gaussian'
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        The dictionary, the oldest first; CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (1, n_SV)
+        The dictionary, the oldest first, in the dtype of the samples; CSR when the model was
+        started with sparse samples.
+    dual_coef_ : ndarray of shape (1, n_SV), float64
         Coefficients of the support vectors.
     n_support_ : int
         Number of support vectors.
@@ -277,7 +279,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     standardize_target : bool, default=True
@@ -303,8 +305,9 @@ kernel or function, default='gaussian'
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        The dictionary, the oldest first; CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (1, n_SV)
+        The dictionary, the oldest first, in the dtype of the samples; CSR when the model was
+        started with sparse samples.
+    dual_coef_ : ndarray of shape (1, n_SV), float64
         Coefficients of the support vectors.
     n_support_ : int
         Number of support vectors.
@@ -384,7 +387,7 @@ kernel, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     standardize_target : bool, default=True
@@ -410,8 +413,9 @@ kernel, default='gaussian'
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        The dictionary, the oldest first; CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (1, n_SV)
+        The dictionary, the oldest first, in the dtype of the samples; CSR when the model was
+        started with sparse samples.
+    dual_coef_ : ndarray of shape (1, n_SV), float64
         Coefficients of the support vectors.
     n_support_ : int
         Number of support vectors.

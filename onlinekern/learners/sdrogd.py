@@ -55,7 +55,7 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
     discriminative : float >= 0 or None, default=None
         Weight gamma_d of both together. None is 0.2, or, for the quadratic form, the paper's 1.
     reg : float >= 0, default=1e-4
-        lambda of the paper.
+        Regularisation lambda of the paper.
     batch_size : int >= 1, default=60
         Samples n per step. A batch may begin in one call and end in another.
     between : {'linear', 'quadratic'}, default='linear'
@@ -106,20 +106,20 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
         The labels, sorted.
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features), float64
         Weights of the model that predicts.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
+    intercept_ : ndarray of shape (1,) or (n_classes,), float64
         Constants, 0 without `fit_intercept`.
-    sketch_ : ndarray of shape (n_rows, n_features)
-        The sketch C.
+    sketch_ : ndarray of shape (n_rows, n_features), float64
+        The sketch C; n_rows is below 2 l.
     sketch_size_ : int
-        l in use.
-    class_means_ : ndarray of shape (n_classes, n_features)
-        u_c.
-    class_weight_sums_ : ndarray of shape (n_classes,)
-        N_c: the sum of the weights of each class.
+        Number l of directions in use.
+    class_means_ : ndarray of shape (n_classes, n_features), float64
+        The means u_c of the classes.
+    class_weight_sums_ : ndarray of shape (n_classes,), float64
+        Sum N_c of the weights of each class.
     n_batches_ : int
-        Steps made.
+        Number of steps made.
     cumulative_loss_ : float
         Sum of weight times loss; the loss of a sample is taken before it is learnt.
     n_seen_ : int

@@ -40,13 +40,13 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
         eta of the paper: the probability with which a sample is correct after its step. With 0.5
         nothing would be learnt.
     covariance : {'diagonal', 'full', 'shared'}, default='diagonal'
-        'diagonal' keeps a variance s_i for each weight, ``s_i -= beta (s_i x_i)^2``; the cost
-        is linear in the stored features of a sample. 'full' keeps a symmetric matrix S for each
-        output, and so the correlations of the features: ``n_features^2`` operations for each
-        step and ``16 n_outputs n_features^2`` bytes, half of them to undo calls that fail.
-        'shared' keeps one matrix S for all outputs, which costs what a single output does; with
-        a single output it is 'full'. A MemoryError says when the matrices do not fit into the
-        available memory.
+        What is kept of the covariance. 'diagonal' keeps a variance s_i for each weight,
+        ``s_i -= beta (s_i x_i)^2``; the cost is linear in the stored features of a sample. 'full'
+        keeps a symmetric matrix S for each output, and so the correlations of the features:
+        ``n_features^2`` operations for each step and ``16 n_outputs n_features^2`` bytes, half of
+        them to undo calls that fail. 'shared' keeps one matrix S for all outputs, which costs what
+        a single output does; with a single output it is 'full'. A MemoryError says when the
+        matrices do not fit into the available memory.
     fit_intercept : bool, default=True
         Whether to learn a constant b.
     class_weight : dict, 'balanced' or None, default=None
@@ -82,12 +82,12 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
         The labels, sorted.
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
-    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression
+    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression, float64
         mu of the model that predicts (the average, if `average`); n_outputs is 1 for two
         classes, else the number of classes.
-    intercept_ : ndarray of shape (n_outputs,)
+    intercept_ : ndarray of shape (n_outputs,), float64
         Constants, 0 without `fit_intercept`.
-    covariance_ : ndarray of shape (n_outputs, n), or (n_outputs, n, n) if full
+    covariance_ : ndarray of shape (n_outputs, n), or (n_outputs, n, n) if full, float64
         The variances, or S; of shape (1, n, n) if shared. n is `n_features`, plus 1 for the
         constant with `fit_intercept`, which comes last.
     cumulative_loss_ : float
@@ -152,20 +152,21 @@ class SCWClassifier(OnlineClassifier, SecondOrderEstimator):
     Parameters
     ----------
     C : float > 0, default=1.0
-        Aggressiveness. Use less for noisy labels: 0.1 is better on a9a.
+        Aggressiveness: the cost of a violation. Use less for noisy labels: 0.1 is better on
+        a9a.
     variant : {'scw1', 'scw2'}, default='scw1'
         A linear or a quadratic cost of a violation. SCW-I is seldom worse.
     confidence : float in (0.5, 1), default=0.75
         eta of the paper: the probability with which a sample should be correct; phi is its
         quantile. With 0.5 nothing would be learnt.
     covariance : {'diagonal', 'full', 'shared'}, default='diagonal'
-        'diagonal' keeps a variance s_i for each weight, ``s_i -= beta (s_i x_i)^2``; the cost
-        is linear in the stored features of a sample. 'full' keeps a symmetric matrix S for each
-        output, and so the correlations of the features: ``n_features^2`` operations for each
-        step and ``16 n_outputs n_features^2`` bytes, half of them to undo calls that fail.
-        'shared' keeps one matrix S for all outputs, which costs what a single output does; with
-        a single output it is 'full'. A MemoryError says when the matrices do not fit into the
-        available memory.
+        What is kept of the covariance. 'diagonal' keeps a variance s_i for each weight,
+        ``s_i -= beta (s_i x_i)^2``; the cost is linear in the stored features of a sample. 'full'
+        keeps a symmetric matrix S for each output, and so the correlations of the features:
+        ``n_features^2`` operations for each step and ``16 n_outputs n_features^2`` bytes, half of
+        them to undo calls that fail. 'shared' keeps one matrix S for all outputs, which costs what
+        a single output does; with a single output it is 'full'. A MemoryError says when the
+        matrices do not fit into the available memory.
     fit_intercept : bool, default=True
         Whether to learn a constant b.
     class_weight : dict, 'balanced' or None, default=None
@@ -201,12 +202,12 @@ class SCWClassifier(OnlineClassifier, SecondOrderEstimator):
         The labels, sorted.
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
-    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression
+    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression, float64
         mu of the model that predicts (the average, if `average`); n_outputs is 1 for two
         classes, else the number of classes.
-    intercept_ : ndarray of shape (n_outputs,)
+    intercept_ : ndarray of shape (n_outputs,), float64
         Constants, 0 without `fit_intercept`.
-    covariance_ : ndarray of shape (n_outputs, n), or (n_outputs, n, n) if full
+    covariance_ : ndarray of shape (n_outputs, n), or (n_outputs, n, n) if full, float64
         The variances, or S; of shape (1, n, n) if shared. n is `n_features`, plus 1 for the
         constant with `fit_intercept`, which comes last.
     cumulative_loss_ : float
@@ -280,13 +281,13 @@ class AROWClassifier(OnlineClassifier, SecondOrderEstimator):
         The noise of a label: the larger, the smaller the steps. Results change little with it, as
         long as it is not much larger than the squared length of a sample.
     covariance : {'diagonal', 'full', 'shared'}, default='diagonal'
-        'diagonal' keeps a variance s_i for each weight, ``s_i -= beta (s_i x_i)^2``; the cost
-        is linear in the stored features of a sample. 'full' keeps a symmetric matrix S for each
-        output, and so the correlations of the features: ``n_features^2`` operations for each
-        step and ``16 n_outputs n_features^2`` bytes, half of them to undo calls that fail.
-        'shared' keeps one matrix S for all outputs, which costs what a single output does; with
-        a single output it is 'full'. A MemoryError says when the matrices do not fit into the
-        available memory.
+        What is kept of the covariance. 'diagonal' keeps a variance s_i for each weight,
+        ``s_i -= beta (s_i x_i)^2``; the cost is linear in the stored features of a sample. 'full'
+        keeps a symmetric matrix S for each output, and so the correlations of the features:
+        ``n_features^2`` operations for each step and ``16 n_outputs n_features^2`` bytes, half of
+        them to undo calls that fail. 'shared' keeps one matrix S for all outputs, which costs what
+        a single output does; with a single output it is 'full'. A MemoryError says when the
+        matrices do not fit into the available memory.
     fit_intercept : bool, default=True
         Whether to learn a constant b.
     class_weight : dict, 'balanced' or None, default=None
@@ -322,12 +323,12 @@ class AROWClassifier(OnlineClassifier, SecondOrderEstimator):
         The labels, sorted.
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
-    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression
+    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression, float64
         mu of the model that predicts (the average, if `average`); n_outputs is 1 for two
         classes, else the number of classes.
-    intercept_ : ndarray of shape (n_outputs,)
+    intercept_ : ndarray of shape (n_outputs,), float64
         Constants, 0 without `fit_intercept`.
-    covariance_ : ndarray of shape (n_outputs, n), or (n_outputs, n, n) if full
+    covariance_ : ndarray of shape (n_outputs, n), or (n_outputs, n, n) if full, float64
         The variances, or S; of shape (1, n, n) if shared. n is `n_features`, plus 1 for the
         constant with `fit_intercept`, which comes last.
     cumulative_loss_ : float
@@ -397,13 +398,13 @@ class AROWRegressor(OnlineRegressor, SecondOrderEstimator):
         Deviations up to it are no loss; in standard deviations of y. Samples within it change
         nothing and cost only their score.
     covariance : {'diagonal', 'full', 'shared'}, default='diagonal'
-        'diagonal' keeps a variance s_i for each weight, ``s_i -= beta (s_i x_i)^2``; the cost
-        is linear in the stored features of a sample. 'full' keeps a symmetric matrix S for each
-        output, and so the correlations of the features: ``n_features^2`` operations for each
-        step and ``16 n_outputs n_features^2`` bytes, half of them to undo calls that fail.
-        'shared' keeps one matrix S for all outputs, which costs what a single output does; with
-        a single output it is 'full'. A MemoryError says when the matrices do not fit into the
-        available memory.
+        What is kept of the covariance. 'diagonal' keeps a variance s_i for each weight,
+        ``s_i -= beta (s_i x_i)^2``; the cost is linear in the stored features of a sample. 'full'
+        keeps a symmetric matrix S for each output, and so the correlations of the features:
+        ``n_features^2`` operations for each step and ``16 n_outputs n_features^2`` bytes, half of
+        them to undo calls that fail. 'shared' keeps one matrix S for all outputs, which costs what
+        a single output does; with a single output it is 'full'. A MemoryError says when the
+        matrices do not fit into the available memory.
     fit_intercept : bool, default=True
         Whether to learn a constant b.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
@@ -434,12 +435,12 @@ class AROWRegressor(OnlineRegressor, SecondOrderEstimator):
     ----------
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
-    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression
+    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression, float64
         mu of the model that predicts (the average, if `average`); n_outputs is 1 for two
         classes, else the number of classes.
-    intercept_ : ndarray of shape (n_outputs,)
+    intercept_ : ndarray of shape (n_outputs,), float64
         Constants, 0 without `fit_intercept`.
-    covariance_ : ndarray of shape (n_outputs, n), or (n_outputs, n, n) if full
+    covariance_ : ndarray of shape (n_outputs, n), or (n_outputs, n, n) if full, float64
         The variances, or S; of shape (1, n, n) if shared. n is `n_features`, plus 1 for the
         constant with `fit_intercept`, which comes last.
     cumulative_loss_ : float

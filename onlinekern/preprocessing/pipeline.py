@@ -54,11 +54,11 @@ class StreamPipeline(Savable, Exportable, Pipeline):
     steps : list of (str, estimator)
         Transformers, then a learner with `partial_fit`. 'passthrough' is a step that does nothing.
     transform_input : list of str or None, default=None
-        As in Pipeline.
+        Names of the metadata that the steps transform, as in Pipeline.
     memory : str, object with the joblib.Memory interface or None, default=None
-        As in Pipeline; for `fit` only.
+        Where `fit` keeps fitted transformers, as in Pipeline.
     verbose : bool, default=False
-        As in Pipeline; for `fit` only.
+        Whether `fit` prints the time of each step, as in Pipeline.
 
     Notes
     -----

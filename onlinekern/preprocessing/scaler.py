@@ -60,18 +60,18 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
     Attributes
     ----------
     mean_ : ndarray of shape (n_features,), float64
-        Zeros where no means are subtracted.
+        The means, zeros where none are subtracted.
     var_ : ndarray of shape (n_features,), float64
-        Mean squared deviation from `mean_`.
+        Mean squared deviations from `mean_`.
     scale_ : ndarray of shape (n_features,), float64
         Square root of `var_`; 1 for features that are constant, to the rounding of their mean, and
         without `with_std`.
     n_samples_seen_ : int
-        Rows learnt, those of weight 0 not counted.
+        Number of rows learnt, without those of weight 0.
     n_features_in_ : int
         Features of a sample.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where the first samples had names.
+        Names of the features, where the first samples had names.
 
     Notes
     -----

@@ -68,22 +68,23 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
     Parameters
     ----------
     sketch_size : int >= 1 or float in (0, 1], default=0.1
-        l, or a fraction of the number of features. More than `n_features` is not used.
+        Number l of directions, or a fraction of the number of features. More than `n_features` is
+        not used.
 
     Attributes
     ----------
     sketch_ : ndarray of shape (n_rows, n_features), float64
-        C; n_rows is below 2 l.
+        The sketch C; n_rows is below 2 l.
     sketch_size_ : int
-        l.
-    components_ : ndarray of shape (l, n_features)
+        Number l of directions in use.
+    components_ : ndarray of shape (l, n_features), float64
         Right singular vectors of the sketch, longest first; rows of zeros where it has fewer.
-    singular_values_ : ndarray of shape (l,)
-        The singular values that go with them.
+    singular_values_ : ndarray of shape (l,), float64
+        Singular values of the sketch, in the order of `components_`.
     error_bound_ : float
         Bound on the largest eigenvalue of ``X'X - C'C``: the sum of what the shrinks subtracted.
     squared_norm_ : float
-        ``||X||_F^2`` of all rows seen.
+        Squared Frobenius norm ``||X||_F^2`` of all rows seen.
     n_features_in_ : int
         Features of a sample.
 

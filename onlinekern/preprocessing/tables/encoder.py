@@ -57,17 +57,17 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     kinds : dict of str to str or None, default=None
-        Column -> kind, where the guess is wrong: a postcode is a category, say.
+        Kinds of columns by name, where the guess is wrong: a postcode is a category, say.
     missing : {'mean', 'refuse'}, default='mean'
         What becomes of missing values: as above, or an error that names row and column.
     max_categories : int or None, default=None
-        One-hot features of a category column. Later categories share one more feature. None: twice
-        as many as came in the first call, and 8, at most 100.
+        Number of one-hot features of a category column. Later categories share one more feature.
+        None: twice as many as came in the first call, and 8, at most 100.
     hashed_features : int, default=64
-        Features of a hashed column. Of a hundred categories, each shares its feature with
+        Number of features of a hashed column. Of a hundred categories, each shares its feature with
         one or two others.
     text_features : int, default=1024
-        Features of a text column.
+        Number of features of a text column.
     sparse : bool or None, default=None
         Whether the features are a CSR matrix. They cannot be centred later: numbers and dates are
         then standardised here, by `OnlineStandardScaler`. None: if there is a text column, or there
@@ -76,11 +76,11 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     Attributes
     ----------
     kinds_ : dict of str to str
-        Column -> kind.
+        Kinds of the columns by name.
     n_features_in_ : int
-        Columns of a table.
+        Number of columns of a table.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, unless the first rows were an array.
+        Names of the columns, unless the first rows were an array.
     sparse_ : bool
         Whether the features are a CSR matrix.
 
