@@ -211,7 +211,7 @@ default='gaussian'
                 model.space.forgetting = self.forgetting
 
     def _blas(self) -> AbstractContextManager[Any]:
-        """A context in which the leverage, which calls BLAS, is learnt; the mean calls none."""
+        """Return a context for learning the leverage, which calls BLAS; the mean calls none."""
         return ONE_THREAD() if self.statistic == "leverage" else nullcontext()
 
     def _train(

@@ -66,7 +66,7 @@ class KernelRLS(SingleThreadedBlas, WeightedFeatures, ExplicitEstimator):
         return self._read(lambda space: space.entered)
 
     def leverage(self, X: Samples) -> Floats:
-        """phi' A^-1 phi of samples: the variance of their scores, in units of the noise's.
+        """Return ``phi' A^-1 phi`` of samples: the variance of their scores over the noise's.
 
         Parameters
         ----------
@@ -418,7 +418,7 @@ default='gaussian'
         return self._new_space(n_outputs, features, inf, Residuals())
 
     def predict(self, X: Samples, return_std: bool = False) -> Any:
-        """Predicted targets of samples.
+        """Predict the targets of samples.
 
         Parameters
         ----------
@@ -439,7 +439,7 @@ default='gaussian'
         return y, residuals * spread
 
     def predict_interval(self, X: Samples, coverage: float = 0.9) -> tuple[Array, Array]:
-        """Intervals that cover the targets of a share `coverage` of the samples.
+        """Predict intervals that cover the targets of a share `coverage` of the samples.
 
         The half width is a quantile of the last 512 residuals times ``sqrt(1 + leverage(X))``.
         Which quantile is corrected along the stream, by what the intervals have covered (adaptive
@@ -469,7 +469,7 @@ default='gaussian'
         return y - quantile * spread, y + quantile * spread
 
     def _predict_with_spread(self, X: Any, of_residuals: Any) -> tuple[Array, Array, float]:
-        """Predictions, sqrt(1 + v), and a number of the residuals, of one state of the model."""
+        """Return predictions, sqrt(1 + v), and what is asked of the residuals, of one state."""
         model: Model = self._fitted_model
         with model.reading():
             y = super().predict(X)

@@ -406,7 +406,7 @@ class PegasosClassifier(MiniBatchEstimator, OnlineClassifier, LinearEstimator):
         return RULES["batch_pegasos"](LOSSES["hinge"](), self.reg, self.batch_size)
 
     def _radius(self) -> Any:
-        """Of the ball that holds the optimum."""
+        """Return the radius of the ball that holds the optimum."""
         together = len(self.classes_) > 2 and self.multi_class == "ovr"
         problems = len(self.classes_) if together else 1
         return math.sqrt(problems / self.reg)

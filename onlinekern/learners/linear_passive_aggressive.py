@@ -60,7 +60,7 @@ class LinearPA(PassesEstimator):
         return LinearSpace(*arguments, left_out, self.variant == "pa")
 
     def _averaging(self) -> tuple[bool | str, int]:
-        """Which average predicts, and the number of first models that it leaves out."""
+        """Return which average predicts, and the number of first models that it leaves out."""
         if isinstance(self.average, str):
             return self.average, 1
         return self.average > 0, int(self.average)
@@ -209,7 +209,7 @@ class PAClassifier(LinearPA, OnlineClassifier):
         return head if self._class_weights is None else Weighted(head, self._class_weights)
 
     def _problem_head(self, k: int) -> Any:
-        """The head of class k against the rest."""
+        """Return the head of class k against the rest."""
         head = HEADS["binary"]()
         return head if self._class_weights is None else Weighted(head, (1, self._class_weights[k]))
 

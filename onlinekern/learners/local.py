@@ -242,7 +242,7 @@ class LOLClassifier(OnlineClassifier):
 
     @property
     def cluster_counts_(self) -> Array:
-        """Samples of each prototype, ndarray of shape (n_prototypes,)."""
+        """Number of samples of each prototype, ndarray of shape (n_prototypes,)."""
         return self._read(lambda space: space.prototypes.counts())
 
     @property

@@ -187,7 +187,7 @@ class OLLA(KernelEstimator):
         return SupportOutputs(*parts, self.support_tol)
 
     def _keeps_outputs(self, X: Any, cache_bytes: Any) -> Any:
-        """Whether the outputs of all points are kept."""
+        """Return whether the outputs of all points are kept."""
         if self.outputs is None:
             rows = X.shape[0] ** 2 * X.dtype.itemsize
             return self.selection == "max_violator" or rows <= cache_bytes
@@ -227,14 +227,14 @@ class OLLA(KernelEstimator):
         return model
 
     def _order(self, model: Model, y: Any, weight: Any, draws: np.random.RandomState) -> Any:
-        """The order of one epoch."""
+        """Return the order of one epoch."""
         if self.selection == "max_violator":
             targets = (y - model.target_mean) / model.target_scale
             return WorstViolatorFirst(model.space, model.head, targets, weight)
         return draws.permutation(len(y)).astype(np.intp) if self.selection == "shuffled" else None
 
     def _is_steady(self, before: Any, now: Any) -> Any:
-        """Whether an epoch changed the outputs of the points by less than `tol`."""
+        """Return whether an epoch changed the outputs of the points by less than `tol`."""
         return bool(np.linalg.norm(now - before) <= self.tol * np.linalg.norm(now))
 
     def _warn_of_divergence(self, model: Model, X: Any, failure: Any) -> None:

@@ -15,7 +15,7 @@ VARIANTS = [StrOptions({"pa", "pa1", "pa2"})]
 
 
 def passive_aggressive(variant: str, loss: Loss, C: float) -> Rule:
-    """The rule of a Passive-Aggressive variant; the plain one has no C."""
+    """Return the rule of a Passive-Aggressive variant; the plain one has no C."""
     return RULES[variant](loss) if variant == "pa" else RULES[variant](loss, C)
 
 

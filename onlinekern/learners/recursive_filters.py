@@ -476,7 +476,7 @@ kernel, default='gaussian'
     def predict(  # type: ignore[override]
         self, X: Samples, return_std: bool = False
     ) -> Array | tuple[Array, Floats]:
-        """Predicted targets of samples.
+        """Predict the targets of samples.
 
         Parameters
         ----------

@@ -261,20 +261,20 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
 
     @property
     def sketch_size_(self) -> int:
-        """l in use."""
+        """Number l of directions in use."""
         return self._fitted_model.space.scatter.sketch.size
 
     @property
     def class_means_(self) -> Floats:
-        """u_c, ndarray of shape (n_classes, n_features)."""
+        """The means u_c of the classes, ndarray of shape (n_classes, n_features)."""
         return self._read(lambda space: space.scatter.class_means)
 
     @property
     def class_weight_sums_(self) -> Floats:
-        """N_c, ndarray of shape (n_classes,)."""
+        """Sums N_c of the weights of the classes, ndarray of shape (n_classes,)."""
         return self._read(lambda space: space.scatter.class_weights)
 
     @property
     def n_batches_(self) -> int:
-        """Steps made."""
+        """Number of steps made."""
         return self._fitted_model.space.n_steps

@@ -77,7 +77,7 @@ class FeatureTransformer(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
         return self
 
     def transform(self, X: Samples) -> Array:
-        """Features of samples.
+        """Compute the features of samples.
 
         Parameters
         ----------

@@ -26,7 +26,7 @@ from onlinekern.preprocessing.tables.encoder import TableEncoder
 
 
 def final_has(method: str) -> Callable[[Any], bool]:
-    """Check of `available_if`: whether the last step has a method."""
+    """Return a check for `available_if`: whether the last step has a method."""
     return lambda pipeline: hasattr(pipeline.steps[-1][1], method)
 
 
@@ -150,8 +150,7 @@ class StreamPipeline(Savable, Exportable, Pipeline):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Array:
-        """`partial_fit` that tests first: returns what was predicted for each sample before the
-        learner learnt it.
+        """Predict each sample, then learn it: `partial_fit` that tests first.
 
         A transformer has seen the sample by then, but not its target.
 
@@ -207,7 +206,7 @@ class StreamPipeline(Savable, Exportable, Pipeline):
 
     @available_if(final_has("score_one"))
     def score_one(self, x: ArrayLike) -> float | Floats:
-        """Score of one sample.
+        """Score one sample.
 
         Parameters
         ----------
@@ -228,7 +227,7 @@ class StreamPipeline(Savable, Exportable, Pipeline):
 
     @available_if(final_has("predict_interval"))
     def predict_interval(self, X: Samples, coverage: float = 0.9) -> tuple[Array, Array]:
-        """Intervals that hold the targets with a probability, as of the learner.
+        """Predict intervals that hold the targets with a probability, as the learner does.
 
         Parameters
         ----------
@@ -258,12 +257,12 @@ class StreamPipeline(Savable, Exportable, Pipeline):
             return getattr(self.steps[-1][1], method)(X, y, **more)
 
     def _transformers(self) -> list[tuple[str, Any]]:
-        """Names and steps in front of the learner."""
+        """Return the names and the steps in front of the learner."""
         return [(name, step) for name, step in self.steps[:-1] if does_something(step)]
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """A context that one thread is in at a time; what fails inside is undone in all steps."""
+        """Return a context for one thread at a time; what fails inside is undone in all steps."""
         with turn_of(self):
             before = [Before(step) for _, step in self.steps if does_something(step)]
             try:
@@ -292,7 +291,7 @@ class Before:
         self.attributes = dict(vars(step)) if own else copy.deepcopy(vars(step))
 
     def restore(self) -> None:
-        """Give the step that back."""
+        """Give the step back what it had learnt."""
         if self.learnt is not None and self.learnt.calls != self.calls:
             self.learnt.undo()
         vars(self.step).clear()
@@ -304,13 +303,13 @@ def does_something(step: Any) -> bool:
 
 
 def takes(step: Any, method: str, parameter: str) -> bool:
-    """Whether a method of a step has a parameter."""
+    """Return whether a method of a step has a parameter."""
     found = getattr(step, method, None)
     return found is not None and parameter in inspect.signature(found).parameters
 
 
 def weighed(step: Any, method: str, sample_weight: Any) -> dict[str, Any]:
-    """The weights as an argument of a method, where there are some and it takes them."""
+    """Return the weights as an argument of a method, where there are some and it takes them."""
     if sample_weight is None or not takes(step, method, "sample_weight"):
         return {}
     return {"sample_weight": sample_weight}
@@ -347,12 +346,12 @@ def learn_and_transform(name: str, step: Any, X: Any, y: Any, sample_weight: Any
 
 
 def as_rows(x: Any) -> Any:
-    """One sample as rows. Text, and what else is no array of numbers, is a row of a list."""
+    """Return one sample as rows; text, and what else is no array of numbers, in a list."""
     return [x] if isinstance(x, (str, dict)) else one_row(x)
 
 
 def as_one(X: Any) -> Any:
-    """The only row, as a sample."""
+    """Return the only row, as a sample."""
     return X if sp.issparse(X) else np.asarray(X)[0]
 
 
@@ -362,7 +361,7 @@ def make_stream_pipeline(
     transform_input: list[str] | None = None,
     verbose: bool = False,
 ) -> StreamPipeline:
-    """A `StreamPipeline` whose steps are named after their classes, in lower case.
+    """Make a `StreamPipeline` whose steps are named after their classes, in lower case.
 
     Parameters
     ----------

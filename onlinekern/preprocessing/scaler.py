@@ -193,7 +193,7 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
         return scaled_like(X, values)
 
     def inverse_transform(self, X: Samples) -> Array:
-        """Samples in their own units: ``z * scale_ + mean_``. What was clipped stays clipped.
+        """Return samples in their own units: ``z * scale_ + mean_``. What was clipped stays so.
 
         Parameters
         ----------
@@ -279,7 +279,7 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
     def _learn(
         self, X: Any, sample_weight: Any, start: bool = False, transform: bool = False
     ) -> Any:
-        """Learn rows. Returns them scaled if `transform`, else None."""
+        """Learn rows. Return them scaled if `transform`, else None."""
         whole = start
         start = start or not self.__sklearn_is_fitted__()
         X = self._validate(X, reset=start)
@@ -301,11 +301,11 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
         return RunningMoments(X.shape[1], centred)
 
     def _scaling(self) -> dict[str, Any]:
-        """How the core scales."""
+        """Return how the core scales."""
         return {"limit": self.clip, "scaled": self.with_std}
 
     def _room_for(self, x: Any) -> Array:
-        """An array for the scaled x."""
+        """Return an array for the scaled x."""
         narrow = getattr(x, "dtype", None) == np.float32
         return np.empty(self.n_features_in_, np.float32 if narrow else np.float64)
 
@@ -335,7 +335,7 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
 
     @property
     def n_samples_seen_(self) -> int:
-        """Rows learnt."""
+        """Number of rows learnt."""
         return self._known.n
 
     @property
@@ -354,12 +354,12 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
 
 
 def elements(X: Any) -> Array:
-    """The stored elements of validated samples."""
+    """Return the stored elements of validated samples."""
     return X.data[: X.indptr[-1]] if sp.issparse(X) else X
 
 
 def scaled_like(X: Any, values: Array) -> Any:
-    """Samples in the layout of X with other elements, all of which must be finite."""
+    """Return samples in the layout of X with other elements, all of which must be finite."""
     if not sp.issparse(X):
         check_results(values, "scaled value")
         return values

@@ -29,7 +29,7 @@ SKETCH_SIZE = [
 
 
 def sketch_rows(sketch_size: int | float, n_features: int) -> int:
-    """The number l of directions that a sketch keeps.
+    """Return the number l of directions that a sketch keeps.
 
     Parameters
     ----------
@@ -48,8 +48,10 @@ def sketch_rows(sketch_size: int | float, n_features: int) -> int:
 
 
 def sketch_bytes(size: int, n_features: int) -> int:
-    """Memory of a sketch of `size` directions: twice as many rows, each with its copy that undoes
-    a failed call, and room to shrink them."""
+    """Return the memory of a sketch of `size` directions, in bytes.
+
+    It has twice as many rows, each with a copy that undoes a failed call, and room to shrink them.
+    """
     return (2 * 2 + 1) * 8 * size * n_features
 
 
@@ -213,7 +215,7 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
         return validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
 
     def _decomposed(self) -> Any:
-        """Singular values and right singular vectors of the sketch, l of each."""
+        """Return singular values and right singular vectors of the sketch, l of each."""
         check_is_fitted(self)
         size, sketch = self._sketch.size, self.sketch_
         values, components = np.zeros(size), np.zeros((size, self._sketch.d))
@@ -228,13 +230,13 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
 
     @property
     def sketch_(self) -> Array:
-        """C, ndarray of shape (n_rows, n_features)."""
+        """The sketch C, ndarray of shape (n_rows, n_features)."""
         with turn_of(self):
             return self._sketch.rows()
 
     @property
     def sketch_size_(self) -> int:
-        """l."""
+        """Number l of directions in use."""
         return self._sketch.size
 
     @property
@@ -254,7 +256,7 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
 
     @property
     def squared_norm_(self) -> float:
-        """||X||_F^2 of all rows seen."""
+        """Squared Frobenius norm of all rows seen."""
         return self._sketch.squared_norm
 
     def __sklearn_is_fitted__(self) -> bool:

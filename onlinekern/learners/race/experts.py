@@ -72,7 +72,7 @@ class Expert:
     link: float = 0.0
 
     def model(self, like: Any, task: Any, draws: np.random.RandomState) -> Any:
-        """A model of the core for float32 samples like `like`, and the labels of `task`."""
+        """Make a model of the core for float32 samples like `like`, and the labels of `task`."""
         estimator = copy.copy(self.estimator)
         estimator.n_features_in_ = like.shape[1]
         if hasattr(task, "classes_"):
@@ -80,13 +80,13 @@ class Expert:
         return estimator._new_model(like, draws)
 
     def grown(self, model: Any, before: Array, labels: Array) -> Any:
-        """Its model, of the classes `before`, with more classes."""
+        """Make its model, of the classes `before`, anew with more classes."""
         estimator = copy.copy(self.estimator)
         note_classes(estimator, labels)
         return operations().grow_model(model, before, labels, estimator._head())
 
     def n_bytes(self, n_features: int, n_outputs: int, is_sparse: bool) -> int:
-        """Memory that its model takes at least."""
+        """Return the memory that its model takes at least."""
         found: int = self.estimator._n_bytes(n_features, n_outputs, 4, is_sparse)
         return found
 
@@ -101,7 +101,7 @@ def note_classes(estimator: Any, labels: Array) -> None:
 def ladder(
     task: str, n_features: int, n_outputs: int, is_sparse: bool, time: float, memory: float
 ) -> list[Expert]:
-    """The experts for samples of a form.
+    """Return the experts for samples of a form.
 
     Parameters
     ----------
@@ -136,13 +136,13 @@ def ladder(
 
 
 def squares_cost(task: str, length: int, width: int) -> float:
-    """Cost of least squares of so many features of a kernel."""
+    """Return the cost of least squares of so many features of a kernel."""
     entering = 1.0 if task == "classification" else UNGATED
     return FIXED + entering * PER_PAIR * length**2 + PER_PRODUCT * length * width
 
 
 def squares_of(task: str, n_features: int, width: int, size: int) -> Iterator[Expert]:
-    """Least squares of features of kernels of several widths, and linear; some forget."""
+    """Return least squares of features of kernels of several widths, and linear; some forget."""
     squares = KernelRLSClassifier if task == "classification" else KernelRLSRegressor
     scales = (0.3, 1.0, 3.0) if task == "classification" else (0.1, 0.3, 1.0, 3.0)
     members = [(scale, size, 1.0) for scale in scales]
@@ -163,12 +163,12 @@ def squares_of(task: str, n_features: int, width: int, size: int) -> Iterator[Ex
 
 
 def memory_of(forgetting: float) -> str:
-    """How a forgetting factor is named."""
+    """Return the name of a forgetting factor."""
     return "" if forgetting == 1 else f", forgetting {forgetting:g}"
 
 
 def first_order(task: str, n_features: int, width: int) -> Iterator[Expert]:
-    """First-order learners: cheap, and ahead where labels repeat."""
+    """Return first-order learners: they are cheap, and lead where labels repeat."""
     wide = PER_PRODUCT * width
     classifies = task == "classification"
     linear = PAClassifier if classifies else AROWRegressor

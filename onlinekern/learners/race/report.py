@@ -94,7 +94,7 @@ class RaceReport:
         return [one for one in found if one[1] - one[0] + 1 >= SHORTEST * self.n_seen]
 
     def estimator(self) -> Any:
-        """The plain estimator that does what the leader does: scaled features, then the learner.
+        """Make the plain estimator that does what the leader does: a scaler, then the learner.
 
         Returns
         -------
@@ -142,7 +142,7 @@ class RaceReport:
 
 
 def one_line(estimator: Any) -> str:
-    """The call that makes an estimator, with the parameters that are not the default."""
+    """Return the call that makes an estimator, with the parameters that are not the default."""
     defaults = type(estimator)().get_params()
     changed = {k: v for k, v in estimator.get_params().items() if v != defaults[k]}
     arguments = ", ".join(f"{name}={value!r}" for name, value in changed.items())
@@ -150,7 +150,7 @@ def one_line(estimator: Any) -> str:
 
 
 def report_of(race: Any, ladder: list[Expert], task: str) -> RaceReport:
-    """The report on a race of the core, whose experts are those of the ladder."""
+    """Make the report on a race of the core, whose experts are those of the ladder."""
     with race.reading():
         history, learnt, n_seen = race.history, race.learnt, race.n_seen
         losses = race.vote.mean_losses()

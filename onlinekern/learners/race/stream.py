@@ -85,14 +85,14 @@ class StreamLearner(SingleThreadedBlas, OnlineEstimator):
         model.n_threads = min(effective_n_jobs(self.n_jobs), len(model.experts))
 
     def _look_at_scales(self, X: Any, y: Any, before: int, now: int) -> None:
-        """Features and targets may have any scales."""
+        """Do nothing: features and targets may have any scales."""
 
     def _train(self, model: Any, *arguments: Any) -> Any:
         self._renew(model)
         return super()._train(model, *arguments)
 
     def report(self) -> RaceReport:
-        """Who led when, what each expert costs, and the plain estimator that does the same.
+        """Tell who led when, what each expert costs, and which plain estimator does the same.
 
         Returns
         -------
@@ -211,7 +211,7 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     _votes = Vote
 
     def predict(self, X: Samples) -> Array:
-        """Labels of samples; the only one that came, as long as there is one.
+        """Predict the labels of samples: the only one that came, as long as there is one.
 
         Parameters
         ----------
@@ -285,7 +285,7 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
         return np.concatenate(found)
 
     def _announced(self, labels: Any) -> Any:
-        """The labels known before the first model is made."""
+        """Return the labels known before the first model is made."""
         if labels is not None:
             return labels
         return self.__dict__["_waiting"][1][:1] if "_waiting" in self.__dict__ else np.empty(0)
@@ -331,7 +331,7 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
             self._model.resume_counts(self._model.n_seen, 0, 0.0)
 
     def _grown_model(self, before: Array, labels: Array, head: Any) -> Any:
-        """The race with more classes; its experts keep what they have learnt."""
+        """Make the race with more classes; its experts keep what they have learnt."""
         race = copy.deepcopy(self._model)
         ladder = self._experts(race.d, len(before), not race.moments.centred)
         experts = [
@@ -352,7 +352,7 @@ def check_kind(y: Array, known: Any) -> None:
 
 
 def first_places(y: Array, known: Any) -> Any:
-    """The places in y of labels that are not known, where they come first."""
+    """Return the places in y of labels that are not known, where they come first."""
     labels, places = np.unique(y, return_index=True)
     return np.sort(places[~np.isin(labels, known)]).tolist()
 

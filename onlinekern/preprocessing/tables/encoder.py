@@ -199,7 +199,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         return now._joined(blocks, "transform")
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Names of the features: 'size', 'size (missing)', 'town=Ulm', 'at (sin of the week)', ...
+        """Return the names of the features: 'size', 'size (missing)', 'town=Ulm', ...
 
         Parameters
         ----------
@@ -214,7 +214,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
 
     @property
     def kinds_(self) -> dict[str, str]:
-        """Column -> kind."""
+        """Kinds of the columns by name."""
         check_is_fitted(self)
         return {column.name: column.kind for column in self._columns}
 
@@ -228,7 +228,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         return self._joined([block for _, block in learnt], "learn_transform")
 
     def _begun(self, X: Any) -> Any:
-        """The table that X is, of which the columns are chosen."""
+        """Choose the columns of X, and return the table that it is."""
         from onlinekern.preprocessing.tables.column_types import (
             Sizes,
             family,
@@ -279,7 +279,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         return table_of(X, known or None)
 
     def _matched(self, X: Any) -> Any:
-        """The table that X is, with the columns that are known."""
+        """Return the table that X is, with the columns that are known."""
         table, named = self._table_of(X)
         found, known = table.column_names, [column.name for column in self._columns]
         if not named and len(found) != len(known):
@@ -296,7 +296,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         return table
 
     def _about(self, column: Any, table: Any, method: Any) -> Any:
-        """What a method of a column makes of its values."""
+        """Return what a method of a column makes of its values; an error names the column."""
         from onlinekern.preprocessing.tables.column_types import family
         from onlinekern.preprocessing.tables.frames import array_in
 
@@ -335,7 +335,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
             self._scaler = OnlineStandardScaler(with_mean=True)
 
     def _joined(self, blocks: list[Any], scale: str) -> Any:
-        """The features of all columns beside one another, in their order."""
+        """Return the features of all columns beside one another, in their order."""
         if not self.sparse_:
             dense = [block.toarray() if sp.issparse(block) else block for block in blocks]
             return np.hstack(dense)
@@ -344,7 +344,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         return sp.csr_matrix(sp.hstack([sp.csr_matrix(block) for block in blocks], format="csr"))
 
     def _scaled(self, blocks: list[Any], scale: str) -> list[Any]:
-        """The same, the dense ones standardised."""
+        """Return the same features, the dense ones standardised."""
         places = [k for k, block in enumerate(blocks) if not sp.issparse(block)]
         widths = [blocks[k].shape[1] for k in places]
         if sum(widths) == 0:
@@ -368,12 +368,12 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
 
 
 def encoder_of(model: Any) -> TableEncoder | None:
-    """The encoder that a pipeline begins with, if it does."""
+    """Return the encoder that a pipeline begins with, if it does."""
     first = model.steps[0][1] if hasattr(model, "steps") else None
     return first if isinstance(first, TableEncoder) else None
 
 
 def listed(names: list[str], most: int = 8) -> str:
-    """Some names, and how many they are if they are many."""
+    """List some names, and say how many they are if they are many."""
     shown = ", ".join(map(repr, names[:most]))
     return shown if len(names) <= most else f"{shown}, ... ({len(names)} in all)"

@@ -20,7 +20,7 @@ class TableError(ValueError):
         super().__init__(self.at(0))
 
     def at(self, first: int) -> str:
-        """The message, when the first of the rows given has this number."""
+        """Return the message, when the first of the rows given has this number."""
         where = "" if self.row is None else f"data row {first + self.row}: "
         return f"{where}column {self.column!r} {self.what}"
 
