@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LeastMeanSquares(OnlineEstimator):
-    """Mixin, in front: steps of a fixed size on the squared error, in the order of the series."""
+    """Mixin of filters that take steps of a fixed size on the squared error; it stands in front."""
 
     eta: float = 0.5
     shuffle: bool = False
@@ -235,7 +235,7 @@ class QKLMSRegressor(LeastMeanSquares, OnlineRegressor, BudgetedEstimator):
     (True, True)
     """
 
-    # Parameters of kernels that do not fall with the distance.
+    # These are parameters of kernels that do not fall with the distance.
     degree: ClassVar[int] = 3  # type: ignore[misc]
     coef0: ClassVar[float] = 0.0  # type: ignore[misc]
     epsilon: float = 0.5
@@ -380,5 +380,5 @@ kernel or function, default='gaussian'
     def _check_memory(self) -> None:
         if self.order > self.budget:
             raise ValueError(f"order must be at most budget={self.budget}, got order={self.order}")
-        # G, its copy that undoes a failed call, and the system that is solved.
+        # G has a copy, which undoes a failed call; the system that is solved is a third matrix.
         check_size("order", self.order, 3 * 8 * self.order**2)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BOGD(BudgetedEstimator):
-    """Mixin: gradient steps and random eviction that leaves the expected function unchanged."""
+    """Mixin of gradient descent whose random evictions keep the expected function."""
 
     removal: str = "uniform"
     cap: float | None = 1.0
@@ -165,7 +165,7 @@ kernel or function, default='gaussian'
 class BOGDRegressor(OnlineRegressor, TargetGradient, BOGD):
     """Budgeted online gradient descent (BOGD, BOGD++) for regression.
 
-    `BOGDClassifier` with a loss of regression [1]_.
+    It is `BOGDClassifier` with a loss of regression [1]_.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BSGD(SingleThreadedBlas, BudgetedEstimator):
-    """Mixin: gradient steps of 1 / (reg t), and what keeps the support vectors within a budget."""
+    """Mixin of learners that take steps of 1 / (reg t) and remove support vectors over budget."""
 
     reg: float = 1e-4
     maintenance: str = "merge"

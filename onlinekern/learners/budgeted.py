@@ -229,7 +229,7 @@ kernel or function, default='gaussian'
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BPA(BudgetedEstimator):
-    """Mixin: the step of PA-I; the new support vector replaces the cheapest one to lose."""
+    """Mixin of PA-I on a budget: a new support vector replaces the one that is cheapest to lose."""
 
     C: float = 1.0
 
@@ -351,9 +351,9 @@ kernel or function, default='gaussian'
 class BPARegressor(OnlineRegressor, BPA):
     """Budgeted Passive-Aggressive regression, simple (BPA-S).
 
-    `BPAClassifier` with the epsilon-insensitive loss: ``tau = min(C, l / kappa_tt)`` in the
-    direction of ``y - f``. The sample replaces a support vector r and gets the coefficient ``a_r
-    kappa_rt / kappa_tt + sign(y - f) tau``. The paper treats classification only [1]_; the
+    It is `BPAClassifier` with the epsilon-insensitive loss: ``tau = min(C, l / kappa_tt)`` in the
+    direction of ``y - f``. The sample replaces a support vector r and gets the coefficient
+    ``a_r kappa_rt / kappa_tt + sign(y - f) tau``. The paper treats classification only [1]_; the
     minimisation is the same.
 
     Parameters

@@ -17,7 +17,7 @@ from onlinekern.estimators.types import Floats
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class DualSGD(FourierEstimator, SupportVectors):
-    """Mixin: gradient steps of 1 / (reg t) on support vectors, k-merging into random features."""
+    """Mixin of learners that take steps of 1 / (reg t) and merge support vectors into features."""
 
     reg: float = 1e-4
     budget: int = 100
@@ -41,7 +41,7 @@ class DualSGD(FourierEstimator, SupportVectors):
                 f"merge_size must be at most budget, got merge_size={self.merge_size} "
                 f"and budget={self.budget}"
             )
-        # The queue of the support vectors, and the copy that undoes a failed call.
+        # The queue of the support vectors has a copy, which undoes a failed call.
         check_size("budget", self.budget, 2 * 8 * self.budget)
         support = self._new_support(new_kernel(self.kernel, self.gamma_), X, n_outputs)
         budget = POLICIES["merge_into_features"](

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class FOGD(WeightedFeatures, FourierEstimator):
-    """Mixin: a linear model of random Fourier features."""
+    """Mixin of linear models of random Fourier features."""
 
     n_components: int = 400
     fit_intercept: bool = False
@@ -55,11 +55,11 @@ class FOGD(WeightedFeatures, FourierEstimator):
 class FOGDClassifier(OnlineClassifier, LabelGradient, FOGD):
     """Fourier online gradient descent (FOGD).
 
-    A linear model ``f(x) = w . z(x)`` of random Fourier features
-    ``z(x) = [cos(omega_j . x), sin(omega_j . x)] / sqrt(D)``, whose inner products approximate the
-    kernel, learns by ``w <- (1 - eta_t reg) w - eta_t l'(f(x_t), y_t) z(x_t)`` (algorithm 2 of
-    [1]_). Time per sample and memory do not grow with the stream. The paper's setting:
-    ``loss="hinge", schedule="constant"`` and the best eta of some, for example 0.5.
+    A linear model ``f(x) = w . z(x)`` of random Fourier features ``z(x) = [cos(omega_j . x),
+    sin(omega_j . x)] / sqrt(D)``, whose inner products approximate the kernel, learns by ``w <- (1
+    - eta_t reg) w - eta_t l'(f(x_t), y_t) z(x_t)`` (algorithm 2 of [1]_). Time per sample and
+    memory do not grow with the stream. The paper's setting is ``loss="hinge", schedule="constant"``
+    and the best eta of some, for example 0.5.
 
     Parameters
     ----------
@@ -322,7 +322,7 @@ default='squared'
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NOGD(SingleThreadedBlas, KernelEstimator, WarmingUp):
-    """Mixin: kernel gradient descent, then a linear model of its support vectors' features."""
+    """Mixin of kernel gradient descent that ends as a linear model of Nystroem features."""
 
     budget: int = 500
     n_components: int | None = None
@@ -345,7 +345,7 @@ class NOGD(SingleThreadedBlas, KernelEstimator, WarmingUp):
         return NystroemSpace(self._kernel_support(X, n_outputs), self.budget, rank)
 
     def _next_calls_blas(self) -> bool:
-        # Only the last landmark does: the eigenvectors of the kernel matrix follow it.
+        # Only the last landmark calls it: the eigenvectors of the kernel matrix follow it.
         space = self._model.space
         return not space.moved and space.support.n + 1 >= space.n_landmarks
 

@@ -168,7 +168,7 @@ default='gaussian'
     n_components: int = 200
     frequencies: str = "auto"
     forgetting: float = 1.0
-    # Of the learners with labels, whose landmarks they may choose and whose features they extend.
+    # These are parameters of the learners with labels: how landmarks are chosen, features extended.
     selection: ClassVar[str] = "first"  # type: ignore[misc]
     novelty: ClassVar[float] = 0.05  # type: ignore[misc]
     linear: ClassVar[bool] = False  # type: ignore[misc]
@@ -246,7 +246,7 @@ default='gaussian'
             return super().learn_one(x, y, sample_weight)
 
     def _next_calls_blas(self) -> bool:
-        # Only the last sample of a block of the leverage does.
+        # Only the last sample of a block of the leverage calls it.
         space = self._model.space if "_model" in self.__dict__ else None
         if not isinstance(space, LeverageSpace):
             return False

@@ -27,7 +27,7 @@ from onlinekern.learners.spa import check_alpha_and_beta
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelSecondOrder(SingleThreadedBlas, WeightedFeatures, ExplicitEstimator):
-    """Mixin: weights of the features and their covariance; a subclass says what the steps are."""
+    """Mixin of learners of weights and their covariance; a subclass says what the steps are."""
 
     covariance: str = "shared"
     sketch_size: int = 50
@@ -48,7 +48,7 @@ class KernelSecondOrder(SingleThreadedBlas, WeightedFeatures, ExplicitEstimator)
     }
 
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
-        # A variance for each weight at least.
+        # Each weight has at least a variance.
         n_weights = self._length(n_features) * n_outputs * (2 + bool(self.average))
         features = super()._n_bytes(n_features, n_outputs, itemsize, is_sparse)
         return features + WEIGHT_BYTES * n_weights

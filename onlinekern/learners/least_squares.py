@@ -31,7 +31,7 @@ REACH = 0.25
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelRLS(SingleThreadedBlas, WeightedFeatures, ExplicitEstimator):
-    """Mixin: recursive least squares of explicit features."""
+    """Mixin of learners by recursive least squares of explicit features."""
 
     reg: float = 0.1
     forgetting: float = 1.0
@@ -51,7 +51,7 @@ class KernelRLS(SingleThreadedBlas, WeightedFeatures, ExplicitEstimator):
             raise MemoryError(f"{error}: use linear=False for so many features") from None
 
     def _next_calls_blas(self) -> bool:
-        # Only the last sample of a block does.
+        # Only the last sample of a block calls it.
         block = self._model.space.block
         return block.count + 1 >= block.block_length
 
@@ -75,7 +75,7 @@ class KernelRLS(SingleThreadedBlas, WeightedFeatures, ExplicitEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            From 0, for samples like many that were learnt, to ``phi'phi / reg``.
+            Values from 0, for samples like many that were learnt, to ``phi'phi / reg``.
         """
         model = self._fitted_model
         rows = self._layout(validate_data(self, X, dtype=model.dtype, reset=False))
@@ -430,8 +430,8 @@ default='gaussian'
         -------
         y : ndarray of shape (n_samples,)
         std : ndarray of shape (n_samples,)
-            Of a target around its prediction, noise included: ``noise_ * sqrt(1 + leverage(X))``.
-            With `return_std` only.
+            Standard deviation of a target around its prediction, noise included: ``noise_ *
+            sqrt(1 + leverage(X))``. It is returned with `return_std` only.
         """
         if not return_std:
             return super().predict(X)

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from onlinekern.core.base.random import Generator
     from onlinekern.core.stream import Model
 
-# Steps of the constant on sparse samples, relative to those of the weights.
+# On sparse samples the steps of the constant are so much smaller than those of the weights.
 SPARSE_INTERCEPT = 0.01
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LinearPA(PassesEstimator):
-    """Mixin: the rule and the space of the linear Passive-Aggressive learners."""
+    """Mixin of the linear Passive-Aggressive learners, with their rule and their space."""
 
     C: float = 1.0
     variant: str | None = None
@@ -310,7 +310,7 @@ class PARegressor(LinearPA, OnlineRegressor):
     True
     """
 
-    # scikit-learn's learns targets as they are.
+    # scikit-learn's class learns targets as they are.
     standardize_target: ClassVar[bool] = False  # type: ignore[misc]
     _absent = {}
     loss: str = "epsilon_insensitive"

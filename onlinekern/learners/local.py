@@ -22,9 +22,9 @@ from onlinekern.learners.passive_aggressive import VARIANTS, passive_aggressive
 if TYPE_CHECKING:
     from onlinekern.core.base.random import Generator
 
-# AROW's r in units of the mean squared length of the samples, for r="scale".
+# r="scale" is so many times the mean squared length of the samples.
 TRUST = 0.01
-# Prototypes that share a sample, for n_assign=None.
+# n_assign=None lets so many prototypes share a sample.
 N_ASSIGN = 8
 
 
@@ -41,8 +41,8 @@ class LOLClassifier(OnlineClassifier):
 
     By default samples are centred and shared by several prototypes, each weight has a variance, and
     an average of the hyperplanes predicts: fewer errors, at several times the cost of a sample
-    (docs/defaults.md). The paper's setting: ``n_prototypes=60, n_assign=1, step="pa", center=False,
-    fit_intercept=False, average=False``.
+    (docs/defaults.md). The paper's setting is ``n_prototypes=60, n_assign=1, step="pa",
+    center=False, fit_intercept=False, average=False``.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ class LOLClassifier(OnlineClassifier):
         return passive_aggressive(self.variant, hinge, self.C)
 
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
-        # Prototypes, hyperplanes, and their copies that undo a failed call.
+        # Prototypes and hyperplanes have copies, which undo a failed call.
         return 2 * 8 * n_features * self.n_prototypes * (1 + n_outputs)
 
     def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:

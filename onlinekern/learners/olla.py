@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from onlinekern.core.base.random import Generator
     from onlinekern.core.stream import Model
 
-# The losses whose plain step can diverge, and the rule that bounds it.
+# Plain steps of these losses can diverge; the rule bounds them.
 SAFE = {
     "squared": "implicit",
     "squared_hinge": "implicit",
@@ -39,25 +39,26 @@ SAFE = {
     "epsilon_insensitive": "stopped",
     "exponential": "capped",
 }
-# Bounds on the slopes; the name of a parameter that is one.
+# The slopes of these losses are bounded: by a number, or by the parameter of that name.
 STEEPEST: dict[str, Any] = {
     **dict.fromkeys(("hinge", "smooth_hinge", "logistic", "epsilon_insensitive"), 1.0),
     "huber": "delta",
 }
 OWN_PARAMETER = {"smooth_hinge": "delta", "huber": "delta", "epsilon_insensitive": "epsilon"}
-# Parameters of the steps of the other solvers, and those of 'smo'.
+# The other solvers read these parameters, 'smo' those below.
 STEPS_ONLY = (
     *("n_epochs", "prox", "step", "schedule", "eta", "power", "relaxation", "selection", "outputs"),
     *("support_tol", "window"),
 )
 MULTI_CLASS = {"gradient": ("ovr", "margin"), "newton": ("ovr",), "smo": ("ovr", "ovo")}
-# Not `max_iter`: a bound that is not reached does no harm, and tools set it for any estimator.
+# `max_iter` may have any value: a bound that is not reached does no harm, and tools set it for any
+# estimator.
 DUAL_ONLY = ("shrinking", "warm_start", "decision_function_shape")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OLLA(KernelEstimator):
-    """Mixin: a coefficient of its own for every training point, met in `n_epochs` passes."""
+    """Mixin of learners that keep a coefficient for each training point, for `n_epochs` passes."""
 
     n_epochs: int = 10
     C: float = 1.0
@@ -211,7 +212,7 @@ class OLLA(KernelEstimator):
             while self.n_iter_ < self.n_epochs:
                 order = self._order(model, y, weight, draws)
                 worst = isinstance(order, WorstViolatorFirst)
-                # The worst violators are not what samples are like.
+                # The worst violators are not typical of the samples.
                 noted = self.n_iter_ == 0 and not worst
                 model.learn(X, y, weight, order, self.window or 0, noted=noted)
                 self.n_iter_ += 1
@@ -712,7 +713,7 @@ kernel, default='gaussian'
         self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
     ) -> Model:
         if self.standardize_target:
-            # All targets are there: those of one point are the same in every pass.
+            # All targets are known: that of a point is the same in every pass.
             mean = np.average(y, weights=weight)
             scale = np.sqrt(np.average((y - mean) ** 2, weights=weight))
             model.fix_targets(mean, scale if scale > 1e-15 * abs(mean) else 1.0)

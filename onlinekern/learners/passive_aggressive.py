@@ -21,7 +21,7 @@ def passive_aggressive(variant: str, loss: Loss, C: float) -> Rule:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelPA(GrowingEstimator):
-    """Mixin: the rule of a Passive-Aggressive variant."""
+    """Mixin of learners whose rule is a Passive-Aggressive variant."""
 
     C: float = 1.0
     variant: str = "pa1"
@@ -39,7 +39,7 @@ class KernelPAClassifier(OnlineClassifier, KernelPA):
 
     A sample of hinge loss l > 0 is added with coefficient ``y tau``: ``tau = l / kappa(x, x)``
     (PA), ``min(C, l / kappa(x, x))`` (PA-I) or ``l / (kappa(x, x) + 1 / (2 C))`` (PA-II) [1]_. The
-    average of the models predicts, the last one learns. The paper's setting: ``average=False``.
+    average of the models predicts, the last one learns. The paper's setting is ``average=False``.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class KernelPARegressor(OnlineRegressor, KernelPA):
     """Passive-Aggressive regression with kernels.
 
     A sample of epsilon-insensitive loss l > 0 is added with coefficient ``sign(y - f) tau``, tau as
-    in `KernelPAClassifier` (section 5 of [1]_). The paper's setting: ``average=False``.
+    in `KernelPAClassifier` (section 5 of [1]_). The paper's setting is ``average=False``.
 
     Parameters
     ----------

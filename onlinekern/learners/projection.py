@@ -276,7 +276,7 @@ kernel or function, default='gaussian'
         return RULES["perceptron"]()
 
     def _budget(self, rng: Generator) -> Any:
-        # The inverse of the Gram matrix, and the copy that undoes a failed call.
+        # The inverse of the Gram matrix has a copy, which undoes a failed call.
         check_size("budget", self.budget, 2 * 8 * self.budget**2)
         return POLICIES["bolssvm"](self.budget, self.C)
 

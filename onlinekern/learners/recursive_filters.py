@@ -24,7 +24,7 @@ from onlinekern.estimators.validation import check_results, validate_data
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RecursiveFilter(PolicyFilter):
-    """Mixin, in front: a policy with square matrices of the size of the budget."""
+    """Mixin of filters whose policy has square matrices of the size of the budget; in front."""
 
     _n_matrices: ClassVar[int] = 1
 
@@ -488,7 +488,7 @@ kernel, default='gaussian'
         -------
         mean : ndarray of shape (n_samples,)
         std : ndarray of shape (n_samples,)
-            With `return_std` only.
+            Standard deviations, returned with `return_std` only.
         """
         if not return_std:
             return super().predict(X)

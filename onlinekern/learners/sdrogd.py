@@ -213,7 +213,7 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
         return STEP_SIZES[name](self.eta0 or 0.0) if name == "sqrt" else STEP_SIZES[name]()
 
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
-        # Weights, their average and a gradient, with copies, beside the sketch.
+        # Weights, their average and a gradient, each with a copy, stand beside the sketch.
         sketch = sketch_bytes(sketch_rows(self.sketch_size, n_features), n_features)
         return sketch + 3 * 2 * 8 * n_features * n_outputs
 
@@ -241,7 +241,7 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
             model.space.discriminant, model.space.step_size = discriminant, step_size
 
     def _next_calls_blas(self) -> bool:
-        # Only the last sample of a batch does, and one that fills the sketch.
+        # Only the last sample of a batch calls it, and one that fills the sketch.
         return self._model.space.is_busy_next
 
     def _finish(self) -> None:

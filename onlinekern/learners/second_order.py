@@ -142,10 +142,10 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
 class SCWClassifier(OnlineClassifier, SecondOrderEstimator):
     """Soft confidence-weighted learning (SCW-I and SCW-II).
 
-    `CWClassifier` with a soft constraint: a violation costs C times ``phi sqrt(v) - m`` (SCW-I) or
-    its square (SCW-II). The steps are those of CW, with alpha at most C (SCW-I, proposition 1 of
-    [1]_), or, with ``n = v + 1 / (2 C)`` and ``g = phi sqrt(phi^2 m^2 v^2 + 4 n v (n + v phi^2))``
-    (SCW-II, proposition 2)::
+    It is `CWClassifier` with a soft constraint: a violation costs C times ``phi sqrt(v) - m``
+    (SCW-I) or its square (SCW-II). The steps are those of CW, with alpha at most C (SCW-I,
+    proposition 1 of [1]_), or, with ``n = v + 1 / (2 C)`` and ``g = phi sqrt(phi^2 m^2 v^2 + 4 n v
+    (n + v phi^2))`` (SCW-II, proposition 2)::
 
         alpha = max(0, (-(2 m n + phi^2 m v) + g) / (2 (n^2 + n v phi^2))).
 
@@ -384,7 +384,7 @@ class AROWClassifier(OnlineClassifier, SecondOrderEstimator):
 class AROWRegressor(OnlineRegressor, SecondOrderEstimator):
     """Adaptive regularisation of weights (AROW), for regression.
 
-    `AROWClassifier` with the epsilon-insensitive loss ``l = max(0, abs(y - f) - epsilon)``: a
+    It is `AROWClassifier` with the epsilon-insensitive loss ``l = max(0, abs(y - f) - epsilon)``: a
     sample with l > 0 gives ``mu <- mu + sign(y - f) l beta S x`` and the same S and beta (after
     eqs. 8, 9 of [1]_). With ``epsilon=0`` and a full covariance that is recursive least squares: mu
     is the ridge regression of penalty r of all samples so far, exactly so with

@@ -21,7 +21,7 @@ def check_alpha_and_beta(parameters: Any) -> None:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SPA(GrowingEstimator):
-    """Mixin: PA-I behind a gate that samples by loss."""
+    """Mixin of PA-I behind a gate that samples by loss."""
 
     eta: float = 1.0
     alpha: float = 1.0
@@ -43,8 +43,8 @@ class SPAClassifier(OnlineClassifier, SPA):
     A sample of hinge loss l is drawn with probability ``rho = min(alpha, l) / beta``. If drawn, it
     is added with coefficient ``y min(eta / rho, l / kappa(x, x))`` (algorithm 1 of [1]_). The
     average of the models so far predicts; losses and steps use the last one. The expected number of
-    support vectors is at most ``alpha / beta`` per sample. The paper's setting: ``average=True,
-    beta=5, max_support=None`` (beta 20 for a small model).
+    support vectors is at most ``alpha / beta`` per sample. The paper's setting is
+    ``average=True, beta=5, max_support=None`` (beta 20 for a small model).
 
     Parameters
     ----------
@@ -173,9 +173,9 @@ kernel or function, default='gaussian'
 class SPARegressor(OnlineRegressor, SPA):
     """Sparse Passive-Aggressive regression with kernels.
 
-    `SPAClassifier` with the epsilon-insensitive loss: a sample is drawn with probability ``rho =
-    min(alpha, l) / beta``, and added with coefficient ``sign(y - f) min(eta / rho, l / kappa(x,
-    x))`` [1]_.
+    It is `SPAClassifier` with the epsilon-insensitive loss: a sample is drawn with probability
+    ``rho = min(alpha, l) / beta``, and added with coefficient
+    ``sign(y - f) min(eta / rho, l / kappa(x, x))`` [1]_.
 
     Parameters
     ----------
@@ -296,10 +296,10 @@ kernel or function, default='gaussian'
 class SPAOneClass(OnlineOutlierDetector, SPA):
     """Sparse Passive-Aggressive learning of one class: a novelty and outlier detector.
 
-    `SPAClassifier` in which every sample has the label 1: its loss is ``l = max(0, 1 - f(x))``. It
-    is drawn with probability ``rho = min(alpha, l) / beta``, and added with coefficient ``min(eta /
-    rho, l / kappa(x, x))`` [1]_. The function rises to 1 where samples are dense and stays near 0
-    elsewhere; a sample is an outlier where it is below `offset_`.
+    It is `SPAClassifier` in which every sample has the label 1: its loss is
+    ``l = max(0, 1 - f(x))``. It is drawn with probability ``rho = min(alpha, l) / beta``, and added
+    with coefficient ``min(eta / rho, l / kappa(x, x))`` [1]_. The function rises to 1 where samples
+    are dense and stays near 0 elsewhere; a sample is an outlier where it is below `offset_`.
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ class StreamPipeline(Savable, Exportable, Pipeline):
             What the first step takes.
         y : array-like of shape (n_samples,), default=None
         sample_weight : array-like of shape (n_samples,), default=None
-            For all steps that take weights.
+            Weights for all steps that take some; None is 1 for every sample.
         **params : dict
             As in Pipeline: ``step__parameter``.
 
@@ -128,7 +128,7 @@ class StreamPipeline(Savable, Exportable, Pipeline):
         classes : array-like of shape (n_classes,), default=None
             For the learner: all labels, needed in the first call of a classifier.
         sample_weight : array-like of shape (n_samples,), default=None
-            For all steps that take weights.
+            Weights for all steps that take some; None is 1 for every sample.
 
         Returns
         -------
@@ -182,7 +182,7 @@ class StreamPipeline(Savable, Exportable, Pipeline):
         classes : array-like of shape (n_classes,), default=None
             As in `partial_fit`.
         sample_weight : float >= 0, default=1.0
-            For all steps that take weights.
+            Weight for all steps that take one.
 
         Returns
         -------

@@ -184,7 +184,7 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
         Returns
         -------
         ndarray or CSR matrix of shape (n_samples, n_features)
-            Of the dtype of X, if that is float32; else float64.
+            The scaled samples, float32 if X is; else float64.
         """
         check_is_fitted(self)
         X = self._validate(X, reset=False)
@@ -328,7 +328,7 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
     def scale_(self) -> Floats:
         """What features are divided by, ndarray of shape (n_features,)."""
         mean, variance = self._known.mean(), self._known.variance()
-        # As the core does: squares of the mean may overflow, and are then above every variance.
+        # The core does the same: squares of the mean may overflow, and then exceed every variance.
         with np.errstate(over="ignore"):
             varies = variance > 16 * np.finfo(float).eps ** 2 * mean * mean
         return np.sqrt(np.where(varies & self.with_std, variance, 1.0))

@@ -186,7 +186,7 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
             raise ValueError(
                 f"the sketches have {self.n_features_in_} and {other.n_features_in_} features"
             )
-        # A copy: two sketches that take in each other at once would wait for each other.
+        # It is copied, as two sketches that take in each other at once would wait for each other.
         with turn_of(other):
             rows = copy.deepcopy(other._sketch)
         with turn_of(self):
@@ -205,7 +205,7 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
         ndarray of shape (n_samples, l)
         """
         check_is_fitted(self)
-        # What overflows is found below.
+        # An overflow is found below.
         with np.errstate(over="ignore", invalid="ignore"):
             projected = np.asarray(self._validate(X, reset=False) @ self.components_.T)
         check_results(projected, "projection")

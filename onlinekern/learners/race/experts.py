@@ -23,21 +23,21 @@ from onlinekern.learners.second_order import AROWRegressor
 
 # Scaled features are bounded: an outlier must not become a landmark far from everything.
 CLIP = 5.0
-# Of the moments of the features: about ten thousand samples are remembered.
+# The moments of the features remember about ten thousand samples.
 FORGETTING = 0.9999
-# Landmarks that the largest experts may have, descending.
+# The largest experts may have so many landmarks, in descending order.
 SIZES = (3200, 2400, 1600, 1200, 800, 600, 400, 300, 200, 100, 50)
-# Shares of the time that one of the largest experts, and any expert, may take. Of the largest ones
-# there are three or four, but most of the time only one or two are awake.
+# One of the largest experts, and any expert, may take these shares of the time. There are three or
+# four of the largest, but most of the time only one or two are awake.
 LARGEST = 0.35
 ALONE = 0.6
-# Of a sample of kernel least squares: fixed, for each pair of its features, for each product of a
-# kernel value. Without a gate all samples enter.
+# A sample of kernel least squares costs so much: always, for each pair of its features, for each
+# product of a kernel value. Without a gate all samples enter.
 FIXED = 2.0
 PER_PAIR = 1.6e-4
 PER_PRODUCT = 1e-4
 UNGATED = 1.5
-# Elements that a sparse sample is thought to store.
+# A sparse sample is thought to store so many elements.
 STORED = 100
 # Beside the widths of kernels more linear features bring nothing, and cost as much as landmarks.
 MOST_LINEAR = 32
@@ -45,7 +45,8 @@ MOST_LINEAR = 32
 FEW = 64
 FREQUENCIES = 200
 BUDGET = 300
-# Slopes of the links of scores that are no least squares: of the hinge and of the logistic loss.
+# Scores of the hinge and of the logistic loss, which are no least squares, have links of these
+# slopes.
 HINGE = 2.0
 LOGISTIC = 1.0
 
@@ -57,13 +58,13 @@ class Expert:
     Attributes
     ----------
     name : str
-        In tables.
+        Its name in tables.
     estimator : estimator
-        With the parameters of the expert, not fitted.
+        The estimator that it is, not fitted.
     cost : float
         Microseconds a sample.
     link : float
-        Of its scores, see `Vote`.
+        Slope of the link of its scores, see `Vote`; 0 for least squares.
     """
 
     name: str
@@ -116,9 +117,9 @@ def ladder(
     Returns
     -------
     list of Expert
-        Those of the largest size that both have room for; at least one.
+        The experts of the largest size that both have room for; at least one.
     """
-    # What a product of two samples costs.
+    # A product of two samples costs as much as it has terms.
     width = min(n_features, STORED) if is_sparse else n_features
     for size in SIZES:
         if squares_cost(task, size, width) > LARGEST * time and size > SIZES[-1]:

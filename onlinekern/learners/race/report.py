@@ -1,4 +1,4 @@
-"""What a race has to tell: who led when, what experts learnt and cost, and who does as well."""
+"""Reports on a race: who led when, what experts learnt and cost, and who does as well."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.learners.race.experts import CLIP, FORGETTING, Expert
 
-# An expert led a share of the stream that is not worth a line below.
+# A stretch of the stream that is a smaller share of it is not worth a line.
 SHORTEST = 0.02
 
 
@@ -22,7 +22,7 @@ class ExpertReport:
     ----------
     name : str
     estimator : estimator
-        With its parameters, not fitted.
+        The estimator that it is, not fitted.
     cost : float
         Nominal microseconds a sample.
     weight : float
@@ -99,7 +99,7 @@ class RaceReport:
         Returns
         -------
         StreamPipeline
-            Not fitted.
+            The pipeline, not fitted.
         """
         from sklearn.base import clone
 

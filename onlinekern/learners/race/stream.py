@@ -39,13 +39,13 @@ from onlinekern.learners.race.report import RaceReport, report_of
 
 MEGABYTE = 2**20
 FLOATS = [np.float64, np.float32]
-# Samples that are kept as long as they are all of one class.
+# So many samples are kept as long as they are all of one class.
 MOST_WAITING = 1000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class StreamLearner(SingleThreadedBlas, OnlineEstimator):
-    """Mixin: the model is a race of experts."""
+    """Mixin of learners whose model is a race of experts."""
 
     time_budget: float = 100.0
     memory_budget: float = 64.0
@@ -194,7 +194,7 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     >>> from sklearn.datasets import load_digits
     >>> from onlinekern import StreamClassifier
     >>> X, y = load_digits(return_X_y=True)
-    >>> X = X * np.logspace(-6, 6, 64)  # wild units
+    >>> X = X * np.logspace(-6, 6, 64)  # units that differ
     >>> model = StreamClassifier()
     >>> predicted = model.partial_fit_predict(X, y)
     >>> bool(np.mean(predicted != y) < 0.06)
@@ -326,7 +326,7 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
             X, y, weight = waiting
             names = vars(self).get("feature_names_in_")
             super()._partial_fit(X, y, labels, weight)
-            if names is not None:  # of the samples that waited, which are plain rows by now
+            if names is not None:  # The samples that waited are plain rows by now.
                 self.feature_names_in_ = names
             self._model.resume_counts(self._model.n_seen, 0, 0.0)
 

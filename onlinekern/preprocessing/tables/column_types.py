@@ -1,4 +1,4 @@
-"""Of which kind a column of a table is, as its first rows tell."""
+"""The kinds of the columns of a table, as their first rows tell."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ from onlinekern.preprocessing.tables.columns import (
     seconds_of,
 )
 
-# Texts of so many words on the average, of which few come twice, are no categories.
+# Texts that have so many words on the average, and seldom come twice, are no categories.
 WORDS = 4
 DIFFERENT = 0.5
-# Rows that are looked at: the guess is to be as good for the first thousand as for a million.
+# So many rows are looked at: the guess is to be as good for the first thousand as for a million.
 LOOKED_AT = 1000
-# One-hot features of a category when nothing is said: so many more than have come, at most these.
+# Without a number given, a category column has so many one-hot features more than categories have
+# come, and at most these.
 ROOM_LEFT = 8
 MOST_ROOM = 100
 DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?")

@@ -19,7 +19,7 @@ from sklearn.utils import murmurhash3_32
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.preprocessing.tables.errors import TableError
 
-# Of a one-hot column: the categories that came when all its features were taken.
+# Categories that come when all features of a one-hot column are taken share this one.
 OTHERS = "(others)"
 MISSING = "(missing)"
 DAY, WEEK, YEAR = 86_400.0, 7 * 86_400.0, 365.2425 * 86_400.0
@@ -39,7 +39,7 @@ class Column:
 
     kind: ClassVar[str]
     accepts: ClassVar[tuple[str, ...]]
-    # Whether its features are a CSR matrix.
+    # The features are a CSR matrix if this is true.
     is_sparse: ClassVar[bool] = False
 
     name: str
@@ -84,7 +84,7 @@ class NumberColumn(Column):
     count : int
         Values learnt.
     total : float
-        Their sum.
+        Sum of the values learnt.
     """
 
     kind = "number"
@@ -96,7 +96,7 @@ class NumberColumn(Column):
 
     def learnt_features(self, values: Any) -> tuple[Self, Floats]:
         numbers, missing = self._numbers(values)
-        # Cumulated from the first value on: the same bits whatever the batches.
+        # The sums run from the first value on: they have the same bits whatever the batches.
         with np.errstate(over="ignore"):
             sums = np.cumsum(np.concatenate(([self.total], np.where(missing, 0.0, numbers))))
         if not np.isfinite(sums[-1]):
@@ -286,14 +286,14 @@ class TextColumn(TextualColumn):
 class DateColumn(Column):
     """Dates and times (UTC), as places on circles: the time of day, of the week and of the year.
 
-    Sines and cosines, so that Sunday is near Monday and December near January. All are 0 where the
-    value is missing.
+    The features are sines and cosines, so that Sunday is near Monday and December near January. All
+    are 0 where the value is missing.
 
     Parameters
     ----------
     name : str
     circles : tuple of str
-        Those of day, week and year that become features.
+        Which of day, week and year become features.
     """
 
     kind = "date"

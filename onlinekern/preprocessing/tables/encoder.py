@@ -21,9 +21,9 @@ from onlinekern.preprocessing.scaler import OnlineStandardScaler
 from onlinekern.preprocessing.tables.errors import TableError
 
 KINDS = ("number", "boolean", "category", "hashed", "date", "text", "ignore")
-# Those that an index of a CSR matrix can count.
+# An index of a CSR matrix can count so many.
 MOST_FEATURES = 2**31 - 1
-# Features from which a table without text is sparse, if few of a row are stored.
+# A table without text is sparse from so many features on, if few of a row are stored.
 MANY_FEATURES = 256
 DENSE_SHARE = 0.25
 
@@ -32,9 +32,10 @@ DENSE_SHARE = 0.25
 class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     """Turn the columns of a table into features along a stream: the first step of a pipeline.
 
-    Takes pandas and polars data frames, whatever else has Arrow's interface, lists of dictionaries,
-    and arrays. Columns are matched by name, in any order. The first call decides what each column
-    is and how many features it becomes; they stay, for a kernel model has a fixed width.
+    It takes pandas and polars data frames, whatever else has Arrow's interface, lists of
+    dictionaries, and arrays. Columns are matched by name, in any order. The first call decides what
+    each column is and how many features it becomes; they stay, for a kernel model has a fixed
+    width.
 
     ========== ==================================== ==============================================
     kind       values                               features
@@ -88,7 +89,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     -----
     `learn_transform` gives each row by what is known of it and the rows before it: after the first
     call, the same bits whatever the batches. Categories are compared as text: 1 and "1" are one.
-    Sample weights do not matter here: a category of weight 0 is a category. Needs pyarrow
+    Sample weights do not matter here: a category of weight 0 is a category. It needs pyarrow
     (``pip install 'onlinekern[tables]'``).
 
     Examples
@@ -191,7 +192,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         ndarray or CSR matrix of shape (n_samples, number of features), float64
         """
         check_is_fitted(self)
-        # As it is now: another thread may be teaching it.
+        # The columns are taken as they are now: another thread may be teaching the encoder.
         now = object.__new__(type(self))
         now.__dict__.update(self.__dict__)
         table = now._matched(X)
@@ -325,7 +326,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         widths = [column.n_features for column in self._columns]
         if sum(widths) == 0:
             raise ValueError("no column of X becomes a feature: all are ignored")
-        # Of a category one feature is stored, of the other kinds all.
+        # A category stores one of its features, the other kinds store all.
         stored = sum(w if k not in ("category", "hashed") else 1
                      for w, k in zip(widths, kinds, strict=True))  # fmt: skip
         many = sum(widths) > MANY_FEATURES and stored < DENSE_SHARE * sum(widths)
@@ -349,7 +350,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         widths = [blocks[k].shape[1] for k in places]
         if sum(widths) == 0:
             return blocks
-        # Replaced, not changed: a pipeline whose learner fails goes back to the old one.
+        # It is replaced, not changed: a pipeline whose learner fails goes back to the old one.
         self._scaler = copy.deepcopy(self._scaler) if scale == "learn_transform" else self._scaler
         scaled = getattr(self._scaler, scale)(np.hstack([blocks[k] for k in places]))
         blocks = list(blocks)

@@ -1,4 +1,4 @@
-"""Whatever holds a table as an Arrow table: data frames, Arrow itself, dictionaries, arrays."""
+"""Tables of other libraries as Arrow tables: data frames, Arrow itself, dictionaries, arrays."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def array_of(values: Any, name: str) -> Any:
 def array_in(table: pa.Table, name: str) -> pa.Array:
     """Return a column of a table as one array; of text and of coded values, an array of strings."""
     column = table.column(name).combine_chunks()
-    # Without rows, or too long for one array, it is chunked still.
+    # A column without rows, or too long for one array, still is chunked.
     values = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
     if pa.types.is_dictionary(values.type):
         values = plain_text(values.dictionary).take(values.indices)
