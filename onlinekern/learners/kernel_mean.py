@@ -239,6 +239,11 @@ default='gaussian'
         Returns
         -------
         self : object
+
+        Raises
+        ------
+        ValueError
+            If x has not `n_features_in_` finite features, or the weight is negative or not finite.
         """
         if not self._next_calls_blas():
             return super().learn_one(x, y, sample_weight)

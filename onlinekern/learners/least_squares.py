@@ -76,6 +76,13 @@ class KernelRLS(SingleThreadedBlas, WeightedFeatures, ExplicitEstimator):
         -------
         ndarray of shape (n_samples,)
             Values from 0, for samples like many that were learnt, to ``phi'phi / reg``.
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        ValueError
+            If X has not `n_features_in_` finite features.
         """
         model = self._fitted_model
         rows = self._layout(validate_data(self, X, dtype=model.dtype, reset=False))

@@ -51,6 +51,13 @@ class FeatureTransformer(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
         Returns
         -------
         self : object
+
+        Raises
+        ------
+        ValueError
+            If X or a parameter is invalid, or the parameters exclude each other.
+        MemoryError
+            If the map does not fit into the available memory.
         """
         dtype = [np.float64, np.float32]
         X = validate_data(self, X, dtype=dtype, reset=True)
@@ -86,6 +93,13 @@ class FeatureTransformer(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
         Returns
         -------
         ndarray of shape (n_samples, n_features_out)
+
+        Raises
+        ------
+        NotFittedError
+            If there is no map yet.
+        ValueError
+            If X has not `n_features_in_` finite features.
         """
         check_is_fitted(self)
         features = self._map.transform(self._check(X))

@@ -187,6 +187,12 @@ class StreamPipeline(Savable, Exportable, Pipeline):
         Returns
         -------
         self : object
+
+        Raises
+        ------
+        ValueError
+            If x has not as many finite features as the steps have learnt, the weight is negative or
+            not finite, or y is a label that the learner does not know.
         """
         learner, weight = self.steps[-1][1], own_weight(sample_weight)
         one = None if weight is None else sample_weight
@@ -215,6 +221,13 @@ class StreamPipeline(Savable, Exportable, Pipeline):
         Returns
         -------
         float, or ndarray of shape (n_classes,) with more than two classes
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        ValueError
+            If x has not as many finite features as the steps have learnt.
         """
         check_is_fitted(self)
         for _, step in self._transformers():
@@ -238,6 +251,13 @@ class StreamPipeline(Savable, Exportable, Pipeline):
         Returns
         -------
         lower, upper : ndarray of shape (n_samples,)
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        ValueError
+            If coverage is not in (0, 1).
         """
         check_is_fitted(self)
         for _, step in self._transformers():

@@ -185,6 +185,13 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
         -------
         ndarray or CSR matrix of shape (n_samples, n_features)
             The scaled samples, float32 if X is; else float64.
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        ValueError
+            If X has not `n_features_in_` finite features.
         """
         check_is_fitted(self)
         X = self._validate(X, reset=False)
@@ -203,6 +210,13 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
         Returns
         -------
         ndarray or CSR matrix of shape (n_samples, n_features)
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        ValueError
+            If X has not `n_features_in_` features, or is sparse although means were subtracted.
         """
         check_is_fitted(self)
         X = self._validate(X, reset=False)
@@ -247,6 +261,11 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
         Returns
         -------
         ndarray of shape (n_features,), or CSR matrix of shape (1, n_features)
+
+        Raises
+        ------
+        ValueError
+            If x has not `n_features_in_` finite features, or the weight is negative or not finite.
         """
         if sp.issparse(x):
             return self.learn_transform(x, None, own_weight(sample_weight))
@@ -268,6 +287,13 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
         Returns
         -------
         ndarray of shape (n_features,), or CSR matrix of shape (1, n_features)
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        ValueError
+            If x has not `n_features_in_` finite features.
         """
         if sp.issparse(x):
             return self.transform(x)

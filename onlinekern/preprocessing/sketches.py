@@ -179,6 +179,13 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
         Returns
         -------
         self : object
+
+        Raises
+        ------
+        NotFittedError
+            If one of the two has seen no rows.
+        ValueError
+            If the two have different numbers of features.
         """
         check_is_fitted(self)
         check_is_fitted(other)
@@ -203,6 +210,13 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
         Returns
         -------
         ndarray of shape (n_samples, l)
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        ValueError
+            If X has not `n_features_in_` finite features.
         """
         check_is_fitted(self)
         # An overflow is found below.

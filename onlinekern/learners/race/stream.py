@@ -100,6 +100,11 @@ class StreamLearner(SingleThreadedBlas, OnlineEstimator):
             Its text is a table: ``print(model.report())``. ``report().estimator()`` is a pipeline
             of a scaler and the leading expert, not fitted; ``report().plot(path)`` draws the
             weights of the experts along the stream.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no race yet: nothing has been learnt, or one class only.
         """
         race: Any = self._fitted_model
         is_sparse = not race.moments.centred
@@ -220,6 +225,13 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
         Returns
         -------
         ndarray of shape (n_samples,)
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        ValueError
+            If X has not `n_features_in_` finite features.
         """
         if "_waiting" not in self.__dict__:
             return super().predict(X)

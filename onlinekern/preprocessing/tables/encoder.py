@@ -190,6 +190,14 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray or CSR matrix of shape (n_samples, number of features), float64
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        ValueError
+            If X has other columns than those learnt, or a value of another kind; the message names
+            it.
         """
         check_is_fitted(self)
         # The columns are taken as they are now: another thread may be teaching the encoder.
