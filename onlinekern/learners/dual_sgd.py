@@ -176,9 +176,9 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
     gamma_ : float
         The kernel width in use.
     frequencies_ : ndarray of shape (n_components, n_features)
-        The frequencies, drawn before the first sample, from N(0, 2 gamma_ I) for the Gaussian
-        kernel. Hashed and structured ones are written out; MemoryError where there is no room for
-        that.
+        The frequencies, in the dtype of the samples, drawn before the first one, from
+        ``N(0, 2 gamma_ I)`` for the Gaussian kernel. Hashed and structured ones are written out;
+        MemoryError where there is no room for that.
     provision_coef_ : ndarray of shape (n_outputs, 2 * n_components), float64
         Weights w of the model that predicts: cosines first, then sines.
     intercept_ : ndarray of shape (n_outputs,), float64
@@ -321,9 +321,9 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
     gamma_ : float
         The kernel width in use.
     frequencies_ : ndarray of shape (n_components, n_features)
-        The frequencies, drawn before the first sample, from N(0, 2 gamma_ I) for the Gaussian
-        kernel. Hashed and structured ones are written out; MemoryError where there is no room for
-        that.
+        The frequencies, in the dtype of the samples, drawn before the first one, from
+        ``N(0, 2 gamma_ I)`` for the Gaussian kernel. Hashed and structured ones are written out;
+        MemoryError where there is no room for that.
     provision_coef_ : ndarray of shape (n_outputs, 2 * n_components), float64
         Weights w of the model that predicts: cosines first, then sines.
     intercept_ : ndarray of shape (n_outputs,), float64

@@ -146,9 +146,9 @@ default='logistic'
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
     frequencies_ : ndarray of shape (n_components, n_features)
-        The frequencies, drawn before the first sample, from N(0, 2 gamma_ I) for the Gaussian
-        kernel. Hashed and structured ones are written out; MemoryError where there is no room for
-        that.
+        The frequencies, in the dtype of the samples, drawn before the first one, from
+        ``N(0, 2 gamma_ I)`` for the Gaussian kernel. Hashed and structured ones are written out;
+        MemoryError where there is no room for that.
     coef_ : ndarray of shape (n_outputs, 2 * n_components), float64
         Weights of the model that predicts: cosines first, then sines; n_outputs is 1 for two
         classes and regression, else the number of classes.
@@ -277,9 +277,9 @@ default='squared'
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     frequencies_ : ndarray of shape (n_components, n_features)
-        The frequencies, drawn before the first sample, from N(0, 2 gamma_ I) for the Gaussian
-        kernel. Hashed and structured ones are written out; MemoryError where there is no room for
-        that.
+        The frequencies, in the dtype of the samples, drawn before the first one, from
+        ``N(0, 2 gamma_ I)`` for the Gaussian kernel. Hashed and structured ones are written out;
+        MemoryError where there is no room for that.
     coef_ : ndarray of shape (n_outputs, 2 * n_components), float64
         Weights of the model that predicts: cosines first, then sines; n_outputs is 1 for two
         classes and regression, else the number of classes.

@@ -109,8 +109,8 @@ default='gaussian'
         `partial_fit` and `learn_one`, that of the last 1,024 scores, each taken before its
         sample was learnt (updated every 128 samples).
     frequencies_ : ndarray of shape (n_components, n_features)
-        With features='fourier', the frequencies, drawn before the first sample, from N(0, 2 gamma_
-        I) for the Gaussian kernel.
+        With features='fourier', the frequencies, in the dtype of the samples, drawn before the
+        first one, from ``N(0, 2 gamma_ I)`` for the Gaussian kernel.
     landmarks_ : ndarray or CSR matrix of shape (n_landmarks, n_features)
         With features='nystroem', the landmarks in the order in which they came, in the dtype of the
         samples.
