@@ -364,8 +364,8 @@ default='hinge'
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'} or compiled \
 kernel, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
-        kernel may come from another package (docs/extending.md) and has its own parameters: the
-        next three then stay at their defaults.
+        kernel may come from another package (docs/extending.md) and has its own parameters:
+        `gamma`, `degree` and `coef0` then stay at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -598,8 +598,8 @@ class OLLARegressor(OLLA, Regressor):
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'} or compiled \
 kernel, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
-        kernel may come from another package (docs/extending.md) and has its own parameters: the
-        next three then stay at their defaults.
+        kernel may come from another package (docs/extending.md) and has its own parameters:
+        `gamma`, `degree` and `coef0` then stay at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
