@@ -5,6 +5,7 @@ import importlib
 import inspect
 import re
 
+import numpy as np
 import pytest
 
 import onlinekern
@@ -80,6 +81,19 @@ def test_documented_attributes_exist(name, cls):
         needed = re.search(r"With features='(\w+)'", text)
         model = cls(**({"features": needed[1]} if needed else {})).fit([[0.0], [1.0], [2.0]], y)
         assert hasattr(model, attribute), attribute
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("name", "cls"), all_estimators())
+def test_documented_dtypes_are_true(name, cls, dtype):
+    y = ["a", "b", "a"] if name.endswith("Classifier") else [0.5, 1.0, 2.0]
+    model = cls().fit(np.array([[0.0], [1.0], [2.0]], dtype), y)
+    for line in section(cls.__doc__, "Attributes"):
+        match = re.fullmatch(r"(\w+) : .*ndarray.*, (float64|int64)", line)
+        if match and hasattr(model, match[1]):
+            assert getattr(model, match[1]).dtype == match[2], line
+    if hasattr(model, "support_vectors_"):
+        assert model.support_vectors_.dtype == dtype
 
 
 @pytest.mark.parametrize(("name", "cls"), all_estimators())

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LeastMeanSquares(OnlineEstimator):
-    """Mixin, in front: steps of a fixed size on the squared error, in the order of the series."""
+    """Mixin of filters that take steps of a fixed size on the squared error; it stands in front."""
 
     eta: float = 0.5
     shuffle: bool = False
@@ -53,8 +53,8 @@ kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
-        docs/extending.md. Both have their own parameters: the next three then stay at their
-        defaults.
+        docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
+        at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -64,7 +64,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     max_support : int or None, default=None
@@ -76,12 +76,12 @@ kernel or function, default='gaussian'
         stream that changes. An average then is that of the support vectors that are left: the
         oldest one leaves all the models of which it is made.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far instead of the last one. It needs no further
-        kernel values.  True is 'uniform', their mean. 'decay' forgets the first models: model t has
-        a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A
-        number a in (0, 1) forgets exponentially, for streams that change: the model before the last
-        i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
-        weights are divided by their sum.
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any
@@ -105,8 +105,9 @@ kernel or function, default='gaussian'
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        The dictionary, the oldest first; CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (1, n_SV)
+        The dictionary, the oldest first, in the dtype of the samples; CSR when the model was
+        started with sparse samples.
+    dual_coef_ : ndarray of shape (1, n_SV), float64
         Coefficients of the support vectors.
     n_support_ : int
         Number of support vectors.
@@ -123,8 +124,10 @@ kernel or function, default='gaussian'
     -----
     It is `KernelOGDRegressor` with the squared loss, a constant step and no regularisation. Time
     per sample grows with the stream: `QKLMSRegressor` bounds it. A `sample_weight` multiplies the
-    step. There is no intercept but the mean of the targets: without `standardize_target`, centre
-    them when their mean is far from 0.
+    step.
+
+    There is no intercept but the mean of the targets: without `standardize_target`, centre them
+    when their mean is far from 0.
 
     References
     ----------
@@ -197,8 +200,9 @@ class QKLMSRegressor(LeastMeanSquares, OnlineRegressor, BudgetedEstimator):
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        The dictionary, the oldest first; CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (1, n_SV)
+        The dictionary, the oldest first, in the dtype of the samples; CSR when the model was
+        started with sparse samples.
+    dual_coef_ : ndarray of shape (1, n_SV), float64
         Coefficients of the support vectors.
     n_support_ : int
         Number of support vectors.
@@ -231,7 +235,7 @@ class QKLMSRegressor(LeastMeanSquares, OnlineRegressor, BudgetedEstimator):
     (True, True)
     """
 
-    # Parameters of kernels that do not fall with the distance.
+    # These are parameters of kernels that do not fall with the distance.
     degree: ClassVar[int] = 3  # type: ignore[misc]
     coef0: ClassVar[float] = 0.0  # type: ignore[misc]
     epsilon: float = 0.5
@@ -281,8 +285,8 @@ kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
-        docs/extending.md. Both have their own parameters: the next three then stay at their
-        defaults.
+        docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
+        at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -292,7 +296,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     standardize_target : bool, default=True
@@ -318,8 +322,9 @@ kernel or function, default='gaussian'
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        The dictionary, the oldest first; CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (1, n_SV)
+        The dictionary, the oldest first, in the dtype of the samples; CSR when the model was
+        started with sparse samples.
+    dual_coef_ : ndarray of shape (1, n_SV), float64
         Coefficients of the support vectors.
     n_support_ : int
         Number of support vectors.
@@ -375,5 +380,5 @@ kernel or function, default='gaussian'
     def _check_memory(self) -> None:
         if self.order > self.budget:
             raise ValueError(f"order must be at most budget={self.budget}, got order={self.order}")
-        # G, its copy that undoes a failed call, and the system that is solved.
+        # G has a copy, which undoes a failed call; the system that is solved is a third matrix.
         check_size("order", self.order, 3 * 8 * self.order**2)

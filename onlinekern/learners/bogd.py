@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BOGD(BudgetedEstimator):
-    """Mixin: gradient steps and random eviction that leaves the expected function unchanged."""
+    """Mixin of gradient descent whose random evictions keep the expected function."""
 
     removal: str = "uniform"
     cap: float | None = 1.0
@@ -49,10 +49,11 @@ class BOGDClassifier(OnlineClassifier, LabelGradient, BOGD):
     ----------
     loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'}, \
 default='hinge'
+        Loss that the steps descend; samples at which its slope is 0 teach nothing.
     budget : int >= 1, default=500
         Largest number of support vectors B. Time per sample and memory grow linearly with it.
     removal : {'uniform', 'nonuniform'}, default='uniform'
-        Probability p_j of evicting support vector j: ``1 / B`` (BOGD), or ``(1 - |a_j| / sum
+        The probability p_j of evicting support vector j: ``1 / B`` (BOGD), or ``(1 - |a_j| / sum
         |a|) / (B - 1)`` (BOGD++), which evicts small coefficients more often.
     cap : float > 0 or None, default=1.0
         Each eviction clips the coefficients to ``[-cap * eta, cap * eta]``. None does not clip:
@@ -62,7 +63,7 @@ default='hinge'
         Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
         default takes half of it.
     schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='constant'
-        eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
+        The step size eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
     power : float >= 0, default=0.5
         Exponent of the schedule 'power'.
     reg : float >= 0, default=0.0
@@ -77,8 +78,8 @@ kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
-        docs/extending.md. Both have their own parameters: the next three then stay at their
-        defaults.
+        docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
+        at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -88,7 +89,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     class_weight : dict, 'balanced' or None, default=None
@@ -119,8 +120,9 @@ kernel or function, default='gaussian'
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int
@@ -138,9 +140,10 @@ kernel or function, default='gaussian'
     -----
     A step does this in order: all coefficients shrink, a support vector is evicted, the other
     coefficients are divided, then clipped, and the sample is added. With several classes, the
-    Euclidean norm of the K coefficients replaces ``|a_j|``, and `cap` applies to each of them.
-    A `sample_weight` multiplies the step of its sample, not the shrinking. The cap is set when
-    learning starts: a later change of `eta` does not move it.
+    Euclidean norm of the K coefficients replaces ``|a_j|``, and `cap` applies to each of them. The
+    cap is set when learning starts: a later change of `eta` does not move it.
+
+    A `sample_weight` multiplies the step of its sample, not the shrinking.
 
     References
     ----------
@@ -162,15 +165,16 @@ kernel or function, default='gaussian'
 class BOGDRegressor(OnlineRegressor, TargetGradient, BOGD):
     """Budgeted online gradient descent (BOGD, BOGD++) for regression.
 
-    `BOGDClassifier` with a loss of regression [1]_.
+    It is `BOGDClassifier` with a loss of regression [1]_.
 
     Parameters
     ----------
     loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'}, default='squared'
+        Loss that the steps descend; samples at which its slope is 0 teach nothing.
     budget : int >= 1, default=500
         Largest number of support vectors B. Time per sample and memory grow linearly with it.
     removal : {'uniform', 'nonuniform'}, default='uniform'
-        Probability p_j of evicting support vector j: ``1 / B`` (BOGD), or ``(1 - |a_j| / sum
+        The probability p_j of evicting support vector j: ``1 / B`` (BOGD), or ``(1 - |a_j| / sum
         |a|) / (B - 1)`` (BOGD++), which evicts small coefficients more often.
     cap : float > 0 or None, default=1.0
         Each eviction clips the coefficients to ``[-cap * eta, cap * eta]``. None does not clip:
@@ -180,7 +184,7 @@ class BOGDRegressor(OnlineRegressor, TargetGradient, BOGD):
         Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
         default takes half of it.
     schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='constant'
-        eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
+        The step size eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
     power : float >= 0, default=0.5
         Exponent of the schedule 'power'.
     reg : float >= 0, default=0.0
@@ -195,8 +199,8 @@ kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
-        docs/extending.md. Both have their own parameters: the next three then stay at their
-        defaults.
+        docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
+        at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -206,7 +210,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     standardize_target : bool, default=True
@@ -231,8 +235,9 @@ kernel or function, default='gaussian'
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int
@@ -250,11 +255,13 @@ kernel or function, default='gaussian'
     -----
     A step does this in order: all coefficients shrink, a support vector is evicted, the other
     coefficients are divided, then clipped, and the sample is added. With several classes, the
-    Euclidean norm of the K coefficients replaces ``|a_j|``, and `cap` applies to each of them.
-    A `sample_weight` multiplies the step of its sample, not the shrinking. The cap is set when
-    learning starts: a later change of `eta` does not move it.
+    Euclidean norm of the K coefficients replaces ``|a_j|``, and `cap` applies to each of them. The
+    cap is set when learning starts: a later change of `eta` does not move it.
+
     `cap` presumes targets of a range of about 1: without `standardize_target`, scale them, and
     centre them, as there is no intercept then.
+
+    A `sample_weight` multiplies the step of its sample, not the shrinking.
 
     References
     ----------

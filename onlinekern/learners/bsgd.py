@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BSGD(SingleThreadedBlas, BudgetedEstimator):
-    """Mixin: gradient steps of 1 / (reg t), and what keeps the support vectors within a budget."""
+    """Mixin of learners that take steps of 1 / (reg t) and remove support vectors over budget."""
 
     reg: float = 1e-4
     maintenance: str = "merge"
@@ -55,7 +55,7 @@ class BSGDClassifier(OnlineClassifier, BSGD):
         How the smallest support vector is removed. 'merge' merges it with another one, at the
         smallest error (Gaussian kernel only). 'project' projects it onto the span of the
         others; the time grows with the square of the budget. 'remove' drops it.
-    reg : float > 0, default=1e-4 (1e-2 for regression)
+    reg : float > 0, default=1e-4
         Regularisation lambda. Good values: ``2 / n_samples`` for classification, a hundred
         times that for regression.
     budget : int >= 1, default=500
@@ -74,8 +74,8 @@ kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
-        docs/extending.md. Both have their own parameters: the next three then stay at their
-        defaults.
+        docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
+        at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -85,7 +85,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     n_epochs : int >= 1, default=1
@@ -107,8 +107,9 @@ kernel or function, default='gaussian'
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int
@@ -125,15 +126,16 @@ kernel or function, default='gaussian'
     Notes
     -----
     The smallest support vector has the smallest Euclidean norm of its coefficients (with one
-    output, the smallest absolute value). The hinge makes many of them equal; then the oldest
-    one is removed. Coefficients are stored as ``-l' / reg`` under a common factor of exactly
-    ``1 / t``, so that equal ones stay equal. Merging replaces two vectors by ``z = h x_m + (1 -
-    h) x_n`` with the coefficients ``alpha_m kappa(z, x_m) + alpha_n kappa(z, x_n)``; h
-    minimises the squared error, summed over the outputs. A partner must have coefficients at an
-    acute angle to those of the smallest (with one output, the same sign); if there is none, the
-    vector is dropped. A table of lower bounds of the errors, an idea of [2]_, skips most pairs;
-    the merged pair is still the best one. Projections use ``kappa + 1e-5`` on the diagonal. A
-    `sample_weight` multiplies the step of its sample, not the shrinking.
+    output, the smallest absolute value). The hinge makes many of them equal; then the oldest one is
+    removed. Coefficients are stored as ``-l' / reg`` under a common factor of exactly ``1 / t``, so
+    that equal ones stay equal. Merging replaces two vectors by ``z = h x_m + (1 - h) x_n`` with the
+    coefficients ``alpha_m kappa(z, x_m) + alpha_n kappa(z, x_n)``; h minimises the squared error,
+    summed over the outputs. A partner must have coefficients at an acute angle to those of the
+    smallest (with one output, the same sign); if there is none, the vector is dropped. A table of
+    lower bounds of the errors, an idea of [2]_, skips most pairs; the merged pair is still the best
+    one. Projections use ``kappa + 1e-5`` on the diagonal.
+
+    A `sample_weight` multiplies the step of its sample, not the shrinking.
 
     References
     ----------
@@ -168,6 +170,8 @@ class BSGDRegressor(OnlineRegressor, BSGD):
     Parameters
     ----------
     loss : {'absolute', 'epsilon_insensitive'}, default='absolute'
+        Loss that the steps descend. Its slope is at most 1, so that outliers take no longer steps
+        than other samples.
     epsilon : float >= 0, default=0.1
         Deviations up to it are no loss in 'epsilon_insensitive'; in standard deviations
         of y.
@@ -175,7 +179,7 @@ class BSGDRegressor(OnlineRegressor, BSGD):
         How the smallest support vector is removed. 'merge' merges it with another one, at the
         smallest error (Gaussian kernel only). 'project' projects it onto the span of the
         others; the time grows with the square of the budget. 'remove' drops it.
-    reg : float > 0, default=1e-4 (1e-2 for regression)
+    reg : float > 0, default=0.01
         Regularisation lambda. Good values: ``2 / n_samples`` for classification, a hundred
         times that for regression.
     budget : int >= 1, default=500
@@ -189,8 +193,8 @@ kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
-        docs/extending.md. Both have their own parameters: the next three then stay at their
-        defaults.
+        docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
+        at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -200,7 +204,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     standardize_target : bool, default=True
@@ -225,8 +229,9 @@ kernel or function, default='gaussian'
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int
@@ -243,18 +248,19 @@ kernel or function, default='gaussian'
     Notes
     -----
     The smallest support vector has the smallest Euclidean norm of its coefficients (with one
-    output, the smallest absolute value). The hinge makes many of them equal; then the oldest
-    one is removed. Coefficients are stored as ``-l' / reg`` under a common factor of exactly
-    ``1 / t``, so that equal ones stay equal. Merging replaces two vectors by ``z = h x_m + (1 -
-    h) x_n`` with the coefficients ``alpha_m kappa(z, x_m) + alpha_n kappa(z, x_n)``; h
-    minimises the squared error, summed over the outputs. A partner must have coefficients at an
-    acute angle to those of the smallest (with one output, the same sign); if there is none, the
-    vector is dropped. A table of lower bounds of the errors, an idea of [2]_, skips most pairs;
-    the merged pair is still the best one. Projections use ``kappa + 1e-5`` on the diagonal. A
-    `sample_weight` multiplies the step of its sample, not the shrinking.
+    output, the smallest absolute value). The hinge makes many of them equal; then the oldest one is
+    removed. Coefficients are stored as ``-l' / reg`` under a common factor of exactly ``1 / t``, so
+    that equal ones stay equal. Merging replaces two vectors by ``z = h x_m + (1 - h) x_n`` with the
+    coefficients ``alpha_m kappa(z, x_m) + alpha_n kappa(z, x_n)``; h minimises the squared error,
+    summed over the outputs. A partner must have coefficients at an acute angle to those of the
+    smallest (with one output, the same sign); if there is none, the vector is dropped. A table of
+    lower bounds of the errors, an idea of [2]_, skips most pairs; the merged pair is still the best
+    one. Projections use ``kappa + 1e-5`` on the diagonal.
 
     The steps do not depend on the scale of the target, and there is no intercept but its mean:
     without `standardize_target`, centre it, and scale it to a range of about 1.
+
+    A `sample_weight` multiplies the step of its sample, not the shrinking.
 
     References
     ----------

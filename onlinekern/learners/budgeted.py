@@ -30,8 +30,8 @@ kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
-        docs/extending.md. Both have their own parameters: the next three then stay at their
-        defaults.
+        docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
+        at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -41,7 +41,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     class_weight : dict, 'balanced' or None, default=None
@@ -72,8 +72,9 @@ kernel or function, default='gaussian'
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int
@@ -89,8 +90,9 @@ kernel or function, default='gaussian'
 
     Notes
     -----
-    `cumulative_loss_` sums ``max(0, -y f)``. A `sample_weight` multiplies the coefficient. With
-    several classes, the coefficients of all classes are evicted with the support vector.
+    `cumulative_loss_` sums ``max(0, -y f)``. A `sample_weight` multiplies the coefficient.
+
+    With several classes, the coefficients of all classes are evicted with the support vector.
 
     References
     ----------
@@ -134,8 +136,8 @@ kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
-        docs/extending.md. Both have their own parameters: the next three then stay at their
-        defaults.
+        docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
+        at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -145,7 +147,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     class_weight : dict, 'balanced' or None, default=None
@@ -176,8 +178,9 @@ kernel or function, default='gaussian'
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int
@@ -194,10 +197,13 @@ kernel or function, default='gaussian'
     Notes
     -----
     The mistake bound of [1]_ holds for kernels with ``kappa(x, x) <= 1`` and weights of 1; the
-    algorithm runs with any. `cumulative_loss_` sums ``max(0, -y f)``. A `sample_weight` multiplies
-    the coefficient. With K classes, d is the Euclidean norm of the K coefficients a_r, ``d m`` the
-    inner product ``<a_r, f(x_r)>``, and M the number of samples that have become support vectors: Q
-    then bounds the damage to the K functions together.
+    algorithm runs with any.
+
+    `cumulative_loss_` sums ``max(0, -y f)``. A `sample_weight` multiplies the coefficient.
+
+    With K classes, d is the Euclidean norm of the K coefficients a_r, ``d m`` the inner product
+    ``<a_r, f(x_r)>``, and M the number of samples that have become support vectors: Q then bounds
+    the damage to the K functions together.
 
     References
     ----------
@@ -223,7 +229,7 @@ kernel or function, default='gaussian'
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BPA(BudgetedEstimator):
-    """Mixin: the step of PA-I; the new support vector replaces the cheapest one to lose."""
+    """Mixin of PA-I on a budget: a new support vector replaces the one that is cheapest to lose."""
 
     C: float = 1.0
 
@@ -256,8 +262,8 @@ kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
-        docs/extending.md. Both have their own parameters: the next three then stay at their
-        defaults.
+        docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
+        at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -267,7 +273,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     class_weight : dict, 'balanced' or None, default=None
@@ -298,8 +304,9 @@ kernel or function, default='gaussian'
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int
@@ -315,10 +322,11 @@ kernel or function, default='gaussian'
 
     Notes
     -----
-    The support vector to replace does not depend on the step: it minimises ``a_r^2 (kappa_rr -
-    kappa_rt^2 / kappa_tt)``. With K classes, ``a_r^2`` is the squared norm of the K
-    coefficients, and each of the K functions takes its own coefficient from r. A
-    `sample_weight` multiplies C.
+    The support vector to replace does not depend on the step: it minimises
+    ``a_r^2 (kappa_rr - kappa_rt^2 / kappa_tt)``. With K classes, ``a_r^2`` is the squared norm of
+    the K coefficients, and each of the K functions takes its own coefficient from r.
+
+    A `sample_weight` multiplies C.
 
     References
     ----------
@@ -343,9 +351,9 @@ kernel or function, default='gaussian'
 class BPARegressor(OnlineRegressor, BPA):
     """Budgeted Passive-Aggressive regression, simple (BPA-S).
 
-    `BPAClassifier` with the epsilon-insensitive loss: ``tau = min(C, l / kappa_tt)`` in the
-    direction of ``y - f``. The sample replaces a support vector r and gets the coefficient ``a_r
-    kappa_rt / kappa_tt + sign(y - f) tau``. The paper treats classification only [1]_; the
+    It is `BPAClassifier` with the epsilon-insensitive loss: ``tau = min(C, l / kappa_tt)`` in the
+    direction of ``y - f``. The sample replaces a support vector r and gets the coefficient
+    ``a_r kappa_rt / kappa_tt + sign(y - f) tau``. The paper treats classification only [1]_; the
     minimisation is the same.
 
     Parameters
@@ -361,8 +369,8 @@ kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
-        docs/extending.md. Both have their own parameters: the next three then stay at their
-        defaults.
+        docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
+        at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -372,7 +380,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     standardize_target : bool, default=True
@@ -397,8 +405,9 @@ kernel or function, default='gaussian'
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int
@@ -414,10 +423,11 @@ kernel or function, default='gaussian'
 
     Notes
     -----
-    The support vector to replace does not depend on the step: it minimises ``a_r^2 (kappa_rr -
-    kappa_rt^2 / kappa_tt)``. With K classes, ``a_r^2`` is the squared norm of the K
-    coefficients, and each of the K functions takes its own coefficient from r. A
-    `sample_weight` multiplies C.
+    The support vector to replace does not depend on the step: it minimises
+    ``a_r^2 (kappa_rr - kappa_rt^2 / kappa_tt)``. With K classes, ``a_r^2`` is the squared norm of
+    the K coefficients, and each of the K functions takes its own coefficient from r.
+
+    A `sample_weight` multiplies C.
 
     References
     ----------

@@ -17,7 +17,7 @@ from onlinekern.estimators.types import Floats
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class DualSGD(FourierEstimator, SupportVectors):
-    """Mixin: gradient steps of 1 / (reg t) on support vectors, k-merging into random features."""
+    """Mixin of learners that take steps of 1 / (reg t) and merge support vectors into features."""
 
     reg: float = 1e-4
     budget: int = 100
@@ -41,7 +41,7 @@ class DualSGD(FourierEstimator, SupportVectors):
                 f"merge_size must be at most budget, got merge_size={self.merge_size} "
                 f"and budget={self.budget}"
             )
-        # The queue of the support vectors, and the copy that undoes a failed call.
+        # The queue of the support vectors has a copy, which undoes a failed call.
         check_size("budget", self.budget, 2 * 8 * self.budget)
         support = self._new_support(new_kernel(self.kernel, self.gamma_), X, n_outputs)
         budget = POLICIES["merge_into_features"](
@@ -87,13 +87,14 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
     Parameters
     ----------
     loss : {'hinge', 'logistic', 'smooth_hinge'}, default='hinge'
-        'logistic' has probabilities of its own, the others are calibrated.
+        Loss that the steps descend. 'logistic' has probabilities of its own, the others are
+        calibrated.
     delta : float > 0, default=1.0
         Width of the quadratic piece of 'smooth_hinge'.
     kernel : {'gaussian', 'laplacian'}, default='gaussian'
-        ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``. Random
-        Fourier features exist for these kernels only, since their frequencies are independent
-        between features.
+        The kernel: ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``.
+        Random Fourier features exist for these kernels only, since their frequencies are
+        independent between features.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -102,7 +103,7 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
         predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
-    reg : float > 0, default=1e-4 (1e-2 for regression)
+    reg : float > 0, default=1e-4
         Regularisation lambda. Good values: ``2 / n_samples`` for classification, a hundred
         times that for regression.
     budget : int >= 1, default=100
@@ -112,14 +113,14 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
     merge_size : int in [1, budget], default=20
         Number of support vectors that move into the features together, k of the paper.
     frequencies : {'auto', 'plain', 'orthogonal', 'structured', 'hashed'}, default='auto'
-        'plain' draws a matrix of independent frequencies, n_components x n_features.
-        'orthogonal' makes the directions of each n_features of them orthogonal (Yu et al.
-        2016), which approximates the kernel better; it needs the Gaussian kernel.
-        'structured' multiplies by Hadamard matrices instead, in O(n_components log n_features):
-        for dense samples of some 100 features or more, and the Gaussian kernel. 'hashed' finds
-        each frequency in a table of random numbers by a hash: for sparse samples of any number
-        of features, in memory that does not depend on it. 'auto' is 'plain', and 'hashed' for
-        more than 2^14 features where the matrix would have more than 2^25 numbers.
+        How the frequencies are drawn. 'plain' draws a matrix of independent frequencies,
+        n_components x n_features. 'orthogonal' makes the directions of each n_features of them
+        orthogonal (Yu et al. 2016), which approximates the kernel better; it needs the Gaussian
+        kernel. 'structured' multiplies by Hadamard matrices instead, in O(n_components log
+        n_features): for dense samples of some 100 features or more, and the Gaussian kernel.
+        'hashed' finds each frequency in a table of random numbers by a hash: for sparse samples of
+        any number of features, in memory that does not depend on it. 'auto' is 'plain', and
+        'hashed' for more than 2^14 features where the matrix would have more than 2^25 numbers.
     fit_intercept : bool, default=False
         Whether to learn an offset, see Notes. The paper has none.
     max_step : float > 0 or None, default=None
@@ -134,12 +135,12 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
         paper does, 'ovr' solves one binary problem per class. All classes share the support vectors
         and features.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far instead of the last one. It needs no further
-        kernel values.  True is 'uniform', their mean. 'decay' forgets the first models: model t has
-        a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A
-        number a in (0, 1) forgets exponentially, for streams that change: the model before the last
-        i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
-        weights are divided by their sum.
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -159,8 +160,9 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int
@@ -174,25 +176,27 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
     gamma_ : float
         The kernel width in use.
     frequencies_ : ndarray of shape (n_components, n_features)
-        Drawn before the first sample, from N(0, 2 gamma_ I) for the Gaussian kernel. Hashed
-        and structured ones are written out; MemoryError where there is no room for that.
-    provision_coef_ : ndarray of shape (n_outputs, 2 * n_components)
+        The frequencies, in the dtype of the samples, drawn before the first one, from
+        ``N(0, 2 gamma_ I)`` for the Gaussian kernel. Hashed and structured ones are written out;
+        MemoryError where there is no room for that.
+    provision_coef_ : ndarray of shape (n_outputs, 2 * n_components), float64
         Weights w of the model that predicts: cosines first, then sines.
-    intercept_ : ndarray of shape (n_outputs,)
-        0 without `fit_intercept`.
+    intercept_ : ndarray of shape (n_outputs,), float64
+        Offsets of the outputs, 0 without `fit_intercept`.
 
     Notes
     -----
-    The smallest support vectors are those of smallest absolute coefficient (with several
-    outputs, of smallest Euclidean norm). The hinge makes many of them equal; then the oldest
-    ones move first. Coefficients are stored as ``-l' / reg`` under a common factor of exactly
-    ``1 / t``, so that equal ones stay equal. With `fit_intercept` the kernel is ``kappa + 1``:
-    the offset is the sum of all steps, and shrinks. With `average`, a support vector that has
-    moved is replaced by its features in every averaged model. A `sample_weight` multiplies the
-    step of its sample, not the shrinking.
+    The smallest support vectors are those of smallest absolute coefficient (with several outputs,
+    of smallest Euclidean norm). The hinge makes many of them equal; then the oldest ones move
+    first. Coefficients are stored as ``-l' / reg`` under a common factor of exactly ``1 / t``, so
+    that equal ones stay equal. With `fit_intercept` the kernel is ``kappa + 1``: the offset is the
+    sum of all steps, and shrinks. With `average`, a support vector that has moved is replaced by
+    its features in every averaged model.
 
     A public implementation draws frequencies of standard deviation ``2 gamma``, which do not belong
     to the Gaussian kernel. Here it is ``sqrt(2 gamma)``, which also makes fewer mistakes.
+
+    A `sample_weight` multiplies the step of its sample, not the shrinking.
 
     References
     ----------
@@ -230,13 +234,15 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
     Parameters
     ----------
     loss : {'absolute', 'epsilon_insensitive'}, default='absolute'
+        Loss that the steps descend. Its slope is at most 1, so that outliers take no longer steps
+        than other samples.
     epsilon : float >= 0, default=0.1
         Deviations up to it are no loss in 'epsilon_insensitive'; in standard deviations
         of y.
     kernel : {'gaussian', 'laplacian'}, default='gaussian'
-        ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``. Random
-        Fourier features exist for these kernels only, since their frequencies are independent
-        between features.
+        The kernel: ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``.
+        Random Fourier features exist for these kernels only, since their frequencies are
+        independent between features.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -245,7 +251,7 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
         predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
-    reg : float > 0, default=1e-4 (1e-2 for regression)
+    reg : float > 0, default=0.01
         Regularisation lambda. Good values: ``2 / n_samples`` for classification, a hundred
         times that for regression.
     budget : int >= 1, default=100
@@ -255,14 +261,14 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
     merge_size : int in [1, budget], default=20
         Number of support vectors that move into the features together, k of the paper.
     frequencies : {'auto', 'plain', 'orthogonal', 'structured', 'hashed'}, default='auto'
-        'plain' draws a matrix of independent frequencies, n_components x n_features.
-        'orthogonal' makes the directions of each n_features of them orthogonal (Yu et al.
-        2016), which approximates the kernel better; it needs the Gaussian kernel.
-        'structured' multiplies by Hadamard matrices instead, in O(n_components log n_features):
-        for dense samples of some 100 features or more, and the Gaussian kernel. 'hashed' finds
-        each frequency in a table of random numbers by a hash: for sparse samples of any number
-        of features, in memory that does not depend on it. 'auto' is 'plain', and 'hashed' for
-        more than 2^14 features where the matrix would have more than 2^25 numbers.
+        How the frequencies are drawn. 'plain' draws a matrix of independent frequencies,
+        n_components x n_features. 'orthogonal' makes the directions of each n_features of them
+        orthogonal (Yu et al. 2016), which approximates the kernel better; it needs the Gaussian
+        kernel. 'structured' multiplies by Hadamard matrices instead, in O(n_components log
+        n_features): for dense samples of some 100 features or more, and the Gaussian kernel.
+        'hashed' finds each frequency in a table of random numbers by a hash: for sparse samples of
+        any number of features, in memory that does not depend on it. 'auto' is 'plain', and
+        'hashed' for more than 2^14 features where the matrix would have more than 2^25 numbers.
     fit_intercept : bool, default=True
         Whether to learn an offset, see Notes. Without one, a target whose mean is far from 0 may be
         predicted worse than by its mean.
@@ -271,12 +277,12 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
         y. Without it (None) the first predictions are far off: the first step has length
         ``1 / reg``.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far instead of the last one. It needs no further
-        kernel values.  True is 'uniform', their mean. 'decay' forgets the first models: model t has
-        a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A
-        number a in (0, 1) forgets exponentially, for streams that change: the model before the last
-        i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
-        weights are divided by their sum.
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any
@@ -299,8 +305,9 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int
@@ -314,27 +321,29 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
     gamma_ : float
         The kernel width in use.
     frequencies_ : ndarray of shape (n_components, n_features)
-        Drawn before the first sample, from N(0, 2 gamma_ I) for the Gaussian kernel. Hashed
-        and structured ones are written out; MemoryError where there is no room for that.
-    provision_coef_ : ndarray of shape (n_outputs, 2 * n_components)
+        The frequencies, in the dtype of the samples, drawn before the first one, from
+        ``N(0, 2 gamma_ I)`` for the Gaussian kernel. Hashed and structured ones are written out;
+        MemoryError where there is no room for that.
+    provision_coef_ : ndarray of shape (n_outputs, 2 * n_components), float64
         Weights w of the model that predicts: cosines first, then sines.
-    intercept_ : ndarray of shape (n_outputs,)
-        0 without `fit_intercept`.
+    intercept_ : ndarray of shape (n_outputs,), float64
+        Offsets of the outputs, 0 without `fit_intercept`.
 
     Notes
     -----
-    The smallest support vectors are those of smallest absolute coefficient (with several
-    outputs, of smallest Euclidean norm). The hinge makes many of them equal; then the oldest
-    ones move first. Coefficients are stored as ``-l' / reg`` under a common factor of exactly
-    ``1 / t``, so that equal ones stay equal. With `fit_intercept` the kernel is ``kappa + 1``:
-    the offset is the sum of all steps, and shrinks. With `average`, a support vector that has
-    moved is replaced by its features in every averaged model. A `sample_weight` multiplies the
-    step of its sample, not the shrinking.
+    The smallest support vectors are those of smallest absolute coefficient (with several outputs,
+    of smallest Euclidean norm). The hinge makes many of them equal; then the oldest ones move
+    first. Coefficients are stored as ``-l' / reg`` under a common factor of exactly ``1 / t``, so
+    that equal ones stay equal. With `fit_intercept` the kernel is ``kappa + 1``: the offset is the
+    sum of all steps, and shrinks. With `average`, a support vector that has moved is replaced by
+    its features in every averaged model.
 
     The slope of these losses is -1, 0 or 1, so the steps do not depend on the scale of the target,
     which must be about 1 where `standardize_target` does not see to it. On four data sets of 20,000
     samples with targets in [0, 1] (kin40k, cadata, protein, airlines), not standardised, ``reg =
     256 / n_samples`` with an offset and ``max_step=0.1`` was best or close to it.
+
+    A `sample_weight` multiplies the step of its sample, not the shrinking.
 
     References
     ----------

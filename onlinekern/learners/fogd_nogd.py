@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class FOGD(WeightedFeatures, FourierEstimator):
-    """Mixin: a linear model of random Fourier features."""
+    """Mixin of linear models of random Fourier features."""
 
     n_components: int = 400
     fit_intercept: bool = False
@@ -55,23 +55,25 @@ class FOGD(WeightedFeatures, FourierEstimator):
 class FOGDClassifier(OnlineClassifier, LabelGradient, FOGD):
     """Fourier online gradient descent (FOGD).
 
-    A linear model ``f(x) = w . z(x)`` of random Fourier features
-    ``z(x) = [cos(omega_j . x), sin(omega_j . x)] / sqrt(D)``, whose inner products approximate the
-    kernel, learns by ``w <- (1 - eta_t reg) w - eta_t l'(f(x_t), y_t) z(x_t)`` (algorithm 2 of
-    [1]_). Time per sample and memory do not grow with the stream. The paper's setting:
-    ``loss="hinge", schedule="constant"`` and the best eta of some, for example 0.5.
+    A linear model ``f(x) = w . z(x)`` of random Fourier features ``z(x) = [cos(omega_j . x),
+    sin(omega_j . x)] / sqrt(D)``, whose inner products approximate the kernel, learns by ``w <- (1
+    - eta_t reg) w - eta_t l'(f(x_t), y_t) z(x_t)`` (algorithm 2 of [1]_). Time per sample and
+    memory do not grow with the stream. The paper's setting is ``loss="hinge", schedule="constant"``
+    and the best eta of some, for example 0.5.
 
     Parameters
     ----------
     loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'}, \
 default='logistic'
+        Loss that the steps descend; samples at which its slope is 0 teach nothing.
+
         The logistic loss with a decaying step makes a few mistakes less than the hinge with a
         constant one (docs/defaults.md).
     eta : float > 0, default=8.0
         Step size. Steps of the logistic loss are bounded by half of ``eta_t``. A constant step of
         the hinge is best from 0.1 to 1.
     schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='power'
-        eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
+        The step size eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
     power : float >= 0, default=0.25
         Exponent of the schedule 'power'.
     reg : float >= 0, default=0.0
@@ -86,18 +88,18 @@ default='logistic'
         D, the error of the kernel falls like ``1 / sqrt(D)``. Published experiments use 400 to
         4000.
     frequencies : {'auto', 'plain', 'orthogonal', 'structured', 'hashed'}, default='auto'
-        'plain' draws a matrix of independent frequencies, n_components x n_features.
-        'orthogonal' makes the directions of each n_features of them orthogonal (Yu et al.
-        2016), which approximates the kernel better; it needs the Gaussian kernel.
-        'structured' multiplies by Hadamard matrices instead, in O(n_components log n_features):
-        for dense samples of some 100 features or more, and the Gaussian kernel. 'hashed' finds
-        each frequency in a table of random numbers by a hash: for sparse samples of any number
-        of features, in memory that does not depend on it. 'auto' is 'plain', and 'hashed' for
-        more than 2^14 features where the matrix would have more than 2^25 numbers.
+        How the frequencies are drawn. 'plain' draws a matrix of independent frequencies,
+        n_components x n_features. 'orthogonal' makes the directions of each n_features of them
+        orthogonal (Yu et al. 2016), which approximates the kernel better; it needs the Gaussian
+        kernel. 'structured' multiplies by Hadamard matrices instead, in O(n_components log
+        n_features): for dense samples of some 100 features or more, and the Gaussian kernel.
+        'hashed' finds each frequency in a table of random numbers by a hash: for sparse samples of
+        any number of features, in memory that does not depend on it. 'auto' is 'plain', and
+        'hashed' for more than 2^14 features where the matrix would have more than 2^25 numbers.
     kernel : {'gaussian', 'laplacian'}, default='gaussian'
-        ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``. Random
-        Fourier features exist for these kernels only, since their frequencies are independent
-        between features.
+        The kernel: ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``.
+        Random Fourier features exist for these kernels only, since their frequencies are
+        independent between features.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -110,12 +112,12 @@ default='logistic'
         Whether to add a feature that is always 1: the kernel is then ``kappa + 1``. Its weight
         is learnt, and shrinks, like the others.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far instead of the last one.  True is 'uniform',
-        their mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
-        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
-        exponentially, for streams that change: the model before the last i samples has the weight
-        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
-        their sum.
+        Predict with an average of all models so far; False predicts with the last one. True is
+        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -144,13 +146,14 @@ default='logistic'
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
     frequencies_ : ndarray of shape (n_components, n_features)
-        Drawn before the first sample, from N(0, 2 gamma_ I) for the Gaussian kernel. Hashed
-        and structured ones are written out; MemoryError where there is no room for that.
-    coef_ : ndarray of shape (n_outputs, 2 * n_components)
+        The frequencies, in the dtype of the samples, drawn before the first one, from
+        ``N(0, 2 gamma_ I)`` for the Gaussian kernel. Hashed and structured ones are written out;
+        MemoryError where there is no room for that.
+    coef_ : ndarray of shape (n_outputs, 2 * n_components), float64
         Weights of the model that predicts: cosines first, then sines; n_outputs is 1 for two
         classes and regression, else the number of classes.
-    intercept_ : ndarray of shape (n_outputs,)
-        0 without `fit_intercept`.
+    intercept_ : ndarray of shape (n_outputs,), float64
+        Offsets of the outputs, 0 without `fit_intercept`.
     cumulative_loss_ : float
         Sum of weight times loss; the loss of a sample is taken before it is learnt.
     n_seen_ : int
@@ -162,12 +165,13 @@ default='logistic'
 
     Notes
     -----
-    Cosines and sines are divided by ``sqrt(D)``, so the feature vector has length 1 and `eta`
-    means the same as for `KernelOGDClassifier`. Multiply by D a step size published for
-    features that are not divided. On the data sets of the papers the best values were 0.1 (a9a)
-    to 1 (ijcnn1, usps). FOGD given as much time as DualSGD made fewer errors on usps, poker and
-    four regressions (``benchmarks/dual_vs_fogd.py``). A `sample_weight` multiplies the step of
-    its sample, not the shrinking.
+    Cosines and sines are divided by ``sqrt(D)``, so the feature vector has length 1 and `eta` means
+    the same as for `KernelOGDClassifier`. Multiply by D a step size published for features that are
+    not divided. On the data sets of the papers the best values were 0.1 (a9a) to 1 (ijcnn1, usps).
+    FOGD given as much time as DualSGD made fewer errors on usps, poker and four regressions
+    (``benchmarks/dual_vs_fogd.py``).
+
+    A `sample_weight` multiplies the step of its sample, not the shrinking.
 
     References
     ----------
@@ -200,11 +204,13 @@ class FOGDRegressor(OnlineRegressor, TargetGradient, FOGD):
     ----------
     loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'} or compiled loss, \
 default='squared'
+        Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled loss
+        may come from another package, see docs/extending.md.
     eta : float > 0, default=0.5
         Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
         default takes half of it.
     schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='constant'
-        eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
+        The step size eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
     power : float >= 0, default=0.5
         Exponent of the schedule 'power'.
     reg : float >= 0, default=0.0
@@ -219,18 +225,18 @@ default='squared'
         D, the error of the kernel falls like ``1 / sqrt(D)``. Published experiments use 400 to
         4000.
     frequencies : {'auto', 'plain', 'orthogonal', 'structured', 'hashed'}, default='auto'
-        'plain' draws a matrix of independent frequencies, n_components x n_features.
-        'orthogonal' makes the directions of each n_features of them orthogonal (Yu et al.
-        2016), which approximates the kernel better; it needs the Gaussian kernel.
-        'structured' multiplies by Hadamard matrices instead, in O(n_components log n_features):
-        for dense samples of some 100 features or more, and the Gaussian kernel. 'hashed' finds
-        each frequency in a table of random numbers by a hash: for sparse samples of any number
-        of features, in memory that does not depend on it. 'auto' is 'plain', and 'hashed' for
-        more than 2^14 features where the matrix would have more than 2^25 numbers.
+        How the frequencies are drawn. 'plain' draws a matrix of independent frequencies,
+        n_components x n_features. 'orthogonal' makes the directions of each n_features of them
+        orthogonal (Yu et al. 2016), which approximates the kernel better; it needs the Gaussian
+        kernel. 'structured' multiplies by Hadamard matrices instead, in O(n_components log
+        n_features): for dense samples of some 100 features or more, and the Gaussian kernel.
+        'hashed' finds each frequency in a table of random numbers by a hash: for sparse samples of
+        any number of features, in memory that does not depend on it. 'auto' is 'plain', and
+        'hashed' for more than 2^14 features where the matrix would have more than 2^25 numbers.
     kernel : {'gaussian', 'laplacian'}, default='gaussian'
-        ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``. Random
-        Fourier features exist for these kernels only, since their frequencies are independent
-        between features.
+        The kernel: ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``.
+        Random Fourier features exist for these kernels only, since their frequencies are
+        independent between features.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -243,12 +249,12 @@ default='squared'
         Whether to add a feature that is always 1: the kernel is then ``kappa + 1``. Its weight
         is learnt, and shrinks, like the others.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far instead of the last one.  True is 'uniform',
-        their mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
-        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
-        exponentially, for streams that change: the model before the last i samples has the weight
-        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
-        their sum.
+        Predict with an average of all models so far; False predicts with the last one. True is
+        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any
@@ -271,13 +277,14 @@ default='squared'
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     frequencies_ : ndarray of shape (n_components, n_features)
-        Drawn before the first sample, from N(0, 2 gamma_ I) for the Gaussian kernel. Hashed
-        and structured ones are written out; MemoryError where there is no room for that.
-    coef_ : ndarray of shape (n_outputs, 2 * n_components)
+        The frequencies, in the dtype of the samples, drawn before the first one, from
+        ``N(0, 2 gamma_ I)`` for the Gaussian kernel. Hashed and structured ones are written out;
+        MemoryError where there is no room for that.
+    coef_ : ndarray of shape (n_outputs, 2 * n_components), float64
         Weights of the model that predicts: cosines first, then sines; n_outputs is 1 for two
         classes and regression, else the number of classes.
-    intercept_ : ndarray of shape (n_outputs,)
-        0 without `fit_intercept`.
+    intercept_ : ndarray of shape (n_outputs,), float64
+        Offsets of the outputs, 0 without `fit_intercept`.
     cumulative_loss_ : float
         Sum of weight times loss; the loss of a sample is taken before it is learnt.
     n_seen_ : int
@@ -289,12 +296,13 @@ default='squared'
 
     Notes
     -----
-    Cosines and sines are divided by ``sqrt(D)``, so the feature vector has length 1 and `eta`
-    means the same as for `KernelOGDClassifier`. Multiply by D a step size published for
-    features that are not divided. On the data sets of the papers the best values were 0.1 (a9a)
-    to 1 (ijcnn1, usps). FOGD given as much time as DualSGD made fewer errors on usps, poker and
-    four regressions (``benchmarks/dual_vs_fogd.py``). A `sample_weight` multiplies the step of
-    its sample, not the shrinking.
+    Cosines and sines are divided by ``sqrt(D)``, so the feature vector has length 1 and `eta` means
+    the same as for `KernelOGDClassifier`. Multiply by D a step size published for features that are
+    not divided. On the data sets of the papers the best values were 0.1 (a9a) to 1 (ijcnn1, usps).
+    FOGD given as much time as DualSGD made fewer errors on usps, poker and four regressions
+    (``benchmarks/dual_vs_fogd.py``).
+
+    A `sample_weight` multiplies the step of its sample, not the shrinking.
 
     References
     ----------
@@ -314,7 +322,7 @@ default='squared'
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NOGD(SingleThreadedBlas, KernelEstimator, WarmingUp):
-    """Mixin: kernel gradient descent, then a linear model of its support vectors' features."""
+    """Mixin of kernel gradient descent that ends as a linear model of Nystroem features."""
 
     budget: int = 500
     n_components: int | None = None
@@ -337,7 +345,7 @@ class NOGD(SingleThreadedBlas, KernelEstimator, WarmingUp):
         return NystroemSpace(self._kernel_support(X, n_outputs), self.budget, rank)
 
     def _next_calls_blas(self) -> bool:
-        # Only the last landmark does: the eigenvectors of the kernel matrix follow it.
+        # Only the last landmark calls it: the eigenvectors of the kernel matrix follow it.
         space = self._model.space
         return not space.moved and space.support.n + 1 >= space.n_landmarks
 
@@ -361,11 +369,13 @@ class NOGDClassifier(OnlineClassifier, LabelGradient, NOGD):
     ----------
     loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'} or \
 compiled loss, default='hinge'
+        Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled loss
+        may come from another package, see docs/extending.md.
     eta : float > 0, default=0.5
         Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
         default takes half of it.
     schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='constant'
-        eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
+        The step size eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
     power : float >= 0, default=0.5
         Exponent of the schedule 'power'.
     reg : float >= 0, default=0.0
@@ -387,8 +397,8 @@ kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
-        docs/extending.md. Both have their own parameters: the next three then stay at their
-        defaults.
+        docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
+        at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -398,16 +408,16 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far instead of the last one. It needs no further
-        kernel values.  True is 'uniform', their mean. 'decay' forgets the first models: model t has
-        a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A
-        number a in (0, 1) forgets exponentially, for streams that change: the model before the last
-        i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
-        weights are divided by their sum.
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -436,8 +446,9 @@ kernel or function, default='gaussian'
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int
@@ -454,12 +465,13 @@ kernel or function, default='gaussian'
     Notes
     -----
     The change to features keeps the function, and its average, up to the eigenvalues that are
-    dropped. It happens when the last support vector of the budget is added, anywhere in a
-    batch. `dual_coef_` keeps its meaning, since the features are linear in the kernel values of
-    the landmarks. Eigenvalues that are not positive (the kernel 'sigmoid' can have some) are
-    dropped. The kernel matrix is computed in float64 for float32 samples too, because rounding
-    in float32 would add eigenvalues. A `sample_weight` multiplies the step of its sample, not
-    the shrinking.
+    dropped. It happens when the last support vector of the budget is added, anywhere in a batch.
+    `dual_coef_` keeps its meaning, since the features are linear in the kernel values of the
+    landmarks. Eigenvalues that are not positive (the kernel 'sigmoid' can have some) are dropped.
+    The kernel matrix is computed in float64 for float32 samples too, because rounding in float32
+    would add eigenvalues.
+
+    A `sample_weight` multiplies the step of its sample, not the shrinking.
 
     References
     ----------
@@ -487,11 +499,13 @@ class NOGDRegressor(OnlineRegressor, TargetGradient, NOGD):
     ----------
     loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'} or compiled loss, \
 default='squared'
+        Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled loss
+        may come from another package, see docs/extending.md.
     eta : float > 0, default=0.5
         Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
         default takes half of it.
     schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='constant'
-        eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
+        The step size eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
     power : float >= 0, default=0.5
         Exponent of the schedule 'power'.
     reg : float >= 0, default=0.0
@@ -513,8 +527,8 @@ kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
-        docs/extending.md. Both have their own parameters: the next three then stay at their
-        defaults.
+        docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
+        at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -524,16 +538,16 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far instead of the last one. It needs no further
-        kernel values.  True is 'uniform', their mean. 'decay' forgets the first models: model t has
-        a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A
-        number a in (0, 1) forgets exponentially, for streams that change: the model before the last
-        i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
-        weights are divided by their sum.
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any
@@ -556,8 +570,9 @@ kernel or function, default='gaussian'
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int
@@ -574,12 +589,13 @@ kernel or function, default='gaussian'
     Notes
     -----
     The change to features keeps the function, and its average, up to the eigenvalues that are
-    dropped. It happens when the last support vector of the budget is added, anywhere in a
-    batch. `dual_coef_` keeps its meaning, since the features are linear in the kernel values of
-    the landmarks. Eigenvalues that are not positive (the kernel 'sigmoid' can have some) are
-    dropped. The kernel matrix is computed in float64 for float32 samples too, because rounding
-    in float32 would add eigenvalues. A `sample_weight` multiplies the step of its sample, not
-    the shrinking.
+    dropped. It happens when the last support vector of the budget is added, anywhere in a batch.
+    `dual_coef_` keeps its meaning, since the features are linear in the kernel values of the
+    landmarks. Eigenvalues that are not positive (the kernel 'sigmoid' can have some) are dropped.
+    The kernel matrix is computed in float64 for float32 samples too, because rounding in float32
+    would add eigenvalues.
+
+    A `sample_weight` multiplies the step of its sample, not the shrinking.
 
     References
     ----------

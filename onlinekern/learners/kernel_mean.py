@@ -53,8 +53,9 @@ class KernelMeanDetector(OnlineOutlierDetector, ExplicitEstimator):
         What the score is. The mean costs one product with the features, the leverage products with
         a matrix of their number: docs/accuracy.md compares ranking and cost.
     reg : float > 0, default=1.0
-        Of the leverage: so many samples in a direction of the features count half. The larger, the
-        closer the ranking is to that of a density; less sees gaps between samples, and noise.
+        Regularisation of the leverage: so many samples in a direction of the features count half.
+        The larger, the closer the ranking is to that of a density; less sees gaps between samples,
+        and noise.
     forgetting : float in (0, 1], default=1.0
         Weight of a sample relative to the next one. 1 is the mean of all samples; with 0.999 the
         last 1,000 samples have 63 % of the weight.
@@ -63,17 +64,17 @@ class KernelMeanDetector(OnlineOutlierDetector, ExplicitEstimator):
         that differ from each other, whose kernel values with any sample are exact.
     n_components : int >= 1, default=200
         Random frequencies D, each of which gives a cosine and a sine; the error of a kernel value
-        falls like ``1 / sqrt(D)``. Or landmarks. 200 is what the figures of docs/accuracy.md were
-        measured with.
+        falls like ``1 / sqrt(D)``. With Nystroem features, the number of landmarks. 200 is what the
+        figures of docs/accuracy.md were measured with.
     frequencies : {'auto', 'plain', 'orthogonal', 'structured', 'hashed'}, default='auto'
-        'plain' draws a matrix of independent frequencies, n_components x n_features.
-        'orthogonal' makes the directions of each n_features of them orthogonal (Yu et al.
-        2016), which approximates the kernel better; it needs the Gaussian kernel.
-        'structured' multiplies by Hadamard matrices instead, in O(n_components log n_features):
-        for dense samples of some 100 features or more, and the Gaussian kernel. 'hashed' finds
-        each frequency in a table of random numbers by a hash: for sparse samples of any number
-        of features, in memory that does not depend on it. 'auto' is 'plain', and 'hashed' for
-        more than 2^14 features where the matrix would have more than 2^25 numbers.
+        How the frequencies are drawn. 'plain' draws a matrix of independent frequencies,
+        n_components x n_features. 'orthogonal' makes the directions of each n_features of them
+        orthogonal (Yu et al. 2016), which approximates the kernel better; it needs the Gaussian
+        kernel. 'structured' multiplies by Hadamard matrices instead, in O(n_components log
+        n_features): for dense samples of some 100 features or more, and the Gaussian kernel.
+        'hashed' finds each frequency in a table of random numbers by a hash: for sparse samples of
+        any number of features, in memory that does not depend on it. 'auto' is 'plain', and
+        'hashed' for more than 2^14 features where the matrix would have more than 2^25 numbers.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, \
 default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'.
@@ -86,7 +87,7 @@ default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     n_epochs : int >= 1, default=1
@@ -108,11 +109,12 @@ default='gaussian'
         `partial_fit` and `learn_one`, that of the last 1,024 scores, each taken before its
         sample was learnt (updated every 128 samples).
     frequencies_ : ndarray of shape (n_components, n_features)
-        With features='fourier': drawn before the first sample, from N(0, 2 gamma_ I) for the
-        Gaussian kernel.
+        With features='fourier', the frequencies, in the dtype of the samples, drawn before the
+        first one, from ``N(0, 2 gamma_ I)`` for the Gaussian kernel.
     landmarks_ : ndarray or CSR matrix of shape (n_landmarks, n_features)
-        With features='nystroem': in the order of their arrival.
-    mean_ : ndarray of shape (2 * n_components,) or (n_landmarks,)
+        With features='nystroem', the landmarks in the order in which they came, in the dtype of the
+        samples.
+    mean_ : ndarray of shape (2 * n_components,) or (n_landmarks,), float64
         With statistic='mean': the mean m of the features, of Fourier features the cosines first.
     gamma_ : float
         The kernel width in use.
@@ -166,7 +168,7 @@ default='gaussian'
     n_components: int = 200
     frequencies: str = "auto"
     forgetting: float = 1.0
-    # Of the learners with labels, whose landmarks they may choose and whose features they extend.
+    # These are parameters of the learners with labels: how landmarks are chosen, features extended.
     selection: ClassVar[str] = "first"  # type: ignore[misc]
     novelty: ClassVar[float] = 0.05  # type: ignore[misc]
     linear: ClassVar[bool] = False  # type: ignore[misc]
@@ -209,7 +211,7 @@ default='gaussian'
                 model.space.forgetting = self.forgetting
 
     def _blas(self) -> AbstractContextManager[Any]:
-        """A context in which the leverage, which calls BLAS, is learnt; the mean calls none."""
+        """Return a context for learning the leverage, which calls BLAS; the mean calls none."""
         return ONE_THREAD() if self.statistic == "leverage" else nullcontext()
 
     def _train(
@@ -237,6 +239,11 @@ default='gaussian'
         Returns
         -------
         self : object
+
+        Raises
+        ------
+        ValueError
+            If x has not `n_features_in_` finite features, or the weight is negative or not finite.
         """
         if not self._next_calls_blas():
             return super().learn_one(x, y, sample_weight)
@@ -244,7 +251,7 @@ default='gaussian'
             return super().learn_one(x, y, sample_weight)
 
     def _next_calls_blas(self) -> bool:
-        # Only the last sample of a block of the leverage does.
+        # Only the last sample of a block of the leverage calls it.
         space = self._model.space if "_model" in self.__dict__ else None
         if not isinstance(space, LeverageSpace):
             return False

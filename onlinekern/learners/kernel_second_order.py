@@ -27,7 +27,7 @@ from onlinekern.learners.spa import check_alpha_and_beta
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelSecondOrder(SingleThreadedBlas, WeightedFeatures, ExplicitEstimator):
-    """Mixin: weights of the features and their covariance; a subclass says what the steps are."""
+    """Mixin of learners of weights and their covariance; a subclass says what the steps are."""
 
     covariance: str = "shared"
     sketch_size: int = 50
@@ -48,7 +48,7 @@ class KernelSecondOrder(SingleThreadedBlas, WeightedFeatures, ExplicitEstimator)
     }
 
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
-        # A variance for each weight at least.
+        # Each weight has at least a variance.
         n_weights = self._length(n_features) * n_outputs * (2 + bool(self.average))
         features = super()._n_bytes(n_features, n_outputs, itemsize, is_sparse)
         return features + WEIGHT_BYTES * n_weights
@@ -98,41 +98,41 @@ class KernelAROWClassifier(OnlineClassifier, KernelSecondOrder):
         The noise of a target: the larger, the smaller the steps. Values from 0.03 to 0.3 do much
         the same; less suits few and clean labels.
     covariance : {'shared', 'full', 'diagonal', 'sketched'}, default='shared'
-        S, of D features (`n_components`, and n_features + 1 with `linear`). 'shared' keeps one
-        symmetric matrix for all classes, ``D^2`` operations for each sample that enters and
-        ``16 D^2`` bytes; 'full' one for each class. 'diagonal' keeps a variance for each
-        weight: the fastest, and good with Nystroem features, which are nearly uncorrelated, but
-        not with 'fourier'. 'sketched' keeps one matrix for all classes whose inverse is a
-        diagonal and `sketch_size` directions (frequent directions [2]_): between the two in
-        time and error. A MemoryError says when the matrices do not fit into the available
-        memory.
+        What is kept of S, of D features (`n_components`, and n_features + 1 with `linear`).
+        'shared' keeps one symmetric matrix for all classes, ``D^2`` operations for each sample that
+        enters and ``16 D^2`` bytes; 'full' one for each class. 'diagonal' keeps a variance for each
+        weight: the fastest, and good with Nystroem features, which are nearly uncorrelated, but not
+        with 'fourier'. 'sketched' keeps one matrix for all classes whose inverse is a diagonal and
+        `sketch_size` directions (frequent directions [2]_): between the two in time and error. A
+        MemoryError says when the matrices do not fit into the available memory.
     sketch_size : int >= 1, default=50
-        Directions of 'sketched'. With D of them S is exact.
+        Directions that 'sketched' keeps. With D of them S is exact.
     gate : {'margin', 'loss_proportional'}, default='margin'
         Which samples enter. 'margin': those that the rule moves the weights for.
         'loss_proportional': of these, by lot, with the probability ``min(alpha, loss) / beta``
         of SPA [3]_, of the hinge loss. On long streams that halves the time for about the same
         error.
     alpha : float > 0, default=1.0
-        Of ``gate="loss_proportional"``: losses above it are admitted alike.
+        Largest loss that still counts with ``gate="loss_proportional"``: those above it are
+        admitted alike.
     beta : float >= alpha, default=1.0
-        Of ``gate="loss_proportional"``: the larger, the fewer samples enter.
+        With ``gate="loss_proportional"``, the larger it is, the fewer samples enter.
     weighted : bool, default=False
-        Of ``gate="loss_proportional"``: whether a sample that entered with probability p has
-        the weight ``1 / p``, as in SPA, or 1.
+        With ``gate="loss_proportional"``, whether a sample that entered with probability p has the
+        weight ``1 / p``, as in SPA, or 1.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all mu so far instead of the last one.  True is 'uniform', their
-        mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
-        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
-        exponentially, for streams that change: the model before the last i samples has the weight
-        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
-        their sum.
+        Predict with an average of all mu so far; False predicts with the last one. True is
+        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     features : {'nystroem', 'fourier'}, default='nystroem'
-        'nystroem': for landmarks l_1 ... l_m among the samples learnt, with kernel matrix
-        ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A landmark more adds
-        a feature and leaves the others as they are, so the model grows without a second pass.
-        'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian and
-        Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`,
+        The features of the kernel. 'nystroem': for landmarks l_1 ... l_m among the samples learnt,
+        with kernel matrix ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A
+        landmark more adds a feature and leaves the others as they are, so the model grows without a
+        second pass. 'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian
+        and Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`,
         for more than 2^14 features where their matrix would have more than 2^25 numbers).
     n_components : int >= 1, default=400
         Features of the kernel: the largest number of landmarks, or twice the number of
@@ -146,7 +146,7 @@ class KernelAROWClassifier(OnlineClassifier, KernelSecondOrder):
         ``kappa(x, x)``. 'first' is hard to beat at an equal number of landmarks; 'margin' often
         needs fewer.
     novelty : float in (0, 1), default=0.05
-        See `selection`; 'first' does not use it.
+        Threshold of `selection`; 'first' does not use it.
     linear : bool, default=True
         Whether ``x / sqrt(n_features)`` and a constant stand beside the features of the kernel.
         The cost grows with n_features too; use False for samples of many features.
@@ -162,7 +162,7 @@ default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     class_weight : dict, 'balanced' or None, default=None
@@ -192,18 +192,19 @@ default='gaussian'
         The labels, sorted.
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
-    coef_ : ndarray of shape (n_outputs, n)
+    coef_ : ndarray of shape (n_outputs, n), float64
         Weights of ``x / sqrt(n_features)``, with `linear`, and of the kernel's features, of the
         model that predicts; n_outputs is 1 for two classes, else the number of classes.
-    intercept_ : ndarray of shape (n_outputs,)
-        0 without `linear`.
-    covariance_ : ndarray of shape (n_outputs, D), or (n_outputs, D, D) if full
+    intercept_ : ndarray of shape (n_outputs,), float64
+        Constants of the outputs, 0 without `linear`.
+    covariance_ : ndarray of shape (n_outputs, D), or (n_outputs, D, D) if full, float64
         The variances, or S; of shape (1, D, D) if shared or sketched. In the order of `coef_`;
         the constant comes last.
     landmarks_ : ndarray of shape (n_landmarks, n_features), or CSR matrix
-        With features='nystroem'.
+        With features='nystroem', the landmarks in the order in which they came, in the dtype of the
+        samples.
     frequencies_ : ndarray of shape (n_components / 2, n_features)
-        With features='fourier'.
+        With features='fourier', the frequencies, in the dtype of the samples.
     gamma_ : float
         The kernel width in use.
     n_seen_ : int
@@ -224,8 +225,9 @@ default='gaussian'
     ``2 z'S z``.
 
     A contraction beta adds ``c z z'`` to the inverse of S, ``c = beta / (1 - beta z'S z)``. The
-    sketch keeps the leading directions of the sum of these, and of the rest the diagonal, so
-    that the inverse of S has the true diagonal, and S stays positive.
+    sketch keeps the leading directions of the sum of these, and of the rest the diagonal, so that
+    the inverse of S has the true diagonal, and S stays positive.
+
     A `sample_weight` divides r.
 
     References
@@ -235,7 +237,7 @@ default='gaussian'
     .. [2] M. Ghashami, E. Liberty, J. M. Phillips, D. P. Woodruff (2016). Frequent directions:
        simple and deterministic matrix sketching. SIAM Journal on Computing 45, 1762-1792.
     .. [3] J. Lu, P. Zhao, S. C. H. Hoi (2016). Online sparse passive aggressive learning with
-       kernels. SIAM International Conference on Data Mining.
+       kernels. SIAM International Conference on Data Mining (SDM).
 
     Examples
     --------
@@ -267,48 +269,48 @@ class KernelSCWClassifier(OnlineClassifier, KernelSecondOrder):
     Parameters
     ----------
     C : float > 0, default=1.0
-        Aggressiveness; less for noisy labels.
+        Aggressiveness: the cost of a violation. Use less for noisy labels.
     variant : {'scw1', 'scw2'}, default='scw1'
         A linear or a quadratic cost of a violation.
     confidence : float in (0.5, 1), default=0.75
         eta of the paper: the probability with which a sample should be correct. With 0.5 nothing
         would be learnt.
     covariance : {'shared', 'full', 'diagonal', 'sketched'}, default='shared'
-        S, of D features (`n_components`, and n_features + 1 with `linear`). 'shared' keeps one
-        symmetric matrix for all classes, ``D^2`` operations for each sample that enters and
-        ``16 D^2`` bytes; 'full' one for each class. 'diagonal' keeps a variance for each
-        weight: the fastest, and good with Nystroem features, which are nearly uncorrelated, but
-        not with 'fourier'. 'sketched' keeps one matrix for all classes whose inverse is a
-        diagonal and `sketch_size` directions (frequent directions [2]_): between the two in
-        time and error. A MemoryError says when the matrices do not fit into the available
-        memory.
+        What is kept of S, of D features (`n_components`, and n_features + 1 with `linear`).
+        'shared' keeps one symmetric matrix for all classes, ``D^2`` operations for each sample that
+        enters and ``16 D^2`` bytes; 'full' one for each class. 'diagonal' keeps a variance for each
+        weight: the fastest, and good with Nystroem features, which are nearly uncorrelated, but not
+        with 'fourier'. 'sketched' keeps one matrix for all classes whose inverse is a diagonal and
+        `sketch_size` directions (frequent directions [2]_): between the two in time and error. A
+        MemoryError says when the matrices do not fit into the available memory.
     sketch_size : int >= 1, default=50
-        Directions of 'sketched'. With D of them S is exact.
+        Directions that 'sketched' keeps. With D of them S is exact.
     gate : {'margin', 'loss_proportional'}, default='margin'
         Which samples enter. 'margin': those that the rule moves the weights for.
         'loss_proportional': of these, by lot, with the probability ``min(alpha, loss) / beta``
         of SPA [3]_, of the hinge loss. On long streams that halves the time for about the same
         error.
     alpha : float > 0, default=1.0
-        Of ``gate="loss_proportional"``: losses above it are admitted alike.
+        Largest loss that still counts with ``gate="loss_proportional"``: those above it are
+        admitted alike.
     beta : float >= alpha, default=1.0
-        Of ``gate="loss_proportional"``: the larger, the fewer samples enter.
+        With ``gate="loss_proportional"``, the larger it is, the fewer samples enter.
     weighted : bool, default=False
-        Of ``gate="loss_proportional"``: whether a sample that entered with probability p has
-        the weight ``1 / p``, as in SPA, or 1.
+        With ``gate="loss_proportional"``, whether a sample that entered with probability p has the
+        weight ``1 / p``, as in SPA, or 1.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all mu so far instead of the last one.  True is 'uniform', their
-        mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
-        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
-        exponentially, for streams that change: the model before the last i samples has the weight
-        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
-        their sum.
+        Predict with an average of all mu so far; False predicts with the last one. True is
+        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     features : {'nystroem', 'fourier'}, default='nystroem'
-        'nystroem': for landmarks l_1 ... l_m among the samples learnt, with kernel matrix
-        ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A landmark more adds
-        a feature and leaves the others as they are, so the model grows without a second pass.
-        'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian and
-        Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`,
+        The features of the kernel. 'nystroem': for landmarks l_1 ... l_m among the samples learnt,
+        with kernel matrix ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A
+        landmark more adds a feature and leaves the others as they are, so the model grows without a
+        second pass. 'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian
+        and Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`,
         for more than 2^14 features where their matrix would have more than 2^25 numbers).
     n_components : int >= 1, default=400
         Features of the kernel: the largest number of landmarks, or twice the number of
@@ -322,7 +324,7 @@ class KernelSCWClassifier(OnlineClassifier, KernelSecondOrder):
         ``kappa(x, x)``. 'first' is hard to beat at an equal number of landmarks; 'margin' often
         needs fewer.
     novelty : float in (0, 1), default=0.05
-        See `selection`; 'first' does not use it.
+        Threshold of `selection`; 'first' does not use it.
     linear : bool, default=True
         Whether ``x / sqrt(n_features)`` and a constant stand beside the features of the kernel.
         The cost grows with n_features too; use False for samples of many features.
@@ -338,7 +340,7 @@ default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     class_weight : dict, 'balanced' or None, default=None
@@ -368,18 +370,19 @@ default='gaussian'
         The labels, sorted.
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
-    coef_ : ndarray of shape (n_outputs, n)
+    coef_ : ndarray of shape (n_outputs, n), float64
         Weights of ``x / sqrt(n_features)``, with `linear`, and of the kernel's features, of the
         model that predicts; n_outputs is 1 for two classes, else the number of classes.
-    intercept_ : ndarray of shape (n_outputs,)
-        0 without `linear`.
-    covariance_ : ndarray of shape (n_outputs, D), or (n_outputs, D, D) if full
+    intercept_ : ndarray of shape (n_outputs,), float64
+        Constants of the outputs, 0 without `linear`.
+    covariance_ : ndarray of shape (n_outputs, D), or (n_outputs, D, D) if full, float64
         The variances, or S; of shape (1, D, D) if shared or sketched. In the order of `coef_`;
         the constant comes last.
     landmarks_ : ndarray of shape (n_landmarks, n_features), or CSR matrix
-        With features='nystroem'.
+        With features='nystroem', the landmarks in the order in which they came, in the dtype of the
+        samples.
     frequencies_ : ndarray of shape (n_components / 2, n_features)
-        With features='fourier'.
+        With features='fourier', the frequencies, in the dtype of the samples.
     gamma_ : float
         The kernel width in use.
     n_seen_ : int
@@ -400,18 +403,19 @@ default='gaussian'
     ``2 z'S z``.
 
     A contraction beta adds ``c z z'`` to the inverse of S, ``c = beta / (1 - beta z'S z)``. The
-    sketch keeps the leading directions of the sum of these, and of the rest the diagonal, so
-    that the inverse of S has the true diagonal, and S stays positive.
+    sketch keeps the leading directions of the sum of these, and of the rest the diagonal, so that
+    the inverse of S has the true diagonal, and S stays positive.
+
     A `sample_weight` multiplies C.
 
     References
     ----------
     .. [1] J. Wang, P. Zhao, S. C. H. Hoi (2012). Exact soft confidence-weighted learning.
-       International Conference on Machine Learning.
+       International Conference on Machine Learning (ICML).
     .. [2] M. Ghashami, E. Liberty, J. M. Phillips, D. P. Woodruff (2016). Frequent directions:
        simple and deterministic matrix sketching. SIAM Journal on Computing 45, 1762-1792.
     .. [3] J. Lu, P. Zhao, S. C. H. Hoi (2016). Online sparse passive aggressive learning with
-       kernels. SIAM International Conference on Data Mining.
+       kernels. SIAM International Conference on Data Mining (SDM).
 
     Examples
     --------

@@ -31,7 +31,7 @@ REACH = 0.25
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelRLS(SingleThreadedBlas, WeightedFeatures, ExplicitEstimator):
-    """Mixin: recursive least squares of explicit features."""
+    """Mixin of learners by recursive least squares of explicit features."""
 
     reg: float = 0.1
     forgetting: float = 1.0
@@ -51,7 +51,7 @@ class KernelRLS(SingleThreadedBlas, WeightedFeatures, ExplicitEstimator):
             raise MemoryError(f"{error}: use linear=False for so many features") from None
 
     def _next_calls_blas(self) -> bool:
-        # Only the last sample of a block does.
+        # Only the last sample of a block calls it.
         block = self._model.space.block
         return block.count + 1 >= block.block_length
 
@@ -66,7 +66,7 @@ class KernelRLS(SingleThreadedBlas, WeightedFeatures, ExplicitEstimator):
         return self._read(lambda space: space.entered)
 
     def leverage(self, X: Samples) -> Floats:
-        """phi' A^-1 phi of samples: the variance of their scores, in units of the noise's.
+        """Return ``phi' A^-1 phi`` of samples: the variance of their scores over the noise's.
 
         Parameters
         ----------
@@ -75,7 +75,14 @@ class KernelRLS(SingleThreadedBlas, WeightedFeatures, ExplicitEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            From 0, for samples like many that were learnt, to ``phi'phi / reg``.
+            Values from 0, for samples like many that were learnt, to ``phi'phi / reg``.
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        ValueError
+            If X has not `n_features_in_` finite features.
         """
         model = self._fitted_model
         rows = self._layout(validate_data(self, X, dtype=model.dtype, reset=False))
@@ -102,27 +109,28 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
         ``max(0, 1 - margin)``: from 10,000 samples on about half of the time for the same error.
         'always': every sample, plain least squares, which suffers from unequal classes.
     margin : float > 0, default=1.0
-        Of ``gate="margin"``. Less admits fewer samples.
+        The margin below which ``gate="margin"`` admits a sample. Less admits fewer samples.
     alpha : float > 0, default=1.0
-        Of ``gate="loss_proportional"``: losses above it are admitted alike.
+        Largest loss that still counts with ``gate="loss_proportional"``: those above it are
+        admitted alike.
     beta : float >= alpha, default=1.0
-        Of ``gate="loss_proportional"``: the larger, the fewer samples enter.
+        With ``gate="loss_proportional"``, the larger it is, the fewer samples enter.
     weighted : bool, default=False
-        Of ``gate="loss_proportional"``: whether a sample that entered with probability p has
-        the weight ``1 / p``, as in SPA, or 1.
+        With ``gate="loss_proportional"``, whether a sample that entered with probability p has the
+        weight ``1 / p``, as in SPA, or 1.
     reg : float > 0, default=0.1
         Prior precision of the weights, in units of the noise's. Between 0.03 and 0.3 results
         change little.
     forgetting : float in (0, 1], default=1.0
-        lambda: each sample that enters multiplies the weight of those before by it. The prior
-        is not forgotten: what is no longer confirmed returns to it. The faster, the dearer:
+        The factor lambda: each sample that enters multiplies the weight of those before by it. The
+        prior is not forgotten: what is no longer confirmed returns to it. The faster, the dearer:
         the inverse is made anew at least every ``log(2) / (1 - lambda)`` samples.
     features : {'nystroem', 'fourier'}, default='nystroem'
-        'nystroem': for landmarks l_1 ... l_m among the samples learnt, with kernel matrix
-        ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A landmark more adds
-        a feature and leaves the others as they are, so the model grows without a second pass.
-        'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian and
-        Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`,
+        The features of the kernel. 'nystroem': for landmarks l_1 ... l_m among the samples learnt,
+        with kernel matrix ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A
+        landmark more adds a feature and leaves the others as they are, so the model grows without a
+        second pass. 'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian
+        and Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`,
         for more than 2^14 features where their matrix would have more than 2^25 numbers).
     n_components : int >= 1, default=400
         Features of the kernel: the largest number of landmarks, or twice the number of
@@ -136,7 +144,7 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
         ``kappa(x, x)``. 'first' is hard to beat at an equal number of landmarks; 'margin' often
         needs fewer.
     novelty : float in (0, 1), default=0.05
-        See `selection`; 'first' does not use it.
+        Threshold of `selection`; 'first' does not use it.
     linear : bool, default=True
         Whether ``x / sqrt(n_features)`` and a constant stand beside the features of the kernel.
         The cost grows with n_features too; use False for samples of many features.
@@ -152,7 +160,7 @@ default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     class_weight : dict, 'balanced' or None, default=None
@@ -182,20 +190,21 @@ default='gaussian'
         The labels, sorted.
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
-    coef_ : ndarray of shape (n_outputs, n_weights)
+    coef_ : ndarray of shape (n_outputs, n_weights), float64
         Weights of ``x / sqrt(n_features)``, with `linear`, and of the kernel's features.
-    intercept_ : ndarray of shape (n_outputs,)
-        0 without `linear`.
+    intercept_ : ndarray of shape (n_outputs,), float64
+        Constants of the outputs, 0 without `linear`.
     landmarks_ : ndarray of shape (n_landmarks, n_features), or CSR matrix
-        With features='nystroem'.
+        With features='nystroem', the landmarks in the order in which they came, in the dtype of the
+        samples.
     frequencies_ : ndarray of shape (n_components / 2, n_features)
-        With features='fourier'.
+        With features='fourier', the frequencies, in the dtype of the samples.
     gamma_ : float
         The kernel width in use.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_entered_ : int
-        Those of them that entered the least squares problem.
+        Samples learnt that entered the least squares problem.
     cumulative_loss_ : float
         Sum of weight times loss; the loss of a sample is taken before it is learnt.
     n_features_in_ : int
@@ -203,14 +212,15 @@ default='gaussian'
 
     Notes
     -----
-    Scale the features: the width of the kernel, and the prior of the linear weights, are the
-    same in all of them. Samples are taken up in blocks of 64, with the decisions of one at a
-    time: predictions do not depend on how a stream is cut into calls. A and b are kept in
-    double; the inverse, in the precision of the samples, is made anew from A every
-    ``8 n_weights`` samples that entered. From a float32 sample on with ``phi . phi > 1000 reg``
-    (a small `reg`, or samples that are not scaled) all is in double. A feature that appears in
-    mid-stream counts as 0 for the samples before: exact while all of these are landmarks, an
-    approximation afterwards. A `sample_weight` multiplies the terms of its sample in A and b.
+    Scale the features: the width of the kernel, and the prior of the linear weights, are the same
+    in all of them. Samples are taken up in blocks of 64, with the decisions of one at a time:
+    predictions do not depend on how a stream is cut into calls. A and b are kept in double; the
+    inverse, in the precision of the samples, is made anew from A every ``8 n_weights`` samples that
+    entered. From a float32 sample on with ``phi . phi > 1000 reg`` (a small `reg`, or samples that
+    are not scaled) all is in double. A feature that appears in mid-stream counts as 0 for the
+    samples before: exact while all of these are landmarks, an approximation afterwards. A
+    `sample_weight` multiplies the terms of its sample in A and b.
+
     The counted loss is ``max(0, 1 - margin)``.
 
     References
@@ -220,7 +230,7 @@ default='gaussian'
     .. [2] K. Crammer, A. Kulesza, M. Dredze (2009). Adaptive regularization of weight vectors.
        Advances in Neural Information Processing Systems 22.
     .. [3] J. Lu, P. Zhao, S. C. H. Hoi (2016). Online sparse passive aggressive learning with
-       kernels. SIAM International Conference on Data Mining.
+       kernels. SIAM International Conference on Data Mining (SDM).
 
     Examples
     --------
@@ -286,15 +296,15 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
         Prior precision of the weights, in units of the noise's. Between 0.03 and 0.3 results
         change little.
     forgetting : float in (0, 1], default=1.0
-        lambda: each sample that enters multiplies the weight of those before by it. The prior
-        is not forgotten: what is no longer confirmed returns to it. The faster, the dearer:
+        The factor lambda: each sample that enters multiplies the weight of those before by it. The
+        prior is not forgotten: what is no longer confirmed returns to it. The faster, the dearer:
         the inverse is made anew at least every ``log(2) / (1 - lambda)`` samples.
     features : {'nystroem', 'fourier'}, default='nystroem'
-        'nystroem': for landmarks l_1 ... l_m among the samples learnt, with kernel matrix
-        ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A landmark more adds
-        a feature and leaves the others as they are, so the model grows without a second pass.
-        'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian and
-        Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`,
+        The features of the kernel. 'nystroem': for landmarks l_1 ... l_m among the samples learnt,
+        with kernel matrix ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A
+        landmark more adds a feature and leaves the others as they are, so the model grows without a
+        second pass. 'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian
+        and Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`,
         for more than 2^14 features where their matrix would have more than 2^25 numbers).
     n_components : int >= 1, default=400
         Features of the kernel: the largest number of landmarks, or twice the number of
@@ -306,7 +316,7 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
         outside of the span of the landmarks so far (approximate linear dependence [1]_) has a
         squared length above `novelty` times ``kappa(x, x)``.
     novelty : float in (0, 1), default=0.05
-        See `selection`; 'first' does not use it.
+        Threshold of `selection`; 'first' does not use it.
     linear : bool, default=True
         Whether ``x / sqrt(n_features)`` and a constant stand beside the features of the kernel.
         The cost grows with n_features too; use False for samples of many features.
@@ -322,7 +332,7 @@ default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     standardize_target : bool, default=True
@@ -346,20 +356,21 @@ default='gaussian'
     ----------
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
-    coef_ : ndarray of shape (n_outputs, n_weights)
+    coef_ : ndarray of shape (n_outputs, n_weights), float64
         Weights of ``x / sqrt(n_features)``, with `linear`, and of the kernel's features.
-    intercept_ : ndarray of shape (n_outputs,)
-        0 without `linear`.
+    intercept_ : ndarray of shape (n_outputs,), float64
+        Constants of the outputs, 0 without `linear`.
     landmarks_ : ndarray of shape (n_landmarks, n_features), or CSR matrix
-        With features='nystroem'.
+        With features='nystroem', the landmarks in the order in which they came, in the dtype of the
+        samples.
     frequencies_ : ndarray of shape (n_components / 2, n_features)
-        With features='fourier'.
+        With features='fourier', the frequencies, in the dtype of the samples.
     gamma_ : float
         The kernel width in use.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_entered_ : int
-        Those of them that entered the least squares problem.
+        Samples learnt that entered the least squares problem.
     cumulative_loss_ : float
         Sum of weight times loss; the loss of a sample is taken before it is learnt.
     n_features_in_ : int
@@ -370,14 +381,15 @@ default='gaussian'
 
     Notes
     -----
-    Scale the features: the width of the kernel, and the prior of the linear weights, are the
-    same in all of them. Samples are taken up in blocks of 64, with the decisions of one at a
-    time: predictions do not depend on how a stream is cut into calls. A and b are kept in
-    double; the inverse, in the precision of the samples, is made anew from A every
-    ``8 n_weights`` samples that entered. From a float32 sample on with ``phi . phi > 1000 reg``
-    (a small `reg`, or samples that are not scaled) all is in double. A feature that appears in
-    mid-stream counts as 0 for the samples before: exact while all of these are landmarks, an
-    approximation afterwards. A `sample_weight` multiplies the terms of its sample in A and b.
+    Scale the features: the width of the kernel, and the prior of the linear weights, are the same
+    in all of them. Samples are taken up in blocks of 64, with the decisions of one at a time:
+    predictions do not depend on how a stream is cut into calls. A and b are kept in double; the
+    inverse, in the precision of the samples, is made anew from A every ``8 n_weights`` samples that
+    entered. From a float32 sample on with ``phi . phi > 1000 reg`` (a small `reg`, or samples that
+    are not scaled) all is in double. A feature that appears in mid-stream counts as 0 for the
+    samples before: exact while all of these are landmarks, an approximation afterwards. A
+    `sample_weight` multiplies the terms of its sample in A and b.
+
     The weights have the prior variance ``noise_**2 / reg``. The regression is exact with
     ``standardize_target=False``: else each target is standardised by the mean and scale of those so
     far, and stays so when these change, which they hardly do after some hundred samples. Without
@@ -413,7 +425,7 @@ default='gaussian'
         return self._new_space(n_outputs, features, inf, Residuals())
 
     def predict(self, X: Samples, return_std: bool = False) -> Any:
-        """Predicted targets of samples.
+        """Predict the targets of samples.
 
         Parameters
         ----------
@@ -425,8 +437,8 @@ default='gaussian'
         -------
         y : ndarray of shape (n_samples,)
         std : ndarray of shape (n_samples,)
-            Of a target around its prediction, noise included: ``noise_ * sqrt(1 + leverage(X))``.
-            With `return_std` only.
+            Standard deviation of a target around its prediction, noise included: ``noise_ *
+            sqrt(1 + leverage(X))``. It is returned with `return_std` only.
         """
         if not return_std:
             return super().predict(X)
@@ -434,7 +446,7 @@ default='gaussian'
         return y, residuals * spread
 
     def predict_interval(self, X: Samples, coverage: float = 0.9) -> tuple[Array, Array]:
-        """Intervals that cover the targets of a share `coverage` of the samples.
+        """Predict intervals that cover the targets of a share `coverage` of the samples.
 
         The half width is a quantile of the last 512 residuals times ``sqrt(1 + leverage(X))``.
         Which quantile is corrected along the stream, by what the intervals have covered (adaptive
@@ -464,7 +476,7 @@ default='gaussian'
         return y - quantile * spread, y + quantile * spread
 
     def _predict_with_spread(self, X: Any, of_residuals: Any) -> tuple[Array, Array, float]:
-        """Predictions, sqrt(1 + v), and a number of the residuals, of one state of the model."""
+        """Return predictions, sqrt(1 + v), and what is asked of the residuals, of one state."""
         model: Model = self._fitted_model
         with model.reading():
             y = super().predict(X)

@@ -42,13 +42,13 @@ class PerceptronClassifier(OnlineClassifier, LinearEstimator):
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
         the true class with its strongest rival (Crammer and Singer 2001).
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far instead of the last one. It costs a second
-        product per score; features that a sample does not store cost nothing.  True is 'uniform',
-        their mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
-        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
-        exponentially, for streams that change: the model before the last i samples has the weight
-        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
-        their sum.
+        Predict with an average of all models so far, which costs a second product per score;
+        features that a sample does not store cost nothing. False predicts with the last one. True
+        is 'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -67,10 +67,10 @@ class PerceptronClassifier(OnlineClassifier, LinearEstimator):
         The labels, sorted.
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
-    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression
+    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression, float64
         Weights of the model that predicts (the average, if `average`); n_outputs is 1 for two
         classes, else the number of classes.
-    intercept_ : ndarray of shape (n_outputs,)
+    intercept_ : ndarray of shape (n_outputs,), float64
         Constants, 0 without `fit_intercept`.
     cumulative_loss_ : float
         Sum of weight times loss; the loss of a sample is taken before it is learnt.
@@ -81,8 +81,9 @@ class PerceptronClassifier(OnlineClassifier, LinearEstimator):
 
     Notes
     -----
-    `cumulative_loss_` sums ``max(0, -y f)``. A `sample_weight` multiplies the coefficient. The
-    averaged Perceptron of [2]_ is ``average=True``.
+    `cumulative_loss_` sums ``max(0, -y f)``. A `sample_weight` multiplies the coefficient.
+
+    The averaged Perceptron of [2]_ is ``average=True``.
 
     References
     ----------
@@ -116,12 +117,14 @@ class OGDClassifier(OnlineClassifier, LabelGradient, LinearEstimator):
     ----------
     loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'}, \
 default='hinge'
+        Loss that the steps descend; samples at which its slope is 0 teach nothing.
+
         The hinge and the logistic loss have bounded slopes, and so bounded steps.
     eta : float > 0, default=0.1
         Step size. A step changes the score of its own sample by eta_t times the squared length
         of the sample: standardise the features, or divide eta by that length.
     schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='invsqrt'
-        eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
+        The step size eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
     power : float >= 0, default=0.5
         Exponent of the schedule 'power'.
     reg : float >= 0, default=0.0
@@ -142,13 +145,13 @@ default='hinge'
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
         the true class with its strongest rival (Crammer and Singer 2001).
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far instead of the last one. It costs a second
-        product per score; features that a sample does not store cost nothing.  True is 'uniform',
-        their mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
-        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
-        exponentially, for streams that change: the model before the last i samples has the weight
-        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
-        their sum.
+        Predict with an average of all models so far, which costs a second product per score;
+        features that a sample does not store cost nothing. False predicts with the last one. True
+        is 'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -167,10 +170,10 @@ default='hinge'
         The labels, sorted.
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
-    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression
+    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression, float64
         Weights of the model that predicts (the average, if `average`); n_outputs is 1 for two
         classes, else the number of classes.
-    intercept_ : ndarray of shape (n_outputs,)
+    intercept_ : ndarray of shape (n_outputs,), float64
         Constants, 0 without `fit_intercept`.
     cumulative_loss_ : float
         Sum of weight times loss; the loss of a sample is taken before it is learnt.
@@ -213,13 +216,15 @@ class OGDRegressor(OnlineRegressor, TargetGradient, LinearEstimator):
     Parameters
     ----------
     loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'}, default='squared'
+        Loss that the steps descend; samples at which its slope is 0 teach nothing.
+
         The slope of the squared loss is not bounded: it diverges unless the squared length of the
         samples times eta is below 2.
     eta : float > 0, default=0.1
         Step size. A step changes the score of its own sample by eta_t times the squared length
         of the sample: standardise the features, or divide eta by that length.
     schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='invsqrt'
-        eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
+        The step size eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
     power : float >= 0, default=0.5
         Exponent of the schedule 'power'.
     reg : float >= 0, default=0.0
@@ -232,13 +237,13 @@ class OGDRegressor(OnlineRegressor, TargetGradient, LinearEstimator):
     fit_intercept : bool, default=True
         Whether to learn a constant b.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far instead of the last one. It costs a second
-        product per score; features that a sample does not store cost nothing.  True is 'uniform',
-        their mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
-        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
-        exponentially, for streams that change: the model before the last i samples has the weight
-        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
-        their sum.
+        Predict with an average of all models so far, which costs a second product per score;
+        features that a sample does not store cost nothing. False predicts with the last one. True
+        is 'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any
@@ -260,10 +265,10 @@ class OGDRegressor(OnlineRegressor, TargetGradient, LinearEstimator):
     ----------
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
-    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression
+    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression, float64
         Weights of the model that predicts (the average, if `average`); n_outputs is 1 for two
         classes, else the number of classes.
-    intercept_ : ndarray of shape (n_outputs,)
+    intercept_ : ndarray of shape (n_outputs,), float64
         Constants, 0 without `fit_intercept`.
     cumulative_loss_ : float
         Sum of weight times loss; the loss of a sample is taken before it is learnt.
@@ -305,7 +310,8 @@ class PegasosClassifier(MiniBatchEstimator, OnlineClassifier, LinearEstimator):
     Parameters
     ----------
     reg : float > 0, default=1e-4
-        lambda of the paper. ``1 / n_samples`` is of the size of C = 1 in a support vector machine.
+        Regularisation lambda of the paper. ``1 / n_samples`` is of the size of C = 1 in a support
+        vector machine.
     batch_size : int >= 1, default=1
         Samples n per step, k of the paper. A batch may begin in one call and end in another.
     projection : bool, default=False
@@ -322,13 +328,13 @@ class PegasosClassifier(MiniBatchEstimator, OnlineClassifier, LinearEstimator):
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
         the true class with its strongest rival (Crammer and Singer 2001).
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far instead of the last one. It costs a second
-        product per score; features that a sample does not store cost nothing.  True is 'uniform',
-        their mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
-        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
-        exponentially, for streams that change: the model before the last i samples has the weight
-        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
-        their sum.
+        Predict with an average of all models so far, which costs a second product per score;
+        features that a sample does not store cost nothing. False predicts with the last one. True
+        is 'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -347,10 +353,10 @@ class PegasosClassifier(MiniBatchEstimator, OnlineClassifier, LinearEstimator):
         The labels, sorted.
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
-    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression
+    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression, float64
         Weights of the model that predicts (the average, if `average`); n_outputs is 1 for two
         classes, else the number of classes.
-    intercept_ : ndarray of shape (n_outputs,)
+    intercept_ : ndarray of shape (n_outputs,), float64
         Constants, 0 without `fit_intercept`.
     cumulative_loss_ : float
         Sum of weight times loss; the loss of a sample is taken before it is learnt.
@@ -363,10 +369,12 @@ class PegasosClassifier(MiniBatchEstimator, OnlineClassifier, LinearEstimator):
     -----
     The intercept is the weight of a constant feature: it shrinks and is projected too. With K > 2
     classes there is one ball for the weights of all classes, of squared radius ``1 / reg`` for
-    'margin' and ``K / reg`` for 'ovr' (the sum over the K problems): it contains the optimum. `fit`
-    ends with a step on the last, incomplete batch; `partial_fit` and `learn_one` keep it open, so
-    that any division of a stream into calls gives the same model. A `sample_weight` multiplies the
-    coefficient of its sample, not the shrinking.
+    'margin' and ``K / reg`` for 'ovr' (the sum over the K problems): it contains the optimum.
+
+    `fit` ends with a step on the last, incomplete batch; `partial_fit` and `learn_one` keep it
+    open, so that any division of a stream into calls gives the same model.
+
+    A `sample_weight` multiplies the coefficient of its sample, not the shrinking.
 
     References
     ----------
@@ -398,7 +406,7 @@ class PegasosClassifier(MiniBatchEstimator, OnlineClassifier, LinearEstimator):
         return RULES["batch_pegasos"](LOSSES["hinge"](), self.reg, self.batch_size)
 
     def _radius(self) -> Any:
-        """Of the ball that holds the optimum."""
+        """Return the radius of the ball that holds the optimum."""
         together = len(self.classes_) > 2 and self.multi_class == "ovr"
         problems = len(self.classes_) if together else 1
         return math.sqrt(problems / self.reg)

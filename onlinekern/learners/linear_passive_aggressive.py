@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from onlinekern.core.base.random import Generator
     from onlinekern.core.stream import Model
 
-# Steps of the constant on sparse samples, relative to those of the weights.
+# On sparse samples the steps of the constant are so much smaller than those of the weights.
 SPARSE_INTERCEPT = 0.01
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LinearPA(PassesEstimator):
-    """Mixin: the rule and the space of the linear Passive-Aggressive learners."""
+    """Mixin of the linear Passive-Aggressive learners, with their rule and their space."""
 
     C: float = 1.0
     variant: str | None = None
@@ -60,7 +60,7 @@ class LinearPA(PassesEstimator):
         return LinearSpace(*arguments, left_out, self.variant == "pa")
 
     def _averaging(self) -> tuple[bool | str, int]:
-        """Which average predicts, and the number of first models that it leaves out."""
+        """Return which average predicts, and the number of first models that it leaves out."""
         if isinstance(self.average, str):
             return self.average, 1
         return self.average > 0, int(self.average)
@@ -84,7 +84,7 @@ class PAClassifier(LinearPA, OnlineClassifier):
     C : float > 0, default=1.0
         Aggressiveness: the largest tau of PA-I. Not used by plain PA.
     loss : {'hinge', 'squared_hinge'}, default='hinge'
-        PA-I or PA-II.
+        Which step to take: 'hinge' is PA-I, 'squared_hinge' PA-II.
     variant : {'pa', 'pa1', 'pa2'} or None, default=None
         None leaves the choice to `loss`. PA-I tolerates noisy labels, plain PA does not.
     fit_intercept : bool, default=True
@@ -135,10 +135,10 @@ class PAClassifier(LinearPA, OnlineClassifier):
         The labels, sorted.
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
-    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression
+    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression, float64
         Weights of the model that predicts (the average, if `average`); n_outputs is 1 for two
         classes, else the number of classes.
-    intercept_ : ndarray of shape (n_outputs,)
+    intercept_ : ndarray of shape (n_outputs,), float64
         Constants, 0 without `fit_intercept`.
     cumulative_loss_ : float
         Sum of weight times loss; the loss of a sample is taken before it is learnt.
@@ -149,7 +149,7 @@ class PAClassifier(LinearPA, OnlineClassifier):
     n_iter_ : int
         Passes of the last call, ``learn_one`` aside; with several problems, the largest number.
     t_ : float
-        1 plus the number of samples in all passes.
+        One more than the number of samples in all passes.
 
     Notes
     -----
@@ -209,7 +209,7 @@ class PAClassifier(LinearPA, OnlineClassifier):
         return head if self._class_weights is None else Weighted(head, self._class_weights)
 
     def _problem_head(self, k: int) -> Any:
-        """The head of class k against the rest."""
+        """Return the head of class k against the rest."""
         head = HEADS["binary"]()
         return head if self._class_weights is None else Weighted(head, (1, self._class_weights[k]))
 
@@ -227,7 +227,7 @@ class PARegressor(LinearPA, OnlineRegressor):
     C : float > 0, default=1.0
         Aggressiveness: the largest tau of PA-I. Not used by plain PA.
     loss : {'epsilon_insensitive', 'squared_epsilon_insensitive'}, default='epsilon_insensitive'
-        PA-I or PA-II.
+        Which step to take: 'epsilon_insensitive' is PA-I, the squared loss PA-II.
     epsilon : float >= 0, default=0.1
         Deviations up to it are no loss; in the units of y.
     variant : {'pa', 'pa1', 'pa2'} or None, default=None
@@ -267,10 +267,10 @@ class PARegressor(LinearPA, OnlineRegressor):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression
+    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression, float64
         Weights of the model that predicts (the average, if `average`); n_outputs is 1 for two
         classes, else the number of classes.
-    intercept_ : ndarray of shape (n_outputs,)
+    intercept_ : ndarray of shape (n_outputs,), float64
         Constants, 0 without `fit_intercept`.
     cumulative_loss_ : float
         Sum of weight times loss; the loss of a sample is taken before it is learnt.
@@ -281,7 +281,7 @@ class PARegressor(LinearPA, OnlineRegressor):
     n_iter_ : int
         Passes of the last call, ``learn_one`` aside; with several problems, the largest number.
     t_ : float
-        1 plus the number of samples in all passes.
+        One more than the number of samples in all passes.
 
     Notes
     -----
@@ -310,7 +310,7 @@ class PARegressor(LinearPA, OnlineRegressor):
     True
     """
 
-    # scikit-learn's learns targets as they are.
+    # scikit-learn's class learns targets as they are.
     standardize_target: ClassVar[bool] = False  # type: ignore[misc]
     _absent = {}
     loss: str = "epsilon_insensitive"

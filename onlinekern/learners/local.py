@@ -22,9 +22,9 @@ from onlinekern.learners.passive_aggressive import VARIANTS, passive_aggressive
 if TYPE_CHECKING:
     from onlinekern.core.base.random import Generator
 
-# AROW's r in units of the mean squared length of the samples, for r="scale".
+# r="scale" is so many times the mean squared length of the samples.
 TRUST = 0.01
-# Prototypes that share a sample, for n_assign=None.
+# n_assign=None lets so many prototypes share a sample.
 N_ASSIGN = 8
 
 
@@ -41,23 +41,23 @@ class LOLClassifier(OnlineClassifier):
 
     By default samples are centred and shared by several prototypes, each weight has a variance, and
     an average of the hyperplanes predicts: fewer errors, at several times the cost of a sample
-    (docs/defaults.md). The paper's setting: ``n_prototypes=60, n_assign=1, step="pa", center=False,
-    fit_intercept=False, average=False``.
+    (docs/defaults.md). The paper's setting is ``n_prototypes=60, n_assign=1, step="pa",
+    center=False, fit_intercept=False, average=False``.
 
     Parameters
     ----------
     n_prototypes : int >= 1, default=100
-        k. The first k samples are the first prototypes.
+        Number k of prototypes. The first k samples are the first prototypes.
     joint : bool, default=True
         Whether to learn a shared hyperplane (LOL). False is I-LOL, the limit of an infinite
         `sharing`.
     sharing : float > 0, default=1.0
-        lambda: the larger, the less is learnt by the shared hyperplane. Results change little
-        with it.
+        The paper's lambda: the larger, the less is learnt by the shared hyperplane. Results change
+        little with it.
     step : {'arow', 'pa'}, default='arow'
-        'pa' is the Passive-Aggressive step of `variant`. 'arow' gives each weight a variance
-        (adaptive regularisation [2]_ with a diagonal covariance for each class), so that weights of
-        frequent features move less.
+        How hyperplanes move. 'pa' is the Passive-Aggressive step of `variant`. 'arow' gives each
+        weight a variance (adaptive regularisation [2]_ with a diagonal covariance for each class),
+        so that weights of frequent features move less.
     C : float > 0, default=1.0
         Aggressiveness of PA-I and PA-II. Not used by plain PA nor by 'arow'.
     variant : {'pa', 'pa1', 'pa2'}, default='pa1'
@@ -67,10 +67,10 @@ class LOLClassifier(OnlineClassifier):
         mean of ``||x||^2`` (of ``||x - mean||^2`` if the samples are centred), so that the units of
         x do not matter.
     n_assign : int in [1, n_prototypes] or None, default=None
-        m (None: 8, or all if there are fewer): each sample is shared by its m nearest prototypes,
-        with weights ``g_j = exp(-(d_j^2 - d_min^2) / s)`` scaled to unit length; d_j is the
-        distance and s the running mean of the smallest squared distance that is not 0. The score is
-        ``w . x + sum_j g_j u_j . x``.
+        Number m of prototypes of a sample (None: 8, or all if there are fewer). Each sample is
+        shared by its m nearest ones, with weights ``g_j = exp(-(d_j^2 - d_min^2) / s)`` scaled to
+        unit length; d_j is the distance and s the running mean of the smallest squared distance
+        that is not 0. The score is ``w . x + sum_j g_j u_j . x``.
     center : bool, default=True
         Subtract the running mean from the samples. Sparse samples are then converted to dense
         ones: use False for samples of many features.
@@ -80,7 +80,7 @@ class LOLClassifier(OnlineClassifier):
     fit_intercept : bool, default=True
         Append a constant 1 to the input of each hyperplane.
     average : bool, 'uniform', 'decay' or float in (0, 1), default='decay'
-        Predict with an average of all hyperplanes so far; False predicts with the last ones.  True
+        Predict with an average of all hyperplanes so far; False predicts with the last ones. True
         is 'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
         ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
         forgets exponentially, for streams that change: the model before the last i samples has the
@@ -113,20 +113,20 @@ class LOLClassifier(OnlineClassifier):
         The labels, sorted.
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
-    cluster_centers_ : ndarray of shape (n_prototypes, n_features)
+    cluster_centers_ : ndarray of shape (n_prototypes, n_features), float64
         The prototypes; fewer while fewer samples have been seen.
-    cluster_counts_ : ndarray of shape (n_prototypes,)
-        Samples of each prototype.
-    coef_ : ndarray of shape (n_outputs, n_features)
+    cluster_counts_ : ndarray of shape (n_prototypes,), int64
+        Number of samples of each prototype.
+    coef_ : ndarray of shape (n_outputs, n_features), float64
         The shared hyperplanes of the model that predicts, 0 for I-LOL. n_outputs is 1 for two
         classes, else the number of classes.
-    intercept_ : ndarray of shape (n_outputs,)
-        Their constants.
-    local_coef_ : ndarray of shape (n_prototypes, n_outputs, n_features)
+    intercept_ : ndarray of shape (n_outputs,), float64
+        Constants of the shared hyperplanes.
+    local_coef_ : ndarray of shape (n_prototypes, n_outputs, n_features), float64
         The prototypes' hyperplanes of the model that predicts.
-    local_intercept_ : ndarray of shape (n_prototypes, n_outputs)
-        Their constants.
-    mean_ : ndarray of shape (n_features,)
+    local_intercept_ : ndarray of shape (n_prototypes, n_outputs), float64
+        Constants of the prototypes' hyperplanes.
+    mean_ : ndarray of shape (n_features,), float64
         The mean that `center` subtracts, 0 without it.
     cumulative_loss_ : float
         Sum of weight times hinge loss, each sample's before it was learnt.
@@ -208,7 +208,7 @@ class LOLClassifier(OnlineClassifier):
         return passive_aggressive(self.variant, hinge, self.C)
 
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
-        # Prototypes, hyperplanes, and their copies that undo a failed call.
+        # Prototypes and hyperplanes have copies, which undo a failed call.
         return 2 * 8 * n_features * self.n_prototypes * (1 + n_outputs)
 
     def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
@@ -242,7 +242,7 @@ class LOLClassifier(OnlineClassifier):
 
     @property
     def cluster_counts_(self) -> Array:
-        """Samples of each prototype, ndarray of shape (n_prototypes,)."""
+        """Number of samples of each prototype, ndarray of shape (n_prototypes,)."""
         return self._read(lambda space: space.prototypes.counts())
 
     @property

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from onlinekern.core.base.random import Generator
     from onlinekern.core.stream import Model
 
-# The losses whose plain step can diverge, and the rule that bounds it.
+# Plain steps of these losses can diverge; the rule bounds them.
 SAFE = {
     "squared": "implicit",
     "squared_hinge": "implicit",
@@ -39,25 +39,26 @@ SAFE = {
     "epsilon_insensitive": "stopped",
     "exponential": "capped",
 }
-# Bounds on the slopes; the name of a parameter that is one.
+# The slopes of these losses are bounded: by a number, or by the parameter of that name.
 STEEPEST: dict[str, Any] = {
     **dict.fromkeys(("hinge", "smooth_hinge", "logistic", "epsilon_insensitive"), 1.0),
     "huber": "delta",
 }
 OWN_PARAMETER = {"smooth_hinge": "delta", "huber": "delta", "epsilon_insensitive": "epsilon"}
-# Parameters of the steps of the other solvers, and those of 'smo'.
+# The other solvers read these parameters, 'smo' those below.
 STEPS_ONLY = (
     *("n_epochs", "prox", "step", "schedule", "eta", "power", "relaxation", "selection", "outputs"),
     *("support_tol", "window"),
 )
 MULTI_CLASS = {"gradient": ("ovr", "margin"), "newton": ("ovr",), "smo": ("ovr", "ovo")}
-# Not `max_iter`: a bound that is not reached does no harm, and tools set it for any estimator.
+# `max_iter` may have any value: a bound that is not reached does no harm, and tools set it for any
+# estimator.
 DUAL_ONLY = ("shrinking", "warm_start", "decision_function_shape")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OLLA(KernelEstimator):
-    """Mixin: a coefficient of its own for every training point, met in `n_epochs` passes."""
+    """Mixin of learners that keep a coefficient for each training point, for `n_epochs` passes."""
 
     n_epochs: int = 10
     C: float = 1.0
@@ -187,7 +188,7 @@ class OLLA(KernelEstimator):
         return SupportOutputs(*parts, self.support_tol)
 
     def _keeps_outputs(self, X: Any, cache_bytes: Any) -> Any:
-        """Whether the outputs of all points are kept."""
+        """Return whether the outputs of all points are kept."""
         if self.outputs is None:
             rows = X.shape[0] ** 2 * X.dtype.itemsize
             return self.selection == "max_violator" or rows <= cache_bytes
@@ -211,7 +212,7 @@ class OLLA(KernelEstimator):
             while self.n_iter_ < self.n_epochs:
                 order = self._order(model, y, weight, draws)
                 worst = isinstance(order, WorstViolatorFirst)
-                # The worst violators are not what samples are like.
+                # The worst violators are not typical of the samples.
                 noted = self.n_iter_ == 0 and not worst
                 model.learn(X, y, weight, order, self.window or 0, noted=noted)
                 self.n_iter_ += 1
@@ -227,14 +228,14 @@ class OLLA(KernelEstimator):
         return model
 
     def _order(self, model: Model, y: Any, weight: Any, draws: np.random.RandomState) -> Any:
-        """The order of one epoch."""
+        """Return the order of one epoch."""
         if self.selection == "max_violator":
             targets = (y - model.target_mean) / model.target_scale
             return WorstViolatorFirst(model.space, model.head, targets, weight)
         return draws.permutation(len(y)).astype(np.intp) if self.selection == "shuffled" else None
 
     def _is_steady(self, before: Any, now: Any) -> Any:
-        """Whether an epoch changed the outputs of the points by less than `tol`."""
+        """Return whether an epoch changed the outputs of the points by less than `tol`."""
         return bool(np.linalg.norm(now - before) <= self.tol * np.linalg.norm(now))
 
     def _warn_of_divergence(self, model: Model, X: Any, failure: Any) -> None:
@@ -273,8 +274,8 @@ class OLLAClassifier(OLLA, PairwiseClassifier):
     ----------
     loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'}, \
 default='hinge'
-        'hinge' and 'smooth_hinge' give the fewest support vectors; 'logistic' has probabilities of
-        its own, the others are calibrated.
+        Loss of a point. 'hinge' and 'smooth_hinge' give the fewest support vectors; 'logistic' has
+        probabilities of its own, the others are calibrated.
     delta : float > 0, default=1.0
         Width of the quadratic piece of 'smooth_hinge' (the huberised hinge).
     C : float > 0, default=1.0
@@ -292,19 +293,20 @@ default='hinge'
     fit_intercept : bool, default=True
         Whether to learn the offset b.
     solver : {'gradient', 'newton', 'smo'}, default='gradient'
-        'gradient' is the paper's algorithm. 'newton' takes Newton-Raphson steps on one
-        coefficient at a time; it has no step size. It needs the logistic loss,
-        ``penalty='l2'`` and ``fit_intercept=False``. 'smo' solves the dual by sequential
-        minimal optimisation, to the solution of scikit-learn's SVC and SVR; it needs
-        ``penalty='l2'`` and a loss other than 'logistic' and 'exponential', see Notes. It
-        reads none of the parameters of steps and epochs, which must have their defaults.
+        How the problem is solved. 'gradient' is the paper's algorithm. 'newton' takes
+        Newton-Raphson steps on one coefficient at a time; it has no step size. It needs the
+        logistic loss, ``penalty='l2'`` and ``fit_intercept=False``. 'smo' solves the dual by
+        sequential minimal optimisation, to the solution of scikit-learn's SVC and SVR; it needs
+        ``penalty='l2'`` and a loss other than 'logistic' and 'exponential', see Notes. It reads
+        none of the parameters of steps and epochs, which must have their defaults.
     step : {'safe', 'paper'}, default='safe'
-        'paper' takes plain gradient steps. 'safe' bounds the steps that can diverge, see Notes.
+        Which steps to take. 'paper' takes plain gradient steps. 'safe' bounds the steps that can
+        diverge, see Notes.
     schedule : {'invsqrt', 'inverse', 'constant', 'power'}, default='invsqrt'
-        eta_t is ``eta / sqrt(t)``, ``eta / t``, eta or ``eta / t**power``; t counts the points
-        of all epochs. 'inverse' may not converge with an offset.
+        The step size eta_t is ``eta / sqrt(t)``, ``eta / t``, eta or ``eta / t**power``; t counts
+        the points of all epochs. 'inverse' may not converge with an offset.
     eta : float > 0 or None, default=None
-        None is ``sqrt(2)`` for 'invsqrt', which gives the paper's ``sqrt(2 / t)``, and 1
+        Step size. None is ``sqrt(2)`` for 'invsqrt', which gives the paper's ``sqrt(2 / t)``, and 1
         otherwise.
     power : float >= 0, default=0.5
         Exponent of the schedule 'power'.
@@ -316,10 +318,10 @@ default='hinge'
         point of smallest ``y f`` (in regression, of largest residual). 'max_violator' scans all
         outputs at every step.
     outputs : {'all', 'support'} or None, default=None
-        'all' stores the outputs of all points and updates them at every step (List 1 of the
-        paper). 'support' computes the output of a point from the support vectors when it is
-        learnt (List 2). With ``support_tol=0`` both give the same model up to rounding. None is
-        'all' if all kernel values fit into `cache_size`, or for 'max_violator'.
+        How outputs are computed. 'all' stores the outputs of all points and updates them at every
+        step (List 1 of the paper). 'support' computes the output of a point from the support
+        vectors when it is learnt (List 2). With ``support_tol=0`` both give the same model up to
+        rounding. None is 'all' if all kernel values fit into `cache_size`, or for 'max_violator'.
     support_tol : float >= 0, default=1e-5
         Points whose coefficients are not larger are no support vectors. With
         ``outputs='support'`` this also holds during learning.
@@ -357,13 +359,13 @@ default='hinge'
         fifth at a time, and scored by what the others teach. The other solvers have
         probabilities anyway.
     decision_function_shape : {'ovr', 'ovo'}, default='ovr'
-        With ``multi_class='ovo'``: whether `decision_function` gives what decides between the
+        With ``multi_class='ovo'``, whether `decision_function` gives what decides between the
         classes, or the scores of their pairs.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'} or compiled \
 kernel, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
-        kernel may come from another package (docs/extending.md) and has its own parameters: the
-        next three then stay at their defaults.
+        kernel may come from another package (docs/extending.md) and has its own parameters:
+        `gamma`, `degree` and `coef0` then stay at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -373,7 +375,7 @@ kernel, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     n_epochs : int >= 1, default=10
@@ -393,15 +395,15 @@ kernel, default='gaussian'
         The labels, sorted.
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
-    support_ : ndarray of shape (n_SV,)
+    support_ : ndarray of shape (n_SV,), int64
         Indices of the support vectors in the samples of `fit`, ascending.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the samples were sparse.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
-        n_outputs is 1 for two classes and regression, else the number of classes, or, with
-        ``multi_class='ovo'``, of their pairs.
-    intercept_ : ndarray of shape (n_outputs,)
-        0 without `fit_intercept`.
+        The support vectors, in the dtype of the samples; CSR when these were sparse.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
+        Coefficients of the support vectors. n_outputs is 1 for two classes and regression, else the
+        number of classes, or, with ``multi_class='ovo'``, of their pairs.
+    intercept_ : ndarray of shape (n_outputs,), float64
+        Offsets of the outputs, 0 without `fit_intercept`.
     n_support_ : int
         Number of support vectors.
     n_iter_ : int
@@ -520,8 +522,8 @@ class OLLARegressor(OLLA, Regressor):
     Parameters
     ----------
     loss : {'epsilon_insensitive', 'squared', 'huber'}, default='epsilon_insensitive'
-        'epsilon_insensitive' is support vector regression, 'squared' kernel ridge regression;
-        'huber' tolerates outliers.
+        Loss of a point. 'epsilon_insensitive' is support vector regression, 'squared' kernel ridge
+        regression; 'huber' tolerates outliers.
     epsilon : float >= 0, default=0.1
         Deviations up to it are no loss in 'epsilon_insensitive'; in standard deviations
         of y.
@@ -542,19 +544,20 @@ class OLLARegressor(OLLA, Regressor):
     fit_intercept : bool, default=True
         Whether to learn the offset b.
     solver : {'gradient', 'newton', 'smo'}, default='gradient'
-        'gradient' is the paper's algorithm. 'newton' takes Newton-Raphson steps on one
-        coefficient at a time; it has no step size. It needs the logistic loss,
-        ``penalty='l2'`` and ``fit_intercept=False``. 'smo' solves the dual by sequential
-        minimal optimisation, to the solution of scikit-learn's SVC and SVR; it needs
-        ``penalty='l2'`` and a loss other than 'logistic' and 'exponential', see Notes. It
-        reads none of the parameters of steps and epochs, which must have their defaults.
+        How the problem is solved. 'gradient' is the paper's algorithm. 'newton' takes
+        Newton-Raphson steps on one coefficient at a time; it has no step size. It needs the
+        logistic loss, ``penalty='l2'`` and ``fit_intercept=False``. 'smo' solves the dual by
+        sequential minimal optimisation, to the solution of scikit-learn's SVC and SVR; it needs
+        ``penalty='l2'`` and a loss other than 'logistic' and 'exponential', see Notes. It reads
+        none of the parameters of steps and epochs, which must have their defaults.
     step : {'safe', 'paper'}, default='safe'
-        'paper' takes plain gradient steps. 'safe' bounds the steps that can diverge, see Notes.
+        Which steps to take. 'paper' takes plain gradient steps. 'safe' bounds the steps that can
+        diverge, see Notes.
     schedule : {'invsqrt', 'inverse', 'constant', 'power'}, default='invsqrt'
-        eta_t is ``eta / sqrt(t)``, ``eta / t``, eta or ``eta / t**power``; t counts the points
-        of all epochs. 'inverse' may not converge with an offset.
+        The step size eta_t is ``eta / sqrt(t)``, ``eta / t``, eta or ``eta / t**power``; t counts
+        the points of all epochs. 'inverse' may not converge with an offset.
     eta : float > 0 or None, default=None
-        None is ``sqrt(2)`` for 'invsqrt', which gives the paper's ``sqrt(2 / t)``, and 1
+        Step size. None is ``sqrt(2)`` for 'invsqrt', which gives the paper's ``sqrt(2 / t)``, and 1
         otherwise.
     power : float >= 0, default=0.5
         Exponent of the schedule 'power'.
@@ -566,10 +569,10 @@ class OLLARegressor(OLLA, Regressor):
         point of smallest ``y f`` (in regression, of largest residual). 'max_violator' scans all
         outputs at every step.
     outputs : {'all', 'support'} or None, default=None
-        'all' stores the outputs of all points and updates them at every step (List 1 of the
-        paper). 'support' computes the output of a point from the support vectors when it is
-        learnt (List 2). With ``support_tol=0`` both give the same model up to rounding. None is
-        'all' if all kernel values fit into `cache_size`, or for 'max_violator'.
+        How outputs are computed. 'all' stores the outputs of all points and updates them at every
+        step (List 1 of the paper). 'support' computes the output of a point from the support
+        vectors when it is learnt (List 2). With ``support_tol=0`` both give the same model up to
+        rounding. None is 'all' if all kernel values fit into `cache_size`, or for 'max_violator'.
     support_tol : float >= 0, default=1e-5
         Points whose coefficients are not larger are no support vectors. With
         ``outputs='support'`` this also holds during learning.
@@ -595,8 +598,8 @@ class OLLARegressor(OLLA, Regressor):
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'} or compiled \
 kernel, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
-        kernel may come from another package (docs/extending.md) and has its own parameters: the
-        next three then stay at their defaults.
+        kernel may come from another package (docs/extending.md) and has its own parameters:
+        `gamma`, `degree` and `coef0` then stay at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -606,7 +609,7 @@ kernel, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     standardize_target : bool, default=True
@@ -629,15 +632,15 @@ kernel, default='gaussian'
     ----------
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
-    support_ : ndarray of shape (n_SV,)
+    support_ : ndarray of shape (n_SV,), int64
         Indices of the support vectors in the samples of `fit`, ascending.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the samples were sparse.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
-        n_outputs is 1 for two classes and regression, else the number of classes, or, with
-        ``multi_class='ovo'``, of their pairs.
-    intercept_ : ndarray of shape (n_outputs,)
-        0 without `fit_intercept`.
+        The support vectors, in the dtype of the samples; CSR when these were sparse.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
+        Coefficients of the support vectors. n_outputs is 1 for two classes and regression, else the
+        number of classes, or, with ``multi_class='ovo'``, of their pairs.
+    intercept_ : ndarray of shape (n_outputs,), float64
+        Offsets of the outputs, 0 without `fit_intercept`.
     n_support_ : int
         Number of support vectors.
     n_iter_ : int
@@ -710,7 +713,7 @@ kernel, default='gaussian'
         self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
     ) -> Model:
         if self.standardize_target:
-            # All targets are there: those of one point are the same in every pass.
+            # All targets are known: that of a point is the same in every pass.
             mean = np.average(y, weights=weight)
             scale = np.sqrt(np.average((y - mean) ** 2, weights=weight))
             model.fix_targets(mean, scale if scale > 1e-15 * abs(mean) else 1.0)

@@ -28,17 +28,17 @@ class OSKLClassifier(OnlineClassifier, GradientStep, GrowingEstimator):
         be at least the largest slope, which is 1 for 'logistic' and 'smooth_hinge'; samples of a
         larger slope are always kept, with a gradient step.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=True
-        Predict with an average of all models so far; False predicts with the last one.  True is
-        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
-        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
-        forgets exponentially, for streams that change: the model before the last i samples has the
-        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
-        divided by their sum.
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     eta : float > 0, default=0.5
         Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
         default takes half of it.
     schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='constant'
-        eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
+        The step size eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
     power : float >= 0, default=0.5
         Exponent of the schedule 'power'.
     reg : float >= 0, default=0.0
@@ -53,8 +53,8 @@ kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
-        docs/extending.md. Both have their own parameters: the next three then stay at their
-        defaults.
+        docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
+        at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -64,7 +64,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     max_support : int or None, default=None
@@ -103,8 +103,9 @@ kernel or function, default='gaussian'
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int
@@ -120,10 +121,12 @@ kernel or function, default='gaussian'
 
     Notes
     -----
-    A `sample_weight` multiplies the loss of its sample, in the probability and in the step. All
-    classes of a one-vs-rest problem use the same random number per sample, so that they share
-    support vectors as far as possible. The paper has a constant step without regularisation,
-    which is the default here too.
+    A `sample_weight` multiplies the loss of its sample, in the probability and in the step.
+
+    All classes of a one-vs-rest problem use the same random number per sample, so that they share
+    support vectors as far as possible.
+
+    The paper has a constant step without regularisation, which is the default here too.
 
     References
     ----------

@@ -15,13 +15,13 @@ VARIANTS = [StrOptions({"pa", "pa1", "pa2"})]
 
 
 def passive_aggressive(variant: str, loss: Loss, C: float) -> Rule:
-    """The rule of a Passive-Aggressive variant; the plain one has no C."""
+    """Return the rule of a Passive-Aggressive variant; the plain one has no C."""
     return RULES[variant](loss) if variant == "pa" else RULES[variant](loss, C)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelPA(GrowingEstimator):
-    """Mixin: the rule of a Passive-Aggressive variant."""
+    """Mixin of learners whose rule is a Passive-Aggressive variant."""
 
     C: float = 1.0
     variant: str = "pa1"
@@ -39,7 +39,7 @@ class KernelPAClassifier(OnlineClassifier, KernelPA):
 
     A sample of hinge loss l > 0 is added with coefficient ``y tau``: ``tau = l / kappa(x, x)``
     (PA), ``min(C, l / kappa(x, x))`` (PA-I) or ``l / (kappa(x, x) + 1 / (2 C))`` (PA-II) [1]_. The
-    average of the models predicts, the last one learns. The paper's setting: ``average=False``.
+    average of the models predicts, the last one learns. The paper's setting is ``average=False``.
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
-        docs/extending.md. Both have their own parameters: the next three then stay at their
-        defaults.
+        docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
+        at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -63,7 +63,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     max_support : int or None, default=None
@@ -84,12 +84,12 @@ kernel or function, default='gaussian'
         the true class with its strongest rival (Crammer and Singer 2001). All classes share one
         set of support vectors.
     average : bool, 'uniform', 'decay' or float in (0, 1), default='decay'
-        Predict with an average of all models so far; False predicts with the last one.  True is
-        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
-        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
-        forgets exponentially, for streams that change: the model before the last i samples has the
-        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
-        divided by their sum.
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -109,8 +109,9 @@ kernel or function, default='gaussian'
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int
@@ -154,7 +155,7 @@ class KernelPARegressor(OnlineRegressor, KernelPA):
     """Passive-Aggressive regression with kernels.
 
     A sample of epsilon-insensitive loss l > 0 is added with coefficient ``sign(y - f) tau``, tau as
-    in `KernelPAClassifier` (section 5 of [1]_). The paper's setting: ``average=False``.
+    in `KernelPAClassifier` (section 5 of [1]_). The paper's setting is ``average=False``.
 
     Parameters
     ----------
@@ -169,8 +170,8 @@ kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
-        docs/extending.md. Both have their own parameters: the next three then stay at their
-        defaults.
+        docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
+        at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -180,7 +181,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     max_support : int or None, default=None
@@ -192,12 +193,12 @@ kernel or function, default='gaussian'
         stream that changes. An average then is that of the support vectors that are left: the
         oldest one leaves all the models of which it is made.
     average : bool, 'uniform', 'decay' or float in (0, 1), default='decay'
-        Predict with an average of all models so far; False predicts with the last one.  True is
-        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
-        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
-        forgets exponentially, for streams that change: the model before the last i samples has the
-        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
-        divided by their sum.
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any
@@ -220,8 +221,9 @@ kernel or function, default='gaussian'
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int

@@ -24,7 +24,7 @@ from onlinekern.estimators.validation import check_results, validate_data
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RecursiveFilter(PolicyFilter):
-    """Mixin, in front: a policy with square matrices of the size of the budget."""
+    """Mixin of filters whose policy has square matrices of the size of the budget; in front."""
 
     _n_matrices: ClassVar[int] = 1
 
@@ -57,8 +57,8 @@ kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
-        docs/extending.md. Both have their own parameters: the next three then stay at their
-        defaults.
+        docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
+        at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -68,7 +68,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     standardize_target : bool, default=True
@@ -94,8 +94,9 @@ kernel or function, default='gaussian'
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        The dictionary, the oldest first; CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (1, n_SV)
+        The dictionary, the oldest first, in the dtype of the samples; CSR when the model was
+        started with sparse samples.
+    dual_coef_ : ndarray of shape (1, n_SV), float64
         Coefficients of the support vectors.
     n_support_ : int
         Number of support vectors.
@@ -117,7 +118,7 @@ kernel or function, default='gaussian'
     References
     ----------
     .. [1] Y. Engel, S. Mannor, R. Meir (2004). The kernel recursive least-squares algorithm. IEEE
-       Transactions on Signal Processing 52.
+       Transactions on Signal Processing 52, 2275-2285.
 
     Examples
     --------
@@ -159,8 +160,8 @@ kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
-        docs/extending.md. Both have their own parameters: the next three then stay at their
-        defaults.
+        docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
+        at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -170,7 +171,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     standardize_target : bool, default=True
@@ -196,8 +197,9 @@ kernel or function, default='gaussian'
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        The dictionary, the oldest first; CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (1, n_SV)
+        The dictionary, the oldest first, in the dtype of the samples; CSR when the model was
+        started with sparse samples.
+    dual_coef_ : ndarray of shape (1, n_SV), float64
         Coefficients of the support vectors.
     n_support_ : int
         Number of support vectors.
@@ -266,8 +268,8 @@ kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
-        docs/extending.md. Both have their own parameters: the next three then stay at their
-        defaults.
+        docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
+        at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -277,7 +279,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     standardize_target : bool, default=True
@@ -303,8 +305,9 @@ kernel or function, default='gaussian'
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        The dictionary, the oldest first; CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (1, n_SV)
+        The dictionary, the oldest first, in the dtype of the samples; CSR when the model was
+        started with sparse samples.
+    dual_coef_ : ndarray of shape (1, n_SV), float64
         Coefficients of the support vectors.
     n_support_ : int
         Number of support vectors.
@@ -373,8 +376,8 @@ class KRLSTRegressor(RecursiveFilter, SingleThreadedBlas, OnlineRegressor, Budge
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'} or compiled \
 kernel, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
-        kernel may come from another package (docs/extending.md) and has its own parameters: the
-        next three then stay at their defaults.
+        kernel may come from another package (docs/extending.md) and has its own parameters:
+        `gamma`, `degree` and `coef0` then stay at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -384,7 +387,7 @@ kernel, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     standardize_target : bool, default=True
@@ -410,8 +413,9 @@ kernel, default='gaussian'
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        The dictionary, the oldest first; CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (1, n_SV)
+        The dictionary, the oldest first, in the dtype of the samples; CSR when the model was
+        started with sparse samples.
+    dual_coef_ : ndarray of shape (1, n_SV), float64
         Coefficients of the support vectors.
     n_support_ : int
         Number of support vectors.
@@ -472,7 +476,7 @@ kernel, default='gaussian'
     def predict(  # type: ignore[override]
         self, X: Samples, return_std: bool = False
     ) -> Array | tuple[Array, Floats]:
-        """Predicted targets of samples.
+        """Predict the targets of samples.
 
         Parameters
         ----------
@@ -484,7 +488,7 @@ kernel, default='gaussian'
         -------
         mean : ndarray of shape (n_samples,)
         std : ndarray of shape (n_samples,)
-            With `return_std` only.
+            Standard deviations, returned with `return_std` only.
         """
         if not return_std:
             return super().predict(X)

@@ -55,7 +55,7 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
     discriminative : float >= 0 or None, default=None
         Weight gamma_d of both together. None is 0.2, or, for the quadratic form, the paper's 1.
     reg : float >= 0, default=1e-4
-        lambda of the paper.
+        Regularisation lambda of the paper.
     batch_size : int >= 1, default=60
         Samples n per step. A batch may begin in one call and end in another.
     between : {'linear', 'quadratic'}, default='linear'
@@ -106,20 +106,20 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
         The labels, sorted.
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features), float64
         Weights of the model that predicts.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
+    intercept_ : ndarray of shape (1,) or (n_classes,), float64
         Constants, 0 without `fit_intercept`.
-    sketch_ : ndarray of shape (n_rows, n_features)
-        The sketch C.
+    sketch_ : ndarray of shape (n_rows, n_features), float64
+        The sketch C; n_rows is below 2 l.
     sketch_size_ : int
-        l in use.
-    class_means_ : ndarray of shape (n_classes, n_features)
-        u_c.
-    class_weight_sums_ : ndarray of shape (n_classes,)
-        N_c: the sum of the weights of each class.
+        Number l of directions in use.
+    class_means_ : ndarray of shape (n_classes, n_features), float64
+        The means u_c of the classes.
+    class_weight_sums_ : ndarray of shape (n_classes,), float64
+        Sum N_c of the weights of each class.
     n_batches_ : int
-        Steps made.
+        Number of steps made.
     cumulative_loss_ : float
         Sum of weight times loss; the loss of a sample is taken before it is learnt.
     n_seen_ : int
@@ -148,12 +148,13 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
     its rows: half of them, as printed, breaks lemma 1 between shrinks.
 
     `fit` ends with a step on the last, incomplete batch; `partial_fit` and `learn_one` keep it
-    open, so that any division of a stream into calls gives the same model. A `sample_weight`
-    multiplies the loss of its sample, and its count in means and scatter.
+    open, so that any division of a stream into calls gives the same model.
+
+    A `sample_weight` multiplies the loss of its sample, and its count in means and scatter.
 
     References
     ----------
-    .. [1] Z. Xue, M. Ren (2020). Sketch discriminatively regularized online gradient descent
+    .. [1] H. Xue, Z. Ren (2020). Sketch discriminatively regularized online gradient descent
        classification. Applied Intelligence 50.
 
     Examples
@@ -212,7 +213,7 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
         return STEP_SIZES[name](self.eta0 or 0.0) if name == "sqrt" else STEP_SIZES[name]()
 
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
-        # Weights, their average and a gradient, with copies, beside the sketch.
+        # Weights, their average and a gradient, each with a copy, stand beside the sketch.
         sketch = sketch_bytes(sketch_rows(self.sketch_size, n_features), n_features)
         return sketch + 3 * 2 * 8 * n_features * n_outputs
 
@@ -240,7 +241,7 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
             model.space.discriminant, model.space.step_size = discriminant, step_size
 
     def _next_calls_blas(self) -> bool:
-        # Only the last sample of a batch does, and one that fills the sketch.
+        # Only the last sample of a batch calls it, and one that fills the sketch.
         return self._model.space.is_busy_next
 
     def _finish(self) -> None:
@@ -260,20 +261,20 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
 
     @property
     def sketch_size_(self) -> int:
-        """l in use."""
+        """Number l of directions in use."""
         return self._fitted_model.space.scatter.sketch.size
 
     @property
     def class_means_(self) -> Floats:
-        """u_c, ndarray of shape (n_classes, n_features)."""
+        """The means u_c of the classes, ndarray of shape (n_classes, n_features)."""
         return self._read(lambda space: space.scatter.class_means)
 
     @property
     def class_weight_sums_(self) -> Floats:
-        """N_c, ndarray of shape (n_classes,)."""
+        """Sums N_c of the weights of the classes, ndarray of shape (n_classes,)."""
         return self._read(lambda space: space.scatter.class_weights)
 
     @property
     def n_batches_(self) -> int:
-        """Steps made."""
+        """Number of steps made."""
         return self._fitted_model.space.n_steps

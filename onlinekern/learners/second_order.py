@@ -40,13 +40,13 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
         eta of the paper: the probability with which a sample is correct after its step. With 0.5
         nothing would be learnt.
     covariance : {'diagonal', 'full', 'shared'}, default='diagonal'
-        'diagonal' keeps a variance s_i for each weight, ``s_i -= beta (s_i x_i)^2``; the cost
-        is linear in the stored features of a sample. 'full' keeps a symmetric matrix S for each
-        output, and so the correlations of the features: ``n_features^2`` operations for each
-        step and ``16 n_outputs n_features^2`` bytes, half of them to undo calls that fail.
-        'shared' keeps one matrix S for all outputs, which costs what a single output does; with
-        a single output it is 'full'. A MemoryError says when the matrices do not fit into the
-        available memory.
+        What is kept of the covariance. 'diagonal' keeps a variance s_i for each weight,
+        ``s_i -= beta (s_i x_i)^2``; the cost is linear in the stored features of a sample. 'full'
+        keeps a symmetric matrix S for each output, and so the correlations of the features:
+        ``n_features^2`` operations for each step and ``16 n_outputs n_features^2`` bytes, half of
+        them to undo calls that fail. 'shared' keeps one matrix S for all outputs, which costs what
+        a single output does; with a single output it is 'full'. A MemoryError says when the
+        matrices do not fit into the available memory.
     fit_intercept : bool, default=True
         Whether to learn a constant b.
     class_weight : dict, 'balanced' or None, default=None
@@ -58,12 +58,12 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
         the true class with its strongest rival (Crammer and Singer 2001).
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all mu so far instead of the last one.  True is 'uniform', their
-        mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
-        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
-        exponentially, for streams that change: the model before the last i samples has the weight
-        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
-        their sum.
+        Predict with an average of all mu so far; False predicts with the last one. True is
+        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -82,12 +82,12 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
         The labels, sorted.
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
-    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression
+    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression, float64
         mu of the model that predicts (the average, if `average`); n_outputs is 1 for two
         classes, else the number of classes.
-    intercept_ : ndarray of shape (n_outputs,)
+    intercept_ : ndarray of shape (n_outputs,), float64
         Constants, 0 without `fit_intercept`.
-    covariance_ : ndarray of shape (n_outputs, n), or (n_outputs, n, n) if full
+    covariance_ : ndarray of shape (n_outputs, n), or (n_outputs, n, n) if full, float64
         The variances, or S; of shape (1, n, n) if shared. n is `n_features`, plus 1 for the
         constant with `fit_intercept`, which comes last.
     cumulative_loss_ : float
@@ -100,18 +100,20 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
 
     Notes
     -----
-    The constant is a feature that is always 1, and has a variance. A sample is skipped if less
-    than 1e-15 of the initial variance is left in its direction.
-    With 'ovr', each class has its own S. With ``multi_class="margin"``, a step on a class and
-    its rival uses the sum of both variances of the sample, and contracts both matrices;
-    covariances between classes stay 0.
+    The constant is a feature that is always 1, and has a variance. A sample is skipped if less than
+    1e-15 of the initial variance is left in its direction.
 
-    A shared S is contracted once per sample, if any class moves: with 'ovr' by the largest beta
-    of the classes that move, with ``multi_class="margin"`` by that of the pair, whose variance
-    is ``2 x'S x``. So what one class learns of a direction makes all of them surer of it.
+    With 'ovr', each class has its own S. With ``multi_class="margin"``, a step on a class and its
+    rival uses the sum of both variances of the sample, and contracts both matrices; covariances
+    between classes stay 0.
+
+    A shared S is contracted once per sample, if any class moves: with 'ovr' by the largest beta of
+    the classes that move, with ``multi_class="margin"`` by that of the pair, whose variance is
+    ``2 x'S x``. So what one class learns of a direction makes all of them surer of it.
+
     With a diagonal covariance, the constraint holds for the full matrix after the step, of which
-    the diagonal is kept. For a sample of
-    weight w, the quantile phi of the confidence is ``sqrt(w) phi``.
+    the diagonal is kept. For a sample of weight w, the quantile phi of the confidence is
+    ``sqrt(w) phi``.
 
     References
     ----------
@@ -140,30 +142,31 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
 class SCWClassifier(OnlineClassifier, SecondOrderEstimator):
     """Soft confidence-weighted learning (SCW-I and SCW-II).
 
-    `CWClassifier` with a soft constraint: a violation costs C times ``phi sqrt(v) - m`` (SCW-I) or
-    its square (SCW-II). The steps are those of CW, with alpha at most C (SCW-I, proposition 1 of
-    [1]_), or, with ``n = v + 1 / (2 C)`` and ``g = phi sqrt(phi^2 m^2 v^2 + 4 n v (n + v phi^2))``
-    (SCW-II, proposition 2)::
+    It is `CWClassifier` with a soft constraint: a violation costs C times ``phi sqrt(v) - m``
+    (SCW-I) or its square (SCW-II). The steps are those of CW, with alpha at most C (SCW-I,
+    proposition 1 of [1]_), or, with ``n = v + 1 / (2 C)`` and ``g = phi sqrt(phi^2 m^2 v^2 + 4 n v
+    (n + v phi^2))`` (SCW-II, proposition 2)::
 
         alpha = max(0, (-(2 m n + phi^2 m v) + g) / (2 (n^2 + n v phi^2))).
 
     Parameters
     ----------
     C : float > 0, default=1.0
-        Aggressiveness. Use less for noisy labels: 0.1 is better on a9a.
+        Aggressiveness: the cost of a violation. Use less for noisy labels: 0.1 is better on
+        a9a.
     variant : {'scw1', 'scw2'}, default='scw1'
         A linear or a quadratic cost of a violation. SCW-I is seldom worse.
     confidence : float in (0.5, 1), default=0.75
         eta of the paper: the probability with which a sample should be correct; phi is its
         quantile. With 0.5 nothing would be learnt.
     covariance : {'diagonal', 'full', 'shared'}, default='diagonal'
-        'diagonal' keeps a variance s_i for each weight, ``s_i -= beta (s_i x_i)^2``; the cost
-        is linear in the stored features of a sample. 'full' keeps a symmetric matrix S for each
-        output, and so the correlations of the features: ``n_features^2`` operations for each
-        step and ``16 n_outputs n_features^2`` bytes, half of them to undo calls that fail.
-        'shared' keeps one matrix S for all outputs, which costs what a single output does; with
-        a single output it is 'full'. A MemoryError says when the matrices do not fit into the
-        available memory.
+        What is kept of the covariance. 'diagonal' keeps a variance s_i for each weight,
+        ``s_i -= beta (s_i x_i)^2``; the cost is linear in the stored features of a sample. 'full'
+        keeps a symmetric matrix S for each output, and so the correlations of the features:
+        ``n_features^2`` operations for each step and ``16 n_outputs n_features^2`` bytes, half of
+        them to undo calls that fail. 'shared' keeps one matrix S for all outputs, which costs what
+        a single output does; with a single output it is 'full'. A MemoryError says when the
+        matrices do not fit into the available memory.
     fit_intercept : bool, default=True
         Whether to learn a constant b.
     class_weight : dict, 'balanced' or None, default=None
@@ -175,12 +178,12 @@ class SCWClassifier(OnlineClassifier, SecondOrderEstimator):
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
         the true class with its strongest rival (Crammer and Singer 2001).
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all mu so far instead of the last one.  True is 'uniform', their
-        mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
-        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
-        exponentially, for streams that change: the model before the last i samples has the weight
-        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
-        their sum.
+        Predict with an average of all mu so far; False predicts with the last one. True is
+        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -199,12 +202,12 @@ class SCWClassifier(OnlineClassifier, SecondOrderEstimator):
         The labels, sorted.
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
-    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression
+    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression, float64
         mu of the model that predicts (the average, if `average`); n_outputs is 1 for two
         classes, else the number of classes.
-    intercept_ : ndarray of shape (n_outputs,)
+    intercept_ : ndarray of shape (n_outputs,), float64
         Constants, 0 without `fit_intercept`.
-    covariance_ : ndarray of shape (n_outputs, n), or (n_outputs, n, n) if full
+    covariance_ : ndarray of shape (n_outputs, n), or (n_outputs, n, n) if full, float64
         The variances, or S; of shape (1, n, n) if shared. n is `n_features`, plus 1 for the
         constant with `fit_intercept`, which comes last.
     cumulative_loss_ : float
@@ -217,15 +220,17 @@ class SCWClassifier(OnlineClassifier, SecondOrderEstimator):
 
     Notes
     -----
-    The constant is a feature that is always 1, and has a variance. A sample is skipped if less
-    than 1e-15 of the initial variance is left in its direction.
-    With 'ovr', each class has its own S. With ``multi_class="margin"``, a step on a class and
-    its rival uses the sum of both variances of the sample, and contracts both matrices;
-    covariances between classes stay 0.
+    The constant is a feature that is always 1, and has a variance. A sample is skipped if less than
+    1e-15 of the initial variance is left in its direction.
 
-    A shared S is contracted once per sample, if any class moves: with 'ovr' by the largest beta
-    of the classes that move, with ``multi_class="margin"`` by that of the pair, whose variance
-    is ``2 x'S x``. So what one class learns of a direction makes all of them surer of it.
+    With 'ovr', each class has its own S. With ``multi_class="margin"``, a step on a class and its
+    rival uses the sum of both variances of the sample, and contracts both matrices; covariances
+    between classes stay 0.
+
+    A shared S is contracted once per sample, if any class moves: with 'ovr' by the largest beta of
+    the classes that move, with ``multi_class="margin"`` by that of the pair, whose variance is
+    ``2 x'S x``. So what one class learns of a direction makes all of them surer of it.
+
     A `sample_weight` multiplies C.
 
     References
@@ -276,13 +281,13 @@ class AROWClassifier(OnlineClassifier, SecondOrderEstimator):
         The noise of a label: the larger, the smaller the steps. Results change little with it, as
         long as it is not much larger than the squared length of a sample.
     covariance : {'diagonal', 'full', 'shared'}, default='diagonal'
-        'diagonal' keeps a variance s_i for each weight, ``s_i -= beta (s_i x_i)^2``; the cost
-        is linear in the stored features of a sample. 'full' keeps a symmetric matrix S for each
-        output, and so the correlations of the features: ``n_features^2`` operations for each
-        step and ``16 n_outputs n_features^2`` bytes, half of them to undo calls that fail.
-        'shared' keeps one matrix S for all outputs, which costs what a single output does; with
-        a single output it is 'full'. A MemoryError says when the matrices do not fit into the
-        available memory.
+        What is kept of the covariance. 'diagonal' keeps a variance s_i for each weight,
+        ``s_i -= beta (s_i x_i)^2``; the cost is linear in the stored features of a sample. 'full'
+        keeps a symmetric matrix S for each output, and so the correlations of the features:
+        ``n_features^2`` operations for each step and ``16 n_outputs n_features^2`` bytes, half of
+        them to undo calls that fail. 'shared' keeps one matrix S for all outputs, which costs what
+        a single output does; with a single output it is 'full'. A MemoryError says when the
+        matrices do not fit into the available memory.
     fit_intercept : bool, default=True
         Whether to learn a constant b.
     class_weight : dict, 'balanced' or None, default=None
@@ -294,12 +299,12 @@ class AROWClassifier(OnlineClassifier, SecondOrderEstimator):
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
         the true class with its strongest rival (Crammer and Singer 2001).
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all mu so far instead of the last one.  True is 'uniform', their
-        mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
-        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
-        exponentially, for streams that change: the model before the last i samples has the weight
-        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
-        their sum.
+        Predict with an average of all mu so far; False predicts with the last one. True is
+        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -318,12 +323,12 @@ class AROWClassifier(OnlineClassifier, SecondOrderEstimator):
         The labels, sorted.
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
-    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression
+    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression, float64
         mu of the model that predicts (the average, if `average`); n_outputs is 1 for two
         classes, else the number of classes.
-    intercept_ : ndarray of shape (n_outputs,)
+    intercept_ : ndarray of shape (n_outputs,), float64
         Constants, 0 without `fit_intercept`.
-    covariance_ : ndarray of shape (n_outputs, n), or (n_outputs, n, n) if full
+    covariance_ : ndarray of shape (n_outputs, n), or (n_outputs, n, n) if full, float64
         The variances, or S; of shape (1, n, n) if shared. n is `n_features`, plus 1 for the
         constant with `fit_intercept`, which comes last.
     cumulative_loss_ : float
@@ -336,15 +341,17 @@ class AROWClassifier(OnlineClassifier, SecondOrderEstimator):
 
     Notes
     -----
-    The constant is a feature that is always 1, and has a variance. A sample is skipped if less
-    than 1e-15 of the initial variance is left in its direction.
-    With 'ovr', each class has its own S. With ``multi_class="margin"``, a step on a class and
-    its rival uses the sum of both variances of the sample, and contracts both matrices;
-    covariances between classes stay 0.
+    The constant is a feature that is always 1, and has a variance. A sample is skipped if less than
+    1e-15 of the initial variance is left in its direction.
 
-    A shared S is contracted once per sample, if any class moves: with 'ovr' by the largest beta
-    of the classes that move, with ``multi_class="margin"`` by that of the pair, whose variance
-    is ``2 x'S x``. So what one class learns of a direction makes all of them surer of it.
+    With 'ovr', each class has its own S. With ``multi_class="margin"``, a step on a class and its
+    rival uses the sum of both variances of the sample, and contracts both matrices; covariances
+    between classes stay 0.
+
+    A shared S is contracted once per sample, if any class moves: with 'ovr' by the largest beta of
+    the classes that move, with ``multi_class="margin"`` by that of the pair, whose variance is
+    ``2 x'S x``. So what one class learns of a direction makes all of them surer of it.
+
     A `sample_weight` divides r.
 
     References
@@ -377,7 +384,7 @@ class AROWClassifier(OnlineClassifier, SecondOrderEstimator):
 class AROWRegressor(OnlineRegressor, SecondOrderEstimator):
     """Adaptive regularisation of weights (AROW), for regression.
 
-    `AROWClassifier` with the epsilon-insensitive loss ``l = max(0, abs(y - f) - epsilon)``: a
+    It is `AROWClassifier` with the epsilon-insensitive loss ``l = max(0, abs(y - f) - epsilon)``: a
     sample with l > 0 gives ``mu <- mu + sign(y - f) l beta S x`` and the same S and beta (after
     eqs. 8, 9 of [1]_). With ``epsilon=0`` and a full covariance that is recursive least squares: mu
     is the ridge regression of penalty r of all samples so far, exactly so with
@@ -391,22 +398,22 @@ class AROWRegressor(OnlineRegressor, SecondOrderEstimator):
         Deviations up to it are no loss; in standard deviations of y. Samples within it change
         nothing and cost only their score.
     covariance : {'diagonal', 'full', 'shared'}, default='diagonal'
-        'diagonal' keeps a variance s_i for each weight, ``s_i -= beta (s_i x_i)^2``; the cost
-        is linear in the stored features of a sample. 'full' keeps a symmetric matrix S for each
-        output, and so the correlations of the features: ``n_features^2`` operations for each
-        step and ``16 n_outputs n_features^2`` bytes, half of them to undo calls that fail.
-        'shared' keeps one matrix S for all outputs, which costs what a single output does; with
-        a single output it is 'full'. A MemoryError says when the matrices do not fit into the
-        available memory.
+        What is kept of the covariance. 'diagonal' keeps a variance s_i for each weight,
+        ``s_i -= beta (s_i x_i)^2``; the cost is linear in the stored features of a sample. 'full'
+        keeps a symmetric matrix S for each output, and so the correlations of the features:
+        ``n_features^2`` operations for each step and ``16 n_outputs n_features^2`` bytes, half of
+        them to undo calls that fail. 'shared' keeps one matrix S for all outputs, which costs what
+        a single output does; with a single output it is 'full'. A MemoryError says when the
+        matrices do not fit into the available memory.
     fit_intercept : bool, default=True
         Whether to learn a constant b.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all mu so far instead of the last one.  True is 'uniform', their
-        mean. 'decay' forgets the first models: model t has a weight of about ``t**3``
-        (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1) forgets
-        exponentially, for streams that change: the model before the last i samples has the weight
-        ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are divided by
-        their sum.
+        Predict with an average of all mu so far; False predicts with the last one. True is
+        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any
@@ -428,12 +435,12 @@ class AROWRegressor(OnlineRegressor, SecondOrderEstimator):
     ----------
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
-    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression
+    coef_ : ndarray of shape (n_outputs, n_features), or (n_features,) for regression, float64
         mu of the model that predicts (the average, if `average`); n_outputs is 1 for two
         classes, else the number of classes.
-    intercept_ : ndarray of shape (n_outputs,)
+    intercept_ : ndarray of shape (n_outputs,), float64
         Constants, 0 without `fit_intercept`.
-    covariance_ : ndarray of shape (n_outputs, n), or (n_outputs, n, n) if full
+    covariance_ : ndarray of shape (n_outputs, n), or (n_outputs, n, n) if full, float64
         The variances, or S; of shape (1, n, n) if shared. n is `n_features`, plus 1 for the
         constant with `fit_intercept`, which comes last.
     cumulative_loss_ : float
@@ -446,8 +453,9 @@ class AROWRegressor(OnlineRegressor, SecondOrderEstimator):
 
     Notes
     -----
-    The constant is a feature that is always 1, and has a variance. A sample is skipped if less
-    than 1e-15 of the initial variance is left in its direction.
+    The constant is a feature that is always 1, and has a variance. A sample is skipped if less than
+    1e-15 of the initial variance is left in its direction.
+
     A `sample_weight` divides r: with ``epsilon=0`` and a full covariance the samples of the ridge
     regression have these weights. The paper is about classification; regression puts the squared
     loss of the target in the place of its squared hinge.

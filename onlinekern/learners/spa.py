@@ -21,7 +21,7 @@ def check_alpha_and_beta(parameters: Any) -> None:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SPA(GrowingEstimator):
-    """Mixin: PA-I behind a gate that samples by loss."""
+    """Mixin of PA-I behind a gate that samples by loss."""
 
     eta: float = 1.0
     alpha: float = 1.0
@@ -43,8 +43,8 @@ class SPAClassifier(OnlineClassifier, SPA):
     A sample of hinge loss l is drawn with probability ``rho = min(alpha, l) / beta``. If drawn, it
     is added with coefficient ``y min(eta / rho, l / kappa(x, x))`` (algorithm 1 of [1]_). The
     average of the models so far predicts; losses and steps use the last one. The expected number of
-    support vectors is at most ``alpha / beta`` per sample. The paper's setting: ``average=True,
-    beta=5, max_support=None`` (beta 20 for a small model).
+    support vectors is at most ``alpha / beta`` per sample. The paper's setting is
+    ``average=True, beta=5, max_support=None`` (beta 20 for a small model).
 
     Parameters
     ----------
@@ -59,19 +59,21 @@ class SPAClassifier(OnlineClassifier, SPA):
         a million samples) for a small model. The losses of a scaled regression target are well
         below 1, so 1 keeps few samples already.
     average : bool, 'uniform', 'decay' or float in (0, 1), default='decay'
-        Predict with an average of all models so far; 'uniform' is SPA-avg, False is SPA-last.  True
-        is 'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
-        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
-        forgets exponentially, for streams that change: the model before the last i samples has the
-        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
-        divided by their sum.
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
+
+        'uniform' is SPA-avg, False is SPA-last.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
 kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
-        docs/extending.md. Both have their own parameters: the next three then stay at their
-        defaults.
+        docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
+        at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -81,7 +83,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     max_support : int or None, default=10000
@@ -122,8 +124,9 @@ kernel or function, default='gaussian'
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int
@@ -140,9 +143,12 @@ kernel or function, default='gaussian'
     Notes
     -----
     The step is that of PA-I with ``C = eta / rho``. `decision_function` after T samples is the
-    average of the models 1 ... T + 1, where model T + 1 would predict the next sample. A
-    `sample_weight` multiplies eta, and the loss in rho. All classes of a one-vs-rest problem use
-    the same random number per sample, so that they share support vectors as far as possible.
+    average of the models 1 ... T + 1, where model T + 1 would predict the next sample.
+
+    All classes of a one-vs-rest problem use the same random number per sample, so that they share
+    support vectors as far as possible.
+
+    A `sample_weight` multiplies eta, and the loss in rho.
 
     References
     ----------
@@ -167,9 +173,9 @@ kernel or function, default='gaussian'
 class SPARegressor(OnlineRegressor, SPA):
     """Sparse Passive-Aggressive regression with kernels.
 
-    `SPAClassifier` with the epsilon-insensitive loss: a sample is drawn with probability ``rho =
-    min(alpha, l) / beta``, and added with coefficient ``sign(y - f) min(eta / rho, l / kappa(x,
-    x))`` [1]_.
+    It is `SPAClassifier` with the epsilon-insensitive loss: a sample is drawn with probability
+    ``rho = min(alpha, l) / beta``, and added with coefficient
+    ``sign(y - f) min(eta / rho, l / kappa(x, x))`` [1]_.
 
     Parameters
     ----------
@@ -186,19 +192,19 @@ class SPARegressor(OnlineRegressor, SPA):
     epsilon : float >= 0, default=0.1
         Deviations up to it are no loss; in standard deviations of y, like alpha, beta and eta.
     average : bool, 'uniform', 'decay' or float in (0, 1), default='decay'
-        Predict with an average of all models so far; False predicts with the last one.  True is
-        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
-        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
-        forgets exponentially, for streams that change: the model before the last i samples has the
-        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
-        divided by their sum.
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
 kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
-        docs/extending.md. Both have their own parameters: the next three then stay at their
-        defaults.
+        docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
+        at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -208,7 +214,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     max_support : int or None, default=10000
@@ -243,8 +249,9 @@ kernel or function, default='gaussian'
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int
@@ -289,10 +296,10 @@ kernel or function, default='gaussian'
 class SPAOneClass(OnlineOutlierDetector, SPA):
     """Sparse Passive-Aggressive learning of one class: a novelty and outlier detector.
 
-    `SPAClassifier` in which every sample has the label 1: its loss is ``l = max(0, 1 - f(x))``. It
-    is drawn with probability ``rho = min(alpha, l) / beta``, and added with coefficient ``min(eta /
-    rho, l / kappa(x, x))`` [1]_. The function rises to 1 where samples are dense and stays near 0
-    elsewhere; a sample is an outlier where it is below `offset_`.
+    It is `SPAClassifier` in which every sample has the label 1: its loss is
+    ``l = max(0, 1 - f(x))``. It is drawn with probability ``rho = min(alpha, l) / beta``, and added
+    with coefficient ``min(eta / rho, l / kappa(x, x))`` [1]_. The function rises to 1 where samples
+    are dense and stays near 0 elsewhere; a sample is an outlier where it is below `offset_`.
 
     Parameters
     ----------
@@ -307,19 +314,19 @@ class SPAOneClass(OnlineOutlierDetector, SPA):
     beta : float >= alpha, default=5.0
         Sparsity: at most ``alpha / beta`` of the samples are kept on average.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=True
-        Predict with an average of all models so far; False predicts with the last one.  True is
-        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
-        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
-        forgets exponentially, for streams that change: the model before the last i samples has the
-        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
-        divided by their sum.
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
 kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
-        docs/extending.md. Both have their own parameters: the next three then stay at their
-        defaults.
+        docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
+        at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -329,7 +336,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     max_support : int or None, default=10000
@@ -361,8 +368,9 @@ kernel or function, default='gaussian'
         `partial_fit` and `learn_one`, that of the last 1,024 scores, each taken before its
         sample was learnt (updated every 128 samples).
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int
@@ -378,8 +386,9 @@ kernel or function, default='gaussian'
 
     Notes
     -----
-    A `sample_weight` multiplies eta, and the loss in rho. Use a kernel that decreases with the
-    distance: the linear kernel makes the class a half space.
+    Use a kernel that decreases with the distance: the linear kernel makes the class a half space.
+
+    A `sample_weight` multiplies eta, and the loss in rho.
 
     References
     ----------

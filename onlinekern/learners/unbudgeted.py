@@ -27,8 +27,8 @@ kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
-        docs/extending.md. Both have their own parameters: the next three then stay at their
-        defaults.
+        docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
+        at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -38,7 +38,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     max_support : int or None, default=None
@@ -59,12 +59,12 @@ kernel or function, default='gaussian'
         the true class with its strongest rival (Crammer and Singer 2001). All classes share one
         set of support vectors.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far instead of the last one. It needs no further
-        kernel values.  True is 'uniform', their mean. 'decay' forgets the first models: model t has
-        a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A
-        number a in (0, 1) forgets exponentially, for streams that change: the model before the last
-        i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
-        weights are divided by their sum.
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -84,8 +84,9 @@ kernel or function, default='gaussian'
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int
@@ -132,13 +133,16 @@ class KernelOGDClassifier(OnlineClassifier, LabelGradient, GrowingEstimator):
     ----------
     loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'} or \
 compiled loss, default='hinge'
+        Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled loss
+        may come from another package, see docs/extending.md.
+
         The hinge leaves samples of margin >= 1 alone, which keeps the model smaller than the
         losses that never vanish.
     eta : float > 0, default=0.5
         Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
         default takes half of it.
     schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='constant'
-        eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
+        The step size eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
     power : float >= 0, default=0.5
         Exponent of the schedule 'power'.
     reg : float >= 0, default=0.0
@@ -153,8 +157,8 @@ kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
-        docs/extending.md. Both have their own parameters: the next three then stay at their
-        defaults.
+        docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
+        at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -164,7 +168,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     max_support : int or None, default=None
@@ -185,12 +189,12 @@ kernel or function, default='gaussian'
         the true class with its strongest rival (Crammer and Singer 2001). All classes share one
         set of support vectors.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far instead of the last one. It needs no further
-        kernel values.  True is 'uniform', their mean. 'decay' forgets the first models: model t has
-        a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A
-        number a in (0, 1) forgets exponentially, for streams that change: the model before the last
-        i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
-        weights are divided by their sum.
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -210,8 +214,9 @@ kernel or function, default='gaussian'
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int
@@ -255,11 +260,13 @@ class KernelOGDRegressor(OnlineRegressor, TargetGradient, GrowingEstimator):
     ----------
     loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'} or compiled loss, \
 default='squared'
+        Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled loss
+        may come from another package, see docs/extending.md.
     eta : float > 0, default=0.5
         Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
         default takes half of it.
     schedule : {'constant', 'invsqrt', 'inverse', 'power'}, default='constant'
-        eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
+        The step size eta_t is eta, ``eta / sqrt(t)``, ``eta / t`` or ``eta / t**power``.
     power : float >= 0, default=0.5
         Exponent of the schedule 'power'.
     reg : float >= 0, default=0.0
@@ -274,8 +281,8 @@ kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
-        docs/extending.md. Both have their own parameters: the next three then stay at their
-        defaults.
+        docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
+        at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -285,7 +292,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     max_support : int or None, default=None
@@ -297,12 +304,12 @@ kernel or function, default='gaussian'
         stream that changes. An average then is that of the support vectors that are left: the
         oldest one leaves all the models of which it is made.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far instead of the last one. It needs no further
-        kernel values.  True is 'uniform', their mean. 'decay' forgets the first models: model t has
-        a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A
-        number a in (0, 1) forgets exponentially, for streams that change: the model before the last
-        i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
-        weights are divided by their sum.
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any
@@ -325,8 +332,9 @@ kernel or function, default='gaussian'
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int
@@ -343,8 +351,9 @@ kernel or function, default='gaussian'
     Notes
     -----
     There is no intercept but the mean of the targets: without `standardize_target`, centre them
-    when their mean is far from 0. A `sample_weight`
-    multiplies the step of its sample, not the shrinking.
+    when their mean is far from 0.
+
+    A `sample_weight` multiplies the step of its sample, not the shrinking.
 
     References
     ----------
@@ -372,14 +381,15 @@ class KernelPegasosClassifier(OnlineClassifier, GrowingEstimator):
     Parameters
     ----------
     reg : float > 0, default=1e-4
-        lambda of the paper. ``1 / n_samples`` is of the size of C = 1 in a support vector machine.
+        Regularisation lambda of the paper. ``1 / n_samples`` is of the size of C = 1 in a support
+        vector machine.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
 kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
-        docs/extending.md. Both have their own parameters: the next three then stay at their
-        defaults.
+        docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
+        at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -389,7 +399,7 @@ kernel or function, default='gaussian'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     max_support : int or None, default=None
@@ -410,12 +420,12 @@ kernel or function, default='gaussian'
         the true class with its strongest rival (Crammer and Singer 2001). All classes share one
         set of support vectors.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far instead of the last one. It needs no further
-        kernel values.  True is 'uniform', their mean. 'decay' forgets the first models: model t has
-        a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A
-        number a in (0, 1) forgets exponentially, for streams that change: the model before the last
-        i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
-        weights are divided by their sum.
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -435,8 +445,9 @@ kernel or function, default='gaussian'
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
-        CSR when the model was started with sparse samples.
-    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        The support vectors, in the dtype of the samples; CSR when the model was started with sparse
+        samples.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
         Coefficients of the model that predicts (the average, if `average`); n_outputs is 1 for
         two classes and regression, else the number of classes.
     n_support_ : int

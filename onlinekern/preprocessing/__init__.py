@@ -1,1 +1,1 @@
-"""What turns columns and features into other features, in a stream."""
+"""Transformers that turn columns and features into other features, in a stream."""

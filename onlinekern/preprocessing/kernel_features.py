@@ -51,6 +51,13 @@ class FeatureTransformer(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
         Returns
         -------
         self : object
+
+        Raises
+        ------
+        ValueError
+            If X or a parameter is invalid, or the parameters exclude each other.
+        MemoryError
+            If the map does not fit into the available memory.
         """
         dtype = [np.float64, np.float32]
         X = validate_data(self, X, dtype=dtype, reset=True)
@@ -77,7 +84,7 @@ class FeatureTransformer(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
         return self
 
     def transform(self, X: Samples) -> Array:
-        """Features of samples.
+        """Compute the features of samples.
 
         Parameters
         ----------
@@ -86,6 +93,13 @@ class FeatureTransformer(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
         Returns
         -------
         ndarray of shape (n_samples, n_features_out)
+
+        Raises
+        ------
+        NotFittedError
+            If there is no map yet.
+        ValueError
+            If X has not `n_features_in_` finite features.
         """
         check_is_fitted(self)
         features = self._map.transform(self._check(X))
@@ -126,30 +140,31 @@ class FourierFeatures(FeatureTransformer):
     Parameters
     ----------
     n_components : int >= 1, default=200
-        Frequencies; each gives a cosine and a sine.
+        Number of frequencies; each gives a cosine and a sine.
     kernel : {'gaussian', 'laplacian'}, default='gaussian'
-        ``exp(-gamma ||x - z||^2)``, which is also called 'rbf', or ``exp(-gamma ||x - z||_1)``.
+        The kernel: ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of the kernel. 'median' is 2 over the median of ``||x - z||^2`` (Laplacian:
         ``||x - z||_1``) over all pairs of 200 rows of X at equal intervals, 'scale' is
         ``1 / (n_features * X.var())``, 'auto' ``1 / n_features``.
     frequencies : {'auto', 'plain', 'orthogonal', 'structured', 'hashed'}, default='auto'
-        'plain' draws all frequencies independently. 'orthogonal' makes the directions of each
-        n_features frequencies orthogonal: the mean is the same and the deviation smaller, much
-        smaller where ``gamma ||x - s||^2`` is small [2]_. It needs the Gaussian kernel.
-        'structured' multiplies by Hadamard matrices and random signs instead of a matrix (section 4
-        of [2]_), in O(n_components log n_features): for dense samples of some 100 features or more,
-        and the Gaussian kernel. 'hashed' finds each frequency in a table of 4,096 x 64 random
-        numbers by a hash of its column: for sparse samples of any number of features, in memory
-        that does not depend on it. 'auto' is 'plain', and 'hashed' for more than 2^14 features
-        where the matrix would have more than 2^25 numbers.
+        How the frequencies are drawn. 'plain' draws all independently. 'orthogonal' makes the
+        directions of each n_features frequencies orthogonal: the mean is the same and the deviation
+        smaller, much smaller where ``gamma ||x - s||^2`` is small [2]_. It needs the Gaussian
+        kernel. 'structured' multiplies by Hadamard matrices and random signs instead of a matrix
+        (section 4 of [2]_), in O(n_components log n_features): for dense samples of some 100
+        features or more, and the Gaussian kernel. 'hashed' finds each frequency in a table of 4,096
+        x 64 random numbers by a hash of its column: for sparse samples of any number of features,
+        in memory that does not depend on it. 'auto' is 'plain', and 'hashed' for more than 2^14
+        features where the matrix would have more than 2^25 numbers.
     random_state : int, RandomState instance or None, default=None
         Seed of the frequencies.
 
     Attributes
     ----------
     frequencies_ : ndarray of shape (n_components, n_features)
-        Hashed and structured ones are written out; MemoryError where there is no room for that.
+        The frequencies, in the dtype of the samples. Hashed and structured ones are written out;
+        MemoryError where there is no room for that.
     gamma_ : float
         The kernel width in use.
     n_features_in_ : int
@@ -210,7 +225,7 @@ class NystroemFeatures(FeatureTransformer):
         Largest number of features k. There are at most as many as landmarks; eigenvalues below
         1e-10 of the largest are rounding errors and give no feature.
     n_landmarks : int >= 1 or None, default=None
-        Landmarks; None is `n_components`. All samples, if there are fewer.
+        Number of landmarks; None is `n_components`. All samples are, if there are fewer.
     selection : {'random', 'first'}, default='random'
         The landmarks are a random subset of the samples given to `fit`, or the first of them.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, \
@@ -221,7 +236,7 @@ default='gaussian'
         ``||x - z||_1``) over all pairs of 200 rows of X at equal intervals, 'scale' is
         ``1 / (n_features * X.var())``, 'auto' ``1 / n_features``.
     degree : int >= 1, default=3
-        Of the polynomial kernel.
+        Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     random_state : int, RandomState instance or None, default=None
@@ -230,10 +245,11 @@ default='gaussian'
     Attributes
     ----------
     landmarks_ : ndarray or CSR matrix of shape (n_landmarks, n_features)
-    landmark_indices_ : ndarray of shape (n_landmarks,)
-        Their indices in the samples of `fit`.
+        The samples chosen, as `fit` was given them.
+    landmark_indices_ : ndarray of shape (n_landmarks,), int64
+        Indices of the landmarks in the samples of `fit`.
     projection_ : ndarray of shape (n_features_out, n_landmarks)
-        The matrix ``D_k^{-1/2} V_k'``.
+        The matrix ``D_k^{-1/2} V_k'``, in the dtype of the samples.
     gamma_ : float
         The kernel width in use.
     n_features_in_ : int

@@ -26,7 +26,7 @@ from onlinekern.preprocessing.tables.encoder import TableEncoder
 
 
 def final_has(method: str) -> Callable[[Any], bool]:
-    """Check of `available_if`: whether the last step has a method."""
+    """Return a check for `available_if`: whether the last step has a method."""
     return lambda pipeline: hasattr(pipeline.steps[-1][1], method)
 
 
@@ -54,11 +54,11 @@ class StreamPipeline(Savable, Exportable, Pipeline):
     steps : list of (str, estimator)
         Transformers, then a learner with `partial_fit`. 'passthrough' is a step that does nothing.
     transform_input : list of str or None, default=None
-        As in Pipeline.
+        Names of the metadata that the steps transform, as in Pipeline.
     memory : str, object with the joblib.Memory interface or None, default=None
-        As in Pipeline; for `fit` only.
+        Where `fit` keeps fitted transformers, as in Pipeline.
     verbose : bool, default=False
-        As in Pipeline; for `fit` only.
+        Whether `fit` prints the time of each step, as in Pipeline.
 
     Notes
     -----
@@ -94,7 +94,7 @@ class StreamPipeline(Savable, Exportable, Pipeline):
             What the first step takes.
         y : array-like of shape (n_samples,), default=None
         sample_weight : array-like of shape (n_samples,), default=None
-            For all steps that take weights.
+            Weights for all steps that take some; None is 1 for every sample.
         **params : dict
             As in Pipeline: ``step__parameter``.
 
@@ -128,7 +128,7 @@ class StreamPipeline(Savable, Exportable, Pipeline):
         classes : array-like of shape (n_classes,), default=None
             For the learner: all labels, needed in the first call of a classifier.
         sample_weight : array-like of shape (n_samples,), default=None
-            For all steps that take weights.
+            Weights for all steps that take some; None is 1 for every sample.
 
         Returns
         -------
@@ -150,8 +150,7 @@ class StreamPipeline(Savable, Exportable, Pipeline):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Array:
-        """`partial_fit` that tests first: returns what was predicted for each sample before the
-        learner learnt it.
+        """Predict each sample, then learn it: `partial_fit` that tests first.
 
         A transformer has seen the sample by then, but not its target.
 
@@ -183,11 +182,17 @@ class StreamPipeline(Savable, Exportable, Pipeline):
         classes : array-like of shape (n_classes,), default=None
             As in `partial_fit`.
         sample_weight : float >= 0, default=1.0
-            For all steps that take weights.
+            Weight for all steps that take one.
 
         Returns
         -------
         self : object
+
+        Raises
+        ------
+        ValueError
+            If x has not as many finite features as the steps have learnt, the weight is negative or
+            not finite, or y is a label that the learner does not know.
         """
         learner, weight = self.steps[-1][1], own_weight(sample_weight)
         one = None if weight is None else sample_weight
@@ -207,7 +212,7 @@ class StreamPipeline(Savable, Exportable, Pipeline):
 
     @available_if(final_has("score_one"))
     def score_one(self, x: ArrayLike) -> float | Floats:
-        """Score of one sample.
+        """Score one sample.
 
         Parameters
         ----------
@@ -216,6 +221,13 @@ class StreamPipeline(Savable, Exportable, Pipeline):
         Returns
         -------
         float, or ndarray of shape (n_classes,) with more than two classes
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        ValueError
+            If x has not as many finite features as the steps have learnt.
         """
         check_is_fitted(self)
         for _, step in self._transformers():
@@ -228,7 +240,7 @@ class StreamPipeline(Savable, Exportable, Pipeline):
 
     @available_if(final_has("predict_interval"))
     def predict_interval(self, X: Samples, coverage: float = 0.9) -> tuple[Array, Array]:
-        """Intervals that hold the targets with a probability, as of the learner.
+        """Predict intervals that hold the targets with a probability, as the learner does.
 
         Parameters
         ----------
@@ -239,6 +251,13 @@ class StreamPipeline(Savable, Exportable, Pipeline):
         Returns
         -------
         lower, upper : ndarray of shape (n_samples,)
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        ValueError
+            If coverage is not in (0, 1).
         """
         check_is_fitted(self)
         for _, step in self._transformers():
@@ -258,12 +277,12 @@ class StreamPipeline(Savable, Exportable, Pipeline):
             return getattr(self.steps[-1][1], method)(X, y, **more)
 
     def _transformers(self) -> list[tuple[str, Any]]:
-        """Names and steps in front of the learner."""
+        """Return the names and the steps in front of the learner."""
         return [(name, step) for name, step in self.steps[:-1] if does_something(step)]
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """A context that one thread is in at a time; what fails inside is undone in all steps."""
+        """Return a context for one thread at a time; what fails inside is undone in all steps."""
         with turn_of(self):
             before = [Before(step) for _, step in self.steps if does_something(step)]
             try:
@@ -292,7 +311,7 @@ class Before:
         self.attributes = dict(vars(step)) if own else copy.deepcopy(vars(step))
 
     def restore(self) -> None:
-        """Give the step that back."""
+        """Give the step back what it had learnt."""
         if self.learnt is not None and self.learnt.calls != self.calls:
             self.learnt.undo()
         vars(self.step).clear()
@@ -304,13 +323,13 @@ def does_something(step: Any) -> bool:
 
 
 def takes(step: Any, method: str, parameter: str) -> bool:
-    """Whether a method of a step has a parameter."""
+    """Return whether a method of a step has a parameter."""
     found = getattr(step, method, None)
     return found is not None and parameter in inspect.signature(found).parameters
 
 
 def weighed(step: Any, method: str, sample_weight: Any) -> dict[str, Any]:
-    """The weights as an argument of a method, where there are some and it takes them."""
+    """Return the weights as an argument of a method, where there are some and it takes them."""
     if sample_weight is None or not takes(step, method, "sample_weight"):
         return {}
     return {"sample_weight": sample_weight}
@@ -347,12 +366,12 @@ def learn_and_transform(name: str, step: Any, X: Any, y: Any, sample_weight: Any
 
 
 def as_rows(x: Any) -> Any:
-    """One sample as rows. Text, and what else is no array of numbers, is a row of a list."""
+    """Return one sample as rows; text, and what else is no array of numbers, in a list."""
     return [x] if isinstance(x, (str, dict)) else one_row(x)
 
 
 def as_one(X: Any) -> Any:
-    """The only row, as a sample."""
+    """Return the only row, as a sample."""
     return X if sp.issparse(X) else np.asarray(X)[0]
 
 
@@ -362,7 +381,7 @@ def make_stream_pipeline(
     transform_input: list[str] | None = None,
     verbose: bool = False,
 ) -> StreamPipeline:
-    """A `StreamPipeline` whose steps are named after their classes, in lower case.
+    """Make a `StreamPipeline` whose steps are named after their classes, in lower case.
 
     Parameters
     ----------

@@ -60,18 +60,18 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
     Attributes
     ----------
     mean_ : ndarray of shape (n_features,), float64
-        Zeros where no means are subtracted.
+        The means, zeros where none are subtracted.
     var_ : ndarray of shape (n_features,), float64
-        Mean squared deviation from `mean_`.
+        Mean squared deviations from `mean_`.
     scale_ : ndarray of shape (n_features,), float64
         Square root of `var_`; 1 for features that are constant, to the rounding of their mean, and
         without `with_std`.
     n_samples_seen_ : int
-        Rows learnt, those of weight 0 not counted.
+        Number of rows learnt, without those of weight 0.
     n_features_in_ : int
         Features of a sample.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where the first samples had names.
+        Names of the features, where the first samples had names.
 
     Notes
     -----
@@ -184,7 +184,14 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
         Returns
         -------
         ndarray or CSR matrix of shape (n_samples, n_features)
-            Of the dtype of X, if that is float32; else float64.
+            The scaled samples, float32 if X is; else float64.
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        ValueError
+            If X has not `n_features_in_` finite features.
         """
         check_is_fitted(self)
         X = self._validate(X, reset=False)
@@ -193,7 +200,7 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
         return scaled_like(X, values)
 
     def inverse_transform(self, X: Samples) -> Array:
-        """Samples in their own units: ``z * scale_ + mean_``. What was clipped stays clipped.
+        """Return samples in their own units: ``z * scale_ + mean_``. What was clipped stays so.
 
         Parameters
         ----------
@@ -203,6 +210,13 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
         Returns
         -------
         ndarray or CSR matrix of shape (n_samples, n_features)
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        ValueError
+            If X has not `n_features_in_` features, or is sparse although means were subtracted.
         """
         check_is_fitted(self)
         X = self._validate(X, reset=False)
@@ -247,6 +261,11 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
         Returns
         -------
         ndarray of shape (n_features,), or CSR matrix of shape (1, n_features)
+
+        Raises
+        ------
+        ValueError
+            If x has not `n_features_in_` finite features, or the weight is negative or not finite.
         """
         if sp.issparse(x):
             return self.learn_transform(x, None, own_weight(sample_weight))
@@ -268,6 +287,13 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
         Returns
         -------
         ndarray of shape (n_features,), or CSR matrix of shape (1, n_features)
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        ValueError
+            If x has not `n_features_in_` finite features.
         """
         if sp.issparse(x):
             return self.transform(x)
@@ -279,7 +305,7 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
     def _learn(
         self, X: Any, sample_weight: Any, start: bool = False, transform: bool = False
     ) -> Any:
-        """Learn rows. Returns them scaled if `transform`, else None."""
+        """Learn rows. Return them scaled if `transform`, else None."""
         whole = start
         start = start or not self.__sklearn_is_fitted__()
         X = self._validate(X, reset=start)
@@ -301,11 +327,11 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
         return RunningMoments(X.shape[1], centred)
 
     def _scaling(self) -> dict[str, Any]:
-        """How the core scales."""
+        """Return how the core scales."""
         return {"limit": self.clip, "scaled": self.with_std}
 
     def _room_for(self, x: Any) -> Array:
-        """An array for the scaled x."""
+        """Return an array for the scaled x."""
         narrow = getattr(x, "dtype", None) == np.float32
         return np.empty(self.n_features_in_, np.float32 if narrow else np.float64)
 
@@ -328,14 +354,14 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
     def scale_(self) -> Floats:
         """What features are divided by, ndarray of shape (n_features,)."""
         mean, variance = self._known.mean(), self._known.variance()
-        # As the core does: squares of the mean may overflow, and are then above every variance.
+        # The core does the same: squares of the mean may overflow, and then exceed every variance.
         with np.errstate(over="ignore"):
             varies = variance > 16 * np.finfo(float).eps ** 2 * mean * mean
         return np.sqrt(np.where(varies & self.with_std, variance, 1.0))
 
     @property
     def n_samples_seen_(self) -> int:
-        """Rows learnt."""
+        """Number of rows learnt."""
         return self._known.n
 
     @property
@@ -354,12 +380,12 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
 
 
 def elements(X: Any) -> Array:
-    """The stored elements of validated samples."""
+    """Return the stored elements of validated samples."""
     return X.data[: X.indptr[-1]] if sp.issparse(X) else X
 
 
 def scaled_like(X: Any, values: Array) -> Any:
-    """Samples in the layout of X with other elements, all of which must be finite."""
+    """Return samples in the layout of X with other elements, all of which must be finite."""
     if not sp.issparse(X):
         check_results(values, "scaled value")
         return values

@@ -29,7 +29,7 @@ SKETCH_SIZE = [
 
 
 def sketch_rows(sketch_size: int | float, n_features: int) -> int:
-    """The number l of directions that a sketch keeps.
+    """Return the number l of directions that a sketch keeps.
 
     Parameters
     ----------
@@ -48,8 +48,10 @@ def sketch_rows(sketch_size: int | float, n_features: int) -> int:
 
 
 def sketch_bytes(size: int, n_features: int) -> int:
-    """Memory of a sketch of `size` directions: twice as many rows, each with its copy that undoes
-    a failed call, and room to shrink them."""
+    """Return the memory of a sketch of `size` directions, in bytes.
+
+    It has twice as many rows, each with a copy that undoes a failed call, and room to shrink them.
+    """
     return (2 * 2 + 1) * 8 * size * n_features
 
 
@@ -68,22 +70,23 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
     Parameters
     ----------
     sketch_size : int >= 1 or float in (0, 1], default=0.1
-        l, or a fraction of the number of features. More than `n_features` is not used.
+        Number l of directions, or a fraction of the number of features. More than `n_features` is
+        not used.
 
     Attributes
     ----------
     sketch_ : ndarray of shape (n_rows, n_features), float64
-        C; n_rows is below 2 l.
+        The sketch C; n_rows is below 2 l.
     sketch_size_ : int
-        l.
-    components_ : ndarray of shape (l, n_features)
+        Number l of directions in use.
+    components_ : ndarray of shape (l, n_features), float64
         Right singular vectors of the sketch, longest first; rows of zeros where it has fewer.
-    singular_values_ : ndarray of shape (l,)
-        The singular values that go with them.
+    singular_values_ : ndarray of shape (l,), float64
+        Singular values of the sketch, in the order of `components_`.
     error_bound_ : float
         Bound on the largest eigenvalue of ``X'X - C'C``: the sum of what the shrinks subtracted.
     squared_norm_ : float
-        ``||X||_F^2`` of all rows seen.
+        Squared Frobenius norm ``||X||_F^2`` of all rows seen.
     n_features_in_ : int
         Features of a sample.
 
@@ -97,8 +100,8 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
     References
     ----------
     .. [1] M. Ghashami, E. Liberty, J. M. Phillips, D. P. Woodruff (2016). Frequent directions:
-       simple and deterministic matrix sketching. SIAM Journal on Computing 45.
-    .. [2] Z. Xue, M. Ren (2020). Sketch discriminatively regularized online gradient descent
+       simple and deterministic matrix sketching. SIAM Journal on Computing 45, 1762-1792.
+    .. [2] H. Xue, Z. Ren (2020). Sketch discriminatively regularized online gradient descent
        classification. Applied Intelligence 50.
 
     Examples
@@ -176,6 +179,13 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
         Returns
         -------
         self : object
+
+        Raises
+        ------
+        NotFittedError
+            If one of the two has seen no rows.
+        ValueError
+            If the two have different numbers of features.
         """
         check_is_fitted(self)
         check_is_fitted(other)
@@ -183,7 +193,7 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
             raise ValueError(
                 f"the sketches have {self.n_features_in_} and {other.n_features_in_} features"
             )
-        # A copy: two sketches that take in each other at once would wait for each other.
+        # It is copied, as two sketches that take in each other at once would wait for each other.
         with turn_of(other):
             rows = copy.deepcopy(other._sketch)
         with turn_of(self):
@@ -200,9 +210,16 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
         Returns
         -------
         ndarray of shape (n_samples, l)
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        ValueError
+            If X has not `n_features_in_` finite features.
         """
         check_is_fitted(self)
-        # What overflows is found below.
+        # An overflow is found below.
         with np.errstate(over="ignore", invalid="ignore"):
             projected = np.asarray(self._validate(X, reset=False) @ self.components_.T)
         check_results(projected, "projection")
@@ -212,7 +229,7 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
         return validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
 
     def _decomposed(self) -> Any:
-        """Singular values and right singular vectors of the sketch, l of each."""
+        """Return singular values and right singular vectors of the sketch, l of each."""
         check_is_fitted(self)
         size, sketch = self._sketch.size, self.sketch_
         values, components = np.zeros(size), np.zeros((size, self._sketch.d))
@@ -227,13 +244,13 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
 
     @property
     def sketch_(self) -> Array:
-        """C, ndarray of shape (n_rows, n_features)."""
+        """The sketch C, ndarray of shape (n_rows, n_features)."""
         with turn_of(self):
             return self._sketch.rows()
 
     @property
     def sketch_size_(self) -> int:
-        """l."""
+        """Number l of directions in use."""
         return self._sketch.size
 
     @property
@@ -253,7 +270,7 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
 
     @property
     def squared_norm_(self) -> float:
-        """||X||_F^2 of all rows seen."""
+        """Squared Frobenius norm of all rows seen."""
         return self._sketch.squared_norm
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -1,1 +1,1 @@
-"""Learners whose model is a race of experts, and what a race has to tell."""
+"""Learners whose model is a race of experts, and the reports on it."""

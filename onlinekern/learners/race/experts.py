@@ -23,21 +23,21 @@ from onlinekern.learners.second_order import AROWRegressor
 
 # Scaled features are bounded: an outlier must not become a landmark far from everything.
 CLIP = 5.0
-# Of the moments of the features: about ten thousand samples are remembered.
+# The moments of the features remember about ten thousand samples.
 FORGETTING = 0.9999
-# Landmarks that the largest experts may have, descending.
+# The largest experts may have so many landmarks, in descending order.
 SIZES = (3200, 2400, 1600, 1200, 800, 600, 400, 300, 200, 100, 50)
-# Shares of the time that one of the largest experts, and any expert, may take. Of the largest ones
-# there are three or four, but most of the time only one or two are awake.
+# One of the largest experts, and any expert, may take these shares of the time. There are three or
+# four of the largest, but most of the time only one or two are awake.
 LARGEST = 0.35
 ALONE = 0.6
-# Of a sample of kernel least squares: fixed, for each pair of its features, for each product of a
-# kernel value. Without a gate all samples enter.
+# A sample of kernel least squares costs so much: always, for each pair of its features, for each
+# product of a kernel value. Without a gate all samples enter.
 FIXED = 2.0
 PER_PAIR = 1.6e-4
 PER_PRODUCT = 1e-4
 UNGATED = 1.5
-# Elements that a sparse sample is thought to store.
+# A sparse sample is thought to store so many elements.
 STORED = 100
 # Beside the widths of kernels more linear features bring nothing, and cost as much as landmarks.
 MOST_LINEAR = 32
@@ -45,7 +45,8 @@ MOST_LINEAR = 32
 FEW = 64
 FREQUENCIES = 200
 BUDGET = 300
-# Slopes of the links of scores that are no least squares: of the hinge and of the logistic loss.
+# Scores of the hinge and of the logistic loss, which are no least squares, have links of these
+# slopes.
 HINGE = 2.0
 LOGISTIC = 1.0
 
@@ -57,13 +58,13 @@ class Expert:
     Attributes
     ----------
     name : str
-        In tables.
+        Its name in tables.
     estimator : estimator
-        With the parameters of the expert, not fitted.
+        The estimator that it is, not fitted.
     cost : float
         Microseconds a sample.
     link : float
-        Of its scores, see `Vote`.
+        Slope of the link of its scores, see `Vote`; 0 for least squares.
     """
 
     name: str
@@ -72,7 +73,7 @@ class Expert:
     link: float = 0.0
 
     def model(self, like: Any, task: Any, draws: np.random.RandomState) -> Any:
-        """A model of the core for float32 samples like `like`, and the labels of `task`."""
+        """Make a model of the core for float32 samples like `like`, and the labels of `task`."""
         estimator = copy.copy(self.estimator)
         estimator.n_features_in_ = like.shape[1]
         if hasattr(task, "classes_"):
@@ -80,13 +81,13 @@ class Expert:
         return estimator._new_model(like, draws)
 
     def grown(self, model: Any, before: Array, labels: Array) -> Any:
-        """Its model, of the classes `before`, with more classes."""
+        """Make its model, of the classes `before`, anew with more classes."""
         estimator = copy.copy(self.estimator)
         note_classes(estimator, labels)
         return operations().grow_model(model, before, labels, estimator._head())
 
     def n_bytes(self, n_features: int, n_outputs: int, is_sparse: bool) -> int:
-        """Memory that its model takes at least."""
+        """Return the memory that its model takes at least."""
         found: int = self.estimator._n_bytes(n_features, n_outputs, 4, is_sparse)
         return found
 
@@ -101,7 +102,7 @@ def note_classes(estimator: Any, labels: Array) -> None:
 def ladder(
     task: str, n_features: int, n_outputs: int, is_sparse: bool, time: float, memory: float
 ) -> list[Expert]:
-    """The experts for samples of a form.
+    """Return the experts for samples of a form.
 
     Parameters
     ----------
@@ -116,9 +117,9 @@ def ladder(
     Returns
     -------
     list of Expert
-        Those of the largest size that both have room for; at least one.
+        The experts of the largest size that both have room for; at least one.
     """
-    # What a product of two samples costs.
+    # A product of two samples costs as much as it has terms.
     width = min(n_features, STORED) if is_sparse else n_features
     for size in SIZES:
         if squares_cost(task, size, width) > LARGEST * time and size > SIZES[-1]:
@@ -136,13 +137,13 @@ def ladder(
 
 
 def squares_cost(task: str, length: int, width: int) -> float:
-    """Cost of least squares of so many features of a kernel."""
+    """Return the cost of least squares of so many features of a kernel."""
     entering = 1.0 if task == "classification" else UNGATED
     return FIXED + entering * PER_PAIR * length**2 + PER_PRODUCT * length * width
 
 
 def squares_of(task: str, n_features: int, width: int, size: int) -> Iterator[Expert]:
-    """Least squares of features of kernels of several widths, and linear; some forget."""
+    """Return least squares of features of kernels of several widths, and linear; some forget."""
     squares = KernelRLSClassifier if task == "classification" else KernelRLSRegressor
     scales = (0.3, 1.0, 3.0) if task == "classification" else (0.1, 0.3, 1.0, 3.0)
     members = [(scale, size, 1.0) for scale in scales]
@@ -163,12 +164,12 @@ def squares_of(task: str, n_features: int, width: int, size: int) -> Iterator[Ex
 
 
 def memory_of(forgetting: float) -> str:
-    """How a forgetting factor is named."""
+    """Return the name of a forgetting factor."""
     return "" if forgetting == 1 else f", forgetting {forgetting:g}"
 
 
 def first_order(task: str, n_features: int, width: int) -> Iterator[Expert]:
-    """First-order learners: cheap, and ahead where labels repeat."""
+    """Return first-order learners: they are cheap, and lead where labels repeat."""
     wide = PER_PRODUCT * width
     classifies = task == "classification"
     linear = PAClassifier if classifies else AROWRegressor

@@ -1,4 +1,4 @@
-"""What a race has to tell: who led when, what experts learnt and cost, and who does as well."""
+"""Reports on a race: who led when, what experts learnt and cost, and who does as well."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.learners.race.experts import CLIP, FORGETTING, Expert
 
-# An expert led a share of the stream that is not worth a line below.
+# A stretch of the stream that is a smaller share of it is not worth a line.
 SHORTEST = 0.02
 
 
@@ -22,7 +22,7 @@ class ExpertReport:
     ----------
     name : str
     estimator : estimator
-        With its parameters, not fitted.
+        The estimator that it is, not fitted.
     cost : float
         Nominal microseconds a sample.
     weight : float
@@ -94,12 +94,12 @@ class RaceReport:
         return [one for one in found if one[1] - one[0] + 1 >= SHORTEST * self.n_seen]
 
     def estimator(self) -> Any:
-        """The plain estimator that does what the leader does: scaled features, then the learner.
+        """Make the plain estimator that does what the leader does: a scaler, then the learner.
 
         Returns
         -------
         StreamPipeline
-            Not fitted.
+            The pipeline, not fitted.
         """
         from sklearn.base import clone
 
@@ -142,7 +142,7 @@ class RaceReport:
 
 
 def one_line(estimator: Any) -> str:
-    """The call that makes an estimator, with the parameters that are not the default."""
+    """Return the call that makes an estimator, with the parameters that are not the default."""
     defaults = type(estimator)().get_params()
     changed = {k: v for k, v in estimator.get_params().items() if v != defaults[k]}
     arguments = ", ".join(f"{name}={value!r}" for name, value in changed.items())
@@ -150,7 +150,7 @@ def one_line(estimator: Any) -> str:
 
 
 def report_of(race: Any, ladder: list[Expert], task: str) -> RaceReport:
-    """The report on a race of the core, whose experts are those of the ladder."""
+    """Make the report on a race of the core, whose experts are those of the ladder."""
     with race.reading():
         history, learnt, n_seen = race.history, race.learnt, race.n_seen
         losses = race.vote.mean_losses()

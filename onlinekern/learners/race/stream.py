@@ -39,13 +39,13 @@ from onlinekern.learners.race.report import RaceReport, report_of
 
 MEGABYTE = 2**20
 FLOATS = [np.float64, np.float32]
-# Samples that are kept as long as they are all of one class.
+# So many samples are kept as long as they are all of one class.
 MOST_WAITING = 1000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class StreamLearner(SingleThreadedBlas, OnlineEstimator):
-    """Mixin: the model is a race of experts."""
+    """Mixin of learners whose model is a race of experts."""
 
     time_budget: float = 100.0
     memory_budget: float = 64.0
@@ -85,14 +85,14 @@ class StreamLearner(SingleThreadedBlas, OnlineEstimator):
         model.n_threads = min(effective_n_jobs(self.n_jobs), len(model.experts))
 
     def _look_at_scales(self, X: Any, y: Any, before: int, now: int) -> None:
-        """Features and targets may have any scales."""
+        """Do nothing: features and targets may have any scales."""
 
     def _train(self, model: Any, *arguments: Any) -> Any:
         self._renew(model)
         return super()._train(model, *arguments)
 
     def report(self) -> RaceReport:
-        """Who led when, what each expert costs, and the plain estimator that does the same.
+        """Tell who led when, what each expert costs, and which plain estimator does the same.
 
         Returns
         -------
@@ -100,6 +100,11 @@ class StreamLearner(SingleThreadedBlas, OnlineEstimator):
             Its text is a table: ``print(model.report())``. ``report().estimator()`` is a pipeline
             of a scaler and the leading expert, not fitted; ``report().plot(path)`` draws the
             weights of the experts along the stream.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no race yet: nothing has been learnt, or one class only.
         """
         race: Any = self._fitted_model
         is_sparse = not race.moments.centred
@@ -150,6 +155,7 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
         ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
         `partial_fit` and `learn_one` count the samples so far, each with itself.
+
         A dictionary may hold labels that are still to come. The factors act in every expert and in
         the vote.
 
@@ -169,14 +175,16 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     Notes
     -----
     `decision_function` is the weighted mean of what the experts give each class, numbers that sum
-    to 1 (two classes: that of ``classes_[1]`` less that of the other). A `sample_weight` counts in
-    each expert as it does in its own class, and in the vote as that many samples.
+    to 1 (two classes: that of ``classes_[1]`` less that of the other).
 
     The same samples give the same model, in whatever batches they come. Time and memory per
     sample do not grow with the stream. Features are clipped to five deviations. Samples are
     learnt in float32. d in the widths of kernels is the number of features. What is predicted
     for a sample before it is learnt is scaled by moments that include it; `predict` scales by
     those of the samples learnt.
+
+    A `sample_weight` counts in each expert as it does in its own class, and in the vote as that
+    many samples.
 
     References
     ----------
@@ -191,7 +199,7 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     >>> from sklearn.datasets import load_digits
     >>> from onlinekern import StreamClassifier
     >>> X, y = load_digits(return_X_y=True)
-    >>> X = X * np.logspace(-6, 6, 64)  # wild units
+    >>> X = X * np.logspace(-6, 6, 64)  # units that differ
     >>> model = StreamClassifier()
     >>> predicted = model.partial_fit_predict(X, y)
     >>> bool(np.mean(predicted != y) < 0.06)
@@ -208,7 +216,7 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     _votes = Vote
 
     def predict(self, X: Samples) -> Array:
-        """Labels of samples; the only one that came, as long as there is one.
+        """Predict the labels of samples: the only one that came, as long as there is one.
 
         Parameters
         ----------
@@ -217,6 +225,13 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
         Returns
         -------
         ndarray of shape (n_samples,)
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        ValueError
+            If X has not `n_features_in_` finite features.
         """
         if "_waiting" not in self.__dict__:
             return super().predict(X)
@@ -282,7 +297,7 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
         return np.concatenate(found)
 
     def _announced(self, labels: Any) -> Any:
-        """The labels known before the first model is made."""
+        """Return the labels known before the first model is made."""
         if labels is not None:
             return labels
         return self.__dict__["_waiting"][1][:1] if "_waiting" in self.__dict__ else np.empty(0)
@@ -323,12 +338,12 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
             X, y, weight = waiting
             names = vars(self).get("feature_names_in_")
             super()._partial_fit(X, y, labels, weight)
-            if names is not None:  # of the samples that waited, which are plain rows by now
+            if names is not None:  # The samples that waited are plain rows by now.
                 self.feature_names_in_ = names
             self._model.resume_counts(self._model.n_seen, 0, 0.0)
 
     def _grown_model(self, before: Array, labels: Array, head: Any) -> Any:
-        """The race with more classes; its experts keep what they have learnt."""
+        """Make the race with more classes; its experts keep what they have learnt."""
         race = copy.deepcopy(self._model)
         ladder = self._experts(race.d, len(before), not race.moments.centred)
         experts = [
@@ -349,7 +364,7 @@ def check_kind(y: Array, known: Any) -> None:
 
 
 def first_places(y: Array, known: Any) -> Any:
-    """The places in y of labels that are not known, where they come first."""
+    """Return the places in y of labels that are not known, where they come first."""
     labels, places = np.unique(y, return_index=True)
     return np.sort(places[~np.isin(labels, known)]).tolist()
 
@@ -399,14 +414,16 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
     Notes
     -----
     A prediction that is further outside of the targets seen so far than a quarter of their range is
-    drawn to that bound. `cumulative_loss_` sums squared errors. A `sample_weight` counts in each
-    expert as it does in its own class, and in the vote as that many samples.
+    drawn to that bound. `cumulative_loss_` sums squared errors.
 
     The same samples give the same model, in whatever batches they come. Time and memory per
     sample do not grow with the stream. Features are clipped to five deviations. Samples are
     learnt in float32. d in the widths of kernels is the number of features. What is predicted
     for a sample before it is learnt is scaled by moments that include it; `predict` scales by
     those of the samples learnt.
+
+    A `sample_weight` counts in each expert as it does in its own class, and in the vote as that
+    many samples.
 
     References
     ----------

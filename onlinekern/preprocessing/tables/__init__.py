@@ -1,1 +1,1 @@
-"""Tables as rows of numbers: `TableEncoder`, and what it consists of."""
+"""Tables as rows of numbers: `TableEncoder` and its parts."""

@@ -1,4 +1,4 @@
-"""Of which kind a column of a table is, as its first rows tell."""
+"""The kinds of the columns of a table, as their first rows tell."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ from onlinekern.preprocessing.tables.columns import (
     seconds_of,
 )
 
-# Texts of so many words on the average, of which few come twice, are no categories.
+# Texts that have so many words on the average, and seldom come twice, are no categories.
 WORDS = 4
 DIFFERENT = 0.5
-# Rows that are looked at: the guess is to be as good for the first thousand as for a million.
+# So many rows are looked at: the guess is to be as good for the first thousand as for a million.
 LOOKED_AT = 1000
-# One-hot features of a category when nothing is said: so many more than have come, at most these.
+# Without a number given, a category column has so many one-hot features more than categories have
+# come, and at most these.
 ROOM_LEFT = 8
 MOST_ROOM = 100
 DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?")
@@ -44,7 +45,7 @@ class Sizes:
 
 
 def family(kind: Any) -> str:
-    """What an Arrow type holds: number, boolean, text, date, missing (no value at all) or other."""
+    """Return what an Arrow type holds: number, boolean, text, date, missing (no value) or other."""
     types = pa.types
     if types.is_null(kind):
         return "missing"
@@ -59,7 +60,7 @@ def family(kind: Any) -> str:
 
 
 def guessed_kind(values: Any, stored: Any, sizes: Sizes) -> str:
-    """The kind of a column, by the type in which it is stored and, of text, by the first values."""
+    """Guess the kind of a column, by the type in which it is stored or by the first texts."""
     found = family(values.type)
     if pa.types.is_dictionary(stored):
         return category_kind(values, sizes)
@@ -69,7 +70,7 @@ def guessed_kind(values: Any, stored: Any, sizes: Sizes) -> str:
 
 
 def text_kind(values: Any, sizes: Sizes) -> str:
-    """Whether texts are dates, categories or words."""
+    """Return whether texts are dates, categories or words."""
     texts = [text for text in TextualColumn.texts(values[:LOOKED_AT]).to_pylist() if text]
     if texts and all(map(DATE.fullmatch, texts)):
         return "date"
@@ -80,13 +81,13 @@ def text_kind(values: Any, sizes: Sizes) -> str:
 
 
 def category_kind(values: Any, sizes: Sizes) -> str:
-    """Whether categories are few enough for a feature each."""
+    """Return whether categories are few enough for a feature each."""
     most = sizes.max_categories or MOST_ROOM
     return "category" if len(TextualColumn.different(values)[0]) <= most else "hashed"
 
 
 def new_column(name: str, kind: str, values: Any, sizes: Sizes) -> Column:
-    """A column of a kind that has learnt nothing; what it becomes depends on the first values."""
+    """Make a column of a kind that has learnt nothing; its form depends on the first values."""
     if kind in ("number", "boolean"):
         cls = NumberColumn if kind == "number" else BooleanColumn
         return cls(name, indicator=has_missing(values))
@@ -101,13 +102,13 @@ def new_column(name: str, kind: str, values: Any, sizes: Sizes) -> Column:
 
 
 def has_missing(values: Any) -> bool:
-    """Whether a value is null or NaN."""
+    """Return whether a value is null or NaN."""
     floating = pa.types.is_floating(values.type)
     return bool(values.null_count or (floating and pc.any(pc.is_nan(values)).as_py()))
 
 
 def new_date(name: str, values: Any) -> DateColumn:
-    """A column of dates; the time of day is a feature if one of the first has any."""
+    """Make a column of dates; the time of day is a feature if one of the first has any."""
     if pa.types.is_time(values.type):
         return DateColumn(name, ("day",))
     seconds, _ = seconds_of(values, name)

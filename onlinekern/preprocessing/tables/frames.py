@@ -1,4 +1,4 @@
-"""Whatever holds a table as an Arrow table: data frames, Arrow itself, dictionaries, arrays."""
+"""Tables of other libraries as Arrow tables: data frames, Arrow itself, dictionaries, arrays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 
 def table_of(X: Any, names: Any = None) -> tuple[pa.Table, bool]:
-    """Rows as an Arrow table, without a copy where the memory is laid out alike.
+    """Return rows as an Arrow table, without a copy where the memory is laid out alike.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def table_of(X: Any, names: Any = None) -> tuple[pa.Table, bool]:
 
 
 def named_table(X: Any) -> pa.Table | None:
-    """Rows whose columns have names, as a table; None if they have none."""
+    """Return rows whose columns have names as a table; None if they have none."""
     if isinstance(X, pa.Table):
         return X
     if isinstance(X, pa.RecordBatch):
@@ -80,7 +80,7 @@ def named_table(X: Any) -> pa.Table | None:
 
 
 def table_of_dictionaries(rows: Any) -> pa.Table:
-    """A table of dictionaries, with the columns in the order in which they come first."""
+    """Return dictionaries as a table, its columns in the order in which they first come."""
     names: dict[Any, None] = {}
     for row in rows:
         names.update(dict.fromkeys(row))
@@ -89,7 +89,7 @@ def table_of_dictionaries(rows: Any) -> pa.Table:
 
 
 def table_of_array(X: Any, names: Any) -> pa.Table:
-    """A table of an array of numbers or objects, or of lists."""
+    """Return an array of numbers or objects, or lists, as a table."""
     rows = np.asarray(X)
     if rows.ndim != 2:
         raise ValueError(
@@ -113,7 +113,7 @@ def describe(X: Any, rows: Any) -> str:
 
 
 def array_of(values: Any, name: str) -> Any:
-    """An Arrow array of a column; ValueError, which names it, if it is of two kinds."""
+    """Return a column as an Arrow array; raise ValueError if it is of two kinds."""
     if isinstance(values, np.ndarray) and values.dtype == object:
         values = values.tolist()
     try:
@@ -130,9 +130,9 @@ def array_of(values: Any, name: str) -> Any:
 
 
 def array_in(table: pa.Table, name: str) -> pa.Array:
-    """A column of a table as one array; of text and of coded values, an array of strings."""
+    """Return a column of a table as one array; of text and of coded values, an array of strings."""
     column = table.column(name).combine_chunks()
-    # Without rows, or too long for one array, it is chunked still.
+    # A column without rows, or too long for one array, still is chunked.
     values = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
     if pa.types.is_dictionary(values.type):
         values = plain_text(values.dictionary).take(values.indices)
@@ -140,7 +140,7 @@ def array_in(table: pa.Table, name: str) -> pa.Array:
 
 
 def plain_text(values: pa.Array) -> pa.Array:
-    """Text of any layout as strings; other arrays as they are."""
+    """Return text of any layout as strings; other arrays as they are."""
     types = pa.types
     other = types.is_large_string(values.type) or types.is_string_view(values.type)
     return values.cast(pa.string()) if other else values
