@@ -153,7 +153,7 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
 
     References
     ----------
-    .. [1] Z. Xue, M. Ren (2020). Sketch discriminatively regularized online gradient descent
+    .. [1] H. Xue, Z. Ren (2020). Sketch discriminatively regularized online gradient descent
        classification. Applied Intelligence 50.
 
     Examples
