@@ -138,6 +138,9 @@ LEARNERS = {
         "PAClassifier", {}, {"C": 0.03}, AGGRESSIVENESS, single=True
     ),
     "onlinekern AROW": Own("AROWClassifier", {}, {"r": 30.0}, CONFIDENCE),
+    # Those to begin with: defaults, nothing tuned.
+    "onlinekern StreamClassifier": Own("StreamClassifier"),
+    "onlinekern kernel RLS": Own("KernelRLSClassifier"),
     "sklearn RBFSampler + SGD, one row": Streamed(
         batches(1, sgd, fourier), ("sklearn",), MAPPED_SGD, slow=True
     ),

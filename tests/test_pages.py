@@ -32,7 +32,6 @@ WITH_EXAMPLES = [
     "docs/families/one_class.md",
     "docs/families/sdrogd.md",
     "docs/files.md",
-    "docs/index.md",
     "docs/merging.md",
     "docs/passive_aggressive.md",
     "docs/start.md",
@@ -206,10 +205,21 @@ def test_the_table_of_algorithms_has_every_estimator_and_its_paper(public_names)
 def test_readme_tells_what_its_example_prints(capsys):
     example = re.search(r"^```python\n(.*?)^```$", read("README.md"), re.M | re.S)[1]
     exec(compile(example, "README.md", "exec"), {})
-    mistakes, report = capsys.readouterr().out.split("\n", 1)
+    mistakes, labels, report = capsys.readouterr().out.split("\n", 2)
     said = re.search(r"# ([\d.]+) mistakes", example)
     assert float(mistakes) == pytest.approx(float(said[1]), abs=0.005)
-    assert report.startswith("20000 samples")
+    assert f"# {labels}\n" in example
+    assert report.startswith("569 samples")
+
+
+def test_the_front_page_takes_figures_and_example_from_the_readme():
+    readme, front = read("README.md"), read("docs/index.md")
+    for part, holds in (("figures", "docs/front.png"), ("example", "StreamClassifier")):
+        begin, end = f"<!-- {part} -->", f"<!-- end of {part} -->"
+        assert holds in readme.partition(begin)[2].partition(end)[0]
+        assert f":start-after: {begin}\n:end-before: {end}\n" in front
+    assert "times as fast" not in front
+    assert len(LINK.findall(readme.partition("\n## More\n")[2].rpartition("\n\n")[0])) == 6
 
 
 def test_pages_have_no_python_that_does_not_parse():
