@@ -85,7 +85,10 @@ def draw_lines(found, labels, path):
     left.set_yticks(range(len(labels)), labels.values(), fontsize=9)
     for label, name in zip(left.get_yticklabels(), labels, strict=True):
         colour = colour_of(name)
-        label.set(color="0.25" if colour == GREY else colour, weight="bold" if name in BEGIN_WITH else "normal")
+        label.set(
+            color="0.25" if colour == GREY else colour,
+            weight="bold" if name in BEGIN_WITH else "normal",
+        )
     left.set(xlabel="mistakes, %", xlim=(None, left.get_xlim()[1] + 1))
     left.set(ylim=(-0.8, len(labels) - 0.2))
     left.xaxis.set_major_locator(MultipleLocator(2))

@@ -1,4 +1,4 @@
-"""Mistakes, speed and memory beside other libraries, on the same stream in the same order.
+"""Measure mistakes, speed and memory beside other libraries, on the same stream.
 
     python benchmarks/peers.py [--data DIR] [--rows N] [--one-row N] [--only TEXT] [--plot FILE]
                                [--json FILE] [--runs N] [--split] [--program COMMAND]
@@ -97,7 +97,7 @@ class Meter:
 
 
 def run_one(options):
-    """In the child process: learn, and print the figures as JSON."""
+    """Learn, in the child process, and print the figures as JSON."""
     warnings.simplefilter("ignore")
     X, y = read(options, shuffled=not options.split)
     if options.split:

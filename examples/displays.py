@@ -34,7 +34,7 @@ DRIFTING = ConceptDrift(CONCEPTS, position=[3000, 6000], width=0, random_state=0
 
 
 class TwoWindows:
-    """A plain drift detector: the last 500 losses against the 500 before them."""
+    """A plain drift detector, which compares the last 500 losses with the 500 before them."""
 
     def __init__(self, size=500, threshold=0.1):
         self.size, self.threshold = size, threshold
