@@ -1,11 +1,11 @@
 """Displays of learners on streams
 ===============================
 
-Six in one picture, in a few seconds.
+This draws six displays in one picture, in a few seconds.
 
-The error along a stream that changes, with the drifts that a detector found; decision regions with
-support vectors; what a budget costs in errors; whether probabilities come true; support vectors as
-images; and who led when in a race of experts.
+They show the error along a stream that changes, with the drifts that a detector found; decision
+regions with support vectors; what a budget costs in errors; whether probabilities come true;
+support vectors as images; and which expert of a race led when.
 
 .. code-block:: sh
 
