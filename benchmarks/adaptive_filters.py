@@ -1,4 +1,4 @@
-"""Learning curves of the kernel adaptive filters on chaotic series.
+"""Draw the learning curves of the kernel adaptive filters on chaotic series.
 
     python benchmarks/adaptive_filters.py [--realisations N] [--plot FILE] [--choose]
 
@@ -27,14 +27,14 @@ NOISE = 0.02
 
 @functools.cache
 def noisy_mackey_glass(seed):
-    """The series that most of the papers take."""
+    """Return the series that most of the papers take."""
     X, y = mackey_glass(N, noise=NOISE, random_state=seed)
     return X - 0.9, y - 0.9
 
 
 @functools.cache
 def switching_mackey_glass(seed):
-    """A delay of 30, then one of 17."""
+    """Return a series with a delay of 30, then of 17."""
     halves = [mackey_glass(N // 2, tau=tau, noise=NOISE, random_state=seed) for tau in (30.0, 17.0)]
     X, y = (np.concatenate(part) for part in zip(*halves, strict=True))
     return X - 0.9, y - 0.9
@@ -42,7 +42,7 @@ def switching_mackey_glass(seed):
 
 @functools.cache
 def scaled_lorenz(seed):
-    """The first coordinate, of variance 1."""
+    """Return the first coordinate, scaled to variance 1."""
     X, y = lorenz(N, random_state=seed)
     return X / 7.9, y / 7.9
 
@@ -128,7 +128,7 @@ def decibels(errors):
 
 
 def smoothed(curve, width=50):
-    """The running mean of a learning curve."""
+    """Return the running mean of a learning curve."""
     return np.convolve(curve, np.ones(width) / width, mode="valid")
 
 

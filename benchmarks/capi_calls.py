@@ -1,4 +1,4 @@
-"""One sample a call: the C interface beside Python's `learn_one` and `score_one`.
+"""Time one sample a call: the C interface beside Python's `learn_one` and `score_one`.
 
     OMP_NUM_THREADS=1 python benchmarks/capi_calls.py [--rows N] [--repeats N] [--markdown FILE]
 
@@ -35,7 +35,7 @@ WAYS = ("Python", "C", "C, own thread", "C, attached")
 
 
 def rows_of(layout, dtype, n):
-    """Rows of ten numbers, dense or as the stored elements of wider rows, and their labels."""
+    """Return rows of ten numbers, dense or as stored elements of wider rows, and their labels."""
     rng = np.random.default_rng(0)
     values = rng.standard_normal((n, STORED)).astype(dtype)
     y = np.where(values[:, 0] * values[:, 1] > 0, 1.0, -1.0)

@@ -1,4 +1,4 @@
-"""The learners of the speed tables, their streams and goals: a new learner is one line of `CASES`.
+"""List the learners of the speed tables, their streams and goals: a new one is a line of `CASES`.
 
 Learners that the installed library lacks are skipped.
 """
@@ -70,7 +70,7 @@ class Case:
 
 
 def levels(v4, v3, baseline):
-    """A goal for each instruction set."""
+    """Return a goal for each instruction set."""
     return {"x86-64-v4": v4, "x86-64-v3": v3, "baseline": baseline}
 
 

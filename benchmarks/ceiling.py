@@ -1,4 +1,4 @@
-"""Each learner's time beside the limit of the machine and beside its goal.
+"""Print each learner's time beside the limit of the machine and beside its goal.
 
     python benchmarks/ceiling.py [--data DIR] [--rows N] [--repeats N] [--only TEXT]
 

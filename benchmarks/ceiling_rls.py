@@ -1,4 +1,4 @@
-"""Kernel least squares beside the rates of matrix products, a NumPy version, and an SVC.
+"""Time kernel least squares beside matrix products, a NumPy version, and an SVC.
 
     python benchmarks/ceiling_rls.py [--data DIR] [--rows N] [--repeats N]
 

@@ -1,4 +1,4 @@
-"""Balanced accuracy along streams of unequal classes, without class weights and with "balanced".
+"""Measure balanced accuracy on streams of unequal classes, without class weights and "balanced".
 
     python benchmarks/class_weights.py --data DIR [--rows N]
 

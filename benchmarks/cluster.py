@@ -1,4 +1,4 @@
-"""A stream that is learnt by the workers of a cluster: speed, accuracy, bytes that are moved.
+"""Learn a stream by the workers of a cluster: measure speed, accuracy and bytes moved.
 
     python benchmarks/cluster.py [--learners pa fogd ...] [--samples N] [--rows N] [--rounds N]
         [--workers 1 2] [--a9a FOLDER] [--kill] [--markdown FILE]
@@ -55,7 +55,7 @@ class Killer:
 
 
 def single(make, parts, classes):
-    """The model of the single stream, and the seconds and CPU seconds that it took."""
+    """Return the model of the single stream, and the seconds and CPU seconds that it took."""
     model, began, busy = make(), time.perf_counter(), time.process_time()
     for part in parts:
         X, y = part()
@@ -64,12 +64,12 @@ def single(make, parts, classes):
 
 
 def busy_seconds(client):
-    """CPU seconds of the workers so far."""
+    """Return the CPU seconds of the workers so far."""
     return sum(client.run(time.process_time).values())
 
 
 def spread(make, parts, classes, n_workers, rounds, kill):
-    """What the workers make of the stream, and the seconds and CPU seconds that it took."""
+    """Return what the workers make of the stream, and the seconds and CPU seconds it took."""
     options = {"processes": True, "dashboard_address": ":0"}
     with (
         LocalCluster(n_workers=n_workers, threads_per_worker=1, **options) as cluster,

@@ -1,4 +1,4 @@
-"""Covariances of kernel AROW: error and time of each, on Nystroem and on Fourier features.
+"""Compare the covariances of kernel AROW: error and time, on Nystroem and Fourier features.
 
     python benchmarks/covariances.py --data DIR [--sets NAME ...] [--orders N] [--json FILE]
 

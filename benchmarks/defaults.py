@@ -1,4 +1,4 @@
-"""What the defaults rest on: prequential error of each candidate, on many sets.
+"""Measure what the defaults rest on: prequential error of each candidate, on many sets.
 
     python benchmarks/defaults.py FOLDER [--rows 5000] [--only gamma,...] [--sets chosen|others]
 

@@ -1,4 +1,4 @@
-"""How well detectors of one class rank outliers: the area under the ROC curve, on labelled sets.
+"""Measure how well detectors of one class rank outliers: the area under the ROC curve.
 
     python benchmarks/detectors.py --data DIR [--rows N] [--orders N] [--reg R] [--raw]
                                    [--only NAME,...]

@@ -1,4 +1,4 @@
-"""How far the inverse Gram matrix of the budgeted learners drifts in a million updates.
+"""Measure how far the inverse Gram matrix of the budgeted learners drifts in a million updates.
 
 Rows are added and removed at random; half of them are near-duplicates of others. From time to time
 the error of the inverse H is measured, max |(K + ridge I) H - I|, and the error of an inverse by

@@ -1,4 +1,4 @@
-"""DualSGD against FOGD at the same time per sample: multi-class and regression, one pass.
+"""Compare DualSGD with FOGD at the same time per sample: multi-class and regression, one pass.
 
     python benchmarks/dual_vs_fogd.py --data DIR [--sets NAME ...] [--repeats N] [--rows N]
 

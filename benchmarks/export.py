@@ -1,4 +1,4 @@
-"""Exported C beside the library: time of a score, agreement, and sizes for small processors.
+"""Compare exported C with the library: time of a score, agreement, sizes on small processors.
 
     python -P benchmarks/export.py
 

@@ -1,4 +1,4 @@
-"""Exported ONNX beside the library and the exported C: time of a score, agreement and sizes.
+"""Compare exported ONNX with the library and exported C: time of a score, agreement, sizes.
 
     python benchmarks/export_onnx.py
 

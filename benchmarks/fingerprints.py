@@ -33,7 +33,7 @@ NUMBERS = {"max_support": 15, "window": 3, "n_epochs": 2, "eta": 0.2, "reg": 0.1
 
 
 def stream(task, seed, n=130, d=7):
-    """Samples with zeros, and noisy labels or targets."""
+    """Return samples with zeros, and noisy labels or targets."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d)).astype(np.float32).astype(np.float64)
     X[rng.random((n, d)) < 0.4] = 0
@@ -46,7 +46,7 @@ def stream(task, seed, n=130, d=7):
 
 
 def choices(cls):
-    """Parameter settings: the defaults, and each choice of each parameter on its own."""
+    """Yield parameter settings: the defaults, and each choice of each parameter on its own."""
     defaults = cls().get_params()
     base = {name: value for name, value in SIZES.items() if name in defaults}
     if "random_state" in defaults:

@@ -1,4 +1,4 @@
-"""FOGD against NumPy's matrix product, sine and cosine of the same features.
+"""Compare FOGD with NumPy's matrix product, sine and cosine of the same features.
 
     python benchmarks/fogd_ratio.py [--data DIR] [--rows N] [--components D] [--repeats N]
 

@@ -35,7 +35,7 @@ def arguments():
 
 
 def run_cases(options):
-    """Under valgrind: learn each case in its own process, which writes its own profile."""
+    """Learn each case, under valgrind, in its own process, which writes its own profile."""
     from cases import CASES, Streams
 
     import onlinekern

@@ -1,4 +1,4 @@
-"""The coverage of KernelRLSRegressor's intervals on streams, with and without drift.
+"""Measure the coverage of KernelRLSRegressor's intervals, with and without drift.
 
     python benchmarks/intervals.py DIR [--rows N] [--coverage C ...]
 

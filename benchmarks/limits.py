@@ -1,4 +1,4 @@
-"""The limit of the machine: the parts that a learner cannot do without, each measured alone.
+"""Measure the limit of the machine: the parts that a learner cannot do without, each alone.
 
 A `Limits` measures, in microseconds per sample, the products with the support vectors or the random
 frequencies, the exponential and the sines of a block of 64 samples. The library's own functions
@@ -76,7 +76,7 @@ class Limits:
             self.times[key].append(cpu_us(call) / samples)
 
     def us(self, key, size):
-        """Median time of a part, in microseconds per sample, scaled to the size."""
+        """Return the median time of a part, in microseconds per sample, scaled to the size."""
         return statistics.median(self.times[key]) * (size / key[1] if key[0] != "linear" else 1)
 
     def _product(self, size):

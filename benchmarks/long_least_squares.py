@@ -1,4 +1,4 @@
-"""Kernel least squares over a long stream: does it stay finite, exact and in fixed memory?
+"""Learn a long stream by kernel least squares: does it stay finite, exact, in fixed memory?
 
     python benchmarks/long_least_squares.py [--samples N] [--forgetting LAMBDA ...]
 

@@ -1,4 +1,4 @@
-"""Memory over a long stream: it must not grow once the model is full.
+"""Measure memory over a long stream: it must not grow once the model is full.
 
     python benchmarks/memory.py [--samples N] [--max-support N] [--estimator NAME] [--tolerance MB]
 

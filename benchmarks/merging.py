@@ -1,4 +1,4 @@
-"""What merging costs in accuracy, for every learner: a table.
+"""Print what merging costs in accuracy, for every learner.
 
     python benchmarks/merging.py [--rows N] [--parts N] [--only NAME,...]
 
@@ -42,13 +42,13 @@ def new(cls):
 
 
 def in_parts(base, X, y, rows, count):
-    """The models of parts of the rows."""
+    """Return the models of parts of the rows."""
     parts = np.array_split(rows, count)
     return [deepcopy(base).partial_fit(X[part], y[part]) for part in parts]
 
 
 def scores(cls, n, count):
-    """The five scores of a learner, in per cent."""
+    """Return the five scores of a learner, in per cent."""
     regression = not is_classifier(cls())
     X, y = stream(n, regression)
     known = {} if regression else {"classes": ["above", "below"]}

@@ -1,4 +1,4 @@
-"""Many learners in one process: accuracy and speed-up against workers and rounds of mixing.
+"""Simulate many learners in one process: accuracy and speed-up by workers and rounds.
 
     python benchmarks/mixing.py [--rows N] [--workers W,...] [--rounds R,...] [--only NAME,...]
                                 [--bandwidth BYTES] [--latency SECONDS] [--plot FILE]
@@ -49,7 +49,7 @@ LEARNERS = {
 
 
 def stream(n):
-    """A curved boundary with a linear part, and noise, in five dimensions."""
+    """Return samples of a curved boundary with a linear part, and noise, in five dimensions."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n + HELD, 5))
     f = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + X[:, 3] + 0.3 * rng.normal(size=len(X))
@@ -94,7 +94,7 @@ class Tree:
 
 
 def mixed(base, X, y, workers, rounds):
-    """The model after all rounds; CPU seconds of the longest parts, and of the merges."""
+    """Return the model after all rounds; CPU seconds of the longest parts, and of the merges."""
     learning, merging = 0.0, 0.0
     for rows in np.array_split(np.arange(BEGUN, len(X) - HELD), rounds):
         tree, longest = Tree(base), 0.0
@@ -110,7 +110,7 @@ def mixed(base, X, y, workers, rounds):
 
 
 def measure(learner, X, y, options):
-    """A line (workers, rounds, accuracy, speed-up) for each setting; the single stream first."""
+    """Yield workers, rounds, accuracy and speed-up of each setting, the single stream first."""
     held = X[-HELD:], y[-HELD:]
     base = deepcopy(learner)
     begun = time.process_time()

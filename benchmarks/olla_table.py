@@ -1,4 +1,4 @@
-"""OLLA, its solver 'smo', and scikit-learn's SVC (LIBSVM): error, support vectors, time.
+"""Compare OLLA, its solver 'smo' and scikit-learn's SVC: error, support vectors, time.
 
     python benchmarks/olla_table.py [--data DIR] [--sets NAME ...] [--repeats N]
 
@@ -109,7 +109,7 @@ def files(folder, wanted):
 
 
 def objective_of(model, X):
-    """The dual objective of a model of the hinge, of SVC from its coefficients."""
+    """Return the dual objective of a model of the hinge; of SVC from its coefficients."""
     if isinstance(model, OLLAClassifier):
         return float(np.sum(getattr(model, "dual_objective_", np.nan)))
     coefficients = model.dual_coef_.toarray() if sp.issparse(model.dual_coef_) else model.dual_coef_

@@ -1,4 +1,4 @@
-"""Kernel least squares in NumPy, a block of samples at a time: the peer of the library's learners.
+"""Compute kernel least squares in NumPy, by blocks: the peer of the library's learners.
 
 The recursion of `KernelRLSClassifier` and `KernelRLSRegressor` without forgetting, for the Gaussian
 kernel, as fast as NumPy and BLAS make it: with rows Phi and targets Y of a block,
@@ -75,7 +75,7 @@ class Growth:
 
 @dataclass
 class BlockRLS:
-    """Least squares over features of the Gaussian kernel, with a gate.
+    """Least squares over features of the Gaussian kernel, with a sampler.
 
     The parameters are those of the library. ``features="fourier"`` takes `frequencies`.
     """
@@ -253,7 +253,7 @@ class BlockRLS:
         return self.classes_[scores.argmax(axis=1)]
 
     def all_enter(self, X, targets):
-        """Learn a block without a gate."""
+        """Learn a block of which all samples enter."""
         raw = self.raw(X)
         growth = self.growth(X, raw)
         phi = self.whitened(raw)
@@ -296,7 +296,7 @@ class BlockRLS:
         return self.back(trsm(1.0, self.L, U, lower=1, trans_a=1))
 
     def some_enter(self, X, targets):
-        """Learn a block behind a gate."""
+        """Learn a block of which a sampler lets some enter."""
         self.refactor()
         raw = self.raw(X)
         growth = self.growth(X, raw)

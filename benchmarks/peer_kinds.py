@@ -1,4 +1,4 @@
-"""How to run the learners of each library over a stream; `peer_learners.py` lists them."""
+"""Run the learners of each library over a stream; `peer_learners.py` lists them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -89,7 +89,7 @@ class Own:
         return getattr(onlinekern, self.estimator)(**parameters)
 
     def rows(self, X):
-        """The samples in the layout that it takes."""
+        """Return the samples in the layout that it takes."""
         return streams.laid_out(X, "float32", "csr")
 
     def prepare(self, X, y):
@@ -134,7 +134,7 @@ class Batch:
         return self.build(samples)
 
     def rows(self, X):
-        """The samples in the layout that it takes."""
+        """Return the samples in the layout that it takes."""
         return X
 
 

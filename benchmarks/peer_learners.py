@@ -1,4 +1,4 @@
-"""The learners that `peers.py` runs: a new learner is a line of a table below.
+"""List the learners that `peers.py` runs: a new learner is a line of a table below.
 
 Kernels and sizes (components, budgets) are given. `peers_tune.py` chose the step size and the
 regularisation of all learners, ours and the others: the fewest online mistakes on the first 5,000
@@ -13,26 +13,26 @@ REGULARISERS = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2]
 
 
 def sgd(**setting):
-    """scikit-learn's linear classifier on explicit features."""
+    """Return scikit-learn's linear classifier, for explicit features."""
     from sklearn.linear_model import SGDClassifier
 
     return SGDClassifier(loss="hinge", random_state=0, **setting)
 
 
 def fourier(rows, gamma=0.4):
-    """scikit-learn's random Fourier features."""
+    """Return scikit-learn's random Fourier features."""
     from sklearn.kernel_approximation import RBFSampler
 
     return RBFSampler(gamma=gamma, n_components=COMPONENTS, random_state=0).fit(rows[:BATCH])
 
 
 def wide_fourier(rows):
-    """Random Fourier features of a wider kernel, which suits a9a better."""
+    """Return random Fourier features of a wider kernel, which suits a9a better."""
     return fourier(rows, gamma=0.05)
 
 
 def nystroem(rows):
-    """scikit-learn's Nystroem features of the first samples."""
+    """Return scikit-learn's Nystroem features of the first samples."""
     from sklearn.kernel_approximation import Nystroem
 
     landmarks = rows[:LANDMARKS]
@@ -40,7 +40,7 @@ def nystroem(rows):
 
 
 def passive_aggressive(**setting):
-    """scikit-learn's linear PA."""
+    """Return scikit-learn's linear PA."""
     from sklearn.linear_model import PassiveAggressiveClassifier
 
     return PassiveAggressiveClassifier(random_state=0, **setting)
@@ -66,14 +66,14 @@ def river_fourier(**setting):
 
 
 def machine(samples):
-    """A support vector machine with a setting that is common for a9a."""
+    """Return a support vector machine with a setting that is common for a9a."""
     from sklearn.svm import SVC
 
     return SVC(C=1.0, gamma=0.05, cache_size=1_000)
 
 
 def lightning_sgd(samples):
-    """A pass of lightning's linear Pegasos."""
+    """Return lightning's linear Pegasos for one pass."""
     from lightning.classification import SGDClassifier
 
     return SGDClassifier(loss="hinge", alpha=1.0 / samples, max_iter=1, random_state=0)
@@ -138,6 +138,9 @@ LEARNERS = {
         "PAClassifier", {}, {"C": 0.03}, AGGRESSIVENESS, single=True
     ),
     "onlinekern AROW": Own("AROWClassifier", {}, {"r": 30.0}, CONFIDENCE),
+    # Those to begin with: defaults, nothing tuned.
+    "onlinekern StreamClassifier": Own("StreamClassifier"),
+    "onlinekern kernel RLS": Own("KernelRLSClassifier"),
     "sklearn RBFSampler + SGD, one row": Streamed(
         batches(1, sgd, fourier), ("sklearn",), MAPPED_SGD, slow=True
     ),

@@ -1,13 +1,15 @@
-"""Mistakes, speed and memory beside other libraries, on the same stream in the same order.
+"""Measure mistakes, speed and memory beside other libraries, on the same stream.
 
     python benchmarks/peers.py [--data DIR] [--rows N] [--one-row N] [--only TEXT] [--plot FILE]
-                               [--json FILE] [--split] [--program COMMAND] [--mistakes REGEX]
+                               [--json FILE] [--runs N] [--split] [--program COMMAND]
+                               [--mistakes REGEX]
 
 Every learner runs in a process of its own, on one thread, test-then-train over a9a (without
 ``--data`` a synthetic stream of the same size). Times are CPU time of the loop that learns and
 predicts, after a short rehearsal. Memory is the peak resident memory during the loop (Linux), and
 how much it grew. Learners that take a millisecond per sample see only the first `--one-row`
-samples. Peers that are not installed are skipped. ``--split`` trains a support vector machine on
+samples. Peers that are not installed are skipped. ``--runs`` repeats each learner; the run with the
+median time counts. ``--split`` trains a support vector machine on
 the training part, scores it on the test part, and compares it with learners of one pass.
 ``--program`` adds any program that reads LIBSVM text and prints its mistakes. `peers_tune.py` chose
 the settings of all learners in the same way.
@@ -49,6 +51,7 @@ def arguments():
     parser.add_argument("--only", default="", help="learners whose name contains this")
     parser.add_argument("--plot", metavar="FILE", help="draw time and mistakes")
     parser.add_argument("--json", metavar="FILE", help="write the figures, for peer_picture.py")
+    parser.add_argument("--runs", type=int, default=1, metavar="N", help="repeat each learner")
     parser.add_argument("--split", action="store_true", help="training part and test part")
     parser.add_argument(
         "--program", metavar="COMMAND", help="another peer; {file} stands for the stream's path"
@@ -94,7 +97,7 @@ class Meter:
 
 
 def run_one(options):
-    """In the child process: learn, and print the figures as JSON."""
+    """Learn, in the child process, and print the figures as JSON."""
     warnings.simplefilter("ignore")
     X, y = read(options, shuffled=not options.split)
     if options.split:
@@ -152,12 +155,23 @@ def measure(name, learner):
     return json.loads(child.stdout.splitlines()[-1])
 
 
-def race(options):
+def median_of(name, learner, n_runs):
+    """Return the figures of the run with the median time; None if the learner cannot run."""
+    runs = []
+    while len(runs) < n_runs:
+        figures = measure(name, learner)
+        if figures is None:
+            return None
+        runs.append(figures)
+    return sorted(runs, key=lambda figures: figures["us"])[n_runs // 2]
+
+
+def run_all(options):
     """Print the table of the stream; return the figures by name."""
     found = {}
     print(f"{'':38}{'error %':>9}{'us':>11}{'peak MB':>9}{'grown':>7}{'rows':>8}")
     for name, learner in LEARNERS.items():
-        if options.only in name and (figures := measure(name, learner)):
+        if options.only in name and (figures := median_of(name, learner, options.runs)):
             found[name] = figures
             print_figures(name, figures)
     if options.program:
@@ -243,7 +257,7 @@ def main():
         run_one(options)
     elif options.split:
         compare_split(options)
-    elif found := race(options):
+    elif found := run_all(options):
         print_ratios(found)
         print_matches(found)
         if options.plot:

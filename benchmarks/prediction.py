@@ -1,4 +1,4 @@
-"""Prediction in bulk beside the limit of its matrix product and exponential, and on two cores.
+"""Time prediction in bulk beside the limit of its product and exponential, and on two cores.
 
     python benchmarks/prediction.py [--data DIR] [--rows N] [--support N] [--repeats N]
 

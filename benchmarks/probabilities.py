@@ -1,4 +1,4 @@
-"""How good the probabilities are: log-loss and calibration error, beside two peers.
+"""Measure how good the probabilities are: log-loss and calibration error, beside two peers.
 
     python benchmarks/probabilities.py FOLDER [--rows 8000]
 

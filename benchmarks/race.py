@@ -1,4 +1,4 @@
-"""StreamClassifier and StreamRegressor, with no parameter, beside tuned learners.
+"""Compare StreamClassifier and StreamRegressor, with no parameter, with tuned learners.
 
     python benchmarks/race.py --data DIR [--sets NAME ...] [--json FILE] [--markdown FILE]
     python benchmarks/race.py --data DIR --experts

@@ -1,4 +1,4 @@
-"""SPA against a plain C loop, and learn_one against the compiled cost of its update.
+"""Time SPA against a plain C loop, and learn_one against the compiled cost of its update.
 
     python benchmarks/ratio.py [--data DIR] [--rows N] [--repeats N] [--naive-repeats N]
 

@@ -1,4 +1,4 @@
-"""Targets in their own units: R^2 of every regressor with its defaults, standardised and not.
+"""Measure R^2 of every regressor on targets in their own units, standardised and not.
 
     python benchmarks/raw_targets.py FOLDER [--rows 4000]
 

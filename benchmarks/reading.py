@@ -1,4 +1,4 @@
-"""How fast text becomes samples: our reader of LIBSVM text, scikit-learn's, and pyarrow's of CSV.
+"""Measure how fast text becomes samples: our reader of LIBSVM, scikit-learn's, pyarrow's of CSV.
 
     python benchmarks/reading.py FILE [FILE ...]
 

@@ -1,4 +1,4 @@
-"""The learners as models of river, beside river's own: accuracy and time per sample.
+"""Compare the learners as models of river with river's own: accuracy and time per sample.
 
     python benchmarks/river_models.py [--repeat N]
 

@@ -1,4 +1,4 @@
-"""How the cost per sample grows with time, budget, features, classes and random frequencies.
+"""Measure how the cost per sample grows with time, budget, features, classes and frequencies.
 
     python benchmarks/scaling.py [--plot FILE] [--repeats N]
 

@@ -1,4 +1,4 @@
-"""Latency and throughput of `onlinekern serve`, asked by many connections at once.
+"""Measure latency and throughput of `onlinekern serve`, asked by many connections at once.
 
     python benchmarks/serving.py [--seconds S] [--markdown FILE] [--sync always|interval|off]
         [--models spa stream] [--kinds predict learn both] [--connections 1 16 64] [--rows N]
@@ -35,7 +35,7 @@ LENGTH = re.compile(rb"content-length: (\d+)", re.I)
 
 
 def stream(n, seed):
-    """Samples of a task that a line does not solve."""
+    """Return samples of a task that a line does not solve."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, N_FEATURES))
     return X, np.where(X[:, 0] * X[:, 1] + 0.3 * X[:, 2] > 0, "yes", "no")
@@ -50,7 +50,7 @@ def make_model(name, path):
 
 
 def requests_of(kind, n_rows):
-    """Whole requests as bytes, each with other rows."""
+    """Return whole requests as bytes, each with other rows."""
     X, y = stream(N_BODIES * n_rows, 1)
     found = []
     for first in range(0, len(y), n_rows):
@@ -110,7 +110,7 @@ async def load(port, groups, seconds):
 
 
 def start(path, sync):
-    """A server process and its port."""
+    """Start a server process; return it and its port."""
     command = [sys.executable, "-P", "-m", "onlinekern", "serve", path, "--port", "0"]
     process = subprocess.Popen(
         [*command, "--sync", sync], stdout=subprocess.PIPE, text=True, env=os.environ
@@ -122,7 +122,7 @@ def start(path, sync):
 
 
 def measure(options, name, kind, connections):
-    """Figures of one setting, with a server of its own."""
+    """Return the figures of one setting, with a server of its own."""
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder, "model.okn"))
         make_model(name, path)

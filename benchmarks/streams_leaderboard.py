@@ -1,4 +1,4 @@
-"""Streams in their own order: accuracy and kappas of onlinekern's learners and of river's.
+"""Learn streams in their own order: accuracy and kappas of our learners and of river's.
 
 Every sample is predicted before it is learnt, and all methods see the same rows: at most `--rows`
 of each stream. river's forests need milliseconds per sample, so results are kept in a JSON file,

@@ -1,4 +1,4 @@
-"""Samples of very many features: time per sample, and memory per stored element.
+"""Measure samples of very many features: time per sample, memory per stored element.
 
     python benchmarks/text.py [--data DIR] [--rows N] [--repeats N] [--support N]
 

@@ -1,4 +1,4 @@
-"""What two threads gain, by the clock and by the work that they can share.
+"""Measure what two threads gain, by the clock and by the work that they can share.
 
     python benchmarks/threads.py [--rows N] [--repeats N]
 
@@ -59,7 +59,7 @@ class Alone:
         return results
 
     def shared(self):
-        """The seconds spent in items, and in the busier of two threads."""
+        """Return the seconds spent in items, and in the busier of two threads."""
         longest = 0
         for times in self.calls:
             ends = [0.0, 0.0]
@@ -86,7 +86,7 @@ def bound(call):
 
 
 def elapsed(call, n_jobs):
-    """Seconds by the clock."""
+    """Return the seconds by the clock."""
     start = time.perf_counter()
     call(n_jobs)
     return time.perf_counter() - start

@@ -1,11 +1,11 @@
-"""asv plugin: record this machine with asv's defaults, so that the first run asks no question."""
+"""Record this machine with asv's defaults, so that asv's first run asks no question."""
 
 from asv.machine import Machine, MachineCollection
 from asv.util import UserError
 
 
 def setup():
-    """Called by asv when it loads the plugin."""
+    """Register the plugin: asv calls this when it loads it."""
     name = Machine.get_unique_machine_name()
     try:
         MachineCollection.load(name)

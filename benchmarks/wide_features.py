@@ -1,4 +1,4 @@
-"""Random Fourier features without a matrix of frequencies, beside those of a matrix.
+"""Time random Fourier features without a matrix of frequencies, beside those of a matrix.
 
     python benchmarks/wide_features.py [--data DIR] [--frequencies N] [--repeats N]
 
@@ -36,7 +36,7 @@ def arguments():
 
 
 def best(calls, repeats, rows):
-    """Least CPU microseconds a row of each call, which take turns."""
+    """Return the least CPU microseconds a row of each call; the calls alternate."""
     least = np.full(len(calls), np.inf)
     for _ in range(repeats):
         for i, call in enumerate(calls):

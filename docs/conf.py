@@ -23,6 +23,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
     "names",
+    "reference",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "auto_examples/*.ipynb", "auto_examples/*.json"]
@@ -39,7 +40,6 @@ autodoc_mock_imports = ["onnx", "river", "skl2onnx"]
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 toc_object_entries_show_parents = "hide"
-autosummary_generate = True
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 

@@ -1,12 +1,12 @@
 """Decision regions of linear PA, LOL and SPA
 ==========================================
 
-Decision regions of linear PA, LOL and SPA on two spirals and on a chess board.
+This draws the decision regions of linear PA, LOL and SPA on two spirals and on a chess board.
 
-One pass over 5,000 samples of each. Linear PA separates neither. LOL as in its paper, with 60 local
-hyperplanes, separates the spirals, and not the chess board. By default it has 100 hyperplanes,
-eight of them for each score, and the step of AROW: it separates both. The picture marks the support
-vectors of SPA.
+Each learner makes one pass over 5,000 samples. Linear PA separates neither. LOL as in its paper,
+with 60 local hyperplanes, separates the spirals, and not the chess board. By default it has 100
+hyperplanes, eight of them for each score, and the step of AROW: it separates both. The picture
+marks the support vectors of SPA.
 
 .. code-block:: sh
 

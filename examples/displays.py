@@ -1,11 +1,11 @@
 """Displays of learners on streams
 ===============================
 
-Six in one picture, in a few seconds.
+This draws six displays in one picture, in a few seconds.
 
-The error along a stream that changes, with the drifts that a detector found; decision regions with
-support vectors; what a budget costs in errors; whether probabilities come true; support vectors as
-images; and who led when in a race of experts.
+They show the error along a stream that changes, with the drifts that a detector found; decision
+regions with support vectors; what a budget costs in errors; whether probabilities come true;
+support vectors as images; and which expert of a race led when.
 
 .. code-block:: sh
 
@@ -34,7 +34,7 @@ DRIFTING = ConceptDrift(CONCEPTS, position=[3000, 6000], width=0, random_state=0
 
 
 class TwoWindows:
-    """A plain drift detector: the last 500 losses against the 500 before them."""
+    """A plain drift detector, which compares the last 500 losses with the 500 before them."""
 
     def __init__(self, size=500, threshold=0.1):
         self.size, self.threshold = size, threshold

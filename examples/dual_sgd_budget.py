@@ -1,10 +1,10 @@
 """DualSGD: mistakes and time against the budget
 =============================================
 
-The budget is B, the random frequencies are D. After figures 1 and 2 of Le, Nguyen, Nguyen and Phung
-(2016): one pass, test-then-train. FILE is LIBSVM text (also .xz); features are scaled to [-1, 1],
-and the first ROWS samples of a random order are learnt. The paper uses all rows of cod-rna. Without
-FILE the samples are those of a chess board.
+This follows figures 1 and 2 of Le, Nguyen, Nguyen and Phung (2016): one pass, test-then-train. B is
+the budget, D the number of random frequencies. FILE is LIBSVM text (also .xz); features are scaled
+to [-1, 1], and the first ROWS samples of a random order are learnt. The paper uses all rows of
+cod-rna. Without FILE the samples are those of a chess board.
 
 .. code-block:: sh
 

@@ -1,10 +1,10 @@
 """OLLA and SVC: errors and support vectors
 ========================================
 
-OLLA and scikit-learn's SVC: errors and support vectors on spirals, a chess board, two normals.
+This compares OLLA with scikit-learn's SVC on spirals, a chess board and two normals.
 
-After figures 4 to 10 of Kecman (2016). Draws the decision regions and support vectors of three
-learners on each set. Each learns 5,000 samples and is tested on 5,000 others.
+It follows figures 4 to 10 of Kecman (2016), and draws the decision regions and support vectors of
+three learners on each set. Each learns 5,000 samples and is tested on 5,000 others.
 
 .. code-block:: sh
 

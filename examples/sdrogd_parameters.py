@@ -1,9 +1,9 @@
 """SDROGD on the digits
 ====================
 
-Accuracy against the size of the sketch, the within-class weight and lambda.
+This draws accuracy against the size of the sketch, the within-class weight and lambda.
 
-After figure 4 of Xue and Ren (2020), with the published objective beside the convex one. Each
+It follows figure 4 of Xue and Ren (2020), with the published objective beside the convex one. Each
 learner makes one pass over 80 % of scikit-learn's digits, standardised, and is tested on the rest;
 accuracies are means over ten random splits.
 

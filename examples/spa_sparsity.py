@@ -1,9 +1,9 @@
 """SPA: accuracy and support vectors against alpha and beta
 ========================================================
 
-After figure 1 of Lu, Zhao and Hoi (2016), on 50,000 samples of two Gaussians. beta sets how many
-samples become support vectors. alpha is the loss above which all samples are kept with the same
-probability. Each figure is the mean of three orders.
+This follows figure 1 of Lu, Zhao and Hoi (2016), on 50,000 samples of two Gaussians. beta sets how
+many samples become support vectors. alpha is the loss above which all samples are kept with the
+same probability. Each figure is the mean of three orders.
 
 .. code-block:: sh
 

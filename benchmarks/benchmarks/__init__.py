@@ -1,4 +1,4 @@
-"""asv benchmarks, on one thread: the gain of threads would hide the gain or loss of the code."""
+"""Run asv's benchmarks on one thread: the gain of threads would hide that of the code."""
 
 import os
 

@@ -1,17 +1,17 @@
-"""Every kernel machine on both layouts and dtypes: speed, memory, and mistakes."""
+"""Measure every kernel machine on both layouts and dtypes: speed, memory, and mistakes."""
 
 from . import common
 
 
 class Algorithms(common.Learner):
-    """On the sparse binary stream."""
+    """Learn the sparse binary stream."""
 
     param_names = ["algorithm", "dtype", "layout", "max_support"]
     params = [list(common.ESTIMATORS), common.DTYPES, common.LAYOUTS, common.BUDGETS]
 
 
 class LowDimension(common.Learner):
-    """In the plane, where the exponential takes most of the time."""
+    """Learn points of the plane, where the exponential takes most of the time."""
 
     stream = "mixture"
     param_names = ["algorithm", "dtype", "layout", "max_support"]

@@ -1,4 +1,4 @@
-"""Learners that evict support vectors, with a full budget: the cost of an eviction."""
+"""Measure the cost of an eviction: learners with a full budget of support vectors."""
 
 from . import common
 
@@ -6,7 +6,7 @@ REMOVING = ["BOGDClassifier", "BPAClassifier", "ForgetronClassifier", "RBPClassi
 
 
 class Budgeted(common.Learner):
-    """On the sparse binary stream."""
+    """Learn the sparse binary stream."""
 
     param_names = ["algorithm", "dtype", "layout", "budget"]
     params = [REMOVING, common.DTYPES, common.LAYOUTS, [100, 1_000]]

@@ -1,4 +1,4 @@
-"""What a call costs beside its samples: batches of many sizes, single rows, dictionaries."""
+"""Measure what a call costs beside its samples: batches, single rows, dictionaries."""
 
 from onlinekern import StreamClassifier
 
@@ -14,7 +14,7 @@ WEIGHTS = {"none": None, "dict": {-1: 1.0, 1: 2.0}, "balanced": "balanced"}
 
 
 class Batches(common.Streams):
-    """partial_fit of linear learners, all checks on, in calls of so many rows."""
+    """Call partial_fit of linear learners, all checks on, with so many rows."""
 
     param_names = ["algorithm", "dtype", "layout", "rows"]
     params = [LINEAR, common.DTYPES, common.LAYOUTS, [1, 100, 1_000, 10_000]]
@@ -40,7 +40,7 @@ class Batches(common.Streams):
 
 
 class Rows(common.Streams):
-    """Each method that takes a row, a hundred times."""
+    """Call each method that takes a row, a hundred times."""
 
     param_names = ["algorithm", "layout"]
     params = [["PAClassifier", "SPAClassifier"], common.LAYOUTS]
@@ -79,7 +79,7 @@ class Rows(common.Streams):
 
 
 class ClassWeights(common.Streams):
-    """A row with weights of the classes, a hundred times."""
+    """Learn a row with weights of the classes, a hundred times."""
 
     param_names = ["algorithm", "weights"]
     params = [["PAClassifier", "OGDClassifier"], list(WEIGHTS)]
@@ -101,7 +101,7 @@ class ClassWeights(common.Streams):
 
 
 class Races(common.Streams):
-    """A row for all experts of a race that may sleep by now, a hundred times."""
+    """Learn a row by all experts of a race that may sleep by now, a hundred times."""
 
     param_names = ["method"]
     params = [["learn_one", "partial_fit", "predict", "score_one"]]
@@ -121,7 +121,7 @@ class Races(common.Streams):
 
 
 class Dictionaries(common.Streams):
-    """Rows as dictionaries of their stored features, as river has them, a hundred times."""
+    """Learn rows as dictionaries of their stored features, as river has them, a hundred times."""
 
     param_names = ["sparse"]
     params = [[False, True]]

@@ -1,4 +1,4 @@
-"""The C interface, called by a compiled loop, beside the same work called from Python."""
+"""Measure the C interface, called by a compiled loop, beside the same calls from Python."""
 
 import pickle
 import statistics
@@ -83,7 +83,7 @@ class Capi(common.Warm):
     track_ratio_learn_one.unit = "times"
 
     def track_ratio_score_one(self, *_):
-        """The ratio; fails if the scores differ."""
+        """Return the ratio; fail if the scores differ."""
         scores = []
 
         def score_each(estimator):

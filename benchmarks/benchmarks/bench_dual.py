@@ -1,10 +1,10 @@
-"""DualSGD at the sizes of its paper (B = 100, D = 200): the cost of the features."""
+"""Measure DualSGD at the sizes of its paper (B = 100, D = 200): the cost of the features."""
 
 from . import common
 
 
 class Dual(common.Learner):
-    """By the number of frequencies, on the sparse binary stream."""
+    """Learn the sparse binary stream, by the number of frequencies."""
 
     param_names = ["algorithm", "dtype", "layout", "n_components"]
     params = [["DualSGDClassifier"], common.DTYPES, common.LAYOUTS, [16, 200, 1_000]]
@@ -15,7 +15,7 @@ class Dual(common.Learner):
 
 
 class OneAtATime(common.Learner):
-    """Without look-ahead: the price of a window of one sample."""
+    """Learn without look-ahead, which shows the price of a window of one sample."""
 
     param_names = ["algorithm", "dtype", "layout", "window"]
     params = [["DualSGDClassifier"], common.DTYPES, ["dense"], [1, 16, 64]]

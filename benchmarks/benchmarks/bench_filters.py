@@ -1,4 +1,4 @@
-"""Kernel adaptive filters: the cost of a sample by the size of the dictionary."""
+"""Measure kernel adaptive filters: the cost of a sample by the size of the dictionary."""
 
 from . import common
 
@@ -6,7 +6,7 @@ BUDGETS = [100, 500] if common.FULL else [50]
 
 
 class Filters(common.Learner):
-    """On the plane, whose targets are numbers for a regressor."""
+    """Learn points of the plane, whose targets are numbers for a regressor."""
 
     stream = "mixture"
     param_names = ["algorithm", "dtype", "layout", "budget"]

@@ -1,4 +1,4 @@
-"""Kernel recursive least squares by the number of features and the gate."""
+"""Measure kernel recursive least squares, by the number of features and the sampler."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The share of the machine's limit that learning reaches (``benchmarks/ceiling.py`` shows all)."""
+"""Measure what share of the machine's limit learning reaches (see ``benchmarks/ceiling.py``)."""
 
 import statistics
 import sys

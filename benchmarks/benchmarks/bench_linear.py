@@ -1,4 +1,4 @@
-"""Linear learners: a pass over the sparse binary stream, single samples, many features."""
+"""Measure linear learners: a pass over the sparse stream, single samples, many features."""
 
 import numpy as np
 from scipy import sparse
@@ -16,7 +16,7 @@ SETTINGS = {
 
 
 class Linear(common.Streams):
-    """A pass in the given order, and prediction."""
+    """Learn a pass in the given order, and predict."""
 
     param_names = ["setting", "dtype", "layout"]
     params = [list(SETTINGS), common.DTYPES, common.LAYOUTS]
@@ -37,7 +37,7 @@ class Linear(common.Streams):
         self.model.predict(self.X)
 
     def track_ns_per_sample(self, *_):
-        """The compiled loop alone, without validation."""
+        """Return the time of the compiled loop alone, without validation."""
         labels = (self.y > 0).astype(np.float64)
         return 1e3 * common.least_us(lambda: self.model._model.learn(self.X, labels), len(labels))
 
@@ -50,7 +50,7 @@ class Linear(common.Streams):
 
 
 class ManyFeatures:
-    """One sparse sample at a time: the cost may not depend on the number of features."""
+    """Learn one sparse sample at a time: the cost may not depend on the number of features."""
 
     param_names = ["setting", "n_features"]
     params = [list(SETTINGS), [1_000, 1_000_000]]

@@ -1,4 +1,4 @@
-"""LOL on samples like digits: 784 features, ten classes, around eighty centres."""
+"""Measure LOL on samples like digits: 784 features, ten classes, around eighty centres."""
 
 import numpy as np
 from scipy import sparse
@@ -30,7 +30,7 @@ def places(n, d, n_classes=10, n_places=80, stored=0.2):
 
 
 class Local:
-    """A pass in the given order, and prediction."""
+    """Learn a pass in the given order, and predict."""
 
     param_names = ["setting", "dtype", "layout"]
     params = [list(SETTINGS), common.DTYPES, common.LAYOUTS]

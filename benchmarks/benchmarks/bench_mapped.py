@@ -1,4 +1,4 @@
-"""FOGD and NOGD by the number of features, and the cost of the features alone."""
+"""Measure FOGD and NOGD by the number of features, and the cost of the features alone."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ WIDTH = 0.25
 
 
 class Fourier(common.Streams):
-    """FOGD on the sparse binary stream; its features alone."""
+    """Learn the sparse binary stream with FOGD; compute its features alone."""
 
     param_names = ["dtype", "layout", "n_components"]
     params = [common.DTYPES, common.LAYOUTS, [200, 1_600]]
@@ -41,7 +41,7 @@ class Fourier(common.Streams):
 
 
 class Product(common.Streams):
-    """The product and the sines that FOGD cannot do without, by NumPy."""
+    """Compute the product and the sines that FOGD cannot do without, by NumPy."""
 
     param_names = ["dtype", "n_components"]
     params = [common.DTYPES, [200, 1_600]]
@@ -55,14 +55,14 @@ class Product(common.Streams):
 
 
 class Nystroem(common.Learner):
-    """NOGD by its budget."""
+    """Learn with NOGD, by its budget."""
 
     param_names = ["algorithm", "dtype", "layout", "budget"]
     params = [["NOGDClassifier"], common.DTYPES, common.LAYOUTS, [100, 500]]
 
 
 class Block(common.Streams):
-    """FOGD by the length of the look-ahead block."""
+    """Learn with FOGD, by the length of the look-ahead block."""
 
     param_names = ["dtype", "window"]
     params = [common.DTYPES, [1, 16, 64]]

@@ -1,4 +1,4 @@
-"""SPA against a plain C loop with the same random numbers, which must learn the same."""
+"""Measure SPA against a plain C loop with the same random numbers; both must learn the same."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""OLLA on a chess board: ten epochs, by list, loss and selection; and the solution of its dual."""
+"""Measure OLLA on a chess board: ten epochs, by loss and selection; and its exact solution."""
 
 from onlinekern.streams import chess_board
 

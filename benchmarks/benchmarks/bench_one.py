@@ -1,4 +1,4 @@
-"""One sample at a time: the cost that Python adds to a compiled update."""
+"""Measure what Python adds to a compiled update, one sample at a time."""
 
 import pickle
 import statistics
@@ -47,7 +47,7 @@ def compare_one(model, X, y, repeats=15):
 
 
 class One(common.SingleLearner):
-    """On the sparse binary stream, as dense rows."""
+    """Learn the sparse binary stream, as dense rows."""
 
     param_names = ["algorithm", "dtype", "n_support"]
     params = [

@@ -1,4 +1,4 @@
-"""The detectors of one class, on dense points of the plane and on sparse rows."""
+"""Measure the detectors of one class, on dense points of the plane and on sparse rows."""
 
 from . import common
 
@@ -14,7 +14,7 @@ SETTINGS = {
 
 
 class OneClass(common.Streams):
-    """A pass in the given order, and the scores of a thousand rows."""
+    """Learn a pass in the given order, and score a thousand rows."""
 
     param_names = ["setting", "dtype", "stream"]
     params = [

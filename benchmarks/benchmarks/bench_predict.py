@@ -1,10 +1,10 @@
-"""Prediction in bulk."""
+"""Measure prediction in bulk."""
 
 from . import common
 
 
 class Predict(common.Predictor):
-    """A thousand rows of the sparse binary stream."""
+    """Predict a thousand rows of the sparse binary stream."""
 
     param_names = ["algorithm", "dtype", "layout", "n_support"]
     params = [
@@ -16,7 +16,7 @@ class Predict(common.Predictor):
 
 
 class PredictLowDimension(common.Predictor):
-    """A thousand points of the plane."""
+    """Predict a thousand points of the plane."""
 
     stream = "mixture"
     param_names = ["algorithm", "dtype", "layout", "n_support"]

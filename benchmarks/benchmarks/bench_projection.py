@@ -1,4 +1,4 @@
-"""Budgeted learners that project, merge or solve: the cost of an update by the budget."""
+"""Measure learners that project, merge or solve: the cost of an update by the budget."""
 
 from . import common
 
@@ -6,7 +6,7 @@ BUDGETS = [100, 1_000] if common.FULL else [100, 400]
 
 
 class Projection(common.Learner):
-    """On the sparse binary stream."""
+    """Learn the sparse binary stream."""
 
     param_names = ["algorithm", "dtype", "layout", "budget"]
     params = [

@@ -1,4 +1,4 @@
-"""StreamClassifier by its time budget: the cost of a sample, and the mistakes."""
+"""Measure StreamClassifier by its time budget: the cost of a sample, and the mistakes."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Raw streams: the scaler, a pipeline with it, and the artificial streams that drift."""
+"""Measure what raw streams need: the scaler, a pipeline with it, and streams that drift."""
 
 import numpy as np
 
@@ -105,7 +105,7 @@ class DriftStreams:
         self.stream.take(self.n_samples)
 
     def track_share_of_class_0(self, *_):
-        """The same on all commits: a stream never changes."""
+        """Return what is the same on all commits: a stream never changes."""
         return float(np.mean(self.stream.take(self.n_samples)[1] == 0))
 
     track_share_of_class_0.unit = "share"

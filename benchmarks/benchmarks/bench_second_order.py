@@ -1,4 +1,4 @@
-"""CW, SCW and AROW on the sparse binary stream; full covariances of dense samples by their size."""
+"""Measure CW, SCW and AROW on the sparse stream; full covariances on dense samples."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ COVARIANCES = ["diagonal", "full"]
 
 
 class SecondOrder(common.Streams):
-    """A pass in the given order."""
+    """Learn a pass in the given order."""
 
     param_names = ["setting", "covariance", "dtype", "layout"]
     params = [list(SETTINGS), COVARIANCES, common.DTYPES, common.LAYOUTS]
@@ -34,7 +34,7 @@ class SecondOrder(common.Streams):
         common.learn(self.learner(), self.X, self.y)
 
     def track_ns_per_sample(self, *_):
-        """Of the compiled loop and the validation of a batch."""
+        """Return the time of the compiled loop and the validation of a batch."""
         return 1e3 * common.least_us(
             lambda: common.learn(self.learner(), self.X, self.y), len(self.y)
         )

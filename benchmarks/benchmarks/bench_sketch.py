@@ -1,4 +1,4 @@
-"""Frequent directions and SDROGD: a shrink beside a singular value decomposition."""
+"""Measure frequent directions and SDROGD: a shrink beside a singular value decomposition."""
 
 import numpy as np
 
@@ -51,7 +51,7 @@ class Shrink:
 
 
 class SketchedDescent(common.Streams):
-    """SDROGD on the sparse binary stream."""
+    """Learn the sparse binary stream with SDROGD."""
 
     param_names = ["dtype", "layout", "between"]
     params = [common.DTYPES, common.LAYOUTS, ["linear", "quadratic"]]

@@ -1,4 +1,4 @@
-"""Samples of very many features, whose support vectors are stored sparse."""
+"""Measure samples of very many features, whose support vectors are stored sparse."""
 
 from . import common, streams
 

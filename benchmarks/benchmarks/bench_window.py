@@ -1,4 +1,4 @@
-"""The look-ahead window: the cost of each length. It never changes a result."""
+"""Measure each length of the look-ahead window, which never changes a result."""
 
 from . import common
 

@@ -1,4 +1,4 @@
-"""The streams of the benchmarks, seeded: all commits and machines see the same samples.
+"""Make the streams of the benchmarks. Seeds fix them: all machines see the same samples.
 
 They are generated here, not by the library, so a change of the library cannot change them.
 """

@@ -1,4 +1,4 @@
-"""The public C interface, called as from a C program: addresses of its functions, and a C loop."""
+"""Call the public C interface as a C program does: by addresses of its functions, in a C loop."""
 
 import ctypes
 import functools
@@ -79,7 +79,7 @@ def function(verb, result, *arguments):
 
 @functools.cache
 def loops():
-    """The compiled loops, called without the GIL, as a C program calls."""
+    """Return the compiled loops, which are called without the GIL, as a C program calls."""
     include = onlinekern.get_include(), sysconfig.get_path("include")
     return compiled(SOURCE, *include, load=ctypes.CDLL)
 
@@ -102,21 +102,21 @@ class Model:
         weakref.finalize(self, free, self.address)
 
     def learn(self, X, y):
-        """ok_learn; y is float64."""
+        """Call ok_learn; y is float64."""
         matrix = matrix_of(X)
         check(self.all_at_once(self.address, ctypes.byref(matrix), y.ctypes.data, None, None))
 
     def score(self, X, out):
-        """ok_scores."""
+        """Call ok_scores."""
         matrix = matrix_of(X)
         check(self.all_scores(self.address, ctypes.byref(matrix), out.ctypes.data, len(out)))
 
     def each(self, X, y, out=None):
-        """ok_learn_one for every row, or ok_scores into `out`, of a model with one output."""
+        """Call ok_learn_one for every row, or ok_scores into `out`, of a model with one output."""
         check(loops().each(ctypes.byref(self.work(X, y, out))))
 
     def each_in_thread(self, X, y, out=None, attached=False):
-        """The same in a thread that Python does not know, or that is `attached` all the time."""
+        """Do the same in a thread that Python does not know, or that is `attached` all the time."""
         check(loops().each_in_thread(ctypes.byref(self.work(X, y, out, attached))))
 
     def work(self, X, y, out, attached=False):

@@ -1,4 +1,4 @@
-"""The plain C loop against which the library's speed is measured, compiled at the first call."""
+"""Run the plain C loop against which the library is measured; the first call compiles it."""
 
 import ctypes
 import functools
@@ -23,7 +23,7 @@ class Outcome(ctypes.Structure):
 
 @functools.cache
 def loop():
-    """The compiled loop."""
+    """Return the compiled loop."""
     function = compiled(SOURCE).spa_naive
     doubles = np.ctypeslib.ndpointer(np.float64, flags="C_CONTIGUOUS")
     function.argtypes = [
@@ -34,7 +34,7 @@ def loop():
 
 
 def gate_numbers(random_state, n):
-    """Return the first n uniform numbers that the gate of an estimator with this seed draws.
+    """Return the first n uniform numbers that an estimator's sampler with this seed draws.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def spa(X, y, uniforms, *, gamma, alpha, beta, eta):
     y : ndarray of shape (n_samples,)
         -1 or +1.
     uniforms : ndarray of shape (n_samples,)
-        The random numbers of the gate, one per sample, see `gate_numbers`.
+        The random numbers of the sampler, one per sample, see `gate_numbers`.
     gamma, alpha, beta, eta : float
         As in `SPAClassifier`.
 

@@ -1,4 +1,4 @@
-"""The papers' tables on their data: our figures beside the published ones.
+"""Print the papers' tables on their data: our figures beside the published ones.
 
     python benchmarks/papers TABLE --data DIR [--repeats N] [--only TEXT]
 

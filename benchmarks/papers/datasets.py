@@ -1,4 +1,4 @@
-"""The papers' data sets, read from a folder of LIBSVM files and scaled as their tables need."""
+"""Read the papers' data sets from a folder of LIBSVM files, scaled as their tables need."""
 
 import lzma
 from functools import lru_cache

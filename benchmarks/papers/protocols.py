@@ -1,4 +1,4 @@
-"""The papers' protocols: mistakes in one pass, or errors on a test set after it."""
+"""Follow the papers' protocols: mistakes in one pass, or errors on a test set after it."""
 
 import time
 

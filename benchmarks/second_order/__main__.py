@@ -1,4 +1,4 @@
-"""Kernel least squares beside a tuned support vector machine and the learners of first order.
+"""Compare kernel least squares with a tuned support vector machine and first-order learners.
 
     python benchmarks/second_order --data DIR [--table NAME ...] [--sets NAME ...] [--orders N]
         [--n-components N ...] [--json FILE] [--markdown FILE] [--picture FILE] [--peer]

@@ -1,4 +1,4 @@
-"""The support vector machine that the tables compare with, tuned.
+"""Tune the support vector machine that the tables compare with.
 
 Rows are standardised by the training rows of their order. On the first order, twelve settings are
 fitted to three quarters of the training rows; the one with the fewest mistakes on the other quarter

@@ -1,4 +1,4 @@
-"""The columns of the tables: which learners stand in them, and what is shown of each."""
+"""Fill the columns of the tables: which learners stand in them, and what is shown of each."""
 
 from statistics import mean as average
 
@@ -13,7 +13,7 @@ LOT = {"gate": "loss_proportional"}
 
 
 def stream_learners(square, sizes):
-    """Learners of the table of mistakes."""
+    """Return the learners of the table of mistakes."""
     n = sizes[0]
     always = {"gate": "always"}
     return {
@@ -30,12 +30,12 @@ def stream_learners(square, sizes):
 
 
 def mistakes_of(figures):
-    """Mistakes of each learner."""
+    """Return the mistakes of each learner."""
     return {name: mean(one["mistakes"]) for name, one in figures.items()}
 
 
 def split_learners(square, sizes):
-    """Learners of the table of test errors."""
+    """Return the learners of the table of test errors."""
     return {
         **{f"all, {n}": square.classifier(n, "always") for n in sizes},
         **{f"margin, {n}": square.classifier(n) for n in sizes},
@@ -44,7 +44,7 @@ def split_learners(square, sizes):
 
 
 def errors_of(figures):
-    """Test error of each learner, the share that entered, and mistakes on the way."""
+    """Return the test error of each learner, the share that entered, and mistakes on the way."""
     shown = {}
     for name, one in figures.items():
         share = f" ({average(one['share']):.2f})" if "margin" in name else ""
@@ -56,7 +56,7 @@ def errors_of(figures):
 
 
 def whole_learners(square, sizes):
-    """Learners of the table of whole sets."""
+    """Return the learners of the table of whole sets."""
     return {
         f"{kind}, {n}": square.classifier(n, **gate)
         for kind, gate in (("margin", {}), ("lot", LOT))
@@ -65,7 +65,7 @@ def whole_learners(square, sizes):
 
 
 def selection_learners(square, sizes):
-    """Learners of the table of landmarks."""
+    """Return the learners of the table of landmarks."""
     return {
         f"{selection}, {n}": square.classifier(n, selection=selection)
         for selection in ("first", "margin", "ald")
@@ -74,7 +74,7 @@ def selection_learners(square, sizes):
 
 
 def gate_learners(square, sizes):
-    """Learners of the table of gates."""
+    """Return the learners of the table of samplers."""
     n = sizes[0]
     return {
         "all": square.classifier(n, "always"),
@@ -87,7 +87,7 @@ def gate_learners(square, sizes):
 
 
 def default_learners(square, sizes):
-    """Learners of the table that the defaults were chosen by."""
+    """Return the learners of the table that the defaults were chosen by."""
     return {
         f"{selection}, margin < {margin}, reg {reg}": square.classifier(
             n, selection=selection, margin=margin, reg=reg
@@ -100,7 +100,7 @@ def default_learners(square, sizes):
 
 
 def share_learners(square, sizes):
-    """Learners of the picture: from a hundredth of the samples to all of them."""
+    """Return the learners of the picture: from a hundredth of the samples to all of them."""
     n = sizes[0]
     return {
         **{f"margin < {m}": square.classifier(n, margin=m) for m in MARGINS},
@@ -114,14 +114,14 @@ def share_learners(square, sizes):
 
 
 def errors_and_shares(figures):
-    """Test error and the share that entered."""
+    """Return the test error and the share that entered."""
     return {
         name: f"{mean(one['error'])} ({average(one['share']):.2f})" for name, one in figures.items()
     }
 
 
 def errors_and_costs(figures):
-    """Test error, the share that entered and seconds of CPU time; mistakes on the way."""
+    """Return test error, share that entered and seconds of CPU time; mistakes on the way."""
     shown = {}
     for name, one in figures.items():
         share = f"{average(one['share']):.2f}; " if "share" in one else ""
@@ -131,7 +131,7 @@ def errors_and_costs(figures):
 
 
 def errors_and_landmarks(figures):
-    """Test error and the number of landmarks."""
+    """Return the test error and the number of landmarks."""
     return {
         name: f"{mean(one['error'])} ({average(one['landmarks']):.0f})"
         for name, one in figures.items()
@@ -139,12 +139,12 @@ def errors_and_landmarks(figures):
 
 
 def size_learners(square, sizes):
-    """Learners of the table of sizes."""
+    """Return the learners of the table of sizes."""
     return {f"margin, {n}": square.classifier(n) for n in sizes}
 
 
 def errors_and_seconds(figures):
-    """Test error and seconds of CPU time of a fit or a pass; seconds of tuning the machine."""
+    """Return test error and CPU seconds of a fit or a pass; seconds of tuning the machine."""
     tuning = figures["SVC"]["seconds of tuning"]
     shown = {
         name: f"{mean(one['error'])} ({average(one['seconds']):.1f} s)"
@@ -154,7 +154,7 @@ def errors_and_seconds(figures):
 
 
 def target_learners(square, sizes):
-    """Learners of the table of regression."""
+    """Return the learners of the table of regression."""
     return {
         **{f"Nyström {n}": square.regressor(n) for n in sizes},
         **{f"Fourier {n}": square.regressor(n, features="fourier") for n in sizes[:1]},
@@ -165,5 +165,5 @@ def target_learners(square, sizes):
 
 
 def squares_of(figures):
-    """Mean squared error of each learner."""
+    """Return the mean squared error of each learner."""
     return {name: mean(one["mistakes"], 3) for name, one in figures.items()}

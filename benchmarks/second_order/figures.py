@@ -1,4 +1,4 @@
-"""Figures of the tables: kept in a file as they are found, and written as Markdown."""
+"""Keep the figures of the tables in a file as they are found, and write them as Markdown."""
 
 import json
 from pathlib import Path

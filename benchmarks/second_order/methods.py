@@ -1,4 +1,4 @@
-"""The learners of the tables, the settings they choose from, and one measured run.
+"""Run the learners of the tables, with the settings they choose from.
 
 A learner chooses its setting by its own mistakes (in regression by its own squared error) on the
 first order, as it learns: no test row is used. gamma is in units of 1 / d. All rows are float32,

@@ -1,4 +1,4 @@
-"""The sets of the tables: their files, random orders, and standardisation along the stream."""
+"""Read the sets of the tables, in random orders, standardised along the stream."""
 
 import lzma
 from functools import lru_cache

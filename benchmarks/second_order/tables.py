@@ -1,4 +1,4 @@
-"""The tables: sets in the rows, learners in the columns."""
+"""Define the tables: sets in the rows, learners in the columns."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

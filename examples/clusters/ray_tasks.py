@@ -20,7 +20,7 @@ CLASSES, ROUNDS, LEARNERS, PARTS, ROWS = [0, 1], 2, 2, 16, 5000
 
 
 def read(part):
-    """One part of the stream: in earnest, a file."""
+    """Return one part of the stream; in earnest it would be a file."""
     rng = np.random.default_rng(part)
     X = rng.normal(size=(ROWS, 5))
     return X, (X[:, 0] * X[:, 1] + 0.2 * rng.normal(size=ROWS) > 0).astype(int)
@@ -28,7 +28,7 @@ def read(part):
 
 @ray.remote(num_cpus=1)
 def learn(model, parts):
-    """The bytes of the model that has learnt these parts, and the mistakes it made before."""
+    """Return the bytes of the model that has learnt these parts, and the mistakes so far."""
     model, mistakes = pickle.loads(model), 0
     for part in parts:
         X, y = read(part)
@@ -38,7 +38,7 @@ def learn(model, parts):
 
 @ray.remote(num_cpus=1)
 def combine(base, *learnt):
-    """The bytes of the merged model, and all mistakes."""
+    """Return the bytes of the merged model, and all mistakes."""
     models, mistakes = zip(*learnt, strict=True)
     merged = merge([pickle.loads(model) for model in models], base=pickle.loads(base))
     return pickle.dumps(merged), sum(mistakes)

@@ -25,7 +25,7 @@ CLASSES, PARTITIONS = [False, True], 4
 
 
 def learn(base, frames):
-    """One row for a partition: the model that has learnt it, and its mistakes before."""
+    """Yield one row for a partition: the model that has learnt it, and its mistakes before."""
     model, mistakes = pickle.loads(base), 0
     for frame in frames:
         X, y = frame[FEATURES].to_numpy(), frame["sold"].to_numpy()

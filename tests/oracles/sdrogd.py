@@ -1,6 +1,6 @@
 """SDROGD and frequent directions, with explicit d x d matrices and singular value decompositions.
 
-Z. Xue, M. Ren, "Sketch discriminatively regularized online gradient descent classification",
+H. Xue, Z. Ren, "Sketch discriminatively regularized online gradient descent classification",
 Applied Intelligence 50, 2020 (equation numbers are its own); E. Liberty, "Simple and deterministic
 matrix sketching", KDD 2013. Labels are class indices; two classes have one output, y = +1 for 1.
 """

@@ -1,4 +1,4 @@
-"""Kernel learning that outliers do not disturb: a template of a package that extends onlinekern."""
+"""Learn with kernels that outliers do not disturb: a template of an extension of onlinekern."""
 
 import onlinekern
 from robust_kernels.estimators import RobustClassifier

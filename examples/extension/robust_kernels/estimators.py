@@ -1,4 +1,4 @@
-"""An estimator: its documentation, its parameters, and the parts that it is made of."""
+"""Define an estimator: its documentation, its parameters, and the parts that it is made of."""
 
 from dataclasses import dataclass
 from numbers import Real

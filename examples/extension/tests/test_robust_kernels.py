@@ -1,4 +1,4 @@
-"""The parts and the estimator of this package, as onlinekern tests its own."""
+"""Test the parts and the estimator of this package, as onlinekern tests its own."""
 
 import copy
 import pickle
@@ -23,7 +23,7 @@ STEPS = {
 
 
 def cauchy(X, Z):
-    """The kernel as a slow Python function."""
+    """Return the kernel values, as a slow Python function."""
     return 1 / (1 + 0.3 * cdist(X, Z, "sqeuclidean"))
 
 
@@ -74,7 +74,7 @@ def test_most_alike_is_evicted():
 
 
 def test_life_of_a_model(stream, tmp_path):
-    """Saved, pickled, cloned; batch by batch, one by one, in a pipeline."""
+    """A model can be saved, pickled, cloned, and learn by batches, by rows, in a pipeline."""
     X, y = stream
     model = RobustClassifier(budget=40, gamma=0.4, random_state=0)
     answers = model.partial_fit_predict(X[:300], y[:300], classes=np.unique(y))
@@ -93,7 +93,7 @@ def test_life_of_a_model(stream, tmp_path):
 
 
 def test_outliers_do_not_disturb(stream):
-    """What the ramp is for: a wrong label far on the other side changes nothing."""
+    """The ramp does what it is for: a wrong label far on the other side changes nothing."""
     X, y = stream
     model = RobustClassifier(floor=-0.5, random_state=0).fit(X, y)
     before = model.decision_function(X)
