@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 BAD_INPUT = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
-# Package -> the extra that brings it.
+# A package that is missing -> the extra that brings it.
 OPTIONAL = {
     **dict.fromkeys(("typer", "rich", "matplotlib", "pyarrow"), "cli"),
     **dict.fromkeys(("starlette", "uvicorn"), "serve"),
@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     Parameters
     ----------
     arguments : list of str, optional
-        Instead of ``sys.argv[1:]``.
+        What stands in the place of ``sys.argv[1:]``.
     """
     sys.exit(_run(arguments))
 
@@ -41,12 +41,12 @@ def _run(arguments: list[str] | None) -> int:
             print(f"onlinekern {version()}")
             return 0
         from onlinekern.cli.app import app
-        from onlinekern.estimators.scales import SCALES_DIFFER
+        from onlinekern.estimators.warnings import SCALES_DIFFER
 
         with warnings.catch_warnings():
             # A hint says so once, of the whole file, and names the option.
             warnings.filterwarnings("ignore", SCALES_DIFFER)
-            # Of typer's own option, by the click that older versions of it bring.
+            # The click of older versions of typer says so of an option of typer's own.
             warnings.filterwarnings("ignore", "'autocompletion' is renamed", DeprecationWarning)
             warnings.showwarning = _warning_printer()
             code = app(arguments, standalone_mode=False, prog_name="onlinekern") or 0
@@ -76,7 +76,7 @@ def _run(arguments: list[str] | None) -> int:
     except MemoryError as error:
         return _fail(str(error) or "out of memory")
     except Exception as error:
-        # Exceptions of click, or of typer's copy of click: recognised by name and method.
+        # These are click's, or those of typer's copy of click: their name and method tell.
         if type(error).__name__ == "Abort":
             return INTERRUPTED
         if not hasattr(error, "format_message"):
@@ -119,7 +119,3 @@ def _warning_printer() -> Any:
         printed.add(line)
 
     return show
-
-
-if __name__ == "__main__":
-    main()

@@ -39,9 +39,7 @@ def write_comparisons(comparisons: Sequence[Comparison], request: Any, seconds: 
         first, *lines = heading(comparison)
         parts.append(card(first, *(element("p", line) for line in lines), results(comparison)))
         parts.append(pictures(comparison, f"p{place}"))
-    options = asdict(request)
-    options["in_order"] = not options.pop("shuffle")
-    write_page(request.report, page(names, *parts, about("compare", options)))
+    write_page(request.report, page(names, *parts, about("compare", asdict(request))))
 
 
 def results(comparison: Comparison) -> Html:

@@ -6,29 +6,16 @@ import base64
 import hashlib
 from collections.abc import Iterable, Sequence
 from html import escape
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from onlinekern.fitted.save.atomic import replacing
 from onlinekern.reports.style import CSS, JS
-
-SUFFIXES = (".html", ".htm")
 
 
 class Html(str):
     """Text that is HTML already."""
 
     __slots__ = ()
-
-
-def check_report(path: str | None) -> None:
-    """Raise ValueError or ImportError if a page could not be written at the end of a run."""
-    if path is None:
-        return
-    if Path(path).suffix.lower() not in SUFFIXES:
-        raise ValueError(f"--report {path}: the name must end in {' or '.join(SUFFIXES)}")
-    import_module("matplotlib")
 
 
 def html(value: Any) -> Html:

@@ -23,7 +23,7 @@ MOST_BODIES = 16
 
 @dataclass(frozen=True)
 class Settings:
-    """What a service is asked for; `ServeRequest` reads it from the options."""
+    """What a service is asked for."""
 
     model: str
     snapshot: str | None = None
