@@ -31,7 +31,7 @@ class Commands(typer.core.TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        # What an unknown name is compared with.
+        # An unknown name is compared with these.
         self.commands: Any = dict.fromkeys(COMMANDS)
 
     def list_commands(self, context: Any) -> list[str]:

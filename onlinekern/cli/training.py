@@ -29,7 +29,7 @@ from onlinekern.streams.statistics import TargetStatistics
 if TYPE_CHECKING:
     from onlinekern.cli.train import Request
 
-# Rows that may all be of one class before another one comes, for methods that need two.
+# So many rows may be of one class before another one comes, for methods that need two.
 MOST_ALONE = 100_000
 
 

@@ -43,7 +43,7 @@ def write_comparisons(comparisons: Sequence[Comparison], request: Any, seconds: 
 
 
 def results(comparison: Comparison) -> Html:
-    """The table of a comparison; a click on a head sorts it."""
+    """Return the table of a comparison; a click on a head sorts it."""
     heads, rows, best = cells_of(comparison, plain=False)
     notes = [element("p", line.strip(), class_="soft") for line in footnote(comparison)]
     numbers = len(heads) - 2
@@ -51,7 +51,7 @@ def results(comparison: Comparison) -> Html:
 
 
 def pictures(comparison: Comparison, name: str) -> Html:
-    """The panels of the picture of a race, side by side."""
+    """Return the panels of the picture of a race, side by side."""
     size = WIDTH, max(3.4, 1.0 + room_for(len(comparison.methods)))
     panels: list[tuple[str, Callable[..., None]]] = [("Errors so far", plot_errors)]
     if not comparison.shuffled:
