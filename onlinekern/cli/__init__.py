@@ -63,15 +63,13 @@ def _run(arguments: list[str] | None) -> int:
         if package not in OPTIONAL:
             raise
         return _fail(f"this needs {package}: pip install 'onlinekern[{OPTIONAL[package]}]'")
-    except ImportError as error:
-        return _fail(str(error))
     except OSError as error:
         if error.strerror is None:
             return _fail(str(error))
         if error.filename is None:
             return _fail(error.strerror)
         return _fail(f"{error.filename or repr('')}: {error.strerror}")
-    except (ValueError, ArithmeticError) as error:
+    except (ImportError, ValueError, ArithmeticError) as error:
         return _fail(str(error))
     except MemoryError as error:
         return _fail(str(error) or "out of memory")
@@ -105,14 +103,7 @@ def _warning_printer() -> Any:
     """Return a ``warnings.showwarning`` that prints one line, and the same line only once."""
     printed = set()
 
-    def show(
-        message: str,
-        category: Any,
-        filename: Any,
-        line: Any,
-        file: Any = None,
-        text: str | None = None,
-    ) -> None:
+    def show(message: str, *place: Any, **more: Any) -> None:
         line = " ".join(str(message).split())
         if line not in printed:
             print(f"onlinekern: warning: {line}", file=sys.stderr)

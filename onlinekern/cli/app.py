@@ -1,4 +1,7 @@
-"""The commands by name: each is a module, which is loaded when it is asked for."""
+"""The commands by name: each is a module, which is loaded when it is asked for.
+
+A new command is a module with a dataclass `Request`, and a line of `COMMANDS`.
+"""
 
 from __future__ import annotations
 

@@ -37,14 +37,15 @@ class Request(options.Request):
 
 def lines_about(model: Any) -> Iterator[str]:
     """Yield lines of text: what a model is, what it has learnt, and what it is asked with."""
-    yield " ".join(str(model).split())
-    learner = model.steps[-1][1] if hasattr(model, "steps") else model
-    if not hasattr(model, "n_features_in_"):
-        yield "has learnt nothing yet"
-        return
+    from onlinekern.estimators.answers import learner_of
     from onlinekern.preprocessing.tables.encoder import encoder_of
     from onlinekern.reports.text import listed
 
+    yield " ".join(str(model).split())
+    learner = learner_of(model)
+    if not hasattr(model, "n_features_in_"):
+        yield "has learnt nothing yet"
+        return
     encoder = encoder_of(model)
     if encoder is not None:
         yield from lines_about_columns(encoder)

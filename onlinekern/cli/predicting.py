@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onlinekern.cli.rows import PIECE, Known, reading_of, rows_from
+from onlinekern.estimators import answers
 from onlinekern.estimators.validation import names_are_no_matter
 from onlinekern.fitted.save import load
 from onlinekern.fitted.save.atomic import replacing
@@ -25,13 +26,7 @@ from onlinekern.streams.paths import writing
 if TYPE_CHECKING:
     from onlinekern.cli.predict import Request
 
-# What is asked for -> the method of a model that tells.
-ANSWERS = {
-    "labels": "predict",
-    "scores": "decision_function",
-    "probabilities": "predict_proba",
-    "intervals": "predict_interval",
-}
+ANSWERS = {**answers.ANSWERS, "intervals": "predict_interval"}
 
 
 def predict(request: Request) -> None:
@@ -75,8 +70,8 @@ def answer_of(model: Any, request: Request) -> Any:
     name = ANSWERS[request.what]
     method = getattr(model, name, None)
     if method is None:
-        learner = model.steps[-1][1] if hasattr(model, "steps") else model
-        raise ValueError(f"--what {request.what}: {type(learner).__name__} has no {name}")
+        learner = type(answers.learner_of(model)).__name__
+        raise ValueError(f"--what {request.what}: {learner} has no {name}")
     if request.what == "intervals":
         return lambda X: np.column_stack(method(X, request.coverage))
     return method
@@ -86,15 +81,13 @@ def header_of(model: Any, what: str) -> list[str]:
     """Return the names of the columns where there are several; none for a single one."""
     if what == "intervals":
         return ["lower", "upper"]
-    classes = getattr(model, "classes_", None)
-    if classes is None or what == "labels" or (what == "scores" and len(classes) == 2):
-        return []
-    return [text_of(label) for label in classes]
+    classes = answers.columns_of(model, what)
+    return [] if classes is None else [text_of(label) for label in classes]
 
 
-def rows_of(answers: Any) -> Iterator[list[str]]:
+def rows_of(values: Any) -> Iterator[list[str]]:
     """Yield a list of texts for each row of answers."""
-    for row in answers.reshape(len(answers), -1):
+    for row in values.reshape(len(values), -1):
         yield [text_of(value) for value in row]
 
 

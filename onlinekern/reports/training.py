@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from onlinekern.estimators.answers import learner_of
 from onlinekern.evaluate.methods import METHODS
 from onlinekern.plotting.race import RaceDisplay
 from onlinekern.plotting.style import COLOURS, dress, name_error
@@ -74,11 +75,6 @@ def write_training(run: Any, seconds: float, stopped: bool, left_out: list[str])
         about("train", asdict(request)),
     ]
     write_page(request.report, page(basename(request.output), *parts))
-
-
-def learner_of(model: Any) -> Any:
-    """Return the last step of a pipeline, or the model."""
-    return model.steps[-1][1] if hasattr(model, "steps") else model
 
 
 def line_about(run: Any) -> str:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from onlinekern.estimators.answers import learner_of
 from onlinekern.preprocessing.tables.encoder import encoder_of
 from onlinekern.serve.refusal import Refusal, bad, kind_of, shown
 from onlinekern.serve.table_rows import TableRowReader
@@ -243,7 +244,7 @@ class BodyReader:
     """
 
     def __init__(self, model: Any, task: str, most_classes: int) -> None:
-        encoder, learner = encoder_of(model), _last_of(model)
+        encoder, learner = encoder_of(model), learner_of(model)
         self.rows: RowReader | TableRowReader
         self.rows = RowReader(model) if encoder is None else TableRowReader(encoder)
         self.task = task
@@ -305,7 +306,3 @@ def _column(content: dict[str, Any], name: str, n_samples: int) -> list[Any]:
 
 def _first_of(model: Any) -> Any:
     return model.steps[0][1] if hasattr(model, "steps") else model
-
-
-def _last_of(model: Any) -> Any:
-    return model.steps[-1][1] if hasattr(model, "steps") else model

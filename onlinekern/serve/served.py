@@ -10,12 +10,10 @@ import numpy as np
 from sklearn.base import is_classifier, is_outlier_detector
 from sklearn.exceptions import NotFittedError
 
+from onlinekern.estimators.answers import ANSWERS, columns_of, learner_of
 from onlinekern.preprocessing.tables.encoder import encoder_of
 from onlinekern.serve.refusal import Refusal
 from onlinekern.serve.rows import Samples
-
-# What a request may ask for -> the method that knows.
-ANSWERS = {"labels": "predict", "scores": "decision_function", "probabilities": "predict_proba"}
 
 
 class ServedModel:
@@ -35,7 +33,7 @@ class ServedModel:
 
     def __init__(self, model: Any, name: str) -> None:
         self.model, self.name = model, name
-        self.learner = model.steps[-1][1] if hasattr(model, "steps") else model
+        self.learner = learner_of(model)
         self.method = type(self.learner).__name__
         if not hasattr(model, "n_features_in_"):
             raise ValueError(
@@ -108,11 +106,8 @@ class ServedModel:
 
     def columns(self, what: str) -> list[Any] | None:
         """Return the labels of the columns of answers that have several."""
-        classes = getattr(self.learner, "classes_", None)
-        if classes is None or what == "labels" or (what == "scores" and len(classes) == 2):
-            return None
-        found: list[Any] = classes.tolist()
-        return found
+        classes = columns_of(self.learner, what)
+        return None if classes is None else list(classes.tolist())
 
     def description(self) -> dict[str, Any]:
         """Return what the model is, as JSON has it."""

@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from onlinekern.serve.refusal import Refusal
 from onlinekern.serve.rows import Samples
 from onlinekern.serve.served import ServedModel
 from onlinekern.serve.store import Store
+from onlinekern.streams.blocks import stacked
 
 logger = logging.getLogger("onlinekern.serve")
 
@@ -37,14 +37,7 @@ def joined(jobs: list[Job]) -> Samples:
     if len(jobs) == 1:
         return jobs[0].samples
     columns = zip(*(job.samples for job in jobs), strict=True)
-    return Samples(*map(in_one, columns))
-
-
-def in_one(parts: tuple[Any, ...]) -> Any:
-    """Join arrays, or lists of dictionaries; Nones give None."""
-    if isinstance(parts[0], list):
-        return list(chain.from_iterable(parts))
-    return None if parts[0] is None else np.concatenate(parts)
+    return Samples(*map(stacked, columns))
 
 
 def divided(answers: Any, jobs: list[Job]) -> list[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -92,9 +93,11 @@ def joined(blocks: list[tuple[Any, ...]]) -> tuple[Any, ...]:
 
 
 def stacked(parts: tuple[Any, ...]) -> Any:
-    """Return arrays, matrices or record batches behind one another, as one; None for Nones."""
+    """Return arrays, matrices, lists or record batches behind one another; None for Nones."""
     if parts[0] is None:
         return None
+    if isinstance(parts[0], list):
+        return list(chain.from_iterable(parts))
     if sparse.issparse(parts[0]):
         return sparse.vstack(parts, format="csr")
     if isinstance(parts[0], np.ndarray):
