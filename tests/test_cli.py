@@ -19,9 +19,9 @@ pytest.importorskip("matplotlib")
 from commands import run  # noqa: E402
 
 import onlinekern  # noqa: E402
-from onlinekern.cli import compare as comparison_module  # noqa: E402
+from onlinekern.cli import comparing  # noqa: E402
 from onlinekern.cli.app import app  # noqa: E402
-from onlinekern.cli.compare import parse_settings  # noqa: E402
+from onlinekern.cli.compare import Request  # noqa: E402
 from onlinekern.estimators import memory  # noqa: E402
 from onlinekern.evaluate.methods import METHODS  # noqa: E402
 from onlinekern.streams import two_normals  # noqa: E402
@@ -303,7 +303,8 @@ def test_tables_that_are_not_utf8_are_named(folder, capsys, data):
 
 
 def test_settings_are_read_as_numbers_words_and_names():
-    assert parse_settings(["a.x=1", "b=0.5", "c=None", "d=true", "e=invsqrt"]) == {
+    settings = ["a.x=1", "b=0.5", "c=None", "d=true", "e=invsqrt"]
+    assert Request(settings=settings).set_parameters() == {
         "a.x": 1, "b": 0.5, "c": None, "d": True, "e": "invsqrt",
     }  # fmt: skip
 
@@ -391,7 +392,7 @@ def test_broken_pipe_is_silent(folder):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell")
-def test_closed_outputs_and_the_module_of_the_entry_point(folder):
+def test_closed_outputs(folder):
     command = f"{sys.executable} -P -m onlinekern"
     for line, code in (("--version >&- 2>&-", 0), ("compare nope 2>&1", 2)):
         done = subprocess.run(f"{command} {line}", shell=True, capture_output=True, text=True)
@@ -414,7 +415,7 @@ def test_a_table_that_cannot_be_written_names_standard_output(folder, capsys, mo
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(comparison_module, "print_table", full)
+    monkeypatch.setattr(comparing, "print_table", full)
     code, _, err = run(capsys, "compare", "train.txt", "--methods", "pa1", "--repeats", 1)
     assert (code, err) == (2, "onlinekern: error: standard output: No space left on device\n")
 

@@ -20,7 +20,7 @@ from commands import run
 from sklearn.metrics import confusion_matrix
 
 from onlinekern import KernelPAClassifier, OnlineStandardScaler, make_stream_pipeline
-from onlinekern.cli import train as train_module
+from onlinekern.cli import training
 from onlinekern.reports.machine import in_bytes, peak_memory
 from onlinekern.reports.page import Html, element, html, table
 from onlinekern.reports.record import MOST_LABELS, MOST_POINTS, OTHERS, Record
@@ -166,7 +166,7 @@ def test_a_page_of_a_regression(folder, capsys):
 
 def stopped_after(calls, monkeypatch):
     """Let training fail at a call of `learn`."""
-    learn, seen = train_module.Training.learn, []
+    learn, seen = training.Training.learn, []
 
     def fail(self, X, y):
         seen.append(len(y))
@@ -174,7 +174,7 @@ def stopped_after(calls, monkeypatch):
             raise OSError(5, "the disk is gone")
         learn(self, X, y)
 
-    monkeypatch.setattr(train_module.Training, "learn", fail)
+    monkeypatch.setattr(training.Training, "learn", fail)
 
 
 def curve_of(path):

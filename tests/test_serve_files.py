@@ -22,9 +22,9 @@ from serving import Client, after, parts, process, running, same_state, samples,
 
 import onlinekern
 from onlinekern import SPAClassifier, cli
+from onlinekern.cli import serving
 from onlinekern.evaluate.checkpoint import Interval
 from onlinekern.serve import journal, store
-from onlinekern.serve import server as server_module
 from onlinekern.serve.service import Service, Settings
 
 
@@ -362,11 +362,11 @@ def test_command_line_refusals(path, tmp_path, capsys, monkeypatch):
 
 def test_a_unix_socket(path, tmp_path, capsys):
     address = str(tmp_path / "socket")
-    stale = server_module.listening_at_path(address)
+    stale = serving.listening_at_path(address)
     assert "in use" in refused_command(capsys, path, "--uds", address)
     assert os.path.exists(address)
     stale.close()
     # Nobody listens there any more.
-    server_module.listening_at_path(address).close()
+    serving.listening_at_path(address).close()
     (tmp_path / "file").write_text("")
     assert "in use" in refused_command(capsys, path, "--uds", str(tmp_path / "file"))

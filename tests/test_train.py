@@ -18,7 +18,7 @@ pytest.importorskip("pyarrow")
 from commands import run
 
 import onlinekern
-from onlinekern.cli import train as train_module
+from onlinekern.cli import training
 from onlinekern.evaluate.methods import METHODS
 
 NAMES = ["x", "y", "z"]
@@ -153,7 +153,7 @@ def test_targets_are_numbers(folder, capsys):
 def test_a_run_that_was_stopped_goes_on_alike(folder, capsys, monkeypatch, method):
     options = ["train.csv", "--target", "sold", *method, "--checkpoint-every", 600]
     run(capsys, "train", *options, "-o", "whole.okn", "--json", "whole.json")
-    learn = train_module.Training.learn
+    learn = training.Training.learn
     calls = []
 
     def fail(self, X, y):
@@ -162,7 +162,7 @@ def test_a_run_that_was_stopped_goes_on_alike(folder, capsys, monkeypatch, metho
             raise OSError(5, "the disk is gone")
         learn(self, X, y)
 
-    monkeypatch.setattr(train_module.Training, "learn", fail)
+    monkeypatch.setattr(training.Training, "learn", fail)
     assert run(capsys, "train", *options, "-o", "parts.okn")[0] == 2
     monkeypatch.undo()
     monkeypatch.chdir(folder)
@@ -204,7 +204,7 @@ def test_ctrl_c_before_the_first_row(folder, capsys, monkeypatch):
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr(train_module, "blocks_of", interrupted)
+    monkeypatch.setattr(training, "blocks_of", interrupted)
     code, out, err = run(capsys, "train", "train.txt", "-o", "m.okn", "--json", "o.json",
                          "--report", "o.html")  # fmt: skip
     assert (code, err.strip()) == (130, "")

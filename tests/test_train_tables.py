@@ -16,9 +16,9 @@ from pyarrow import feather, ipc, parquet
 
 import onlinekern
 from onlinekern import StreamClassifier, TableEncoder, make_stream_pipeline
-from onlinekern.cli.rows import full_pieces
 from onlinekern.fitted.save import to_bytes
 from onlinekern.streams import Reading, StreamError, open_source, read_tables
+from onlinekern.streams.blocks import in_blocks
 from onlinekern.streams.formats import libsvm as readers
 
 N = 1500
@@ -157,8 +157,8 @@ def test_answers_come_while_the_pipe_goes_on(folder, capsys, name):
 def test_a_slow_pipe_is_learnt_a_thousand_at_a_time():
     table, y = rows(2500), np.arange(2500)
     blocks = ((table.slice(k, 7).to_batches()[0], y[k : k + 7]) for k in range(0, 2500, 7))
-    found = list(full_pieces(blocks))
-    assert [len(part) for _, part in found] == [1001, 1001, 498]
+    found = list(in_blocks(blocks, 1000, join=True))
+    assert [len(part) for _, part in found] == [1000, 1000, 500]
     np.testing.assert_array_equal(np.concatenate([part for _, part in found]), y)
     assert pa.Table.from_batches([X for X, _ in found]).equals(table)
 
@@ -275,12 +275,12 @@ def test_a_stopped_run_goes_on_with_its_columns(folder, capsys):
     run(capsys, "train", "rows.csv", *options, "-o", "whole.okn")
     code = (
         "import signal, sys\n"
-        "from onlinekern.cli import train\n"
-        "learn = train.Training.learn\n"
+        "from onlinekern.cli import training\n"
+        "learn = training.Training.learn\n"
         "def stopped(self, X, y):\n"
         "    learn(self, X, y)\n"
         "    signal.raise_signal(signal.SIGINT)\n"
-        "train.Training.learn = stopped\n"
+        "training.Training.learn = stopped\n"
         "from onlinekern.cli import main\n"
         "main(sys.argv[1:])\n"
     )

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 BAD_INPUT = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
-# Package -> the extra that brings it.
+# A package that is missing -> the extra that brings it.
 OPTIONAL = {
     **dict.fromkeys(("typer", "rich", "matplotlib", "pyarrow"), "cli"),
     **dict.fromkeys(("starlette", "uvicorn"), "serve"),
@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     Parameters
     ----------
     arguments : list of str, optional
-        Instead of ``sys.argv[1:]``.
+        What stands in the place of ``sys.argv[1:]``.
     """
     sys.exit(_run(arguments))
 
@@ -41,12 +41,12 @@ def _run(arguments: list[str] | None) -> int:
             print(f"onlinekern {version()}")
             return 0
         from onlinekern.cli.app import app
-        from onlinekern.estimators.scales import SCALES_DIFFER
+        from onlinekern.estimators.warnings import SCALES_DIFFER
 
         with warnings.catch_warnings():
             # A hint says so once, of the whole file, and names the option.
             warnings.filterwarnings("ignore", SCALES_DIFFER)
-            # Of typer's own option, by the click that older versions of it bring.
+            # The click of older versions of typer says so of an option of typer's own.
             warnings.filterwarnings("ignore", "'autocompletion' is renamed", DeprecationWarning)
             warnings.showwarning = _warning_printer()
             code = app(arguments, standalone_mode=False, prog_name="onlinekern") or 0
@@ -63,20 +63,18 @@ def _run(arguments: list[str] | None) -> int:
         if package not in OPTIONAL:
             raise
         return _fail(f"this needs {package}: pip install 'onlinekern[{OPTIONAL[package]}]'")
-    except ImportError as error:
-        return _fail(str(error))
     except OSError as error:
         if error.strerror is None:
             return _fail(str(error))
         if error.filename is None:
             return _fail(error.strerror)
         return _fail(f"{error.filename or repr('')}: {error.strerror}")
-    except (ValueError, ArithmeticError) as error:
+    except (ImportError, ValueError, ArithmeticError) as error:
         return _fail(str(error))
     except MemoryError as error:
         return _fail(str(error) or "out of memory")
     except Exception as error:
-        # Exceptions of click, or of typer's copy of click: recognised by name and method.
+        # These are click's, or those of typer's copy of click: their name and method tell.
         if type(error).__name__ == "Abort":
             return INTERRUPTED
         if not hasattr(error, "format_message"):
@@ -105,21 +103,10 @@ def _warning_printer() -> Any:
     """Return a ``warnings.showwarning`` that prints one line, and the same line only once."""
     printed = set()
 
-    def show(
-        message: str,
-        category: Any,
-        filename: Any,
-        line: Any,
-        file: Any = None,
-        text: str | None = None,
-    ) -> None:
+    def show(message: str, *place: Any, **more: Any) -> None:
         line = " ".join(str(message).split())
         if line not in printed:
             print(f"onlinekern: warning: {line}", file=sys.stderr)
         printed.add(line)
 
     return show
-
-
-if __name__ == "__main__":
-    main()

@@ -4,11 +4,32 @@ from __future__ import annotations
 
 from ast import literal_eval
 from collections.abc import Iterable
+from importlib import import_module
+from pathlib import Path
 from typing import Any
+
+PAGES = (".html", ".htm")
+
+
+def check_least(request: Any, **least: int) -> None:
+    """Raise ValueError unless options are at least so large, or None."""
+    for name, bound in least.items():
+        value = getattr(request, name)
+        if value is not None and value < bound:
+            raise ValueError(f"--{name.replace('_', '-')} must be at least {bound}, got {value}")
+
+
+def check_report(path: str | None) -> None:
+    """Raise ValueError or ImportError if a page could not be written at the end of a run."""
+    if path is None:
+        return
+    if Path(path).suffix.lower() not in PAGES:
+        raise ValueError(f"--report {path}: the name must end in {' or '.join(PAGES)}")
+    import_module("matplotlib")
 
 
 def parse_value(text: str) -> Any:
-    """A number, True, False or None if the text says so; else the text."""
+    """Return a number, True, False or None if the text says so; otherwise the text."""
     words = {"true": True, "false": False, "none": None}
     if text.lower() in words:
         return words[text.lower()]
@@ -20,7 +41,7 @@ def parse_value(text: str) -> Any:
 
 
 def parse_pairs(option: str, texts: Iterable[str], last: bool = False) -> dict[str, str]:
-    """NAME=VALUE as name -> text; ValueError, which names the option, of anything else.
+    """Return NAME=VALUE as name -> text; ValueError names the option.
 
     The first equals sign divides them, or the last one.
     """

@@ -1,70 +1,86 @@
-"""What ``onlinekern export`` does: a model file becomes code of another language."""
+"""``onlinekern export``: a model file becomes code of another language."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from onlinekern.estimators.exportable import ExportedC, ExportedOnnx
-from onlinekern.estimators.validation import one_of
-from onlinekern.streams.paths import check_readable
+from onlinekern.cli import options
+from onlinekern.cli.options import model_file, option
+
+# What is exported to -> the method that does it.
+LANGUAGES = {"c": "export_c", "onnx": "export_onnx"}
 
 
-def line_of_c(made: ExportedC) -> str:
-    """A line about the files in C."""
+@dataclass(frozen=True, kw_only=True)
+class Request(options.Request):
+    """C is one file and its header.
+
+    onlinekern export model.okn --to c -o model.c --dtype float32
+
+    onlinekern export model.okn --to onnx -o model.onnx
+    """
+
+    # fmt: off
+    model: str = model_file()
+    output: str = option(..., "FILE", "FILE.c, beside which a header is written, or "
+        "FILE.onnx.", "--output", "-o")
+    to: str | None = option(None, "c|onnx", "The language. By default, the ending of FILE tells "
+        "it.")
+    dtype: str | None = option(None, "float32|float64", "The type of the numbers. By default, it "
+        "is float64 in C, and float32 in ONNX.")
+    prefix: str | None = option(None, "NAME", "What the names in C begin with. By default, it is "
+        "the name of the file.")
+    learn: bool | None = option(None, None, "Whether the C goes on learning. By default, it does "
+        "if it can.")
+    capacity: int | None = option(None, "N", "How many support vectors there is room for, if a "
+        "model without a budget learns.")
+    # fmt: on
+
+    def run(self) -> None:
+        """Write the files, and print a line about them.
+
+        Raises
+        ------
+        ValueError
+            If an option is wrong, or the model cannot be exported. The message says what.
+        OSError
+            If a file cannot be read or written.
+        """
+        from onlinekern.estimators.validation import one_of
+        from onlinekern.fitted.save import load
+        from onlinekern.reports.console import PLAIN, open_console
+        from onlinekern.streams.paths import check_readable
+
+        language = self.to
+        if language is None:
+            ending = Path(self.output).suffix.removeprefix(".")
+            language = ending if ending in LANGUAGES else "c"
+        one_of("--to", language, LANGUAGES)
+        check_readable(self.model)
+        model = load(self.model)
+        method = getattr(model, LANGUAGES[language], None)
+        if method is None:
+            raise ValueError(f"{self.model} holds a {type(model).__name__}, which is no learner")
+        values = {name: getattr(self, name) for name in ("dtype", "prefix", "learn", "capacity")}
+        given = {name: value for name, value in values.items() if value is not None}
+        for name in sorted(given.keys() - inspect.signature(method).parameters.keys()):
+            raise ValueError(f"--{name} is no option of --to {language}")
+        try:
+            made = method(self.output, **given)
+        except TypeError as error:
+            raise ValueError(f"{self.model} cannot be exported: {error}") from error
+        open_console().print(line_about(made), **PLAIN)
+
+
+def line_about(made: Any) -> str:
+    """Return a line about the files that were made."""
+    from onlinekern.estimators.exportable import ExportedOnnx
+
+    if isinstance(made, ExportedOnnx):
+        return f"{made.path}: {', '.join(made.outputs)}; {made.size:,} bytes"
     does = "scores and learns" if made.learns else "scores"
     sizes = f"{made.flash:,} bytes of flash, {made.ram:,} of RAM"
     return f"{made.code}, {made.header}: {does}, {sizes}"
-
-
-def line_of_onnx(made: ExportedOnnx) -> str:
-    """A line about the file of ONNX."""
-    return f"{made.path}: {', '.join(made.outputs)}; {made.size:,} bytes"
-
-
-# What is exported to -> the method that does it, and what says a line about what it has made.
-LANGUAGES: dict[str, tuple[str, Callable[[Any], str]]] = {
-    "c": ("export_c", line_of_c),
-    "onnx": ("export_onnx", line_of_onnx),
-}
-
-
-def export(model: str, language: str | None, output: str, **options: Any) -> str:
-    """Write the files; returns a line about them.
-
-    Parameters
-    ----------
-    model, output : str
-    language : {'c', 'onnx'} or None
-        None: by the ending of `output`, C if it tells nothing.
-    **options
-        Of the method; None for its default.
-
-    Raises
-    ------
-    ValueError
-        If an option is wrong, or the model cannot be exported. The message says what.
-    OSError
-        If a file cannot be read or written.
-    """
-    from onlinekern.fitted.save import load
-
-    if language is None:
-        ending = Path(output).suffix.removeprefix(".")
-        language = ending if ending in LANGUAGES else "c"
-    one_of("--to", language, LANGUAGES)
-    check_readable(model)
-    loaded = load(model)
-    name, line = LANGUAGES[language]
-    method = getattr(loaded, name, None)
-    if method is None:
-        raise ValueError(f"{model} holds a {type(loaded).__name__}, which is no learner")
-    given = {option: value for option, value in options.items() if value is not None}
-    for option in sorted(given.keys() - inspect.signature(method).parameters.keys()):
-        raise ValueError(f"--{option} is no option of --to {language}")
-    try:
-        return line(method(output, **given))
-    except TypeError as error:
-        raise ValueError(f"{model} cannot be exported: {error}") from error

@@ -1,4 +1,4 @@
-"""Rows of files for the commands that read them once, in order, a thousand at a time."""
+"""What the commands share that read rows once, in order, a thousand at a time."""
 
 from __future__ import annotations
 
@@ -7,34 +7,32 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import numpy as np
-from scipy import sparse
-
+from onlinekern.cli.options import FromText
 from onlinekern.estimators.validation import one_of
 from onlinekern.preprocessing.tables.errors import TableError
 from onlinekern.streams.formats.libsvm import LibsvmReader, StreamError
 from onlinekern.streams.formats.readers import reader_of
 from onlinekern.streams.formats.reading import KNOWN, Reading
 
-# So many rows are learnt or predicted at a time: Ctrl-C acts between two pieces.
+# So many rows are learnt or predicted at a time: Ctrl-C acts in between.
 PIECE = 1000
-# What a shell does not hand on easily.
+# A shell does not hand these on easily.
 SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}
 
 
 class Known(NamedTuple):
-    """What a file must have, as a reader that was read before would tell."""
+    """What a file must have: it stands for a reader that was read before."""
 
     feature_names: list[str] | None
     text_labels: bool | None
 
 
-def reading_of(options: Any, kinds: Any = (), faults: list[str] | None = None) -> Reading:
-    """How the files of a request are read.
+def reading_of(options: FromText, kinds: Any = (), faults: list[str] | None = None) -> Reading:
+    """Return how the files of a request are read.
 
     Parameters
     ----------
-    options : request with the attributes format, separator, decimal and header
+    options : FromText
     kinds : iterable of (str, str)
         Column and kind.
     faults : list of str or None
@@ -43,11 +41,11 @@ def reading_of(options: Any, kinds: Any = (), faults: list[str] | None = None) -
     Raises
     ------
     ValueError
-        If an option cannot be.
+        If an option is none that there can be.
     """
     if options.format is not None:
         one_of("--format", options.format, KNOWN)
-    separator = SEPARATORS.get(options.separator, options.separator)
+    separator = options.separator and SEPARATORS.get(options.separator, options.separator)
     for name, mark in (("separator", separator), ("decimal", options.decimal)):
         if mark is not None and (len(mark.encode()) != 1 or mark in '"\n\r'):
             raise ValueError(f"--{name} must be one character, got {mark!r}")
@@ -56,7 +54,7 @@ def reading_of(options: Any, kinds: Any = (), faults: list[str] | None = None) -
 
 @contextmanager
 def rows_from(first: int) -> Iterator[None]:
-    """A context in which errors of a value of a table name the row of the stream."""
+    """Let errors of a value of a table name the row of the stream."""
     try:
         yield
     except TableError as error:
@@ -64,9 +62,9 @@ def rows_from(first: int) -> Iterator[None]:
 
 
 def count_features(paths: Iterable[str], zero_based: bool, reading: Reading) -> int | None:
-    """The number of features of LIBSVM files, which do not tell it: they are read for it.
+    """Count the features of LIBSVM files, which do not tell them: they are read for it.
 
-    None for tables. Lines with faults are an error, unless they are to be left out.
+    Tables give None. Lines with faults are an error, unless they are to be left out.
     """
     if reading.faults is not None:  # noted when the lines are learnt
         reading = replace(reading, faults=[])
@@ -80,65 +78,3 @@ def count_features(paths: Iterable[str], zero_based: bool, reading: Reading) -> 
         for X, _ in reader.blocks():
             largest = max(largest, X.shape[1] - 1)
     return max(1, largest + (1 if zero_based else 0))
-
-
-def pieces(blocks: Iterable[tuple[Any, Any]], limit: int | None = None) -> Iterator[Any]:
-    """Cut blocks into pieces of at most `PIECE` rows, `limit` rows in all."""
-    cut = (
-        (X[first : first + PIECE], y[first : first + PIECE])
-        for X, y in blocks
-        for first in range(0, len(y), PIECE)
-    )
-    if limit is None:
-        yield from cut
-        return
-    left = limit
-    for X, y in cut:
-        yield X[:left], y[:left]
-        left -= min(left, len(y))
-        if left == 0:
-            return
-
-
-def full_pieces(blocks: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
-    """Join what comes in small blocks, of a slow pipe, to `PIECE` rows, but for the last ones."""
-    waiting: list[Any] = []
-    count = 0
-    for X, y in blocks:
-        waiting.append((X, y))
-        count += len(y)
-        if count >= PIECE:
-            yield joined(waiting)
-            waiting, count = [], 0
-    if waiting:
-        yield joined(waiting)
-
-
-def joined(blocks: list[Any]) -> tuple[Any, Any]:
-    """Blocks as one."""
-    if len(blocks) == 1:
-        return blocks[0]
-    rows, targets = zip(*blocks, strict=True)
-    if sparse.issparse(rows[0]):
-        X = sparse.vstack(rows, format="csr")
-    elif isinstance(rows[0], np.ndarray):
-        X = np.concatenate(rows)
-    else:
-        import pyarrow as pa
-
-        X = pa.Table.from_batches(rows).combine_chunks().to_batches()[0]
-    return X, np.concatenate(targets)
-
-
-def skip(blocks: Iterator[Any], n_rows: int) -> Iterator[Any]:
-    """Leave out the first rows; StreamError if there are fewer."""
-    left = n_rows
-    for X, y in blocks:
-        if left < len(y):
-            yield X[left:], y[left:]
-            break
-        left -= len(y)
-    else:
-        if left > 0:
-            raise StreamError(f"the data end before row {n_rows}, up to which they were learnt")
-    yield from blocks

@@ -1,106 +1,88 @@
-"""What ``onlinekern train`` does: a model file from a stream, in one pass and bounded memory."""
+"""``onlinekern train``: its options, and what of them can be seen to be wrong at once."""
 
 from __future__ import annotations
 
-import json
-import signal
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Self
-
-import numpy as np
+from typing import Any
 
 from onlinekern.cli.arguments import parse_pairs, parse_value
-from onlinekern.cli.rows import (
-    count_features,
-    full_pieces,
-    pieces,
-    reading_of,
-    rows_from,
-    skip,
-)
-from onlinekern.estimators.validation import names_are_no_matter, one_of
-from onlinekern.evaluate.checkpoint import Checkpoint, Interval
-from onlinekern.evaluate.errors import Score
-from onlinekern.evaluate.methods import METHODS, given_parameters
-from onlinekern.fitted.save import from_bytes, to_bytes
-from onlinekern.preprocessing.tables.encoder import KINDS, TableEncoder, encoder_of
-from onlinekern.reports.console import PLAIN
-from onlinekern.reports.page import check_report
-from onlinekern.reports.record import Record
-from onlinekern.streams.files import Blocks, Columns, Form
-from onlinekern.streams.formats.libsvm import StreamError
-from onlinekern.streams.paths import check_readable, check_writable
-from onlinekern.streams.statistics import TargetStatistics
+from onlinekern.cli.options import FromText, Learning, argument, methods_that_begin, option
 
-TASKS = ("auto", "classification", "regression")
 SCALES = ("running", "none")
 ON_ERROR = ("stop", "skip")
 MISSING = ("mean", "refuse")
-# Rows that may all be of one class before another one comes, for methods that need two.
-MOST_ALONE = 100_000
+# A run that goes on may have other values of these.
+FREE = ("output", "json", "report", "checkpoint_every", "resume", "limit", "window")
 
 
-@dataclass(frozen=True)
-class TrainRequest:
-    """The options of ``onlinekern train``, as given (see its help)."""
+@dataclass(frozen=True, kw_only=True)
+class Request(FromText, Learning):
+    """The rows are learnt in their order, in one pass. Each one is predicted before it is learnt:
+    the mistakes (or errors) of these predictions are shown. Memory does not grow with the data.
+    Ctrl-C saves the model and a checkpoint, OUTPUT.checkpoint.
 
-    data: list[str]
-    output: str
-    target: str | None
-    method: str
-    parameters: list[str]
-    task: str
-    scale: str
-    n_features: int | None
-    zero_based: bool
-    limit: int | None
-    on_error: str
-    window: int
-    seed: int
-    json: str | None
-    report: str | None
-    checkpoint_every: str
-    resume: bool
-    format: str | None = None
-    separator: str | None = None
-    decimal: str = "."
-    header: bool = True
-    columns: tuple[str, ...] = ()
-    missing: str = "mean"
+    onlinekern train day1.csv day2.csv --target sold -o model.okn
+
+    zcat rows.txt.gz | onlinekern train - --n-features 123 -o model.okn
+    """
+
+    # fmt: off
+    data: list[str] = argument(..., "DATA", "LIBSVM text, .csv, .tsv, .jsonl (plain, .gz, .bz2, "
+        ".xz), .parquet or .arrow, or - for standard input; several files are one stream.")
+    output: str = option(..., "FILE", "The model file.", "--output", "-o")
+    method: str = option("stream", "NAME", "What learns; `onlinekern methods` lists them. With "
+        "stream, there is nothing to choose.", autocompletion=methods_that_begin)
+    parameters: list[str] = option([], "NAME=VALUE", "Set a parameter of the method, e.g. eta=0.1. "
+        "May be repeated.", "--param")
+    scale: str = option("running", "running|none", "Standardise features by the means and "
+        "deviations so far, which stream does by itself.")
+    columns: list[str] = option([], "NAME=KIND", "Say of which kind a column of a table is, where "
+        "the guess is wrong: number, boolean, category, hashed, date, text or ignore. May be "
+        "repeated.", "--column")
+    missing: str = option("mean", "mean|refuse", "What becomes of missing values of a table: mean "
+        "puts in the mean so far, and adds a feature that says so; refuse ends in an error.")
+    on_error: str = option("stop", "stop|skip", "What to do with a faulty line of text: skip "
+        "leaves it out, and names one at the end, and says how many there were.")
+    # fmt: on
 
     @property
     def checkpoint(self) -> str:
-        """Where the run keeps what it has learnt."""
+        """The file in which the run keeps what it has learnt."""
         return f"{self.output}.checkpoint"
+
+    def run(self) -> None:
+        """Check the options, then learn."""
+        self.check()
+        from onlinekern.cli.training import train
+
+        train(self)
 
     def check(self) -> None:
         """Raise ValueError or OSError for whatever can be seen to be wrong without the data."""
-        one_of("--task", self.task, TASKS)
+        from onlinekern.cli.rows import reading_of
+        from onlinekern.estimators.validation import one_of
+        from onlinekern.evaluate.methods import METHODS
+
         one_of("--scale", self.scale, SCALES)
         one_of("--method", self.method, METHODS)
         one_of("--on-error", self.on_error, ON_ERROR)
         one_of("--missing", self.missing, MISSING)
         if METHODS[self.method].batch:
             raise ValueError(f"--method {self.method} learns no streams")
-        for name, least in (("n_features", 1), ("limit", 1), ("window", 1), ("seed", 0)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                option = name.replace("_", "-")
-                raise ValueError(f"--{option} must be at least {least}, got {value}")
-        Interval.of(self.checkpoint_every, "--checkpoint-every")
+        self.check_learning()
         self.given()
         reading_of(self, self.kinds().items())
         if self.data.count("-") > 1:
             raise ValueError("standard input can be read only once")
+        self._check_files()
+
+    def _check_files(self) -> None:
+        from onlinekern.streams.paths import check_readable, check_writable
+
         for path in self.data:
             if path != "-":
                 check_readable(path)
-        check_report(self.report)
         for file in (self.output, self.checkpoint, self.json, self.report):
             if file is not None:
                 check_writable(file)
@@ -111,284 +93,20 @@ class TrainRequest:
             )
 
     def given(self) -> dict[str, Any]:
-        """The parameters of the method: name -> value."""
+        """Return the parameters of the method: name -> value."""
         pairs = parse_pairs("--param", self.parameters)
         return {name: parse_value(value) for name, value in pairs.items()}
 
     def kinds(self) -> dict[str, str]:
-        """The kinds of columns that are told: name -> kind."""
+        """Return the kinds of columns that are told: name -> kind."""
+        from onlinekern.estimators.validation import one_of
+        from onlinekern.preprocessing.tables.encoder import KINDS
+
         pairs = parse_pairs("--column", self.columns, last=True)
         for kind in pairs.values():
             one_of("--column", kind, KINDS)
         return pairs
 
-    def options(self) -> dict[str, Any]:
-        """What a checkpoint must agree on to be gone on from."""
-        left_out = {"output", "json", "report", "checkpoint_every", "resume", "limit", "window"}
-        return {name: value for name, value in asdict(self).items() if name not in left_out}
-
-
-class Stop:
-    """Ctrl-C: at once while rows are read, and between two pieces while they are learnt."""
-
-    def __init__(self) -> None:
-        self.wanted = self._reading = False
-        self._before: Any = None
-
-    def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._interrupted)
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
-
-    def _interrupted(self, number: int, frame: Any) -> None:
-        if self._reading or self.wanted:
-            raise KeyboardInterrupt
-        self.wanted = True
-
-    def between(self, blocks: Iterator[Any]) -> Iterator[Any]:
-        """Yield the pieces until Ctrl-C."""
-        while not self.wanted:
-            try:
-                self._reading = True
-                piece = next(blocks, None)
-            except KeyboardInterrupt:
-                self.wanted = True
-                return
-            finally:
-                self._reading = False
-            if piece is None:
-                return
-            yield piece
-
-
-class Training:
-    """A model on its way through a stream.
-
-    Parameters
-    ----------
-    request : TrainRequest
-    """
-
-    def __init__(self, request: TrainRequest) -> None:
-        self.request = request
-        every = Interval.of(request.checkpoint_every, "--checkpoint-every")
-        self.checkpoint = Checkpoint(request.checkpoint, every, request.options(), request.resume)
-        self.model: Any = None
-        self.task = request.task
-        self.classes: Any = np.empty(0)
-        self.score = Score(True, request.window)
-        self._alone: list[tuple[Any, Any]] = []
-        found = self.checkpoint.found
-        self.n_before = 0
-        if found is not None:
-            self.task = str(found.state["task"])
-            self.score = Score(self.task == "classification", request.window)
-            self.score.restore(dict(found.state["score"]))
-            self.model = from_bytes(found.models["model"], request.checkpoint)
-            self.classes = getattr(self.model, "classes_", self.classes)
-            self.n_before = self.score.n_rows
-            if request.limit is not None and self.n_before > request.limit:
-                raise ValueError(
-                    f"--limit {request.limit}: {self.n_before} rows have been learnt already"
-                )
-        state = None if found is None else found.state
-        self.record = Record.begin(request.report, request.window, self.score, state)
-
-    def learn(self, X: Any, y: Any) -> None:
-        """Predict rows, then learn them."""
-        if self.model is None:
-            self._begin(y)
-        if self.task == "regression":
-            if y.dtype.kind == "U":
-                raise StreamError("the targets of a regression cannot be text")
-            self._take(X, y)
-        elif self.request.method == "stream":
-            self._take(X, y)  # its classes are those that come
-        else:
-            self._learn_classes(X, y)
-
-    def _begin(self, y: Any) -> None:
-        if self.task == "auto":
-            targets = TargetStatistics()
-            if y.dtype.kind != "U":
-                targets.update(y)
-            self.task = "classification" if y.dtype.kind == "U" else targets.task()
-        self.score = Score(self.task == "classification", self.request.window)
-        self.model = new_model(self.request, self.task)
-
-    def _learn_classes(self, X: Any, y: Any) -> None:
-        """Learn rows, with the classes that came so far, of which there must be two."""
-        self.classes = np.union1d(self.classes, y) if len(self.classes) else np.unique(y)
-        if len(self.classes) > 1:
-            for rows in (*self._alone, (X, y)):
-                self._take(*rows, classes=self.classes)
-            self._alone.clear()
-            return
-        self._alone.append((X, y))
-        if sum(len(labels) for _, labels in self._alone) >= MOST_ALONE:
-            raise StreamError(
-                f"the first {MOST_ALONE:,} rows are all of the class {self.classes[0]}; --method "
-                "stream takes up classes as they come"
-            )
-
-    def _take(self, X: Any, y: Any, **known: Any) -> None:
-        with rows_from(self.score.n_rows + 1):
-            predicted = self.model.partial_fit_predict(X, y, **known)
-        self.score.add(predicted, y)
-        if self.record is not None:
-            self.record.add(predicted, y, self.score.counted)
-        if self.checkpoint.due(len(y)):
-            self.keep()
-
-    def keep(self) -> None:
-        """Write a checkpoint, if anything has been learnt."""
-        if self.score.n_rows > 0:
-            state = {"task": self.task, "score": self.score.state()}
-            if self.record is not None:
-                state["record"] = self.record.state()
-            self.checkpoint.write(state, {"model": to_bytes(self.model)})
-
-    def save(self) -> None:
-        """Write the model file."""
-        if self._alone or self.score.n_rows == 0:
-            what = "no rows" if not self._alone else f"one class only ({self.classes[0]})"
-            raise StreamError(f"the data hold {what}")
-        self.model.save(self.request.output)
-
-
-def new_model(request: TrainRequest, task: str) -> Any:
-    """The learner of a request, behind an encoder of tables, and a running scaler unless it scales
-    by itself."""
-    from onlinekern.preprocessing.pipeline import make_stream_pipeline
-    from onlinekern.preprocessing.scaler import OnlineStandardScaler
-
-    method = METHODS[request.method]
-    if method.estimator_name(task) is None:
-        raise ValueError(f"--method {request.method} does no {task}")
-    given = given_parameters([method], task, request.given())[method.name]
-    known = method.build(task, {}).get_params(deep=False)
-    # `compare` standardises targets as a whole; here they come as they are.
-    defaults = {
-        name: value
-        for name, value in {"random_state": request.seed, "standardize_target": True}.items()
-        if name in known
-    }
-    learner = method.build(task, {**defaults, **given})
-    steps: list[Any] = []
-    if request.target is not None:
-        steps.append(TableEncoder(kinds=request.kinds() or None, missing=request.missing))
-    if request.method != "stream" and request.scale == "running":
-        steps.append(OnlineStandardScaler())
-    return make_stream_pipeline(*steps, learner) if steps else learner
-
-
-def blocks_of(request: TrainRequest, model: Any, faults: list[str] | None) -> Blocks:
-    """The data, read once; after a checkpoint, as its model reads tables."""
-    encoder = encoder_of(model)
-    kinds = request.kinds() if encoder is None else encoder.kinds_
-    reading = reading_of(request, kinds.items(), faults)
-    if request.target is not None:
-        return Blocks(request.data, request.target, Columns(), reading=reading)
-    n_features = request.n_features
-    if n_features is None:
-        n_features = count_features(request.data, request.zero_based, reading)
-    form = Form(n_features, request.zero_based, "float64")
-    return Blocks(request.data, request.target, form, reading=reading)
-
-
-def train(request: TrainRequest, console: Any, errors: Any) -> None:
-    """Carry out a request: read, learn, save, and say how it went.
-
-    Parameters
-    ----------
-    request : TrainRequest
-    console, errors : rich.console.Console
-        Where the result goes, and where progress goes.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        After Ctrl-C, when the model and a checkpoint have been written.
-    """
-    request.check()
-    run = Training(request)
-    began = time.perf_counter()
-    faults: list[str] | None = [] if request.on_error == "skip" else None
-    blocks = blocks_of(request, run.model, faults)
-    rows = skip(pieces(full_pieces(blocks), request.limit), run.n_before)
-    with names_are_no_matter(), Stop() as stop, shown(errors) as show:
-        for X, y in stop.between(rows):
-            run.learn(X, y)
-            show(run, time.perf_counter() - began)
-        if stop.wanted:
-            run.keep()
-    seconds = time.perf_counter() - began
-    if not stop.wanted or run.score.n_rows > 0:
-        run.save()
-    if faults:
-        more = "" if len(faults) == 1 else f", and {len(faults) - 1:,} more"
-        errors.print(f"onlinekern: left out: {faults[0]}{more}", **PLAIN)
-    if request.json and run.score.n_rows > 0:
-        figures = {**summary(run, seconds), "lines_left_out": len(faults or ())}
-        Path(request.json).write_text(json.dumps(figures, indent=1) + "\n")
-    if request.report:
-        from onlinekern.reports.training import write_training
-
-        write_training(run, seconds, stop.wanted, faults or [])
-    for line in lines_of(run, seconds, stop.wanted):
-        console.print(line, **PLAIN)
-    if stop.wanted:
-        raise KeyboardInterrupt
-    run.checkpoint.remove()
-
-
-def summary(run: Training, seconds: float) -> dict[str, Any]:
-    """The figures of a run, for `--json`."""
-    return {
-        "model": run.request.output,
-        "method": run.request.method,
-        "task": run.task,
-        "n_samples": run.score.n_rows,
-        "n_features": int(run.model.n_features_in_),
-        "error": run.score.error,
-        "window": run.request.window,
-        "window_error": run.score.window_error,
-        "seconds": seconds,
-    }
-
-
-def lines_of(run: Training, seconds: float, stopped: bool) -> Iterator[str]:
-    """What is said at the end."""
-    request, learnt = run.request, run.score.n_rows - run.n_before
-    if stopped:
-        yield f"stopped after {run.score.n_rows:,} samples; --resume goes on from there"
-    if run.score.n_rows == 0:
-        return
-    label = METHODS[request.method].label
-    classes = getattr(run.model, "classes_", None)
-    kind = "" if classes is None else f", {len(classes)} classes"
-    yield (
-        f"{request.output}: {label}, {run.score.n_rows:,} samples, "
-        f"{run.model.n_features_in_:,} features{kind}"
-    )
-    yield f"{run.score} (each sample predicted before it was learnt)"
-    yield f"{learnt / max(seconds, 1e-9):,.0f} samples per second, reading included"
-
-
-@contextmanager
-def shown(console: Any) -> Iterator[Any]:
-    """Yield a function (run, seconds) that keeps a line up to date on a terminal."""
-    if not console.is_terminal:
-        yield lambda run, seconds: None
-        return
-    with console.status("reading") as status:
-
-        def show(run: Training, seconds: float) -> None:
-            rate = (run.score.n_rows - run.n_before) / max(seconds, 1e-9)
-            status.update(f"{run.score.n_rows:,} samples, {rate:,.0f} per second; {run.score}")
-
-        yield show
+    def binding(self) -> dict[str, Any]:
+        """Return what a checkpoint must agree on to be gone on from."""
+        return {name: value for name, value in asdict(self).items() if name not in FREE}

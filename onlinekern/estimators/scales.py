@@ -15,6 +15,7 @@ from sklearn.base import is_classifier, is_regressor
 from onlinekern.core.samples.rows import rows_at
 from onlinekern.estimators.kernel_width import spread_rows
 from onlinekern.estimators.types import Array
+from onlinekern.estimators.warnings import SCALES_DIFFER as SCALES_DIFFER
 from onlinekern.estimators.warnings import warn
 
 # The look is taken in the call that brings this sample of a stream, and once for each `fit`.
@@ -23,8 +24,6 @@ LEAST = 20
 FEWEST = 3
 # Scales that differ by less are common among features that were scaled, or count something.
 MOST_APART = 1e3
-# How the message on features begins, for filters.
-SCALES_DIFFER = "the scales of the features differ"
 # The rows of TF-IDF matrices have the length 1, written with a few digits.
 ROUNDING = 1e-3
 

@@ -7,6 +7,8 @@ import warnings
 
 # The user's call goes through these.
 OURS = ("onlinekern", "sklearn", "joblib")
+# So the message on features of different scales begins, for filters.
+SCALES_DIFFER = "the scales of the features differ"
 
 
 def warn(message: str, category: type[Warning]) -> None:

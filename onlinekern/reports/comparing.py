@@ -39,13 +39,11 @@ def write_comparisons(comparisons: Sequence[Comparison], request: Any, seconds: 
         first, *lines = heading(comparison)
         parts.append(card(first, *(element("p", line) for line in lines), results(comparison)))
         parts.append(pictures(comparison, f"p{place}"))
-    options = asdict(request)
-    options["in_order"] = not options.pop("shuffle")
-    write_page(request.report, page(names, *parts, about("compare", options)))
+    write_page(request.report, page(names, *parts, about("compare", asdict(request))))
 
 
 def results(comparison: Comparison) -> Html:
-    """The table of a comparison; a click on a head sorts it."""
+    """Return the table of a comparison; a click on a head sorts it."""
     heads, rows, best = cells_of(comparison, plain=False)
     notes = [element("p", line.strip(), class_="soft") for line in footnote(comparison)]
     numbers = len(heads) - 2
@@ -53,7 +51,7 @@ def results(comparison: Comparison) -> Html:
 
 
 def pictures(comparison: Comparison, name: str) -> Html:
-    """The panels of the picture of a race, side by side."""
+    """Return the panels of the picture of a race, side by side."""
     size = WIDTH, max(3.4, 1.0 + room_for(len(comparison.methods)))
     panels: list[tuple[str, Callable[..., None]]] = [("Errors so far", plot_errors)]
     if not comparison.shuffled:

@@ -1,4 +1,4 @@
-"""What is printed on a terminal: text as it is, and a bar for what takes long."""
+"""The terminal: text is printed as it is, and a bar moves while something takes long."""
 
 from __future__ import annotations
 
@@ -7,8 +7,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-# Of rich's print: text as it is.
+# Arguments with which rich prints text as it is.
 PLAIN: dict[str, Any] = {"markup": False, "highlight": False, "soft_wrap": True}
+# A piped table has no terminal to ask for its width.
+NARROWEST = 80
+
+
+def open_console(stderr: bool = False) -> Any:
+    """Return a console of rich on standard output, or on standard error."""
+    from rich.console import Console
+
+    console = Console(stderr=stderr, highlight=False)
+    if not console.is_terminal:
+        console.width = max(console.width, NARROWEST)
+    return console
 
 
 @contextmanager

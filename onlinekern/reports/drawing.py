@@ -27,7 +27,7 @@ SETTINGS: Any = {
 
 
 def svg(draw: Callable[[Any], Any], name: str, label: str, size: tuple[float, float]) -> Html:
-    """A picture.
+    """Draw a picture.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def svg(draw: Callable[[Any], Any], name: str, label: str, size: tuple[float, fl
 
 
 def _fitted(text: str, name: str, label: str) -> str:
-    """SVG of matplotlib, cut out of its file, without a size, with the variables of the page."""
+    """Cut SVG of matplotlib out of its file, without a size, with the variables of the page."""
     text = text[text.index("<svg") :]
     box = re.search(r'viewBox="[^"]*"', text)
     assert box is not None

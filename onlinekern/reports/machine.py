@@ -11,7 +11,7 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "typer", "rich", "matplotlib", "py
 
 
 def versions() -> Iterator[tuple[str, str]]:
-    """Names and versions of Python and of the packages that the commands use."""
+    """Yield names and versions of Python and of the packages that the commands use."""
     yield "Python", platform.python_version()
     for package in PACKAGES:
         try:
@@ -21,7 +21,7 @@ def versions() -> Iterator[tuple[str, str]]:
 
 
 def peak_memory() -> int | None:
-    """The most bytes of memory that the process has had; None where the system does not tell."""
+    """Return the most bytes of memory that the process has had; None if the system hides it."""
     try:
         import resource
     except ImportError:  # Windows
@@ -31,7 +31,7 @@ def peak_memory() -> int | None:
 
 
 def in_bytes(number: float) -> str:
-    """A number of bytes in a unit of three digits or fewer."""
+    """Return a number of bytes in a unit of three digits or fewer."""
     units = ["B", "kB", "MB", "GB"]
     while number >= 1000 and len(units) > 1:
         number, units = number / 1000, units[1:]

@@ -6,14 +6,10 @@ import base64
 import hashlib
 from collections.abc import Iterable, Sequence
 from html import escape
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from onlinekern.fitted.save.atomic import replacing
 from onlinekern.reports.style import CSS, JS
-
-SUFFIXES = (".html", ".htm")
 
 
 class Html(str):
@@ -22,22 +18,13 @@ class Html(str):
     __slots__ = ()
 
 
-def check_report(path: str | None) -> None:
-    """Raise ValueError or ImportError if a page could not be written at the end of a run."""
-    if path is None:
-        return
-    if Path(path).suffix.lower() not in SUFFIXES:
-        raise ValueError(f"--report {path}: the name must end in {' or '.join(SUFFIXES)}")
-    import_module("matplotlib")
-
-
 def html(value: Any) -> Html:
-    """A value as HTML."""
+    """Return a value as HTML."""
     return value if isinstance(value, Html) else Html(escape(str(value)))
 
 
 def element(name: str, *parts: Any, **attributes: str) -> Html:
-    """An element; ``class_`` and ``aria_label`` are the attributes class and aria-label."""
+    """Return an element; ``class_`` and ``aria_label`` are the attributes class and aria-label."""
     given = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"'
         for key, value in attributes.items()
@@ -46,7 +33,7 @@ def element(name: str, *parts: Any, **attributes: str) -> Html:
 
 
 def tiles(figures: Iterable[tuple[Any, Any]]) -> Html:
-    """Figures in large letters, each under its name."""
+    """Return figures in large letters, each under its name."""
     return element(
         "dl",
         *(element("div", element("dt", name), element("dd", value)) for name, value in figures),
@@ -55,17 +42,17 @@ def tiles(figures: Iterable[tuple[Any, Any]]) -> Html:
 
 
 def card(title: Any, *parts: Any) -> Html:
-    """A box with a heading."""
+    """Return a box with a heading."""
     return element("section", element("h2", title), *parts, class_="card")
 
 
 def cards(*boxes: Html) -> Html:
-    """Boxes side by side where there is room."""
+    """Return boxes side by side where there is room."""
     return element("div", *boxes, class_="cards")
 
 
 def figure(drawing: Html, caption: Any) -> Html:
-    """A picture with what it shows."""
+    """Return a picture with what it shows."""
     return element(
         "figure", element("div", drawing, class_="scroll"), element("figcaption", caption)
     )
@@ -79,7 +66,7 @@ def table(
     best: Sequence[bool] = (),
     sortable: bool = False,
 ) -> Html:
-    """A table whose last `numbers` columns are numbers; the rows marked `best` are bold."""
+    """Return a table whose last `numbers` columns are numbers; the rows marked `best` are bold."""
     first = len(heads) - numbers
     kinds = [{"class_": "number"} if place >= first else {} for place in range(len(heads))]
     top = [
@@ -103,14 +90,14 @@ def table(
 
 
 def pairs(values: Iterable[tuple[Any, Any]]) -> Html:
-    """Names and values, one a line."""
+    """Return names and values, one a line."""
     rows = (element("tr", element("th", name, scope="row"), element("td", value))
             for name, value in values)  # fmt: skip
     return element("div", element("table", element("tbody", *rows)), class_="scroll")
 
 
 def page(title: str, *parts: Any) -> str:
-    """A whole page.
+    """Return a whole page.
 
     It may load nothing, and run no script but its own: a policy tells the browser so, should a
     label in it ever not be escaped.

@@ -12,7 +12,7 @@ from onlinekern.reports.page import Html, card, cards, element, pairs
 
 
 def about(command: str, options: Mapping[str, Any]) -> Html:
-    """Two boxes: the options of a command, and the versions that ran it."""
+    """Return two boxes: the options of a command, and the versions that ran it."""
     config = show_config("dicts")
     assert config is not None
     given = [(name.replace("_", "-"), shown(value)) for name, value in options.items()
@@ -25,14 +25,14 @@ def about(command: str, options: Mapping[str, Any]) -> Html:
 
 
 def shown(value: Any) -> str:
-    """An option as text."""
+    """Return an option as text."""
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return "yes" if value is True else str(value)
 
 
 def head(title: str, line: str) -> Html:
-    """The title of a page, a line under it, and when it was written."""
+    """Return the title of a page, a line under it, and when it was written."""
     now = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")
     return element(
         "header", element("h1", title), element("p", line), element("p", now, class_="soft")
@@ -40,7 +40,7 @@ def head(title: str, line: str) -> Html:
 
 
 def duration(seconds: float) -> str:
-    """A time in words."""
+    """Return a time in words."""
     if seconds < 60:
         return f"{seconds:.3g} s"
     minutes, rest = divmod(round(seconds), 60)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from onlinekern.plotting.style import COLOURS, GREY
 
-# Stands for the colour of the text while a picture is drawn.
+# It stands for the colour of the text while a picture is drawn.
 INK = "#010203"
-# In place of the colours of the curves on a dark page, in their order.
+# These take the place of the colours of the curves on a dark page, in their order.
 DARK = ("#4aa8e8", "#ff8f4a", "#2fc79a", "#e39ac5", "#f2b63c", "#a3dbff", "#f4f4f4", "#d9749c")
 # Colour in a picture -> name of a variable of the page.
 VARIABLES = {INK: "ink", GREY: "grey"} | {

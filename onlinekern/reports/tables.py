@@ -39,7 +39,7 @@ def print_table(console: Any, comparison: Comparison) -> None:
 
 
 def cells_of(comparison: Comparison, plain: bool) -> tuple[list[str], list[list[str]], list[bool]]:
-    """The table of a comparison: heads, of which all but two are of numbers, rows, and the best.
+    """Return the heads of a table, of which all but two are of numbers, its rows, and the best.
 
     `plain` is for terminals that know ASCII only.
     """

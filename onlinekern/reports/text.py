@@ -11,13 +11,13 @@ MOST_LISTED = 20
 
 
 def listed(values: Any) -> str:
-    """The values, if they are few, and how many they are."""
+    """List the values, if they are few, or say how many they are."""
     shown = ", ".join(map(str, values[:MOST_LISTED]))
     return f"{shown}, ... ({len(values):,} in all)" if len(values) > MOST_LISTED else shown
 
 
 def text_of(value: Any) -> str:
-    """A label or number as text: whole numbers without a point, the others to the last bit."""
+    """Return a label or number as text: whole ones without a point, others to the last bit."""
     if isinstance(value, np.floating):
         value = float(value)
         return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)

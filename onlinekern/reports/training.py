@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from onlinekern.estimators.answers import learner_of
 from onlinekern.evaluate.methods import METHODS
 from onlinekern.plotting.race import RaceDisplay
 from onlinekern.plotting.style import COLOURS, dress, name_error
@@ -76,13 +77,8 @@ def write_training(run: Any, seconds: float, stopped: bool, left_out: list[str])
     write_page(request.report, page(basename(request.output), *parts))
 
 
-def learner_of(model: Any) -> Any:
-    """The last step of a pipeline, or the model."""
-    return model.steps[-1][1] if hasattr(model, "steps") else model
-
-
 def line_about(run: Any) -> str:
-    """What learnt what."""
+    """Return a line that says what learnt what."""
     classes = getattr(run.model, "classes_", None)
     kind = "regression" if classes is None else f"{len(classes):,} classes"
     names = ", ".join("standard input" if path == "-" else path for path in run.request.data)
@@ -90,7 +86,7 @@ def line_about(run: Any) -> str:
 
 
 def notes(run: Any, stopped: bool, left_out: list[str]) -> Iterator[Html]:
-    """What a reader must know of this run."""
+    """Yield what a reader must know of this run."""
     if stopped:
         text = f"Stopped by Ctrl-C after {run.score.n_rows:,} samples; --resume goes on from there."
         yield element("p", text, class_="warn")
@@ -106,7 +102,7 @@ def notes(run: Any, stopped: bool, left_out: list[str]) -> Iterator[Html]:
 
 
 def figures(run: Any, seconds: float) -> Iterator[tuple[str, str]]:
-    """The figures in large letters."""
+    """Yield the figures in large letters."""
     score = run.score
     what = "mistakes" if score.counted else "RMSE"
     last = min(run.request.window, score.n_rows)
@@ -124,12 +120,12 @@ def figures(run: Any, seconds: float) -> Iterator[tuple[str, str]]:
 
 
 def in_units(error: float, counted: bool) -> str:
-    """A share of mistakes in %, or a root mean squared error."""
+    """Return a share of mistakes in %, or a root mean squared error."""
     return f"{error:.2%}" if counted else f"{error:.4g}"
 
 
 def curve(run: Any) -> Html:
-    """The errors of all samples and of the last ones, and what they were at the end."""
+    """Draw the errors of all samples and of the last ones."""
     score = run.score
     points = np.array(run.record.points or [(score.n_rows, np.nan, np.nan)], dtype=np.float64)
     errors = 100 * points[:, 1:] if score.counted else np.sqrt(points[:, 1:])
@@ -152,7 +148,7 @@ def curve(run: Any) -> Html:
 
 
 def weights(report: Any) -> Html:
-    """The shares of the experts in the vote."""
+    """Draw the shares of the experts in the vote."""
 
     def draw(axes: Any) -> None:
         display = RaceDisplay(report).plot(axes)
@@ -170,7 +166,7 @@ def weights(report: Any) -> Html:
 
 
 def experts(report: Any) -> Html:
-    """The experts of a race, the heaviest first."""
+    """Return a table of the experts of a race, the heaviest first."""
     counted = report.task == "classification"
     lately = "mistakes lately" if counted else "RMSE lately"
     heads = ["expert", "now", "weight", "led", "learnt", lately, "µs/sample"]
@@ -229,13 +225,13 @@ def commonest(record: Any) -> Html:
 
 
 def named(label: str, scope: str) -> Html:
-    """The head of a row or a column of the matrix."""
+    """Return the head of a row or a column of the matrix."""
     kind = {"class_": "long"} if len(label) > MOST_LETTERS else {}
     return element("th", label, scope=scope, **kind)
 
 
 def ordered(labels: list[str]) -> list[str]:
-    """Labels in the order of numbers if all are, else in that of the alphabet."""
+    """Sort labels as numbers if all of them are, and else as text."""
     try:
         return sorted(labels, key=float)
     except ValueError:
@@ -243,7 +239,7 @@ def ordered(labels: list[str]) -> list[str]:
 
 
 def model_lines(run: Any) -> Iterator[tuple[str, Any]]:
-    """What the model is."""
+    """Yield what the model is."""
     model, learner = run.model, learner_of(run.model)
     yield "file", run.request.output
     yield "estimator", element("code", " ".join(str(model).split()))

@@ -20,12 +20,12 @@ from onlinekern.serve.metrics import CONTENT_TYPE
 from onlinekern.serve.refusal import Refusal
 from onlinekern.serve.service import Service
 
-# Seconds in which a body must have come.
+# A body must have come within so many seconds.
 BODY_SECONDS = 30.0
 # A body that is too large is read to this many times the limit, so that the client, which is still
 # sending, gets to read the answer.
 MOST_WASTED = 16
-# What a probe may ask without a token.
+# A probe may ask these without a token.
 OPEN_PATHS = ("/health", "/health/ready")
 LABELS = ("/", "/model", "/predict", "/learn", "/metrics", *OPEN_PATHS)
 
@@ -40,7 +40,7 @@ class JSON(Response):
 
 
 def application(service: Service, token: str | None = None) -> Starlette:
-    """The ASGI application of a service.
+    """Return the ASGI application of a service.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def application(service: Service, token: str | None = None) -> Starlette:
 
 
 async def read_body(request: Request, most_bytes: int) -> bytes:
-    """The body of a request; Refusal if it is too large, or takes too long."""
+    """Read the body of a request; Refusal if it is too large, or takes too long."""
     body = bytearray()
     n_bytes = 0
     try:
@@ -118,7 +118,7 @@ async def refused(request: Request, error: Exception) -> Response:
 
 
 def answer_of(error: Refusal) -> Response:
-    """The answer that a refusal is."""
+    """Return the answer that a refusal is."""
     headers = {}
     if error.retry_after is not None:
         headers["Retry-After"] = str(error.retry_after)
@@ -180,7 +180,7 @@ class Gate:
             self.requests.add(label, status, time.perf_counter() - began)
 
     def _refusal(self, path: str, headers: dict[bytes, bytes]) -> Refusal | None:
-        """Why a request is not let in; None if it is."""
+        """Return why a request is not let in; None if it is."""
         if self.token is None:
             return self._of_another_site(headers)
         kind, _, given = headers.get(b"authorization", b"").partition(b" ")
@@ -191,7 +191,7 @@ class Gate:
         return Refusal(401, "a token is needed: Authorization: Bearer TOKEN")
 
     def _of_another_site(self, headers: dict[bytes, bytes]) -> Refusal | None:
-        """Why a browser's request is not let in: any page may send one to this machine."""
+        """Return why a browser's request is not let in: any page may send one to this machine."""
         origin = headers.get(b"origin")
         if origin is None:
             return None

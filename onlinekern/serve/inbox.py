@@ -20,11 +20,11 @@ class Job:
     ----------
     samples : Samples
     body : bytes
-        As it came: what the journal keeps.
+        The request as it came, which the journal keeps.
     what : str
         Which answers are wanted of a prediction.
     future : asyncio.Future
-        Of the event loop, which waits for the answer.
+        It brings the answer, for which the event loop waits.
     began : float
         When it came, on the clock of `time.monotonic`.
     """
@@ -72,7 +72,7 @@ class Inbox:
             self._changed.notify()
 
     def take(self, most_rows: int, timeout: float | None = None) -> list[Job] | None:
-        """The next jobs that one call can do: at least one, or together at most so many rows.
+        """Return the next jobs that one call can do: one, or more of at most so many rows together.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class Inbox:
 
 
 def go_together(one: Job, other: Job) -> bool:
-    """Whether the samples of two jobs can be one batch."""
+    """Return whether the samples of two jobs can be one batch."""
     return one.what == other.what and all(
         (a is None) == (b is None) for a, b in zip(one.samples, other.samples, strict=True)
     )

@@ -30,10 +30,10 @@ MAGIC = b"okjrnl1\n"
 LEARNT, SNAPSHOT = b"L", b"S"
 FRAME, HEAD = struct.Struct("<II"), struct.Struct("<Qc")
 SYNCS = ("always", "interval", "off")
-# Seconds between two syncs of "interval".
+# So many seconds pass between two syncs of "interval".
 SYNC_SECONDS = 1.0
 CHUNK = 1 << 20
-# Without the times of the file, where the system can (macOS cannot).
+# The times of the file are left out where the system can do so (macOS cannot).
 force = getattr(os, "fdatasync", os.fsync)
 
 
@@ -68,7 +68,7 @@ class Contents(NamedTuple):
 
 
 def encoded(sequence: int, kind: bytes, body: bytes) -> bytes:
-    """A record as bytes."""
+    """Return a record as bytes."""
     rest = HEAD.pack(sequence, kind) + body
     return FRAME.pack(len(body), zlib.crc32(rest)) + rest
 
@@ -115,7 +115,7 @@ def contents_of(path: str) -> Contents:
 
 
 def is_torn(path: str, contents: Contents) -> bool:
-    """Whether what follows the last whole record is one that was being written.
+    """Return whether what follows the last whole record is one that was being written.
 
     It reaches beyond the end of the file, or is nothing but zeros, which a file system leaves that
     lost its power. Anything else is damage of what had been written.
@@ -213,7 +213,7 @@ class Journal:
             self.failure = None
 
     def sync_if_due(self) -> float | None:
-        """Force to the disk what has waited for a second; seconds until there is more to do."""
+        """Force to the disk what has waited for a second; return when there is more to do."""
         with self.lock:
             if self._dirty is None:
                 return None

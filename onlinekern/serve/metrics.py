@@ -15,14 +15,14 @@ from onlinekern.evaluate.errors import Score
 from onlinekern.serve.served import ServedModel
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-# Seconds.
+# The histogram's bounds are seconds.
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-# Samples that are the last ones.
+# So many samples are the last ones.
 WINDOW = 1000
 
 
 class Requests:
-    """Requests by path and status, and how long they took; for the event loop alone."""
+    """Requests by path and status, and how long they took; only the event loop may use it."""
 
     def __init__(self) -> None:
         self.counts: Counter[tuple[str, int]] = Counter()
@@ -37,7 +37,7 @@ class Requests:
         self.seconds[path] += seconds  # type: ignore[assignment]
 
     def lines(self) -> Iterator[str]:
-        """Yield them in the text format."""
+        """Yield the metrics in the text format."""
         yield from head("requests_total", "counter", "Requests answered.")
         for (path, status), number in sorted(self.counts.items()):
             yield f'onlinekern_requests_total{{path="{path}",status="{status}"}} {number}'
@@ -74,7 +74,7 @@ class Learning:
             self._note(served)
 
     def _note(self, served: ServedModel) -> None:
-        # Kept: a reader of the model would wait for its writer.
+        # They are kept here: a reader of the model would wait for its writer.
         self.n_seen, self.n_support = served.count("n_seen_"), served.count("n_support_")
 
     def gauges(self) -> Iterator[tuple[str, str, str, float | None]]:
@@ -92,6 +92,7 @@ class Learning:
 
 
 def head(name: str, kind: str, text: str) -> tuple[str, str]:
+    """Return the lines before a metric: its help and its type."""
     return f"# HELP onlinekern_{name} {text}", f"# TYPE onlinekern_{name} {kind}"
 
 

@@ -12,7 +12,7 @@ class Refusal(Exception):
     Parameters
     ----------
     status : int
-        Of HTTP.
+        The status of HTTP.
     message : str
         For the client: it names the argument, and the row and feature where there is one.
     retry_after : int, optional
@@ -25,17 +25,18 @@ class Refusal(Exception):
 
 
 def bad(message: str) -> NoReturn:
+    """Refuse a request that is wrong."""
     raise Refusal(400, message)
 
 
 def shown(value: Any) -> str:
-    """A value as JSON, shortened."""
+    """Return a value as JSON, shortened."""
     text = json.dumps(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def kind_of(value: Any) -> str:
-    """A value for a message: text and numbers as they are, of the others what they are."""
+    """Return text and numbers as they are, and of other values what they are, for a message."""
     if isinstance(value, dict | list):
         return f"an {'object' if isinstance(value, dict) else 'array'} of {len(value)}"
     return shown(value)

@@ -14,13 +14,14 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from onlinekern.estimators.answers import learner_of
 from onlinekern.preprocessing.tables.encoder import encoder_of
 from onlinekern.serve.refusal import Refusal, bad, kind_of, shown
 from onlinekern.serve.table_rows import TableRowReader
 
 # A column of text takes four bytes for each letter of its longest label, in every row.
 LONGEST_LABEL = 256
-# Labels that a message lists.
+# A message lists so many labels.
 MOST_LISTED = 10
 NUMBERS = (int, float)
 
@@ -41,7 +42,7 @@ class Samples(NamedTuple):
 
 
 def parsed(body: bytes, known: tuple[str, ...]) -> dict[str, Any]:
-    """The object of a JSON body that has no other names than those known; 400 otherwise."""
+    """Return the object of a JSON body that has only names that are known; 400 otherwise."""
     try:
         found = json.loads(body.decode("utf-8"), parse_constant=_no_number)
     except UnicodeDecodeError:
@@ -81,12 +82,12 @@ class RowReader:
         self.dtype = np.dtype(getattr(learnt, "dtype", np.float64))
 
     def rows_to_X(self, rows: list[Any]) -> Any:
-        """The matrix of checked rows, ndarray of shape (n_samples, n_features)."""
+        """Return the matrix of checked rows, ndarray of shape (n_samples, n_features)."""
         if not rows:
             bad("rows is empty; give at least one")
         lists = [self._list_of(row, k) for k, row in enumerate(rows)]
         try:
-            # Takes numbers only: NumPy would take text for numbers, and null for NaN.
+            # This takes numbers only: NumPy would take text for numbers, and null for NaN.
             flat = array("d", chain.from_iterable(lists))
         except (TypeError, OverflowError):
             self._refuse_value(lists)
@@ -99,7 +100,7 @@ class RowReader:
         return X
 
     def _list_of(self, row: Any, number: int) -> list[Any]:
-        """The values of a row in the order of the model's features."""
+        """Return the values of a row in the order of the model's features."""
         if isinstance(row, dict):
             return self._in_order(row, number)
         if not isinstance(row, list):
@@ -159,7 +160,7 @@ class LabelReader:
         self.grows = bool(getattr(learner, "_takes_labels_up", False))
 
     def read(self, values: list[Any]) -> Any:
-        """The labels, ndarray of shape (n_samples,)."""
+        """Return the labels, ndarray of shape (n_samples,)."""
         check = {"U": _check_text, "b": _check_truth}.get(self.kind, _check_number)
         for number, value in enumerate(values):
             check(value, number)
@@ -217,7 +218,7 @@ def _check_number(value: Any, number: int) -> None:
 
 
 def read_numbers(values: list[Any], name: str) -> Any:
-    """Finite numbers, ndarray of float64; 400 names the argument and the place."""
+    """Return finite numbers, ndarray of float64; 400 names the argument and the place."""
     for number, value in enumerate(values):
         if type(value) not in NUMBERS:
             bad(f"{name}[{number}] must be a number, got {kind_of(value)}")
@@ -243,7 +244,7 @@ class BodyReader:
     """
 
     def __init__(self, model: Any, task: str, most_classes: int) -> None:
-        encoder, learner = encoder_of(model), _last_of(model)
+        encoder, learner = encoder_of(model), learner_of(model)
         self.rows: RowReader | TableRowReader
         self.rows = RowReader(model) if encoder is None else TableRowReader(encoder)
         self.task = task
@@ -252,7 +253,7 @@ class BodyReader:
             self.labels = LabelReader(learner, like, most_classes)
 
     def to_predict(self, body: bytes) -> tuple[Samples, str | None]:
-        """The rows of a request to /predict, and which answers it wants if it says so."""
+        """Return the rows of a request to /predict, and which answers it wants if it says so."""
         content = parsed(body, ("rows", "row", "what"))
         what = content.get("what")
         if what is not None and not isinstance(what, str):
@@ -260,7 +261,7 @@ class BodyReader:
         return Samples(self._rows(content)), what
 
     def to_learn(self, body: bytes) -> Samples:
-        """The samples of a request to /learn."""
+        """Return the samples of a request to /learn."""
         content = parsed(body, ("rows", "row", "y", "sample_weight"))
         X = self._rows(content)
         weights = None
@@ -292,7 +293,7 @@ class BodyReader:
 
 
 def _column(content: dict[str, Any], name: str, n_samples: int) -> list[Any]:
-    """One value for each row: an array, or of a single row its only value."""
+    """Return one value for each row: an array, or of a single row its only value."""
     values = content[name]
     if "row" in content and not isinstance(values, list):
         return [values]
@@ -305,7 +306,3 @@ def _column(content: dict[str, Any], name: str, n_samples: int) -> list[Any]:
 
 def _first_of(model: Any) -> Any:
     return model.steps[0][1] if hasattr(model, "steps") else model
-
-
-def _last_of(model: Any) -> Any:
-    return model.steps[-1][1] if hasattr(model, "steps") else model

@@ -10,12 +10,10 @@ import numpy as np
 from sklearn.base import is_classifier, is_outlier_detector
 from sklearn.exceptions import NotFittedError
 
+from onlinekern.estimators.answers import ANSWERS, columns_of, learner_of
 from onlinekern.preprocessing.tables.encoder import encoder_of
 from onlinekern.serve.refusal import Refusal
 from onlinekern.serve.rows import Samples
-
-# What a request may ask for, and the method that knows.
-ANSWERS = {"labels": "predict", "scores": "decision_function", "probabilities": "predict_proba"}
 
 
 class ServedModel:
@@ -25,7 +23,7 @@ class ServedModel:
     ----------
     model : estimator
     name : str
-        Of the file, for messages.
+        How messages call the file.
 
     Raises
     ------
@@ -35,7 +33,7 @@ class ServedModel:
 
     def __init__(self, model: Any, name: str) -> None:
         self.model, self.name = model, name
-        self.learner = model.steps[-1][1] if hasattr(model, "steps") else model
+        self.learner = learner_of(model)
         self.method = type(self.learner).__name__
         if not hasattr(model, "n_features_in_"):
             raise ValueError(
@@ -65,7 +63,7 @@ class ServedModel:
             )
 
     def learn(self, samples: Samples) -> Any:
-        """Learn samples, all or none; the predictions that were made before, ndarray."""
+        """Learn samples, all or none; return the predictions that were made before, ndarray."""
         given = {"sample_weight": samples.sample_weight}
         more = {key: value for key, value in given.items() if value is not None}
         targets = () if samples.y is None else (samples.y,)
@@ -78,7 +76,7 @@ class ServedModel:
             raise Refusal(503, str(error) or "out of memory", 10) from error
 
     def answer(self, X: Any, what: str) -> Any:
-        """What the model says of rows, ndarray (n_samples,) or (n_samples, n_classes)."""
+        """Return what the model says of rows, ndarray (n_samples,) or (n_samples, n_classes)."""
         try:
             with self._whole:
                 return getattr(self.model, ANSWERS[what])(X)
@@ -90,7 +88,7 @@ class ServedModel:
             raise Refusal(503, str(error) or "out of memory", 10) from error
 
     def check_what(self, what: Any) -> str:
-        """Which answers are wanted; 400 if there are none such, 422 if this model has none."""
+        """Return which answers are wanted; 400 if there are none such, 422 if it has none."""
         if what not in ANSWERS:
             raise Refusal(400, f"what: unknown {what!r}; known are {', '.join(ANSWERS)}")
         # A property may need what is learnt first: only the class tells.
@@ -99,7 +97,7 @@ class ServedModel:
         return str(what)
 
     def count(self, name: str) -> int | None:
-        """The attribute of the learner that counts something; None if there is none (yet)."""
+        """Return an attribute of the learner that counts something; None if there is none (yet)."""
         try:
             value = getattr(self.learner, name, None)
         except NotFittedError:
@@ -107,15 +105,12 @@ class ServedModel:
         return None if value is None else int(value)
 
     def columns(self, what: str) -> list[Any] | None:
-        """The labels of the columns of answers that have several."""
-        classes = getattr(self.learner, "classes_", None)
-        if classes is None or what == "labels" or (what == "scores" and len(classes) == 2):
-            return None
-        found: list[Any] = classes.tolist()
-        return found
+        """Return the labels of the columns of answers that have several."""
+        classes = columns_of(self.learner, what)
+        return None if classes is None else list(classes.tolist())
 
     def description(self) -> dict[str, Any]:
-        """What the model is, as JSON has it."""
+        """Return what the model is, as JSON has it."""
         names, encoder = getattr(self.model, "feature_names_in_", None), encoder_of(self.model)
         classes = getattr(self.learner, "classes_", None)
         return {

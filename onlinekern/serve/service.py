@@ -17,13 +17,13 @@ from onlinekern.serve.served import ServedModel
 from onlinekern.serve.store import Found, Store
 from onlinekern.serve.workers import Predictor, Writer
 
-# All bodies that wait are together at most so many times as large as the largest one.
+# All bodies that wait are together at most so many times as large as the largest one may be.
 MOST_BODIES = 16
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a service is asked for; `ServeRequest` reads it from the options."""
+    """What a service is asked for."""
 
     model: str
     snapshot: str | None = None
@@ -109,7 +109,7 @@ class Service:
             self.store.close()
 
     async def predict(self, body: bytes, what: str | None, new_future: Any) -> dict[str, Any]:
-        """The answer to a request to /predict."""
+        """Return the answer to a request to /predict."""
         samples, wanted = self.reader.to_predict(body)
         if wanted is not None and what is not None and wanted != what:
             raise Refusal(400, f"what is {wanted} in the body, and {what} in the address")
@@ -121,7 +121,7 @@ class Service:
         return answer if columns is None else {**answer, "classes": columns}
 
     async def learn(self, body: bytes, new_future: Any) -> dict[str, Any]:
-        """The answer to a request to /learn."""
+        """Return the answer to a request to /learn."""
         if self.writer is None:
             raise Refusal(403, "this server is read-only")
         job = Job(self.reader.to_learn(body), body, "", new_future())
@@ -130,12 +130,12 @@ class Service:
         return answer
 
     def description(self) -> dict[str, Any]:
-        """The answer to a request to /model."""
+        """Return the answer to a request to /model."""
         found = self.served.description()
         return {**found, "learns": self.writer is not None, "onlinekern": version()}
 
     def problems(self) -> list[str]:
-        """What is wrong, in words; predictions work all the same, unless they are named."""
+        """Return what is wrong, in words; predictions work all the same, unless they are named."""
         found = []
         if self.stopping:
             found.append("the server is shutting down")
@@ -149,7 +149,7 @@ class Service:
         return found
 
     def can_learn(self) -> bool:
-        """Whether a sample that comes now would be learnt."""
+        """Return whether a sample that comes now would be learnt."""
         return (
             self.writer is not None
             and self.writer.is_alive
@@ -158,7 +158,7 @@ class Service:
         )
 
     def health(self) -> tuple[bool, dict[str, Any]]:
-        """Whether requests should be sent here, and what there is to say about it."""
+        """Return whether requests should be sent here, and what there is to say about it."""
         problems = self.problems()
         ready = self.predictor.is_alive and not self.stopping
         ready = ready and (self.writer is None or self.can_learn())

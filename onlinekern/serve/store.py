@@ -24,7 +24,7 @@ from onlinekern.serve.served import ServedModel
 
 logger = logging.getLogger("onlinekern.serve")
 
-# Seconds between two looks at a snapshot that is being written.
+# So many seconds pass between two looks at a snapshot that is being written.
 POLL = 0.1
 
 
@@ -51,7 +51,7 @@ class Found:
 
 
 def checksum_of(stream: Any) -> str:
-    """The checksum that a model file says it has; `load` compares it with its contents."""
+    """Return the checksum that a model file says it has; `load` compares it with its contents."""
     return header_of(stream).metadata.get("sha256", "")
 
 
@@ -67,7 +67,7 @@ class Store:
     every : Interval
         After how many samples or seconds.
     sync : str
-        Of the journal.
+        When the journal is forced to the disk.
 
     Raises
     ------
@@ -105,7 +105,7 @@ class Store:
         self._writing: threading.Thread | None = None
 
     def _open(self, checksum: str, sync: str) -> int:
-        """Open the journal, or begin one; the sequence number up to which the model has learnt."""
+        """Open the journal, or begin one; return the number up to which the model has learnt."""
         path, last = self.journal_path, 0
         base: int | None = None
         if os.path.exists(path):
@@ -134,7 +134,7 @@ class Store:
         self.found = Found(self.found.source, dropped=dropped)
 
     def _base(self, contents: journals.Contents, checksum: str) -> int | None:
-        """The sequence number of a model file; None if it is a new one, and nothing is lost."""
+        """Return the sequence number of a model file; None if it is new, and nothing is lost."""
         if checksum in contents.snapshots:
             return contents.snapshots[checksum]
         # A snapshot that it names may never have come to be.
@@ -168,7 +168,7 @@ class Store:
         self._samples += n_samples
 
     def seconds_left(self) -> float | None:
-        """Seconds until `begin_snapshot` has something to do; None if that needs more samples."""
+        """Return how long `begin_snapshot` has nothing to do; None if that needs more samples."""
         if self._writing is not None and self._writing.is_alive():
             return POLL
         if self.journal.sequence <= self.snapshot_sequence:
@@ -186,7 +186,7 @@ class Store:
         if left is None or left > 0:
             return
         with self._noting_failure():
-            # Copied here, between two requests: the number is that of this very state.
+            # It is copied between two requests: the number is that of this very state.
             arguments = contents_of(self.served.model), self.journal.sequence
             self._writing = threading.Thread(target=self._write, args=arguments, name="snapshot")
             self._writing.start()
@@ -219,7 +219,7 @@ class Store:
 
     @contextmanager
     def _noting_failure(self) -> Iterator[None]:
-        """Serving goes on when a snapshot fails; the next one is tried after the same interval."""
+        """Let serving go on if a snapshot fails; the next one is tried after the same interval."""
         self._samples, self._tried = 0, time.monotonic()
         try:
             yield

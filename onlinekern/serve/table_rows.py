@@ -40,13 +40,13 @@ class TableRowReader:
         self.names = list(self.kinds)
 
     def rows_to_X(self, rows: list[Any]) -> list[dict[str, Any]]:
-        """The checked rows; 400 names the first row and feature that do not fit."""
+        """Return the checked rows; 400 names the first row and feature that do not fit."""
         if not rows:
             bad("rows is empty; give at least one")
         return [self._checked(self._named(row, k), k) for k, row in enumerate(rows)]
 
     def _named(self, row: Any, number: int) -> dict[str, Any]:
-        """A row as a dictionary of all columns and no others."""
+        """Return a row as a dictionary of all columns and no others."""
         if isinstance(row, list):
             if len(row) != len(self.names):
                 bad(f"rows[{number}] has {len(row)} values, the model has {len(self.names)} "
@@ -66,7 +66,7 @@ class TableRowReader:
         return {name: self._value(row[name], name, number) for name in self.names}
 
     def _value(self, value: Any, name: str, number: int) -> Any:
-        """A value in the type of its column."""
+        """Return a value in the type of its column."""
         kind = self.kinds[name]
         if value is None or kind == "ignore":
             return None
@@ -86,7 +86,7 @@ class TableRowReader:
 
 
 def category_of(value: Any) -> str:
-    """A category as the encoder has it: text; whole numbers without a point."""
+    """Return a category as the encoder has it: text; whole numbers without a point."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():

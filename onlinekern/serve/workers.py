@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,33 +21,27 @@ from onlinekern.serve.refusal import Refusal
 from onlinekern.serve.rows import Samples
 from onlinekern.serve.served import ServedModel
 from onlinekern.serve.store import Store
+from onlinekern.streams.blocks import stacked
 
 logger = logging.getLogger("onlinekern.serve")
 
-# Rows of several requests that are one batch. A larger one would keep readers waiting for longer
-# than it saves (benchmarks/serving.py); a single request is never divided.
+# So many rows of several requests are one batch. A larger one would keep readers waiting for
+# longer than it saves (benchmarks/serving.py); a single request is never divided.
 MOST_ROWS = 256
-# Seconds between two tries to write a journal anew that failed.
+# So many seconds pass between two tries to write a journal anew that failed.
 RETRY = 1.0
 
 
 def joined(jobs: list[Job]) -> Samples:
-    """The samples of jobs that go together, as one batch."""
+    """Return the samples of jobs that go together, as one batch."""
     if len(jobs) == 1:
         return jobs[0].samples
     columns = zip(*(job.samples for job in jobs), strict=True)
-    return Samples(*map(in_one, columns))
-
-
-def in_one(parts: tuple[Any, ...]) -> Any:
-    """Arrays, or lists of dictionaries, behind one another; None for Nones."""
-    if isinstance(parts[0], list):
-        return list(chain.from_iterable(parts))
-    return None if parts[0] is None else np.concatenate(parts)
+    return Samples(*map(stacked, columns))
 
 
 def divided(answers: Any, jobs: list[Job]) -> list[Any]:
-    """The answers of a batch, for each of its jobs."""
+    """Return the answers of a batch, for each of its jobs."""
     return np.split(answers, np.cumsum([job.n_rows for job in jobs])[:-1])
 
 
@@ -88,7 +81,7 @@ class Worker:
             self._between()
 
     def _results(self, jobs: list[Job], work: Callable[[list[Job]], list[Any]]) -> list[Any]:
-        """What the jobs come to: an answer, or an exception, for each."""
+        """Return what each of the jobs comes to: an answer, or an exception."""
         try:
             return work(jobs)
         except Refusal as error:
@@ -107,11 +100,11 @@ class Worker:
         raise NotImplementedError
 
     def _seconds_left(self) -> float | None:
-        """How long to wait for jobs at most."""
+        """Return how long to wait for jobs at most."""
         return None
 
     def _between(self) -> None:
-        """Called after each batch, and after each wait."""
+        """Do what is due after each batch, and after each wait."""
 
 
 def resolve(jobs: list[Job], results: list[Any]) -> None:

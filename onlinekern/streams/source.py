@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
-from numbers import Integral
 from typing import Any, Self, TypedDict, Unpack
 
 import numpy as np
@@ -14,6 +13,8 @@ from scipy import sparse
 
 from onlinekern.estimators.types import Array, ArrayLike, Seed, Sparse
 from onlinekern.streams.buffer import BUDGET_BYTES, Spool
+from onlinekern.streams.checks import check_count as check_count
+from onlinekern.streams.checks import check_dtype, stored
 from onlinekern.streams.formats.libsvm import LARGEST_INDEX, StreamError
 from onlinekern.streams.layout import SCALES, make_layout, range_hint
 from onlinekern.streams.statistics import FeatureStatistics, TargetStatistics
@@ -320,24 +321,6 @@ def _check_options(
     check_count("budget", budget)
 
 
-def check_dtype(dtype: Any) -> None:
-    """Raise StreamError unless a dtype is float32 or float64."""
-    try:
-        known = np.dtype(dtype) in (np.float32, np.float64)
-    except TypeError:
-        known = False
-    if not known or dtype is None:
-        raise StreamError(f"dtype must be float32 or float64, got {dtype!r}")
-
-
-def check_count(name: str, value: Any, optional: bool = False) -> None:
-    """Raise StreamError unless a value is an integer of at least 1, or None if that may be."""
-    if optional and value is None:
-        return
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise StreamError(f"{name} must be an integer of at least 1, got {value!r}")
-
-
 def _limited(blocks: Any, limit: int | None) -> Iterator[Any]:
     """Yield blocks until ``limit`` rows have come."""
     left = float("inf") if limit is None else limit
@@ -348,16 +331,3 @@ def _limited(blocks: Any, limit: int | None) -> Iterator[Any]:
         yield X, y
         if left <= 0:
             return
-
-
-def stored(X: Any, dtype: Any, name: str) -> Any:
-    """Return rows X in the dtype of the spool, CSR indices as int32."""
-    with np.errstate(over="ignore"):
-        X = X.astype(dtype)
-    if sparse.issparse(X):
-        X = sparse.csr_matrix(X)
-        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-    values = X.data if sparse.issparse(X) else X
-    if not np.isfinite(values).all():
-        raise StreamError(f"{name}: a value is NaN, infinite or too large for {np.dtype(dtype)}")
-    return X

@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
-from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.utils import murmurhash3_32
 
 from onlinekern.estimators.types import Array, Floats
@@ -271,6 +270,9 @@ class TextColumn(TextualColumn):
         return super().is_sound() and is_width(self.width)
 
     def features(self, values: Any) -> Any:
+        # It loads much of scikit-learn, which few tables need.
+        from sklearn.feature_extraction.text import HashingVectorizer
+
         hashing = HashingVectorizer(n_features=self.width, ngram_range=(1, 2))
         return hashing.transform(self.texts(values).to_pylist())
 

@@ -1,56 +1,48 @@
-"""What ``onlinekern info MODEL`` says of a model, and ``onlinekern methods`` of a method."""
+"""``onlinekern methods``: what there is to learn with."""
 
 from __future__ import annotations
 
 import inspect
 import re
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
 
 from onlinekern._registry import public
-from onlinekern.estimators.validation import one_of
+from onlinekern.cli import options
+from onlinekern.cli.options import argument, methods_that_begin
 from onlinekern.evaluate.methods import METHODS, Method
-from onlinekern.preprocessing.tables.encoder import TableEncoder, encoder_of
-from onlinekern.reports.text import MOST_LISTED, listed
 
 
-def lines_about(model: Any) -> Iterator[str]:
-    """Yield lines of text: what a model is, what it has learnt, and what it is asked with."""
-    yield " ".join(str(model).split())
-    learner = model.steps[-1][1] if hasattr(model, "steps") else model
-    if not hasattr(model, "n_features_in_"):
-        yield "has learnt nothing yet"
-        return
-    encoder = encoder_of(model)
-    if encoder is not None:
-        yield from lines_about_columns(encoder)
-    names = None if encoder is not None else getattr(model, "feature_names_in_", None)
-    n_features = learner.n_features_in_
-    yield f"features: {listed(names) if names is not None else f'{n_features:,}'}"
-    if hasattr(learner, "classes_"):
-        yield f"classes: {listed(learner.classes_)}"
-    if hasattr(learner, "n_seen_"):
-        yield f"samples learnt: {learner.n_seen_:,}"
-    if hasattr(learner, "n_mistakes_"):
-        yield f"mistakes before learning: {learner.n_mistakes_:,}"
-    if hasattr(learner, "n_support_"):
-        yield f"support vectors: {learner.n_support_:,}"
-    if hasattr(learner, "report"):
-        yield from str(learner.report()).splitlines()
+@dataclass(frozen=True, kw_only=True)
+class Request(options.Request):
+    """onlinekern methods kernel-rls"""
 
+    # fmt: off
+    name: str | None = argument(None, "NAME", "A method, of which is told what it is, its "
+        "parameters and its paper.", autocompletion=methods_that_begin)
+    # fmt: on
 
-def lines_about_columns(encoder: TableEncoder) -> Iterator[str]:
-    """Yield the columns of the tables that a model takes, with the kind of each."""
-    kinds = list(encoder.kinds_.items())
-    yield f"columns: {len(kinds):,}"
-    for name, kind in kinds[:MOST_LISTED]:
-        yield f"  {name}: {kind}"
-    if len(kinds) > MOST_LISTED:
-        yield "  ..."
+    def run(self) -> None:
+        """Print the table of all methods, or what there is to know of one."""
+        from rich.table import Table
+
+        from onlinekern.reports.console import PLAIN, open_console
+
+        console = open_console()
+        if self.name is not None:
+            for line in about_method(self.name):
+                console.print(line, **PLAIN)
+            return
+        table = Table(box=None, pad_edge=False)
+        for head in ("name", "what", "paper"):
+            table.add_column(head, no_wrap=head == "name")
+        for method in METHODS.values():
+            table.add_row(method.name, *summary_of_method(method))
+        console.print(table)
 
 
 def summary_of_method(method: Method) -> tuple[str, str]:
-    """What a method is, in the words of its class, and who wrote its paper when."""
+    """Return what a method is, in the words of its class, and who wrote its paper when."""
     text = documentation(method)
     found = re.search(r"\.\. \[1\] (.*?) \((\d{4})\)", text, re.S)
     if found is None:
@@ -62,6 +54,8 @@ def summary_of_method(method: Method) -> tuple[str, str]:
 
 def about_method(name: str) -> Iterator[str]:
     """Yield lines of text: what a method is, its parameters with their defaults, its papers."""
+    from onlinekern.estimators.validation import one_of
+
     one_of("NAME", name, METHODS)
     method = METHODS[name]
     text = documentation(method)
@@ -85,9 +79,10 @@ def about_method(name: str) -> Iterator[str]:
 
 
 def documentation(method: Method) -> str:
-    """The docstring of a method's class."""
+    """Return the docstring of a method's class."""
     return inspect.getdoc(public(str(method.classifier or method.regressor))) or ""
 
 
 def first_paragraph(text: str) -> str:
+    """Return the first paragraph of a docstring, without its marks, as one line."""
     return " ".join(text.partition("\n\n")[0].replace("`", "").split())

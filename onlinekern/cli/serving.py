@@ -1,4 +1,4 @@
-"""What ``onlinekern serve`` does: options, the socket, and the life of the process (uvicorn)."""
+"""What ``onlinekern serve`` does: it opens the socket, and runs the process (uvicorn)."""
 
 from __future__ import annotations
 
@@ -9,86 +9,28 @@ import socket
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import uvicorn
 
-from onlinekern.estimators.validation import names_are_no_matter, one_of
+from onlinekern.estimators.validation import names_are_no_matter
 from onlinekern.evaluate.checkpoint import Interval
-from onlinekern.reports.console import PLAIN
+from onlinekern.reports.console import PLAIN, open_console
 from onlinekern.serve.app import application
-from onlinekern.serve.journal import SYNCS
 from onlinekern.serve.service import Service, Settings
-from onlinekern.streams.paths import check_readable
+
+if TYPE_CHECKING:
+    from onlinekern.cli.serve import Request
 
 TOKEN = "ONLINEKERN_TOKEN"
-LEVELS = ("critical", "error", "warning", "info", "debug")
 LOCAL = ("127.0.0.1", "::1", "localhost")
-# Seconds that requests under way have when the server is told to end.
+# Requests under way have so many seconds when the server is told to end.
 GRACE = 5
-# Connections; each may hold a body.
+# So many connections there may be; each may hold a body.
 MOST_CONNECTIONS = 1000
-# Connections that wait to be accepted.
+# So many connections may wait to be accepted.
 BACKLOG = 2048
-
-
-@dataclass(frozen=True)
-class ServeRequest:
-    """The options of ``onlinekern serve``, as given (see its help)."""
-
-    model: str
-    host: str
-    port: int
-    uds: str | None
-    token: str | None
-    token_file: str | None
-    read_only: bool
-    snapshot: str | None
-    snapshot_every: str
-    sync: str
-    queue: int
-    max_bytes: int
-    max_classes: int
-    log_level: str
-
-    def check(self) -> None:
-        """Raise ValueError or OSError for whatever can be seen to be wrong at once."""
-        one_of("--sync", self.sync, SYNCS)
-        one_of("--log-level", self.log_level, LEVELS)
-        for name, least, most in (
-            *(("port", 0, 65535), ("queue", 1, 1 << 30), ("max_bytes", 1, 1 << 40)),
-            ("max_classes", 2, 1 << 30),
-        ):
-            value = getattr(self, name)
-            if not least <= value <= most:
-                option = name.replace("_", "-")
-                raise ValueError(f"--{option} must be from {least} to {most}, got {value}")
-        Interval.of(self.snapshot_every, "--snapshot-every")
-        if self.token is not None and self.token_file is not None:
-            raise ValueError("--token and --token-file exclude each other")
-        if self.read_only and self.snapshot is not None:
-            raise ValueError("--read-only and --snapshot exclude each other")
-        if self.snapshot is None or not Path(self.snapshot).exists():
-            check_readable(self.model)
-
-    def known_token(self) -> str | None:
-        """The token that clients must send."""
-        found = self.token if self.token is not None else os.environ.get(TOKEN)
-        if self.token_file is not None:
-            found = Path(self.token_file).read_text(encoding="utf-8").strip()
-        if found is not None and not (found.isascii() and found.isprintable() and found.strip()):
-            raise ValueError("the token must be letters, digits and signs of ASCII, and not empty")
-        return found
-
-    def settings(self) -> Settings:
-        """What the service needs to know."""
-        every = Interval.of(self.snapshot_every, "--snapshot-every")
-        return Settings(
-            *(self.model, self.snapshot, every, self.sync, self.read_only, self.queue),
-            *(self.max_bytes, self.max_classes),
-        )
 
 
 class Server(uvicorn.Server):
@@ -105,22 +47,21 @@ class Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
-def serve(request: ServeRequest, console: Any, errors: Any) -> None:
+def serve(request: Request) -> None:
     """Serve a model until SIGINT or SIGTERM.
 
     Parameters
     ----------
-    request : ServeRequest
-    console, errors : rich.console.Console
-        Where is said what is served, and where warnings go.
+    request : Request
+        Its options have been checked.
     """
-    request.check()
-    token = request.known_token()
+    console, errors = open_console(), open_console(stderr=True)
+    token = token_of(request)
     if token is None and request.uds is None and request.host not in LOCAL:
         text = f"anybody who reaches {request.host} can use this model: set {TOKEN}"
         errors.print(f"onlinekern: warning: {text}", **PLAIN)
     with names_are_no_matter():
-        service = Service(request.settings())
+        service = Service(settings_of(request))
         try:
             with listening(request) as (listener, address):
                 for line in lines_about(service, request):
@@ -144,8 +85,32 @@ def serve(request: ServeRequest, console: Any, errors: Any) -> None:
         console.print(f"stopped; {store.path} holds all up to {last}", **PLAIN)
 
 
-def configuration(request: ServeRequest, service: Service, token: str | None) -> uvicorn.Config:
-    """uvicorn's settings."""
+def token_of(request: Request) -> str | None:
+    """Return the token that clients must send."""
+    found = request.token if request.token is not None else os.environ.get(TOKEN)
+    if request.token_file is not None:
+        found = Path(request.token_file).read_text(encoding="utf-8").strip()
+    if found is not None and not (found.isascii() and found.isprintable() and found.strip()):
+        raise ValueError("the token must be letters, digits and signs of ASCII, and not empty")
+    return found
+
+
+def settings_of(request: Request) -> Settings:
+    """Return what the service needs to know."""
+    return Settings(
+        request.model,
+        request.snapshot,
+        Interval.of(request.snapshot_every, "--snapshot-every"),
+        request.sync,
+        request.read_only,
+        request.queue,
+        request.max_bytes,
+        request.max_classes,
+    )
+
+
+def configuration(request: Request, service: Service, token: str | None) -> uvicorn.Config:
+    """Return uvicorn's settings."""
     return uvicorn.Config(
         application(service, token),
         lifespan="off",
@@ -158,8 +123,8 @@ def configuration(request: ServeRequest, service: Service, token: str | None) ->
     )
 
 
-def lines_about(service: Service, request: ServeRequest) -> Iterator[str]:
-    """What is said at the start."""
+def lines_about(service: Service, request: Request) -> Iterator[str]:
+    """Yield what is said at the start."""
     about, found = service.served.description(), service.found
     classes = "" if about["classes"] is None else f", {len(about['classes'])} classes"
     seen = "" if about["n_seen"] is None else f", {about['n_seen']:,} samples learnt"
@@ -179,8 +144,8 @@ def lines_about(service: Service, request: ServeRequest) -> Iterator[str]:
 
 
 @contextmanager
-def listening(request: ServeRequest) -> Iterator[tuple[socket.socket, str]]:
-    """The socket, which listens, and its address; OSError that names it if it cannot be had."""
+def listening(request: Request) -> Iterator[tuple[socket.socket, str]]:
+    """Open the socket, which listens, and tell its address; OSError names it if that fails."""
     if request.uds is None:
         listener, name = listening_at_port(request.host, request.port)
         with listener:
@@ -193,7 +158,7 @@ def listening(request: ServeRequest) -> Iterator[tuple[socket.socket, str]]:
 
 
 def listening_at_port(host: str, port: int) -> tuple[socket.socket, str]:
-    """A socket of the network, and its address as a link."""
+    """Return a socket of the network that listens, and its address as a link."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError as error:
@@ -209,7 +174,7 @@ def listening_at_port(host: str, port: int) -> tuple[socket.socket, str]:
 
 
 def listening_at_path(path: str) -> socket.socket:
-    """A Unix socket, which takes the place of one that nobody listens at any more."""
+    """Return a Unix socket, which takes the place of one that nobody listens at any more."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     with closed_on_error(listener, path):
         if os.path.lexists(path) and stat.S_ISSOCK(os.lstat(path).st_mode):

@@ -1,0 +1,76 @@
+"""``onlinekern info``: what a model file holds, or what is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from onlinekern.cli import options
+from onlinekern.cli.options import argument
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request(options.Request):
+    """Without a file, print versions, and how the compiled core was built and runs here."""
+
+    model: str | None = argument(None, "MODEL", "The model file.")
+
+    def run(self) -> None:
+        """Print lines about a model, or about what is installed."""
+        from onlinekern.reports.console import PLAIN, open_console
+
+        console = open_console()
+        if self.model is not None:
+            from onlinekern.fitted.save import load
+
+            for line in lines_about(load(self.model)):
+                console.print(line, **PLAIN)
+            return
+        from onlinekern._config import show_config
+        from onlinekern.reports.machine import versions
+
+        for name, found in versions():
+            console.print(f"{name} {found}", markup=False)
+        show_config()
+
+
+def lines_about(model: Any) -> Iterator[str]:
+    """Yield lines of text: what a model is, what it has learnt, and what it is asked with."""
+    from onlinekern.estimators.answers import learner_of
+    from onlinekern.preprocessing.tables.encoder import encoder_of
+    from onlinekern.reports.text import listed
+
+    yield " ".join(str(model).split())
+    learner = learner_of(model)
+    if not hasattr(model, "n_features_in_"):
+        yield "has learnt nothing yet"
+        return
+    encoder = encoder_of(model)
+    if encoder is not None:
+        yield from lines_about_columns(encoder)
+    names = None if encoder is not None else getattr(model, "feature_names_in_", None)
+    n_features = learner.n_features_in_
+    yield f"features: {listed(names) if names is not None else f'{n_features:,}'}"
+    if hasattr(learner, "classes_"):
+        yield f"classes: {listed(learner.classes_)}"
+    if hasattr(learner, "n_seen_"):
+        yield f"samples learnt: {learner.n_seen_:,}"
+    if hasattr(learner, "n_mistakes_"):
+        yield f"mistakes before learning: {learner.n_mistakes_:,}"
+    if hasattr(learner, "n_support_"):
+        yield f"support vectors: {learner.n_support_:,}"
+    if hasattr(learner, "report"):
+        yield from str(learner.report()).splitlines()
+
+
+def lines_about_columns(encoder: Any) -> Iterator[str]:
+    """Yield the columns of the tables that a model takes, with the kind of each."""
+    from onlinekern.reports.text import MOST_LISTED
+
+    kinds = list(encoder.kinds_.items())
+    yield f"columns: {len(kinds):,}"
+    for name, kind in kinds[:MOST_LISTED]:
+        yield f"  {name}: {kind}"
+    if len(kinds) > MOST_LISTED:
+        yield "  ..."

@@ -1,0 +1,130 @@
+"""Options that several commands have: each group is a base class of their requests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import typer
+
+from onlinekern.cli.arguments import check_least, check_report
+
+TASKS = ("auto", "classification", "regression")
+
+
+def option(default: Any, metavar: str | None, help: str, *names: str, **more: Any) -> Any:
+    """Return the field of an option.
+
+    Parameters
+    ----------
+    default : object
+        What it is if it is not given: a list, which is empty, if it may be repeated, and ``...`` if
+        it must be given.
+    metavar : str or None
+        What stands for its value in the help; None for that of its type.
+    help : str
+    *names : str
+        By default, the name of the field, and of a boolean that with ``no`` too.
+    **more
+        Further arguments of ``typer.Option``.
+    """
+    more["show_default"] = default != []
+    return _field(default, typer.Option(*names, metavar=metavar, help=help, **more))
+
+
+def argument(default: Any, metavar: str, help: str, **more: Any) -> Any:
+    """Return the field of an argument without a name; the parameters are those of `option`."""
+    return _field(default, typer.Argument(metavar=metavar, help=help, **more))
+
+
+def model_file() -> Any:
+    """Return the field of the model that a command opens."""
+    return argument(..., "MODEL", "The model file.")
+
+
+def _field(default: Any, parameter: Any) -> Any:
+    given: dict[str, Any] = {} if default is ... else {"default": default}
+    if default == []:
+        given = {"default_factory": list}
+    return field(metadata={"parameter": parameter}, **given)
+
+
+def methods_that_begin(incomplete: str) -> list[str]:
+    """Return the names of methods that a shell may complete a word to."""
+    from onlinekern.evaluate.methods import METHODS
+
+    return [name for name in METHODS if name.startswith(incomplete)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What a command is asked for: its fields are the options, and its docstring is the help."""
+
+    def run(self) -> None:
+        """Carry the request out."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class FromRows(Request):
+    """Options of commands that read rows."""
+
+    # fmt: off
+    target: str | None = option(None, "NAME", "The column of a table that holds the targets. With "
+        "it, standard input is read as a table: CSV, JSON lines or an Arrow stream.")
+    zero_based: bool = option(False, None, "The indices of LIBSVM text start at 0, which compare "
+        "notices if a 0 occurs.", "--zero-based")
+    # fmt: on
+
+
+@dataclass(frozen=True, kw_only=True)
+class FromText(Request):
+    """Options of commands that read text whose form its name does not tell."""
+
+    # fmt: off
+    format: str | None = option(None, "NAME", "One of libsvm, csv, tsv, jsonl, parquet and arrow. "
+        "By default, the name of a file tells it, and the beginning of standard input.")
+    separator: str | None = option(None, "CHARACTER", "What is between the values of CSV. By "
+        "default, it is that of , ; | and tab which the first line has most of.")
+    decimal: str = option(".", "CHARACTER", "What numbers of CSV have before their decimals.")
+    header: bool = option(True, None, "Whether the first line of CSV has the names of the columns; "
+        "otherwise they are called f0, f1, ...")
+    # fmt: on
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learning(FromRows):
+    """Options of commands that learn a stream."""
+
+    # fmt: off
+    task: str = option("auto", "auto|classification|regression", "With auto, two targets, or at "
+        "most 200 integer ones, are classes; train looks at the first 1,000 rows.")
+    n_features: int | None = option(None, "N", "How many features LIBSVM text has, if more than "
+        "its largest index shows. Without it, train reads the files twice.")
+    limit: int | None = option(None, "N", "Read the first N rows only.")
+    window: int = option(1000, "N", "How many samples are the last ones, whose error is shown.")
+    seed: int = option(0, "N", "The seed of all that is random.")
+    json: str | None = option(None, "FILE", "Write the figures as JSON.")
+    report: str | None = option(None, "FILE.html", "Write a page for a browser: figures, pictures, "
+        "and what was run.")
+    checkpoint_every: str = option("60s", "N|SECONDSs", "Write the checkpoint after N samples, or "
+        "after seconds, such as 30s: a run that is killed loses at most that.")
+    resume: bool = option(False, None, "Go on from the checkpoint, if there is one; the result is "
+        "that of a run that was never stopped, but for the times.", "--resume")
+    # fmt: on
+
+    def check_learning(self, **least: Any) -> None:
+        """Raise ValueError or ImportError if one of these options is wrong.
+
+        Parameters
+        ----------
+        **least : int
+            What further options must be at least.
+        """
+        from onlinekern.estimators.validation import one_of
+        from onlinekern.evaluate.checkpoint import Interval
+
+        one_of("--task", self.task, TASKS)
+        check_least(self, **{"n_features": 1, "limit": 1, "window": 1, "seed": 0, **least})
+        Interval.of(self.checkpoint_every, "--checkpoint-every")
+        check_report(self.report)

@@ -1,0 +1,106 @@
+"""What ``onlinekern predict`` does: it answers the rows of a file or a pipe."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onlinekern.cli.rows import PIECE, Known, reading_of, rows_from
+from onlinekern.estimators import answers
+from onlinekern.estimators.validation import names_are_no_matter
+from onlinekern.fitted.save import load
+from onlinekern.fitted.save.atomic import replacing
+from onlinekern.preprocessing.tables.encoder import encoder_of
+from onlinekern.reports.text import text_of
+from onlinekern.streams.blocks import in_blocks
+from onlinekern.streams.files import Blocks, Columns, Form
+from onlinekern.streams.formats.libsvm import StreamError
+from onlinekern.streams.paths import writing
+
+if TYPE_CHECKING:
+    from onlinekern.cli.predict import Request
+
+ANSWERS = {**answers.ANSWERS, "intervals": "predict_interval"}
+
+
+def predict(request: Request) -> None:
+    """Write a line for each row: its label or target, or its scores or probabilities."""
+    model = load(request.model)
+    answer = answer_of(model, request)
+    try:
+        blocks = blocks_of(request, model)
+    except StreamError as error:
+        raise StreamError(f"{error} (the first file: that of {request.model})") from error
+    with names_are_no_matter(), open_output(request.output) as stream:
+        lines = csv.writer(stream, lineterminator="\n")
+        header = header_of(model, request.what)
+        if header:
+            lines.writerow(header)
+        n_rows = 0
+        for X, y in in_blocks(blocks, PIECE):
+            with rows_from(n_rows + 1):
+                lines.writerows(rows_of(answer(X)))
+            stream.flush()  # of a pipe that goes on, the answers are wanted now
+            n_rows += len(y)
+
+
+def blocks_of(request: Request, model: Any) -> Blocks:
+    """Open the rows, as the model takes them."""
+    encoder = encoder_of(model)
+    if encoder is not None:
+        kinds = encoder.kinds_
+        known, reading = Known(list(kinds), None), reading_of(request, kinds.items())
+        return Blocks([request.data], request.target, Columns(), known, False, reading)
+    names = getattr(model, "feature_names_in_", None)
+    known = Known(None if names is None else list(names), None)
+    form = Form(int(model.n_features_in_), request.zero_based, "float64")
+    return Blocks([request.data], request.target, form, known, False, reading_of(request))
+
+
+def answer_of(model: Any, request: Request) -> Any:
+    """Return the function that answers rows; ValueError if the model has none."""
+    if not hasattr(model, "n_features_in_"):
+        raise ValueError(f"{request.model}: this {type(model).__name__} has learnt nothing yet")
+    name = ANSWERS[request.what]
+    method = getattr(model, name, None)
+    if method is None:
+        learner = type(answers.learner_of(model)).__name__
+        raise ValueError(f"--what {request.what}: {learner} has no {name}")
+    if request.what == "intervals":
+        return lambda X: np.column_stack(method(X, request.coverage))
+    return method
+
+
+def header_of(model: Any, what: str) -> list[str]:
+    """Return the names of the columns where there are several; none for a single one."""
+    if what == "intervals":
+        return ["lower", "upper"]
+    classes = answers.columns_of(model, what)
+    return [] if classes is None else [text_of(label) for label in classes]
+
+
+def rows_of(values: Any) -> Iterator[list[str]]:
+    """Yield a list of texts for each row of answers."""
+    for row in values.reshape(len(values), -1):
+        yield [text_of(value) for value in row]
+
+
+@contextmanager
+def open_output(path: str) -> Iterator[Any]:
+    """Open a text stream to a file, which appears whole or not at all, or to standard output."""
+    if path == "-":
+        with writing("standard output"):
+            yield sys.stdout
+            sys.stdout.flush()
+        return
+    with replacing(path) as raw:
+        stream = io.TextIOWrapper(raw, encoding="utf-8", newline="")
+        yield stream
+        stream.flush()
+        stream.detach()

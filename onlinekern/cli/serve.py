@@ -1,0 +1,81 @@
+"""``onlinekern serve``: its options, and what of them can be seen to be wrong at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from onlinekern.cli import options
+from onlinekern.cli.options import model_file, option
+
+LEVELS = ("critical", "error", "warning", "info", "debug")
+# Option -> the least and the most that it may be.
+RANGES = {
+    "port": (0, 65535), "queue": (1, 1 << 30), "max_bytes": (1, 1 << 40),
+    "max_classes": (2, 1 << 30),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request(options.Request):
+    """onlinekern serve model.okn
+
+    curl localhost:8000/predict -d '{"rows": [[1, 2, 3]]}'
+
+    curl localhost:8000/learn -d '{"rows": [[1, 2, 3]], "y": ["yes"]}'
+    """
+
+    # fmt: off
+    model: str = model_file()
+    host: str = option("127.0.0.1", None, "The address to listen at.")
+    port: int = option(8000, "N", "The port to listen at. With 0, a free one is taken and printed.")
+    uds: str | None = option(None, "PATH", "Listen at a Unix socket instead.")
+    token: str | None = option(None, "TEXT", "What clients must send as Authorization: Bearer "
+        "TEXT. Other users see it in the list of processes: the environment variable "
+        "ONLINEKERN_TOKEN is better.")
+    token_file: str | None = option(None, "FILE", "A file that holds the token.")
+    read_only: bool = option(False, None, "Predict only: /learn is refused, and no file is "
+        "written.", "--read-only")
+    snapshot: str | None = option(None, "FILE", "Where the model goes that has learnt; if the file "
+        "is there, it is served in the place of MODEL. By default, it is MODEL itself, so that the "
+        "same command goes on where the last one ended.")
+    snapshot_every: str = option("60s", "N|SECONDSs", "Write the snapshot after N samples, or "
+        "after seconds. What comes after it is in the journal, FILE.journal: a kill loses nothing.")
+    sync: str = option("always", "always|interval|off", "Force the journal to the disk before each "
+        "answer, once in a second, or never: what a loss of power may cost.")
+    queue: int = option(1024, "N", "How many requests may wait; more are refused (503).")
+    max_bytes: int = option(1 << 20, "N", "How large the body of a request may be.")
+    max_classes: int = option(100, "N", "To how many classes a classifier that takes up new ones "
+        "may grow.")
+    log_level: str = option("warning", "LEVEL", "One of error, warning, and info, which logs each "
+        "request.")
+    # fmt: on
+
+    def run(self) -> None:
+        """Check the options, then serve."""
+        self.check()
+        from onlinekern.cli.serving import serve
+
+        serve(self)
+
+    def check(self) -> None:
+        """Raise ValueError or OSError for whatever can be seen to be wrong at once."""
+        from onlinekern.estimators.validation import one_of
+        from onlinekern.evaluate.checkpoint import Interval
+        from onlinekern.serve.journal import SYNCS
+        from onlinekern.streams.paths import check_readable
+
+        one_of("--sync", self.sync, SYNCS)
+        one_of("--log-level", self.log_level, LEVELS)
+        for name, (least, most) in RANGES.items():
+            value = getattr(self, name)
+            if not least <= value <= most:
+                option = name.replace("_", "-")
+                raise ValueError(f"--{option} must be from {least} to {most}, got {value}")
+        Interval.of(self.snapshot_every, "--snapshot-every")
+        if self.token is not None and self.token_file is not None:
+            raise ValueError("--token and --token-file exclude each other")
+        if self.read_only and self.snapshot is not None:
+            raise ValueError("--read-only and --snapshot exclude each other")
+        if self.snapshot is None or not Path(self.snapshot).exists():
+            check_readable(self.model)

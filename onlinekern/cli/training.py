@@ -1,0 +1,302 @@
+"""What ``onlinekern train`` does: it makes a model file of a stream, in one pass."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from onlinekern.cli.rows import PIECE, count_features, reading_of, rows_from
+from onlinekern.estimators.validation import names_are_no_matter
+from onlinekern.evaluate.checkpoint import Checkpoint, Interval
+from onlinekern.evaluate.errors import Score
+from onlinekern.evaluate.methods import METHODS, given_parameters
+from onlinekern.fitted.save import from_bytes, to_bytes
+from onlinekern.preprocessing.tables.encoder import TableEncoder, encoder_of
+from onlinekern.reports.console import PLAIN, open_console
+from onlinekern.streams.blocks import in_blocks
+from onlinekern.streams.files import Blocks, Columns, Form
+from onlinekern.streams.formats.libsvm import StreamError
+from onlinekern.streams.statistics import TargetStatistics
+
+if TYPE_CHECKING:
+    from onlinekern.cli.train import Request
+
+# So many rows may be of one class before another one comes, for methods that need two.
+MOST_ALONE = 100_000
+
+
+class Stop:
+    """Ctrl-C, which acts at once while rows are read, and otherwise between two pieces."""
+
+    def __init__(self) -> None:
+        self.wanted = self._reading = False
+        self._before: Any = None
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._interrupted)
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _interrupted(self, number: int, frame: Any) -> None:
+        if self._reading or self.wanted:
+            raise KeyboardInterrupt
+        self.wanted = True
+
+    def between(self, blocks: Iterator[Any]) -> Iterator[Any]:
+        """Yield the pieces until Ctrl-C."""
+        while not self.wanted:
+            try:
+                self._reading = True
+                piece = next(blocks, None)
+            except KeyboardInterrupt:
+                self.wanted = True
+                return
+            finally:
+                self._reading = False
+            if piece is None:
+                return
+            yield piece
+
+
+class Training:
+    """A model on its way through a stream.
+
+    Parameters
+    ----------
+    request : Request
+    """
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        every = Interval.of(request.checkpoint_every, "--checkpoint-every")
+        self.checkpoint = Checkpoint(request.checkpoint, every, request.binding(), request.resume)
+        self.model: Any = None
+        self.task = request.task
+        self.classes: Any = np.empty(0)
+        self.score = Score(True, request.window)
+        self._alone: list[tuple[Any, Any]] = []
+        found = self.checkpoint.found
+        self.n_before = 0
+        if found is not None:
+            self.task = str(found.state["task"])
+            self.score = Score(self.task == "classification", request.window)
+            self.score.restore(dict(found.state["score"]))
+            self.model = from_bytes(found.models["model"], request.checkpoint)
+            self.classes = getattr(self.model, "classes_", self.classes)
+            self.n_before = self.score.n_rows
+            if request.limit is not None and self.n_before > request.limit:
+                raise ValueError(
+                    f"--limit {request.limit}: {self.n_before} rows have been learnt already"
+                )
+        self.record: Any = None
+        if request.report is not None:
+            from onlinekern.reports.record import Record
+
+            state = None if found is None else found.state
+            self.record = Record.begin(request.report, request.window, self.score, state)
+
+    def learn(self, X: Any, y: Any) -> None:
+        """Predict rows, then learn them."""
+        if self.model is None:
+            self._begin(y)
+        if self.task == "regression":
+            if y.dtype.kind == "U":
+                raise StreamError("the targets of a regression cannot be text")
+            self._take(X, y)
+        elif self.request.method == "stream":
+            self._take(X, y)  # its classes are those that come
+        else:
+            self._learn_classes(X, y)
+
+    def _begin(self, y: Any) -> None:
+        if self.task == "auto":
+            targets = TargetStatistics()
+            if y.dtype.kind != "U":
+                targets.update(y)
+            self.task = "classification" if y.dtype.kind == "U" else targets.task()
+        self.score = Score(self.task == "classification", self.request.window)
+        self.model = new_model(self.request, self.task)
+
+    def _learn_classes(self, X: Any, y: Any) -> None:
+        """Learn rows, with the classes that came so far, of which there must be two."""
+        self.classes = np.union1d(self.classes, y) if len(self.classes) else np.unique(y)
+        if len(self.classes) > 1:
+            for rows in (*self._alone, (X, y)):
+                self._take(*rows, classes=self.classes)
+            self._alone.clear()
+            return
+        self._alone.append((X, y))
+        if sum(len(labels) for _, labels in self._alone) >= MOST_ALONE:
+            raise StreamError(
+                f"the first {MOST_ALONE:,} rows are all of the class {self.classes[0]}; --method "
+                "stream takes up classes as they come"
+            )
+
+    def _take(self, X: Any, y: Any, **known: Any) -> None:
+        with rows_from(self.score.n_rows + 1):
+            predicted = self.model.partial_fit_predict(X, y, **known)
+        self.score.add(predicted, y)
+        if self.record is not None:
+            self.record.add(predicted, y, self.score.counted)
+        if self.checkpoint.due(len(y)):
+            self.keep()
+
+    def keep(self) -> None:
+        """Write a checkpoint, if anything has been learnt."""
+        if self.score.n_rows > 0:
+            state = {"task": self.task, "score": self.score.state()}
+            if self.record is not None:
+                state["record"] = self.record.state()
+            self.checkpoint.write(state, {"model": to_bytes(self.model)})
+
+    def save(self) -> None:
+        """Write the model file."""
+        if self._alone or self.score.n_rows == 0:
+            what = "no rows" if not self._alone else f"one class only ({self.classes[0]})"
+            raise StreamError(f"the data hold {what}")
+        self.model.save(self.request.output)
+
+
+def new_model(request: Request, task: str) -> Any:
+    """Return the learner of a request, behind an encoder of tables, and a running scaler unless it
+    scales by itself."""
+    from onlinekern.preprocessing.pipeline import make_stream_pipeline
+    from onlinekern.preprocessing.scaler import OnlineStandardScaler
+
+    method = METHODS[request.method]
+    if method.estimator_name(task) is None:
+        raise ValueError(f"--method {request.method} does no {task}")
+    given = given_parameters([method], task, request.given())[method.name]
+    known = method.build(task, {}).get_params(deep=False)
+    # `compare` standardises targets as a whole; here they come as they are.
+    defaults = {
+        name: value
+        for name, value in {"random_state": request.seed, "standardize_target": True}.items()
+        if name in known
+    }
+    learner = method.build(task, {**defaults, **given})
+    steps: list[Any] = []
+    if request.target is not None:
+        steps.append(TableEncoder(kinds=request.kinds() or None, missing=request.missing))
+    if request.method != "stream" and request.scale == "running":
+        steps.append(OnlineStandardScaler())
+    return make_stream_pipeline(*steps, learner) if steps else learner
+
+
+def blocks_of(request: Request, model: Any, faults: list[str] | None) -> Blocks:
+    """Open the data, to be read once; after a checkpoint, as its model reads tables."""
+    encoder = encoder_of(model)
+    kinds = request.kinds() if encoder is None else encoder.kinds_
+    reading = reading_of(request, kinds.items(), faults)
+    if request.target is not None:
+        return Blocks(request.data, request.target, Columns(), reading=reading)
+    n_features = request.n_features
+    if n_features is None:
+        n_features = count_features(request.data, request.zero_based, reading)
+    form = Form(n_features, request.zero_based, "float64")
+    return Blocks(request.data, request.target, form, reading=reading)
+
+
+def train(request: Request) -> None:
+    """Read, learn, save, and say how it went.
+
+    Parameters
+    ----------
+    request : Request
+        Its options have been checked.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C, when the model and a checkpoint have been written.
+    """
+    console, errors = open_console(), open_console(stderr=True)
+    run = Training(request)
+    began = time.perf_counter()
+    faults: list[str] | None = [] if request.on_error == "skip" else None
+    blocks = blocks_of(request, run.model, faults)
+    rows = in_blocks(blocks, PIECE, skip=run.n_before, limit=request.limit, join=True)
+    with names_are_no_matter(), Stop() as stop, shown(errors) as show:
+        for X, y in stop.between(rows):
+            run.learn(X, y)
+            show(run, time.perf_counter() - began)
+        if stop.wanted:
+            run.keep()
+    seconds = time.perf_counter() - began
+    if not stop.wanted or run.score.n_rows > 0:
+        run.save()
+    if faults:
+        more = "" if len(faults) == 1 else f", and {len(faults) - 1:,} more"
+        errors.print(f"onlinekern: left out: {faults[0]}{more}", **PLAIN)
+    if request.json and run.score.n_rows > 0:
+        figures = {**summary(run, seconds), "lines_left_out": len(faults or ())}
+        Path(request.json).write_text(json.dumps(figures, indent=1) + "\n")
+    if request.report:
+        from onlinekern.reports.training import write_training
+
+        write_training(run, seconds, stop.wanted, faults or [])
+    for line in lines_of(run, seconds, stop.wanted):
+        console.print(line, **PLAIN)
+    if stop.wanted:
+        raise KeyboardInterrupt
+    run.checkpoint.remove()
+
+
+def summary(run: Training, seconds: float) -> dict[str, Any]:
+    """Return the figures of a run, for `--json`."""
+    return {
+        "model": run.request.output,
+        "method": run.request.method,
+        "task": run.task,
+        "n_samples": run.score.n_rows,
+        "n_features": int(run.model.n_features_in_),
+        "error": run.score.error,
+        "window": run.request.window,
+        "window_error": run.score.window_error,
+        "seconds": seconds,
+    }
+
+
+def lines_of(run: Training, seconds: float, stopped: bool) -> Iterator[str]:
+    """Yield what is said at the end."""
+    request, learnt = run.request, run.score.n_rows - run.n_before
+    if stopped:
+        yield f"stopped after {run.score.n_rows:,} samples; --resume goes on from there"
+    if run.score.n_rows == 0:
+        return
+    label = METHODS[request.method].label
+    classes = getattr(run.model, "classes_", None)
+    kind = "" if classes is None else f", {len(classes)} classes"
+    yield (
+        f"{request.output}: {label}, {run.score.n_rows:,} samples, "
+        f"{run.model.n_features_in_:,} features{kind}"
+    )
+    yield f"{run.score} (each sample predicted before it was learnt)"
+    yield f"{learnt / max(seconds, 1e-9):,.0f} samples per second, reading included"
+
+
+@contextmanager
+def shown(console: Any) -> Iterator[Any]:
+    """Yield a function (run, seconds) that keeps a line up to date on a terminal."""
+    if not console.is_terminal:
+        yield lambda run, seconds: None
+        return
+    with console.status("reading") as status:
+
+        def show(run: Training, seconds: float) -> None:
+            rate = (run.score.n_rows - run.n_before) / max(seconds, 1e-9)
+            status.update(f"{run.score.n_rows:,} samples, {rate:,.0f} per second; {run.score}")
+
+        yield show
