@@ -25,7 +25,7 @@ from onlinekern.cli.rows import (
 )
 from onlinekern.estimators.validation import names_are_no_matter, one_of
 from onlinekern.evaluate.checkpoint import Checkpoint, Interval
-from onlinekern.evaluate.errors import Score
+from onlinekern.evaluate.errors import Errors
 from onlinekern.evaluate.methods import METHODS, given_parameters
 from onlinekern.fitted.save import from_bytes, to_bytes
 from onlinekern.preprocessing.tables.encoder import KINDS, TableEncoder, encoder_of
@@ -180,14 +180,14 @@ class Training:
         self.model: Any = None
         self.task = request.task
         self.classes: Any = np.empty(0)
-        self.score = Score(True, request.window)
+        self.score = self._new_errors()
         self._alone: list[tuple[Any, Any]] = []
         found = self.checkpoint.found
         self.n_before = 0
         if found is not None:
             self.task = str(found.state["task"])
-            self.score = Score(self.task == "classification", request.window)
-            self.score.restore(dict(found.state["score"]))
+            self.score = self._new_errors()
+            self.score.restore(dict(found.state["errors"]))
             self.model = from_bytes(found.models["model"], request.checkpoint)
             self.classes = getattr(self.model, "classes_", self.classes)
             self.n_before = self.score.n_rows
@@ -195,8 +195,11 @@ class Training:
                 raise ValueError(
                     f"--limit {request.limit}: {self.n_before} rows have been learnt already"
                 )
-        state = None if found is None else found.state
-        self.record = Record.begin(request.report, request.window, self.score, state)
+
+    def _new_errors(self) -> Errors:
+        """Errors of the task; a page tells more of them."""
+        cls = Errors if self.request.report is None else Record
+        return cls(self.task == "classification", self.request.window)
 
     def learn(self, X: Any, y: Any) -> None:
         """Predict rows, then learn them."""
@@ -217,7 +220,7 @@ class Training:
             if y.dtype.kind != "U":
                 targets.update(y)
             self.task = "classification" if y.dtype.kind == "U" else targets.task()
-        self.score = Score(self.task == "classification", self.request.window)
+        self.score = self._new_errors()
         self.model = new_model(self.request, self.task)
 
     def _learn_classes(self, X: Any, y: Any) -> None:
@@ -238,18 +241,14 @@ class Training:
     def _take(self, X: Any, y: Any, **known: Any) -> None:
         with rows_from(self.score.n_rows + 1):
             predicted = self.model.partial_fit_predict(X, y, **known)
-        self.score.add(predicted, y)
-        if self.record is not None:
-            self.record.add(predicted, y, self.score.counted)
+        self.score.add(y, predicted)
         if self.checkpoint.due(len(y)):
             self.keep()
 
     def keep(self) -> None:
         """Write a checkpoint, if anything has been learnt."""
         if self.score.n_rows > 0:
-            state = {"task": self.task, "score": self.score.state()}
-            if self.record is not None:
-                state["record"] = self.record.state()
+            state = {"task": self.task, "errors": self.score.state()}
             self.checkpoint.write(state, {"model": to_bytes(self.model)})
 
     def save(self) -> None:

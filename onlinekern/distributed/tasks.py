@@ -20,6 +20,7 @@ from onlinekern.estimators.atomic import learnt_by
 from onlinekern.estimators.blas_threads import ONE_THREAD
 from onlinekern.estimators.kernel_features import kernel_part
 from onlinekern.estimators.median_width import is_warming_up
+from onlinekern.evaluate.errors import losses_of
 
 # Samples that the warm-up learns before it looks whether it has enough; and the most.
 PIECE = 200
@@ -97,9 +98,8 @@ class Learning:
         if y is None:
             model.partial_fit(X, **given)
             return 0.0
-        if is_classifier(model):
-            return float(np.sum(model.partial_fit_predict(X, y, **given) != y))
-        return float(np.sum((model.partial_fit_predict(X, y, **given) - y) ** 2))
+        predicted = model.partial_fit_predict(X, y, **given)
+        return float(losses_of(y, predicted, is_classifier(model)).sum())
 
 
 def transformed(pipeline: Any, X: Any) -> Any:

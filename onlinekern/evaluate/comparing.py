@@ -25,6 +25,7 @@ from onlinekern.estimators.scales import SCALES_DIFFER
 from onlinekern.estimators.types import BatchLearner, StreamLearner
 from onlinekern.evaluate.baselines import BASELINES
 from onlinekern.evaluate.checkpoint import Checkpoint, Interval
+from onlinekern.evaluate.errors import Errors
 from onlinekern.evaluate.methods import (
     KERNELS,
     KERNELS_WITHOUT_GAMMA,
@@ -347,12 +348,9 @@ def _cloner(estimator: Any) -> Any:
 
 def score_on(estimator: Any, test: Source) -> float:
     """Return accuracy, or root mean squared error in the units of the file."""
-    total = 0.0
+    errors = Errors(test.task == "classification")
     for X, y in test.blocks():
-        predicted = estimator.predict(X)
-        if test.task == "classification":
-            total += np.count_nonzero(predicted == y)
-        else:
-            total += float(np.sum((predicted - y) ** 2))
-    mean = total / test.n_samples
-    return mean if test.task == "classification" else test.layout.target_deviation * np.sqrt(mean)
+        errors.add(y, estimator.predict(X))
+    if errors.counted:
+        return (errors.n_rows - float(errors.total.losses[0])) / errors.n_rows
+    return test.layout.target_deviation * errors.error

@@ -9,8 +9,7 @@ from os.path import basename
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from onlinekern.evaluate.errors import OTHERS, Confusion
 from onlinekern.evaluate.methods import METHODS
 from onlinekern.plotting.race import RaceDisplay
 from onlinekern.plotting.style import COLOURS, dress, name_error
@@ -28,7 +27,6 @@ from onlinekern.reports.page import (
     tiles,
     write_page,
 )
-from onlinekern.reports.record import OTHERS
 from onlinekern.reports.run import about, duration, head
 from onlinekern.reports.text import listed, text_of
 
@@ -61,15 +59,16 @@ def write_training(run: Any, seconds: float, stopped: bool, left_out: list[str])
     if raced:
         boxes.append(card("The race: who led when", weights(report)))
     others = [card("Model", pairs(model_lines(run)))]
-    if run.record.counts:
-        place = 0 if len(run.record.labels) <= MOST_BESIDE else 1
-        others.insert(place, card("Classes", confusion(run.record)))
+    classes = run.score.confusion
+    if classes.counts:
+        place = 0 if len(classes.labels) <= MOST_BESIDE else 1
+        others.insert(place, card("Classes", matrix_of(classes)))
     parts = [
         head(f"onlinekern train: {basename(request.output)}", line_about(run)),
         *notes(run, stopped, left_out),
         tiles(facts),
         cards(*boxes),
-        *([cards(*others)] if len(run.record.labels) <= MOST_BESIDE else others),
+        *([cards(*others)] if len(classes.labels) <= MOST_BESIDE else others),
         *([card("Experts of the race", experts(report))] if raced else []),
         about("train", asdict(request)),
     ]
@@ -94,9 +93,9 @@ def notes(run: Any, stopped: bool, left_out: list[str]) -> Iterator[Html]:
     if stopped:
         text = f"Stopped by Ctrl-C after {run.score.n_rows:,} samples; --resume goes on from there."
         yield element("p", text, class_="warn")
-    if run.record.first:
+    if run.score.first:
         text = (
-            f"The curve and the classes begin after {run.record.first:,} samples, at the checkpoint"
+            f"The curve and the classes begin after {run.score.first:,} samples, at the checkpoint"
             " of a run without --report."
         )
         yield element("p", text, class_="warn")
@@ -131,16 +130,14 @@ def in_units(error: float, counted: bool) -> str:
 def curve(run: Any) -> Html:
     """The errors of all samples and of the last ones, and what they were at the end."""
     score = run.score
-    points = np.array(run.record.points or [(score.n_rows, np.nan, np.nan)], dtype=np.float64)
-    errors = 100 * points[:, 1:] if score.counted else np.sqrt(points[:, 1:])
-    ends = np.array([score.error, score.window_error]) * (100 if score.counted else 1)
-    rows = np.append(points[:, 0], score.n_rows)
-    total, last = np.vstack([errors, ends]).T
+    points = score.curve.columns(score)
+    unit = 100 if score.counted else 1
+    rows, total, last = (points[name] for name in ("samples", "error", "window_error"))
 
     def draw(axes: Any) -> None:
         label = f"last {run.request.window:,}"
-        axes.plot(rows, last, color=COLOURS[0], label=label, linewidth=1.6)
-        axes.plot(rows, total, color=COLOURS[1], label="all so far", linestyle="--")
+        axes.plot(rows, unit * last, color=COLOURS[0], label=label, linewidth=1.6)
+        axes.plot(rows, unit * total, color=COLOURS[1], label="all so far", linestyle="--")
         axes.set(xlim=(0, rows[-1]), ylim=(0, None))
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
         name_error(axes, score.counted)
@@ -189,15 +186,15 @@ def experts(report: Any) -> Html:
     return Html(table(heads, rows, numbers=5, best=best, sortable=True) + led)
 
 
-def confusion(record: Any) -> Html:
+def matrix_of(confusion: Confusion) -> Html:
     """How often which class was taken for which; shades are shares of the row."""
-    labels = ordered(record.labels)
-    if any(OTHERS in pair for pair in record.counts):
+    labels = ordered(confusion.labels)
+    if any(OTHERS in pair for pair in confusion.counts):
         labels.append(OTHERS)
     top = [element("th", ""), *(named(label, "col") for label in labels)]
     rows = []
     for truth in labels:
-        row = [record.counts[truth, guess] for guess in labels]
+        row = [confusion.counts[truth, guess] for guess in labels]
         cells = [
             element(
                 "td", f"{count:,}", style=f"--part: {count / max(1, sum(row)):.3f}",
@@ -211,13 +208,13 @@ def confusion(record: Any) -> Html:
         element("caption", "Rows: what it was. Columns: what was said beforehand."),
         element("thead", element("tr", *top)), element("tbody", *rows), class_="matrix",
     )  # fmt: skip
-    return Html(element("div", matrix, class_="scroll") + commonest(record))
+    return Html(element("div", matrix, class_="scroll") + commonest(confusion))
 
 
-def commonest(record: Any) -> Html:
+def commonest(confusion: Confusion) -> Html:
     """How good the answers of one class alone would be, if it is known which one."""
     times: Counter[str] = Counter()
-    for (truth, _), count in record.counts.items():
+    for (truth, _), count in confusion.counts.items():
         times[truth] += count
     ((label, most),) = times.most_common(1)
     if label == OTHERS:
