@@ -23,7 +23,7 @@ from onlinekern.streams import (
     two_normals,
     two_spirals,
 )
-from onlinekern.streams.formats import libsvm
+from onlinekern.streams.formats import binary
 
 PACKERS = {"": open, ".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 FAULTS = [
@@ -75,7 +75,7 @@ def data():
 
 @pytest.mark.parametrize("packed", PACKERS)
 def test_libsvm_round_trip(tmp_path, data, packed, monkeypatch):
-    monkeypatch.setattr(libsvm, "CHUNK_BYTES", 300)  # lines cut across many chunks
+    monkeypatch.setattr(binary, "CHUNK_BYTES", 300)  # lines cut across many chunks
     X, y = data
     path = tmp_path / f"data.libsvm{packed}"
     with PACKERS[packed](path, "wb") as file:
@@ -103,7 +103,7 @@ def test_libsvm_comments_blank_lines_and_query_ids(tmp_path):
 
 
 def test_index_zero_is_found_over_the_whole_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(libsvm, "CHUNK_BYTES", 8)
+    monkeypatch.setattr(binary, "CHUNK_BYTES", 8)
     path = write(tmp_path / "a", "1 1:2\n-1 2:3\n" * 5 + "1 0:7\n")
     rows, _ = collect(open_source(path))
     assert rows.shape == (11, 3)
@@ -123,7 +123,7 @@ def test_libsvm_faults_are_named(tmp_path, text, message):
 
 
 def test_fault_far_into_the_file_has_its_line_number(tmp_path, monkeypatch):
-    monkeypatch.setattr(libsvm, "CHUNK_BYTES", 64)
+    monkeypatch.setattr(binary, "CHUNK_BYTES", 64)
     path = write(tmp_path / "a", "1 1:2\n-1 2:3\n" * 500 + "1 1:2:3\n")
     with pytest.raises(StreamError, match="line 1001: "):
         open_source(path)
@@ -177,7 +177,7 @@ def write_table(path, columns):
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.csv.xz", "a.parquet"])
 def test_tables_round_trip(tmp_path, data, name, monkeypatch):
-    monkeypatch.setattr("onlinekern.streams.formats.tables.CHUNK_BYTES", 700)
+    monkeypatch.setattr(binary, "CHUNK_BYTES", 700)
     X, y = data
     columns = {"first": X[:, 0], "label": y} | {f"x{j}": X[:, j] for j in range(1, 6)}
     source = open_source(write_table(tmp_path / name, columns), "label", dtype="float64")
@@ -203,7 +203,7 @@ def test_text_labels_and_columns_matched_by_name(tmp_path, name):
 
 
 def test_integers_first_fractions_later(tmp_path, monkeypatch):
-    monkeypatch.setattr("onlinekern.streams.formats.tables.CHUNK_BYTES", 64)
+    monkeypatch.setattr(binary, "CHUNK_BYTES", 64)
     path = write(tmp_path / "a.csv", "x,y\n" + "1,0\n" * 200 + "1.5,1\n")
     assert collect(open_source(path, "y"))[0][-1].tolist() == [1.5]
 

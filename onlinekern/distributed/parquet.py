@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from pyarrow import parquet
 
-from onlinekern.streams.formats.libsvm import StreamError
-from onlinekern.streams.formats.tables import ParquetReader
+from onlinekern.streams.errors import StreamError
+from onlinekern.streams.formats.arrow import ParquetReader
 
 
 class Schema(NamedTuple):

@@ -26,7 +26,7 @@ from scipy import sparse
 
 from onlinekern.estimators.types import Array, Sparse
 from onlinekern.preprocessing.tables.errors import TableError
-from onlinekern.streams.formats.libsvm import StreamError, name_of
+from onlinekern.streams.errors import StreamError, name_of
 from onlinekern.streams.formats.readers import reader_of
 from onlinekern.streams.formats.reading import PLAIN, Reading
 from onlinekern.streams.source import (

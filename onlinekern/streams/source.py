@@ -14,7 +14,8 @@ from scipy import sparse
 
 from onlinekern.estimators.types import Array, ArrayLike, Seed, Sparse
 from onlinekern.streams.buffer import BUDGET_BYTES, Spool
-from onlinekern.streams.formats.libsvm import LARGEST_INDEX, StreamError
+from onlinekern.streams.errors import StreamError
+from onlinekern.streams.formats.libsvm import LARGEST_INDEX
 from onlinekern.streams.layout import SCALES, make_layout, range_hint
 from onlinekern.streams.statistics import FeatureStatistics, TargetStatistics
 

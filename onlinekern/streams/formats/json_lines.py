@@ -10,10 +10,10 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import json as arrow_json
 
-from onlinekern.streams.formats.libsvm import StreamError, line_chunks
+from onlinekern.preprocessing.tables.column_types import FIRST_ROWS, type_name, type_of_values
+from onlinekern.streams.errors import StreamError
+from onlinekern.streams.formats.binary import TextInput, line_chunks
 from onlinekern.streams.formats.table_reader import TableReader
-from onlinekern.streams.formats.text_input import TextInput
-from onlinekern.streams.formats.types_of_text import LOOKED_AT, type_of_values
 
 
 class JsonReader(TableReader):
@@ -27,7 +27,7 @@ class JsonReader(TableReader):
     def _names(self) -> list[str]:
         self._input = TextInput(self.path)
         known = [name for name in self._known if name in self.types]
-        self._head = self._input.head(1 if known else LOOKED_AT)
+        self._head = self._input.head(1 if known else FIRST_ROWS)
         names: dict[str, None] = {}
         for number, line in enumerate(self._head.split(b"\n"), start=1):
             try:
@@ -125,8 +125,7 @@ def value_of(found: dict[str, Any], field: Any) -> Any:
         return value if isinstance(value, str) else json.dumps(value)
     wanted = bool if pa.types.is_boolean(field.type) else (int, float)
     if not isinstance(value, wanted) or isinstance(value, bool) != (wanted is bool):
-        what = "true or false" if wanted is bool else "number"
-        raise ValueError(f"{value!r} in column {field.name!r} is no {what}")
+        raise ValueError(f"{value!r} in column {field.name!r} is no {type_name(field.type)}")
     try:
         return value if wanted is bool else float(value)
     except OverflowError as error:

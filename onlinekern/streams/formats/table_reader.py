@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from onlinekern.streams.formats.libsvm import StreamError, name_of
+from onlinekern.preprocessing.tables.errors import difference, listed
+from onlinekern.streams.errors import StreamError, name_of
 from onlinekern.streams.formats.reading import PLAIN, Reading
 
 
@@ -53,6 +54,8 @@ class TableReader:
         labelled: bool = True,
         reading: Reading = PLAIN,
     ) -> None:
+        if like is not None and like.feature_names is None:
+            raise StreamError(f"{name_of(path)}: a table, the first file is none")
         self.path, self.target = path, target if labelled else None
         self.name, self.reading, self.faults = name_of(path), reading, reading.faults
         self.text_labels: bool | None = None if like is None else like.text_labels
@@ -72,14 +75,11 @@ class TableReader:
         if not found:
             raise StreamError(f"{self.name}: no column besides the target {target!r}")
         self.feature_names = found if like is None else list(like.feature_names)
-        missing = [name for name in self.feature_names if name not in found]
-        extra = [name for name in found if name not in self.feature_names]
-        if missing or extra:
-            what = [f"lacks {listed(missing)}"] if missing else []
-            what += [f"has also {listed(extra)}"] if extra else []
+        other = difference(found, self.feature_names)
+        if other:
             raise StreamError(
                 f"{self.name}: {len(found)} feature columns, the first file has "
-                f"{len(self.feature_names)}; this one {' and '.join(what)}"
+                f"{len(self.feature_names)}; this one {other}"
             )
 
     def blocks(self) -> Iterator[tuple[Any, Any]]:
@@ -132,7 +132,7 @@ class TableReader:
 
     def _told_types(self, like: Any) -> dict[str, Any]:
         """The types of columns of text that were read before, or are told."""
-        from onlinekern.streams.formats.types_of_text import type_of_kind
+        from onlinekern.preprocessing.tables.column_types import type_of_kind
 
         told = {name: type_of_kind(kind) for name, kind in self.reading.kinds}
         return {**getattr(like, "types", {}), **told}
@@ -218,9 +218,3 @@ def is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def listed(names: Any, most: Any = 8) -> str:
-    """Some names, and how many they are if they are many."""
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown}, ... ({len(names)} in all)"

@@ -1,23 +1,112 @@
-"""Files and standard input whose beginning is looked at before they are read."""
+"""Files and standard input as bytes: unpacked, looked at before they are read, cut into lines."""
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import io
+import lzma
+import select
 import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any, ClassVar
 
-from onlinekern.streams.formats.libsvm import (
-    BYTE_ORDER_MARK,
-    CHUNK_BYTES,
-    LONGEST_LINE,
-    StreamError,
-    name_of,
-    open_binary,
-)
+from onlinekern.streams.errors import StreamError, name_of
 
+CHUNK_BYTES = 4 << 20
+# A line is held in memory, and when a fault is searched in it, its entries as objects, which take
+# ten times as much. A longer one comes from a binary file, not from samples.
+LONGEST_LINE = 64 << 20
+DECOMPRESSORS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # An Arrow stream begins with this in place of a length.
 ARROW_STREAM = b"\xff\xff\xff\xff"
+
+
+@contextmanager
+def open_binary(path: Any) -> Iterator[Any]:
+    """Open a file (or "-", standard input) for reading, unpacking gzip, bzip2 and xz."""
+    name = name_of(path)
+    if str(path) == "-":
+        if sys.stdin is None:
+            raise StreamError("standard input is closed")
+        raw: Any = sys.stdin.buffer
+        raw = raw if hasattr(raw, "peek") else io.BufferedReader(raw)
+    else:
+        raw = Path(path).open("rb")  # noqa: SIM115
+    try:
+        head = raw.peek(6)
+        unpack: Any = next(
+            (f for magic, f in DECOMPRESSORS.items() if head.startswith(magic)), None
+        )
+        handle: Any = unpack(raw, "rb") if unpack else raw
+        yield (Live(handle, raw) if str(path) == "-" else handle), name
+    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+        raise StreamError(f"{name}: damaged compressed file ({error})") from error
+    except OSError as error:
+        if error.errno is None:  # how bz2 reports damaged data
+            raise StreamError(f"{name}: damaged compressed file ({error})") from error
+        raise
+    finally:
+        if str(path) != "-":
+            raw.close()
+
+
+class Live:
+    """A pipe that is read as its bytes come: a reader does not wait for more than there is.
+
+    Parameters
+    ----------
+    handle : binary stream
+        What is read.
+    raw : binary stream
+        What it comes from, which may be compressed.
+    """
+
+    def __init__(self, handle: Any, raw: Any) -> None:
+        self._handle, self._raw = handle, raw
+
+    def read(self, size: int = -1) -> bytes:
+        """At most so many bytes; none at the end only."""
+        if size < 0:
+            return bytes(self._handle.read())
+        pieces = [self._handle.read1(size)]
+        held = len(pieces[0])
+        while held < size and pieces[-1] and self._has_more():
+            pieces.append(self._handle.read1(size - held))
+            held += len(pieces[-1])
+        return b"".join(pieces)
+
+    def _has_more(self) -> bool:
+        try:
+            return bool(select.select([self._raw], [], [], 0)[0])
+        except (OSError, ValueError):  # no file of the system's, or none that can be waited for
+            return True
+
+
+def line_chunks(handle: Any, name: str) -> Iterator[tuple[int, bytes]]:
+    """Yield (number of the first line, bytes of whole lines), about ``CHUNK_BYTES`` at a time."""
+    pieces: list[bytes] = []
+    held, line = 0, 1
+    while piece := handle.read(CHUNK_BYTES):
+        if line == 1 and not pieces:
+            piece = piece.removeprefix(BYTE_ORDER_MARK)
+        cut = piece.rfind(b"\n") + 1
+        if not cut:
+            pieces.append(piece)
+            held += len(piece)
+            if held > LONGEST_LINE:
+                raise StreamError(f"{name}, line {line}: longer than {LONGEST_LINE >> 20} MiB")
+            continue
+        chunk = b"".join([*pieces, piece[:cut]])
+        yield line, chunk
+        line += chunk.count(b"\n")
+        pieces, held = [piece[cut:]], len(piece) - cut
+    if rest := b"".join(pieces):
+        yield line, rest
 
 
 class Begun:

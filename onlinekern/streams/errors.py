@@ -1,0 +1,14 @@
+"""What is wrong with a stream, and what its files are called in messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class StreamError(ValueError):
+    """A stream that cannot be learnt from: the message says which file, where and why."""
+
+
+def name_of(path: Any) -> str:
+    """Return what a file is called in messages."""
+    return "standard input" if str(path) == "-" else str(path)
