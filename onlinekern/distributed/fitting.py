@@ -22,7 +22,7 @@ from onlinekern.distributed.arguments import (
     takes_tables,
 )
 from onlinekern.distributed.cluster import cluster_of, n_threads, shown
-from onlinekern.distributed.comparing import Race, compared
+from onlinekern.distributed.comparing import CompareTasks, run_compare
 from onlinekern.distributed.dask import needed
 from onlinekern.distributed.parts import parts_of
 from onlinekern.distributed.predicting import predictions
@@ -255,4 +255,5 @@ def compare(
     needed("distributed")
     setting, repeats = setting_of(repeats, shuffle, kernel, gamma, settings, seed, window)
     with cluster_of(client) as found, shown(progress) as show:
-        return compared(found, methods, source, test, Race(setting, repeats), show)
+        tasks = CompareTasks(setting, repeats)
+        return run_compare(found, methods, source, test, tasks, show)

@@ -81,9 +81,9 @@ def compare(
     kernel : str
     gamma : float, "median", "scale", "auto" or None
         None: chosen on the head of a permutation of its own (5,000 samples), as is every other
-        parameter with a grid in ``METHODS`` that is not in ``settings``. Three or more values are
-        raced: all learn the first part of the head, and the better half goes on. Twelve cost about
-        as much as two or three would.
+        parameter with a grid in ``METHODS`` that is not in ``settings``. Three or more values go
+        through successive halving: all learn the first part of the head, and the better half goes
+        on. Twelve cost about as much as two or three would.
     settings : mapping, optional
         ``"method.parameter"`` or ``"parameter"`` -> value.
     seed : int
@@ -122,19 +122,18 @@ def compare(
         _checkpoint(checkpoint, checkpoint_every, resume, (methods, source, test, repeats, setting))
     )
     tally = Tally(progress)
-    contenders, n_head = contenders_of(methods, source, setting, repeats, tally, keeper)
-    baselines = baselines_of({result.name for _, result in contenders}, source.task)
-    contenders += baselines
+    prepared, n_head = prepare_methods(methods, source, setting, repeats, tally, keeper)
+    baselines = prepare_baselines({result.name for _, result in prepared}, source.task)
+    prepared += baselines
     tally.total += repeats * source.n_samples * len(baselines)
-    results = [result for _, result in contenders]
+    results = [result for _, result in prepared]
     keeper.restore_results(results)
     unit = source.layout.target_deviation
     for repeat in range(repeats):
         if all(len(result.runs) > repeat for result in results):
             continue
         runs = [
-            Run(build(seed + repeat), source.classes, unit, window=window)
-            for build, _ in contenders
+            Run(build(seed + repeat), source.classes, unit, window=window) for build, _ in prepared
         ]
         keeper.restore_runs(runs, repeat)
         text = f"permutation {repeat + 1} of {repeats}" if shuffle else "file order"
@@ -143,7 +142,7 @@ def compare(
             if repeat > 0:
                 # The learners said so in the first permutation.
                 warnings.filterwarnings("ignore", SCALES_DIFFER)
-            _race(keeper, blocks, test, functools.partial(tally.add, text=text))
+            _run_permutation(keeper, blocks, test, functools.partial(tally.add, text=text))
     keeper.save()
     return comparison_of(source, setting, repeats, n_head, results)
 
@@ -161,7 +160,9 @@ def comparison_of(
     )  # fmt: skip
 
 
-def _race(keeper: Progress, blocks: Any, test: Source | None, tell: Callable[[int], None]) -> None:
+def _run_permutation(
+    keeper: Progress, blocks: Any, test: Source | None, tell: Callable[[int], None]
+) -> None:
     """Feed one permutation to the runs that are not finished with it, and add their results."""
     unfinished = keeper.unfinished()
     for position, X, y in pieces(blocks, keeper.samples):
@@ -268,7 +269,7 @@ def _described(estimator: Any) -> str:
     return f"{type(estimator).__module__}.{type(estimator).__qualname__} {text}"
 
 
-def contenders_of(
+def prepare_methods(
     methods: Any, source: Source, setting: Any, repeats: int, tally: Any, keeper: Progress
 ) -> Any:
     """Return (function from seed to estimator, empty MethodResult) pairs, and the head's size."""
@@ -319,8 +320,8 @@ def problem_of(source: Source, setting: Any, trials: dict[str, float]) -> Proble
     )  # fmt: skip
 
 
-def baselines_of(taken: set[str], task: str) -> Any:
-    """Return the contenders that every table has, under names that no other one has."""
+def prepare_baselines(taken: set[str], task: str) -> Any:
+    """Return the same of the baselines that every table has, under names that are not taken."""
     return [
         (
             lambda seed, cls=cls: cls(),
