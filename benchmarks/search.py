@@ -1,4 +1,4 @@
-"""The search for parameters: what halving costs and chooses, beside runs of all over the head.
+"""Measure the search for parameters: what halving costs and chooses, beside runs of all values.
 
     python benchmarks/search.py --data FOLDER [--rows 20000] [--only fogd,nogd,...]
 
@@ -53,7 +53,7 @@ def timed(call):
 
 
 def searched(method, problem, gamma, name, values):
-    """Return the seconds of one value, of halving and of all, and the choices of the last two."""
+    """Return the seconds of one value, of the halving and of all, and what the two chose."""
 
     def start(value):
         return Candidate(problem, method, {"gamma": gamma, name: value}).error

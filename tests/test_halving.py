@@ -1,4 +1,4 @@
-"""Successive halving: the best one wins, for three runs at most, whatever of it is known already."""
+"""Successive halving: the best one wins, for three runs at most, whatever is known already."""
 
 import itertools
 import json

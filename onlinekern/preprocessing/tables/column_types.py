@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from onlinekern.estimators.types import Array
 
-# Texts of so many words on the average, of which few come twice, are no categories.
+# Texts that have so many words on the average, and seldom come twice, are no categories.
 WORDS = 4
 DIFFERENT = 0.5
 # Rows that tell what a column is: the first thousand are to say as much as a million.
@@ -51,7 +51,7 @@ def distinct_texts(values: Any) -> tuple[list[str], Array]:
 
 
 def family(kind: Any) -> str:
-    """What an Arrow type holds: number, boolean, text, date, missing (no value at all) or other."""
+    """Return what an Arrow type holds: number, boolean, text, date, missing (no value) or other."""
     types = pa.types
     if types.is_null(kind):
         return "missing"
@@ -66,7 +66,7 @@ def family(kind: Any) -> str:
 
 
 def guessed_kind(values: Any, stored: Any, sizes: Sizes) -> str:
-    """The kind of a column, by the type in which it is stored and, of text, by the first values."""
+    """Guess the kind of a column, by the type in which it is stored or by the first texts."""
     found = family(values.type)
     if pa.types.is_dictionary(stored):
         return category_kind(values, sizes)
@@ -76,7 +76,7 @@ def guessed_kind(values: Any, stored: Any, sizes: Sizes) -> str:
 
 
 def text_kind(values: Any, sizes: Sizes) -> str:
-    """Whether texts are dates, categories or words."""
+    """Return whether texts are dates, categories or words."""
     texts = [text for text in texts_of(values[:FIRST_ROWS]).to_pylist() if text]
     if texts and all(map(DATE.fullmatch, texts)):
         return "date"
@@ -87,7 +87,7 @@ def text_kind(values: Any, sizes: Sizes) -> str:
 
 
 def category_kind(values: Any, sizes: Sizes) -> str:
-    """Whether categories are few enough for a feature each."""
+    """Return whether categories are few enough for a feature each."""
     most = sizes.max_categories or MOST_ROOM
     return "category" if len(distinct_texts(values)[0]) <= most else "hashed"
 

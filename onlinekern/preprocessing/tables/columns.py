@@ -25,7 +25,7 @@ from onlinekern.preprocessing.tables.column_types import (
 )
 from onlinekern.preprocessing.tables.errors import TableError
 
-# Of a one-hot column: the categories that came when all its features were taken.
+# Categories that come when all features of a one-hot column are taken share this one.
 OTHERS = "(others)"
 MISSING = "(missing)"
 DAY, WEEK, YEAR = 86_400.0, 7 * 86_400.0, 365.2425 * 86_400.0
@@ -47,27 +47,26 @@ class Column:
 
     kind: ClassVar[str]
     accepts: ClassVar[tuple[str, ...]]
-    # Whether its features are a CSR matrix.
+    # The features are a CSR matrix if this is true.
     is_sparse: ClassVar[bool] = False
 
     name: str
 
     def learnt(self, values: Any) -> Self:
-        """This column when it has learnt these values too."""
+        """Return this column as it is when it has learnt these values too."""
         return self
 
     def features(self, values: Any) -> Any:
-        """The features of values: ndarray or CSR matrix of shape (number of values, number of
-        features)."""
+        """Return the features of values: an ndarray or CSR matrix with a row for each value."""
         raise NotImplementedError(f"{type(self).__name__}.features")
 
     def learnt_features(self, values: Any) -> tuple[Self, Any]:
-        """`learnt`, and the features of each value as they are once it, but no later one, is."""
+        """Return `learnt`, and the features of each value when it, but no later one, is learnt."""
         column = self.learnt(values)
         return column, column.features(values)
 
     def is_sound(self) -> bool:
-        """Whether the attributes are what they can be; those of a file may be anything."""
+        """Return whether the attributes are what they can be; those of a file may be anything."""
         sound = {own.name for own in fields(self)} == vars(self).keys()
         return sound and type(self.name) is str
 
@@ -77,7 +76,7 @@ class Column:
         raise NotImplementedError(f"{type(self).__name__}.n_features")
 
     def feature_names(self) -> list[str]:
-        """The names of the features, in order."""
+        """Return the names of the features, in order."""
         raise NotImplementedError(f"{type(self).__name__}.feature_names")
 
 
@@ -93,7 +92,7 @@ class NumberColumn(Column):
     count : int
         Values learnt.
     total : float
-        Their sum.
+        Sum of the values learnt.
     """
 
     kind = "number"
@@ -105,7 +104,7 @@ class NumberColumn(Column):
 
     def learnt_features(self, values: Any) -> tuple[Self, Floats]:
         numbers, missing = self._numbers(values)
-        # Cumulated from the first value on: the same bits whatever the batches.
+        # The sums run from the first value on: they have the same bits whatever the batches.
         with np.errstate(over="ignore"):
             sums = np.cumsum(np.concatenate(([self.total], np.where(missing, 0.0, numbers))))
         if not np.isfinite(sums[-1]):
@@ -284,14 +283,14 @@ class TextColumn(TextualColumn):
 class DateColumn(Column):
     """Dates and times (UTC), as places on circles: the time of day, of the week and of the year.
 
-    Sines and cosines, so that Sunday is near Monday and December near January. All are 0 where the
-    value is missing.
+    The features are sines and cosines, so that Sunday is near Monday and December near January. All
+    are 0 where the value is missing.
 
     Parameters
     ----------
     name : str
     circles : tuple of str
-        Those of day, week and year that become features.
+        Which of day, week and year become features.
     """
 
     kind = "date"
@@ -368,7 +367,7 @@ def new_date(name: str, values: Any) -> DateColumn:
 
 
 def is_width(value: Any) -> bool:
-    """Whether a value can be a number of features."""
+    """Return whether a value can be a number of features."""
     return type(value) is int and 0 < value <= MOST_FEATURES
 
 
@@ -377,7 +376,7 @@ def are_texts(value: Any) -> bool:
 
 
 def one_of_each(places: Array, width: int) -> Any:
-    """CSR rows with a 1 at each place, and none at all for -1."""
+    """Return CSR rows with a 1 at each place, and none at all for -1."""
     found = places >= 0
     starts = np.concatenate(([0], np.cumsum(found)))
     columns = places[found]
@@ -385,14 +384,14 @@ def one_of_each(places: Array, width: int) -> Any:
 
 
 def turns(seconds: Floats, circle: str) -> Floats:
-    """How often a circle has been gone round since its beginning."""
+    """Return how often a circle has been gone round since its beginning."""
     if circle == "year":
         return seconds / YEAR
     return seconds / DAY if circle == "day" else (seconds - MONDAY) / WEEK
 
 
 def seconds_of(values: Any, name: str) -> tuple[Floats, Array]:
-    """Seconds since 1970 of dates and times (UTC), and whether each is missing.
+    """Return seconds since 1970 of dates and times (UTC), and whether each is missing.
 
     Text is a date as in ISO 8601: 2026-11-22, 2026-11-22 10:00:00.5, 2026-11-22T10:00Z.
     """
@@ -409,7 +408,7 @@ def seconds_of(values: Any, name: str) -> tuple[Floats, Array]:
 
 
 def parsed(texts: Any, name: str) -> Any:
-    """Texts as timestamps; TableError of the first that is none."""
+    """Return texts as timestamps; raise TableError for the first that is none."""
     texts = pc.if_else(pc.equal(texts, ""), None, texts)
     # Arrow takes texts that all have a zone, or that all have none.
     for kind in (pa.timestamp("us"), pa.timestamp("us", tz="UTC")):
@@ -427,7 +426,7 @@ def parsed(texts: Any, name: str) -> Any:
 
 
 def moment(text: str | None) -> Any:
-    """One text as a time without a zone, UTC; ValueError if it is none."""
+    """Return one text as a time without a zone, UTC; raise ValueError if it is none."""
     for kind in (pa.timestamp("us"), pa.timestamp("us", tz="UTC")):
         try:
             return pc.cast(pa.scalar(text, pa.string()), kind).cast(pa.timestamp("us")).as_py()

@@ -21,9 +21,9 @@ from onlinekern.preprocessing.scaler import OnlineStandardScaler
 from onlinekern.preprocessing.tables.errors import TableError, difference, listed
 
 KINDS = ("number", "boolean", "category", "hashed", "date", "text", "ignore")
-# Those that an index of a CSR matrix can count.
+# An index of a CSR matrix can count so many.
 MOST_FEATURES = 2**31 - 1
-# Features from which a table without text is sparse, if few of a row are stored.
+# A table without text is sparse from so many features on, if few of a row are stored.
 MANY_FEATURES = 256
 DENSE_SHARE = 0.25
 
@@ -32,9 +32,10 @@ DENSE_SHARE = 0.25
 class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     """Turn the columns of a table into features along a stream: the first step of a pipeline.
 
-    Takes pandas and polars data frames, whatever else has Arrow's interface, lists of dictionaries,
-    and arrays. Columns are matched by name, in any order. The first call decides what each column
-    is and how many features it becomes; they stay, for a kernel model has a fixed width.
+    It takes pandas and polars data frames, whatever else has Arrow's interface, lists of
+    dictionaries, and arrays. Columns are matched by name, in any order. The first call decides what
+    each column is and how many features it becomes; they stay, for a kernel model has a fixed
+    width.
 
     ========== ==================================== ==============================================
     kind       values                               features
@@ -57,17 +58,17 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     kinds : dict of str to str or None, default=None
-        Column -> kind, where the guess is wrong: a postcode is a category, say.
+        Kinds of columns by name, where the guess is wrong: a postcode is a category, say.
     missing : {'mean', 'refuse'}, default='mean'
         What becomes of missing values: as above, or an error that names row and column.
     max_categories : int or None, default=None
-        One-hot features of a category column. Later categories share one more feature. None: twice
-        as many as came in the first call, and 8, at most 100.
+        Number of one-hot features of a category column. Later categories share one more feature.
+        None: twice as many as came in the first call, and 8, at most 100.
     hashed_features : int, default=64
-        Features of a hashed column. Of a hundred categories, each shares its feature with
+        Number of features of a hashed column. Of a hundred categories, each shares its feature with
         one or two others.
     text_features : int, default=1024
-        Features of a text column.
+        Number of features of a text column.
     sparse : bool or None, default=None
         Whether the features are a CSR matrix. They cannot be centred later: numbers and dates are
         then standardised here, by `OnlineStandardScaler`. None: if there is a text column, or there
@@ -76,11 +77,11 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     Attributes
     ----------
     kinds_ : dict of str to str
-        Column -> kind.
+        Kinds of the columns by name.
     n_features_in_ : int
-        Columns of a table.
+        Number of columns of a table.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, unless the first rows were an array.
+        Names of the columns, unless the first rows were an array.
     sparse_ : bool
         Whether the features are a CSR matrix.
 
@@ -88,7 +89,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     -----
     `learn_transform` gives each row by what is known of it and the rows before it: after the first
     call, the same bits whatever the batches. Categories are compared as text: 1 and "1" are one.
-    Sample weights do not matter here: a category of weight 0 is a category. Needs pyarrow
+    Sample weights do not matter here: a category of weight 0 is a category. It needs pyarrow
     (``pip install 'onlinekern[tables]'``).
 
     Examples
@@ -191,7 +192,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         ndarray or CSR matrix of shape (n_samples, number of features), float64
         """
         check_is_fitted(self)
-        # As it is now: another thread may be teaching it.
+        # The columns are taken as they are now: another thread may be teaching the encoder.
         now = object.__new__(type(self))
         now.__dict__.update(self.__dict__)
         table = now._matched(X)
@@ -199,7 +200,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         return now._joined(blocks, "transform")
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Names of the features: 'size', 'size (missing)', 'town=Ulm', 'at (sin of the week)', ...
+        """Return the names of the features: 'size', 'size (missing)', 'town=Ulm', ...
 
         Parameters
         ----------
@@ -214,7 +215,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
 
     @property
     def kinds_(self) -> dict[str, str]:
-        """Column -> kind."""
+        """Kinds of the columns by name."""
         check_is_fitted(self)
         return {column.name: column.kind for column in self._columns}
 
@@ -228,7 +229,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         return self._joined([block for _, block in learnt], "learn_transform")
 
     def _begun(self, X: Any) -> Any:
-        """The table that X is, of which the columns are chosen."""
+        """Choose the columns of X, and return the table that it is."""
         from onlinekern.preprocessing.tables.column_types import Sizes, family, guessed_kind
         from onlinekern.preprocessing.tables.columns import new_column
         from onlinekern.preprocessing.tables.frames import array_in
@@ -276,7 +277,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         return table_of(X, known or None)
 
     def _matched(self, X: Any) -> Any:
-        """The table that X is, with the columns that are known."""
+        """Return the table that X is, with the columns that are known."""
         table, named = self._table_of(X)
         found, known = table.column_names, [column.name for column in self._columns]
         if not named and len(found) != len(known):
@@ -290,7 +291,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         return table
 
     def _about(self, column: Any, table: Any, method: Any) -> Any:
-        """What a method of a column makes of its values."""
+        """Return what a method of a column makes of its values; an error names the column."""
         from onlinekern.preprocessing.tables.column_types import family
         from onlinekern.preprocessing.tables.frames import array_in
 
@@ -319,7 +320,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         widths = [column.n_features for column in self._columns]
         if sum(widths) == 0:
             raise ValueError("no column of X becomes a feature: all are ignored")
-        # Of a category one feature is stored, of the other kinds all.
+        # A category stores one of its features, the other kinds store all.
         stored = sum(w if k not in ("category", "hashed") else 1
                      for w, k in zip(widths, kinds, strict=True))  # fmt: skip
         many = sum(widths) > MANY_FEATURES and stored < DENSE_SHARE * sum(widths)
@@ -329,7 +330,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
             self._scaler = OnlineStandardScaler(with_mean=True)
 
     def _joined(self, blocks: list[Any], scale: str) -> Any:
-        """The features of all columns beside one another, in their order."""
+        """Return the features of all columns beside one another, in their order."""
         if not self.sparse_:
             dense = [block.toarray() if sp.issparse(block) else block for block in blocks]
             return np.hstack(dense)
@@ -338,12 +339,12 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         return sp.csr_matrix(sp.hstack([sp.csr_matrix(block) for block in blocks], format="csr"))
 
     def _scaled(self, blocks: list[Any], scale: str) -> list[Any]:
-        """The same, the dense ones standardised."""
+        """Return the same features, the dense ones standardised."""
         places = [k for k, block in enumerate(blocks) if not sp.issparse(block)]
         widths = [blocks[k].shape[1] for k in places]
         if sum(widths) == 0:
             return blocks
-        # Replaced, not changed: a pipeline whose learner fails goes back to the old one.
+        # It is replaced, not changed: a pipeline whose learner fails goes back to the old one.
         self._scaler = copy.deepcopy(self._scaler) if scale == "learn_transform" else self._scaler
         scaled = getattr(self._scaler, scale)(np.hstack([blocks[k] for k in places]))
         blocks = list(blocks)
@@ -362,6 +363,6 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
 
 
 def encoder_of(model: Any) -> TableEncoder | None:
-    """The encoder that a pipeline begins with, if it does."""
+    """Return the encoder that a pipeline begins with, if it does."""
     first = model.steps[0][1] if hasattr(model, "steps") else None
     return first if isinstance(first, TableEncoder) else None

@@ -1,4 +1,4 @@
-"""What is wrong with a table, in words. This module does without pyarrow, which the others need."""
+"""Errors of tables that cannot be taken. Unlike the rest of the package they need no pyarrow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class TableError(ValueError):
     what : str
         What is wrong with it, as it follows the column's name.
     row : int or None
-        In which of the rows given, from 0; None: in no single one.
+        Number of the row among those given, from 0; None if it is no single one.
     """
 
     def __init__(self, column: str, what: str, row: int | None = None) -> None:
@@ -20,7 +20,7 @@ class TableError(ValueError):
         super().__init__(self.at(0))
 
     def at(self, first: int) -> str:
-        """The message, when the first of the rows given has this number."""
+        """Return the message, when the first of the rows given has this number."""
         where = "" if self.row is None else f"data row {first + self.row}: "
         return f"{where}column {self.column!r} {self.what}"
 
