@@ -284,14 +284,14 @@ def test_shuffle_is_a_permutation_told_by_the_seed(kind, budget):
 @pytest.mark.parametrize("budget", [1 << 20, 32])
 def test_shuffle_is_uniform(budget):
     # Chi-square over all 24 orders of four rows; 32 bytes force the external shuffle.
-    spool = buffer.Spool(budget)
+    kept = buffer.RowBuffer(budget)
     for i in range(4):
-        spool.append(np.full((1, 1), float(i)), np.full(1, float(i)))
+        kept.append(np.full((1, 1), float(i)), np.full(1, float(i)))
     generator = np.random.default_rng(7)
     counts = dict.fromkeys(permutations(range(4)), 0)
     trials = 960
     for _ in range(trials):
-        rows = np.concatenate([X[:, 0] for X, _ in spool.shuffled(generator)])
+        rows = np.concatenate([X[:, 0] for X, _ in kept.shuffled(generator)])
         counts[tuple(rows.astype(int))] += 1
     expected = trials / math.factorial(4)
     statistic = sum((count - expected) ** 2 / expected for count in counts.values())
@@ -301,17 +301,17 @@ def test_shuffle_is_uniform(budget):
 def test_blocks_and_held_rows_stay_within_the_budget(monkeypatch):
     budget = 40_000
     monkeypatch.setattr(buffer, "BLOCK_BYTES", 4000)
-    spool = buffer.Spool(budget)
+    kept = buffer.RowBuffer(budget)
     for _ in range(100):
-        spool.append(np.zeros((50, 4)), np.zeros(50))
-    assert spool.n_bytes > 4 * budget
-    assert not spool._held
+        kept.append(np.zeros((50, 4)), np.zeros(50))
+    assert kept.n_bytes > 4 * budget
+    assert not kept._blocks
     loads = []
-    load = buffer.Spool._load
+    load = buffer.RowBuffer._load
     monkeypatch.setattr(
-        buffer.Spool, "_load", lambda self: loads.append(self.n_bytes) or load(self)
+        buffer.RowBuffer, "_load", lambda self: loads.append(self.n_bytes) or load(self)
     )
-    for blocks in (spool.blocks(), spool.shuffled(np.random.default_rng(0))):
+    for blocks in (kept.blocks(), kept.shuffled(np.random.default_rng(0))):
         sizes = [buffer.n_bytes(X) for X, _ in blocks]
         assert max(sizes) <= 4000
         assert sum(sizes) == 100 * 50 * 4 * 8
@@ -319,10 +319,10 @@ def test_blocks_and_held_rows_stay_within_the_budget(monkeypatch):
 
 
 def test_two_replays_at_once():
-    spool = buffer.Spool(0)
+    kept = buffer.RowBuffer(0)
     for i in range(5):
-        spool.append(np.full((1, 1), float(i)), np.zeros(1))
-    pairs = zip(spool.blocks(), spool.blocks(), strict=True)
+        kept.append(np.full((1, 1), float(i)), np.zeros(1))
+    pairs = zip(kept.blocks(), kept.blocks(), strict=True)
     assert [(a[0][0, 0], b[0][0, 0]) for a, b in pairs] == [(i, i) for i in range(5)]
 
 

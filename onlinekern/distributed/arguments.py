@@ -54,12 +54,12 @@ def check_checkpoint(estimator: Any, path: Any) -> None:
 
 
 def takes_tables(estimator: Any) -> bool:
-    """Whether an estimator begins with an encoder of tables."""
+    """Return whether an estimator begins with an encoder of tables."""
     return encoder_of(estimator) is not None
 
 
 def has_begun(estimator: Any) -> bool:
-    """Whether an estimator has learnt anything."""
+    """Return whether an estimator has learnt anything."""
     try:
         check_is_fitted(estimator)
     except NotFittedError:

@@ -9,9 +9,10 @@ from functools import partial
 from typing import Any
 
 from onlinekern.distributed.cluster import ClusterLost, Tasks, is_lost, result_of
+from onlinekern.distributed.tasks import identity
 from onlinekern.evaluate import search
 from onlinekern.evaluate.comparing import (
-    Tally,
+    SampleCounter,
     comparison_of,
     prepare_baselines,
     prepare_methods,
@@ -24,7 +25,7 @@ from onlinekern.evaluate.methods import (
     select_methods,
 )
 from onlinekern.evaluate.results import Comparison
-from onlinekern.evaluate.resuming import Progress
+from onlinekern.evaluate.resuming import KeptProgress
 from onlinekern.evaluate.test_then_train import Run
 
 
@@ -50,9 +51,9 @@ class CompareTasks:
 
     def prepare(self, one: Any, source: Any, trials: Any = None) -> Any:
         """Return one method, prepared with its parameters, and the samples of the search."""
-        keeper = Progress(None)
+        keeper = KeptProgress(None)
         keeper.trials.update(trials or {})
-        tally = Tally(None)
+        tally = SampleCounter(None)
         prepared, n_head = prepare_methods(one, source, self.setting, self.repeats, tally, keeper)
         return prepared[0], n_head
 
@@ -86,12 +87,12 @@ def run_compare(
 def _run_compare(
     tasks: Tasks, methods: Any, source: Any, test: Any, job: CompareTasks, progress: Any
 ) -> Comparison:
-    there = tasks.send("source", partial(itself, source))
-    tested = None if test is None else tasks.send("test", partial(itself, test))
+    there = tasks.send("source", partial(identity, source))
+    tested = None if test is None else tasks.send("test", partial(identity, test))
     prepared = _prepare_all(tasks, methods, source, there, job)
     baselines = prepare_baselines({name for name, _ in prepared}, source.task)
     futures = [future for _, future in prepared]
-    futures += [tasks.send(f"baseline-{k}", partial(itself, (pair, 0)))
+    futures += [tasks.send(f"baseline-{k}", partial(identity, (pair, 0)))
                    for k, pair in enumerate(baselines)]  # fmt: skip
     runs = [
         [
@@ -140,8 +141,3 @@ def _prepare_all(
         future = tasks.send(f"search-{k}", partial(alone.prepare, [method.name]), there, trials)
         prepared.append((method.name, future))
     return prepared
-
-
-def itself(value: Any) -> Any:
-    """A value that the scheduler can always make again."""
-    return value

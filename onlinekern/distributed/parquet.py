@@ -71,7 +71,7 @@ class GroupReader(ParquetReader):
 
 
 def list_groups(path: str, target: str | None, weight: str | None) -> Any:
-    """The schema of the first file, and (file, row groups) of each.
+    """Return the schema of the first file, and (file, row groups) of each.
 
     Hidden files, and those that begin with an underscore, are none.
     """
@@ -87,7 +87,7 @@ def list_groups(path: str, target: str | None, weight: str | None) -> Any:
 
 
 def files_in(path: Path) -> Iterator[Path]:
-    """The Parquet files of a folder, and of the folders in it; or the one file."""
+    """Yield the Parquet files of a folder, and of the folders in it; or the one file."""
     if path.is_file():
         yield path
         return
@@ -98,6 +98,6 @@ def files_in(path: Path) -> Iterator[Path]:
 
 
 def is_text(kind: Any) -> bool:
-    """Whether values of a type are text."""
+    """Return whether values of a type are text."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

@@ -23,7 +23,7 @@ class Tally(NamedTuple):
     moved: int = 0
 
     def plus(self, other: Tally) -> Tally:
-        """Both together."""
+        """Add another tally to this one."""
         return Tally(self.samples + other.samples, self.loss + other.loss, self.moved + other.moved)
 
 

@@ -33,7 +33,7 @@ from onlinekern.evaluate.methods import (
     select_methods,
 )
 from onlinekern.evaluate.results import Comparison, MethodResult
-from onlinekern.evaluate.resuming import Progress, digest_of, pieces
+from onlinekern.evaluate.resuming import KeptProgress, digest_of, pieces
 from onlinekern.evaluate.search import (
     HEAD_SAMPLES,
     Problem,
@@ -117,11 +117,11 @@ def compare(
     MemoryError
         If the models have no room.
     """
-    setting, repeats = setting_of(repeats, shuffle, kernel, gamma, settings, seed, window)
-    keeper = Progress(
+    setting, repeats = check_setting(repeats, shuffle, kernel, gamma, settings, seed, window)
+    keeper = KeptProgress(
         _checkpoint(checkpoint, checkpoint_every, resume, (methods, source, test, repeats, setting))
     )
-    tally = Tally(progress)
+    tally = SampleCounter(progress)
     prepared, n_head = prepare_methods(methods, source, setting, repeats, tally, keeper)
     baselines = prepare_baselines({result.name for _, result in prepared}, source.task)
     prepared += baselines
@@ -161,7 +161,7 @@ def comparison_of(
 
 
 def _run_permutation(
-    keeper: Progress, blocks: Any, test: Source | None, tell: Callable[[int], None]
+    keeper: KeptProgress, blocks: Any, test: Source | None, tell: Callable[[int], None]
 ) -> None:
     """Feed one permutation to the runs that are not finished with it, and add their results."""
     unfinished = keeper.unfinished()
@@ -186,7 +186,7 @@ class Setting:
     window: int
 
 
-class Tally:
+class SampleCounter:
     """Counts the samples that were processed, and reports them to `progress`."""
 
     def __init__(self, progress: Callable[[int, int | None, str], None] | None) -> None:
@@ -198,10 +198,10 @@ class Tally:
             self.progress(self.done, self.total, text)
 
 
-def setting_of(
+def check_setting(
     repeats: int, shuffle: bool, kernel: str, gamma: Any, settings: Any, seed: int, window: int
 ) -> tuple[Setting, int]:
-    """The options of `compare`, checked, and the number of permutations."""
+    """Check the options of `compare`; return them, and the number of permutations."""
     _check(repeats, seed, kernel, gamma, window)
     return Setting(shuffle, kernel, gamma, settings or {}, seed, window), repeats if shuffle else 1
 
@@ -270,7 +270,7 @@ def _described(estimator: Any) -> str:
 
 
 def prepare_methods(
-    methods: Any, source: Source, setting: Any, repeats: int, tally: Any, keeper: Progress
+    methods: Any, source: Source, setting: Any, repeats: int, tally: Any, keeper: KeptProgress
 ) -> Any:
     """Return (function from seed to estimator, empty MethodResult) pairs, and the head's size."""
     if isinstance(methods, Mapping):
@@ -312,7 +312,7 @@ def prepare_methods(
 
 
 def problem_of(source: Source, setting: Any, trials: dict[str, float]) -> Problem:
-    """The head of the stream, on which parameters are chosen."""
+    """Return the head of the stream, on which parameters are chosen."""
     X, y = source.head(HEAD_SAMPLES, [setting.seed, 0] if setting.shuffle else None)
     return Problem(
         X, y, source.classes, source.n_samples, setting.kernel, setting.seed, setting.shuffle,

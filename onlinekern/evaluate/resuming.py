@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from onlinekern.streams.source import Source
 
 
-class Progress:
+class KeptProgress:
     """What a comparison has done: trials of the search, results, and models in mid-stream.
 
     Parameters

@@ -272,7 +272,7 @@ class Run:
                     self.estimator = _stream_learner(found, self.classes)
 
     def _mark(self) -> tuple[int, float, int]:
-        """Samples, error and support vectors by now."""
+        """Return samples, error and support vectors by now."""
         n_support = int(getattr(self.estimator, "n_support_", 0))
         return self.n_samples, self._metrics.error, n_support
 

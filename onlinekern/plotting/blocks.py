@@ -18,7 +18,7 @@ ROWS = 1000
 
 
 def blocks_of(X: Any, y: Any = None) -> Iterable[tuple[Any, Any]]:
-    """Samples as blocks ``(X, y)``.
+    """Return samples as blocks ``(X, y)``.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def _pairs(blocks: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
 def with_classes(
     estimator: Any, blocks: Iterable[tuple[Any, Any]], classes: Any
 ) -> tuple[Iterable[tuple[Any, Any]], Any]:
-    """The blocks, and all classes of the stream; None instead of them for a regression.
+    """Return the blocks, and all classes of the stream; None instead of them for a regression.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def _cut(X: Any, y: Any, rows: int) -> Iterator[tuple[Any, Any]]:
 
 
 def name_of(estimator: Any, name: str | None) -> str:
-    """The name that was given, or that of the class; of a pipeline, of its last step."""
+    """Return the name that was given, or that of the class; of a pipeline, of its last step."""
     if name is not None:
         return name
     last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator

@@ -176,7 +176,7 @@ class BudgetDisplay:
 
 
 def bound_of(estimator: Any, parameter: str | None) -> str:
-    """The name of the parameter that bounds a model; ValueError if it has none."""
+    """Return the name of the parameter that bounds a model; raise ValueError if it has none."""
     known = estimator.get_params()
     if parameter is not None:
         if parameter not in known:

@@ -118,7 +118,7 @@ class PrequentialCalibrationDisplay(CalibrationDisplay):
 
 
 def probabilities(estimator: Any, blocks: Any, classes: Any, positive: Any) -> tuple[Any, Any]:
-    """Whether each sample was of the positive class, and the probability of it beforehand."""
+    """Return whether each sample was of the positive class, and its probability beforehand."""
     truths, found = [], []
     for X, y in blocks:
         learnt = getattr(estimator, "classes_", ())

@@ -135,7 +135,7 @@ class DecisionRegionsDisplay(DecisionBoundaryDisplay):
 
 
 def support_of(estimator: Any) -> Any:
-    """The support vectors of a model in the units of its samples; None if it has none."""
+    """Return the support vectors of a model in the units of its samples; None if it has none."""
     steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
     vectors = getattr(steps[-1], "support_vectors_", None)
     if vectors is None:

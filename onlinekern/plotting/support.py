@@ -147,7 +147,7 @@ class SupportVectorsDisplay:
 
 
 def labels_of(learner: Any, outputs: Array, coefficients: Floats) -> list[str]:
-    """The class that each coefficient speaks for or against; none for a regression."""
+    """Return the class that each coefficient speaks for or against; none for a regression."""
     classes = getattr(learner, "classes_", None)
     if classes is None:
         return []

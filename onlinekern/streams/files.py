@@ -1,19 +1,4 @@
-"""Streams: files read in bounded memory and replayed in random orders, and artificial ones.
-
-``open_source`` reads a file once into a spool and gives a ``Source``, which can be read any number
-of times, in file order or in a fresh random permutation, as blocks ``(X, y)``. Memory does not grow
-with the file. ``read_blocks`` reads files once, straight through, and ``read_tables`` gives the
-columns of tables as they are.
-
-    reader -> Source -> spool, statistics -> layout -> blocks for the learner
-
-in the modules ``reading``, ``readers``, ``tables``, ``json_lines``, ``source``, ``spool``,
-``statistics`` and ``layout`` of ``onlinekern._streaming``.
-
-Artificial streams that change are classes, which can be read as often as one likes: ``take`` gives
-the first samples, ``blocks`` all of them, without end. ``ConceptDrift`` joins concepts into a
-stream with abrupt, gradual or recurring drift.
-"""
+"""Open files as a ``Source``, or read them once, as blocks of numbers or of columns."""
 
 from __future__ import annotations
 
@@ -87,14 +72,14 @@ def open_source(
     blocks = reader.blocks()
     if encoder is not None and reader.feature_names is not None:
         encode = encoder.learn_transform if like is None else encoder.transform
-        blocks = encoded(reader, encode)
+        blocks = encoded_blocks(reader, encode)
         options["zero_based"] = True
     source = Source(blocks, name=name_of(path), like=like, **options)
     source.feature_names = reader.feature_names
     return source
 
 
-def encoded(reader: Any, encode: Any) -> Iterator[tuple[Any, Any]]:
+def encoded_blocks(reader: Any, encode: Any) -> Iterator[tuple[Any, Any]]:
     """Yield (X, y) with what an encoder makes of the columns; its errors name the file's row."""
     first = 1
     for X, y in reader.tables():
@@ -300,7 +285,7 @@ def read_tables(
 
 
 def files(paths: Any) -> list[Any]:
-    """A list of one or more paths."""
+    """Return a list of one or more paths."""
     paths = [paths] if isinstance(paths, str | PathLike) else list(paths)
     if not paths:
         raise StreamError("no files to read")

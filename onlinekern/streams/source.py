@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike
 from scipy import sparse
 
 from onlinekern.estimators.types import Array, ArrayLike, Seed, Sparse
-from onlinekern.streams.buffer import BUDGET_BYTES, Spool
+from onlinekern.streams.buffer import BUDGET_BYTES, RowBuffer
 from onlinekern.streams.errors import StreamError
 from onlinekern.streams.formats.libsvm import LARGEST_INDEX
 from onlinekern.streams.layout import SCALES, make_layout, range_hint
@@ -112,9 +112,9 @@ class Source:
         _check_options(dtype, task, zero_based, limit, n_features, budget)
         self.name = name
         self.statistics, self._targets = FeatureStatistics(), TargetStatistics()
-        self._spool = Spool(budget)
+        self._buffer = RowBuffer(budget)
         self._sparse = False
-        # The spool stores numbers. Text labels are numbered in order of appearance.
+        # The buffer stores numbers. Text labels are numbered in order of appearance.
         self._numbers: dict[str, int] = {}
         # Scaling needs the exact values; without it, the learner's dtype is enough.
         keep = np.float64 if scale != "none" or like is not None else np.dtype(dtype)
@@ -123,8 +123,8 @@ class Source:
             self.statistics.update(X)
             self._targets.update(y)
             self._sparse = sparse.issparse(X)
-            self._spool.append(stored(X, keep, name), y)
-        self.n_samples = self._spool.n_samples
+            self._buffer.append(stored(X, keep, name), y)
+        self.n_samples = self._buffer.n_samples
         if not self.n_samples:
             raise StreamError(f"{name}: no samples")
         self.text_labels = bool(self._numbers)
@@ -198,14 +198,14 @@ class Source:
         return "classification" if self.text_labels else self._targets.task()
 
     def _numbered(self, y: Array) -> Array:
-        """Targets as float64: text labels as numbers."""
+        """Return targets as float64, text labels as numbers."""
         if y.dtype.kind != "U":
             return y
         known = self._numbers
         return np.array([known.setdefault(text, len(known)) for text in y.tolist()], float)
 
     def _named(self, y: Array) -> Array:
-        """Targets as the learner sees them: text labels as text, numbers in their layout."""
+        """Return targets as the learner sees them: text labels as text, numbers in their layout."""
         return self._texts[y.astype(np.intp)] if self.text_labels else self.layout.targets(y)
 
     def _counted(self) -> dict[Any, int]:
@@ -252,11 +252,10 @@ class Source:
         X : ndarray or CSR matrix of shape (rows, n_features), dtype as chosen
         y : ndarray of shape (rows,), float64, or text where the labels are text
         """
-        spool = self._spool
         raw = (
-            spool.blocks()
+            self._buffer.blocks()
             if random_state is None
-            else spool.shuffled(np.random.default_rng(random_state))
+            else self._buffer.shuffled(np.random.default_rng(random_state))
         )
         for X, y in raw:
             yield self.layout.rows(X), self._named(y)
@@ -279,7 +278,7 @@ class Source:
 
     def close(self) -> None:
         """Drop the rows, on disk as well."""
-        self._spool.close()
+        self._buffer.close()
 
     def __enter__(self) -> Self:
         return self
@@ -352,7 +351,7 @@ def _limited(blocks: Any, limit: int | None) -> Iterator[Any]:
 
 
 def stored(X: Any, dtype: Any, name: str) -> Any:
-    """Return rows X in the dtype of the spool, CSR indices as int32."""
+    """Return rows X in the dtype of the buffer, CSR indices as int32."""
     with np.errstate(over="ignore"):
         X = X.astype(dtype)
     if sparse.issparse(X):

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from onlinekern.streams.errors import StreamError
 from onlinekern.streams.formats import binary
-from onlinekern.streams.formats.binary import InFull, TextInput
+from onlinekern.streams.formats.binary import FullReads, TextInput
 from onlinekern.streams.formats.table_reader import TableReader
 
 
@@ -34,12 +34,12 @@ class ParquetReader(TableReader):
             yield from table.iter_batches(batch_size=rows, use_threads=False, **chosen)
 
     def _without_index(self, schema: Any) -> list[str]:
-        """The columns but for the index of a data frame, which pandas and dask write too."""
+        """Return the columns but for the index of a data frame, which pandas and dask write too."""
         index = (schema.pandas_metadata or {}).get("index_columns", [])
         return [name for name in schema.names if name not in index or name == self.target]
 
     def _chosen(self) -> dict[str, Any]:
-        """What else pyarrow is to be told of the part that is read."""
+        """Return what else pyarrow is to be told of the part that is read."""
         return {}
 
     def _open(self) -> Any:
@@ -57,7 +57,7 @@ class ArrowReader(TableReader):
         if str(self.path) == "-":
             self._stack = ExitStack()
             handle = self._stack.enter_context(TextInput(self.path).open())
-            self._standard_input = pa.ipc.open_stream(InFull(handle))
+            self._standard_input = pa.ipc.open_stream(FullReads(handle))
         with self._named_errors(), self._open() as batches:
             return list(batches.schema.names)
 

@@ -43,7 +43,7 @@ def open_binary(path: Any) -> Iterator[Any]:
             (f for magic, f in DECOMPRESSORS.items() if head.startswith(magic)), None
         )
         handle: Any = unpack(raw, "rb") if unpack else raw
-        yield (Live(handle, raw) if str(path) == "-" else handle), name
+        yield (PipeReader(handle, raw) if str(path) == "-" else handle), name
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
         raise StreamError(f"{name}: damaged compressed file ({error})") from error
     except OSError as error:
@@ -55,7 +55,7 @@ def open_binary(path: Any) -> Iterator[Any]:
             raw.close()
 
 
-class Live:
+class PipeReader:
     """A pipe that is read as its bytes come: a reader does not wait for more than there is.
 
     Parameters
@@ -70,7 +70,7 @@ class Live:
         self._handle, self._raw = handle, raw
 
     def read(self, size: int = -1) -> bytes:
-        """At most so many bytes; none at the end only."""
+        """Return at most so many bytes; none at the end only."""
         if size < 0:
             return bytes(self._handle.read())
         pieces = [self._handle.read1(size)]
@@ -109,7 +109,7 @@ def line_chunks(handle: Any, name: str) -> Iterator[tuple[int, bytes]]:
         yield line, rest
 
 
-class Begun:
+class PeekedStream:
     """A stream of which the first bytes have been read, and are to be read again."""
 
     def __init__(self, handle: Any, name: str) -> None:
@@ -132,12 +132,12 @@ class Begun:
             self.head = (self.head + piece).removeprefix(BYTE_ORDER_MARK)
 
     def lines(self) -> bytes:
-        """The whole lines of the head, or all of it where there is no more."""
+        """Return the whole lines of the head, or all of it where there is no more."""
         whole = self.head.rfind(b"\n") + 1
         return self.head[:whole] if whole and not self._ended else self.head
 
     def read(self, size: int = -1) -> bytes:
-        """At most so many bytes: those of the head, then what comes."""
+        """Return at most so many bytes: those of the head, then what comes."""
         if self._given == len(self.head):
             return bytes(self._handle.read(size))
         end = len(self.head) if size < 0 else min(len(self.head), self._given + size)
@@ -149,10 +149,10 @@ class Begun:
     closed = False
 
     def close(self) -> None:
-        """It is closed where it was opened."""
+        """Do nothing: it is closed where it was opened."""
 
 
-class InFull:
+class FullReads:
     """A stream that gives as many bytes as are asked for, which formats with lengths rely on."""
 
     closed = False
@@ -161,7 +161,7 @@ class InFull:
         self._stream = stream
 
     def read(self, size: int = -1) -> bytes:
-        """So many bytes; fewer at the end only."""
+        """Return so many bytes; fewer at the end only."""
         pieces, held = [], 0
         while held < size and (piece := self._stream.read(size - held)):
             pieces.append(piece)
@@ -169,7 +169,7 @@ class InFull:
         return b"".join(pieces) if size >= 0 else bytes(self._stream.read())
 
     def close(self) -> None:
-        """It is closed where it was opened."""
+        """Do nothing: it is closed where it was opened."""
 
 
 class TextInput:
@@ -182,24 +182,24 @@ class TextInput:
     """
 
     # Standard input, what has been read of it, and what closes it.
-    _begun: ClassVar[tuple[Any, Begun, ExitStack] | None] = None
+    _peeked: ClassVar[tuple[Any, PeekedStream, ExitStack] | None] = None
 
     def __init__(self, path: Any) -> None:
         self.path, self.name = path, name_of(path)
 
     def head(self, lines: int) -> bytes:
-        """The first whole lines, so many at least if there are."""
+        """Return the first whole lines, so many at least if there are."""
         if str(self.path) == "-":
             begun, _ = self._standard_input()
             begun.extend(lines)
             return begun.lines()
         with open_binary(self.path) as (handle, name):
-            begun = Begun(handle, name)
+            begun = PeekedStream(handle, name)
             begun.extend(lines)
             return begun.lines()
 
     def looks_like(self) -> str:
-        """The format of standard input, by its first bytes: "arrow", "jsonl" or "csv"."""
+        """Return the format of standard input, by its first bytes: "arrow", "jsonl" or "csv"."""
         begun, _ = self._standard_input()
         # Of binary data a line may be without end.
         begun.extend(1, least_bytes=len(ARROW_STREAM))
@@ -209,19 +209,19 @@ class TextInput:
 
     @contextmanager
     def open(self) -> Iterator[Any]:
-        """A binary stream from the beginning. Of standard input only one is ever given."""
+        """Open a binary stream from the beginning. Standard input can be opened only once."""
         if str(self.path) != "-":
             with open_binary(self.path) as (handle, name):
-                yield Begun(handle, name)
+                yield PeekedStream(handle, name)
             return
         begun, stack = self._standard_input()
-        TextInput._begun = None
+        TextInput._peeked = None
         with stack:
             yield begun
 
-    def _standard_input(self) -> tuple[Begun, ExitStack]:
-        if TextInput._begun is None or TextInput._begun[0] is not sys.stdin:
+    def _standard_input(self) -> tuple[PeekedStream, ExitStack]:
+        if TextInput._peeked is None or TextInput._peeked[0] is not sys.stdin:
             stack = ExitStack()
             handle, name = stack.enter_context(open_binary("-"))
-            TextInput._begun = sys.stdin, Begun(handle, name), stack
-        return TextInput._begun[1:]
+            TextInput._peeked = sys.stdin, PeekedStream(handle, name), stack
+        return TextInput._peeked[1:]

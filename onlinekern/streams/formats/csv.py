@@ -67,7 +67,7 @@ class CsvReader(TableReader):
         bare = re.sub(rb'"[^"]*"', b"", header).decode("latin-1")
         return max(SEPARATORS, key=bare.count)
 
-    def _explained(self, message: str) -> Any:
+    def _explain(self, message: str) -> Any:
         number = re.search(r"CSV column #(\d+): Row #(\d+): .* invalid value '(.*)'", message)
         if number:
             column, row, value = number.groups()
@@ -76,7 +76,7 @@ class CsvReader(TableReader):
             return f", line {line}: {value[:30]!r} in column {name!r} is no {what}"
         parsed = re.search(r"Row #(\d+): (.*)", " ".join(message.split()))
         if parsed is None:
-            return super()._explained(message)
+            return super()._explain(message)
         return f", line {self._line + int(parsed[1]) - 1}: {parsed[2]}"
 
     def _batches(self, as_numbers: bool) -> Iterator[Any]:
@@ -101,7 +101,7 @@ class CsvReader(TableReader):
                     row += batch.num_rows
 
     def _parsed(self, chunk: bytes, convert: Any) -> list[Any]:
-        """Lines as record batches. pyarrow's streaming reader would wait for the next block."""
+        """Read lines as record batches; pyarrow's streaming reader would wait for more."""
         if not chunk.strip():
             return []
         options = self._reading(len(chunk) + 1)
@@ -113,7 +113,7 @@ class CsvReader(TableReader):
         return list(table.to_batches())
 
     def _types(self) -> dict[str, Any]:
-        """The types of the columns, as they are told or as the first rows look."""
+        """Return the types of the columns, as they are given or as the first rows look."""
         if all(name in self.types for name in self.feature_names):
             return {name: self.types[name] for name in self.feature_names}
         head = self._input.head(FIRST_ROWS)
@@ -138,7 +138,7 @@ class CsvReader(TableReader):
 
     def _parsing(self, on_fault: Any = None) -> Any:
         if on_fault is None and self.faults is not None:
-            on_fault = self._left_out
+            on_fault = self._skip_row
         return csv.ParseOptions(
             delimiter=self._separator, invalid_row_handler=on_fault, newlines_in_values=True
         )
@@ -152,18 +152,18 @@ class CsvReader(TableReader):
             decimal_point=self.reading.decimal,
         )
 
-    def _left_out(self, row: Any) -> str:
+    def _skip_row(self, row: Any) -> str:
         """Note a row with a wrong number of columns."""
         where = f", line {self._line + row.number - 1}" if row.number else ""
-        self._note(f"{where}: {row.actual_columns} columns, not {row.expected_columns}")
+        self._note_fault(f"{where}: {row.actual_columns} columns, not {row.expected_columns}")
         return "skip"
 
-    def _note(self, fault: str) -> None:
+    def _note_fault(self, fault: str) -> None:
         assert self.faults is not None
         self.faults.append(f"{self.name}{fault}")
 
     def _good_rows(self, batch: Any, types: dict[str, Any], first: int) -> Any:
-        """The rows of a batch of text whose values are of the types, with these types."""
+        """Return the rows of a batch of text whose values are of the types, with these types."""
         faults: dict[int, str] = {}
         for name, kind in types.items():
             if not pa.types.is_string(kind):
@@ -176,30 +176,30 @@ class CsvReader(TableReader):
         good = np.ones(batch.num_rows, dtype=bool)
         good[list(faults)] = False
         for row in sorted(faults):
-            self._note(f", data row {first + row}: {faults[row]}")
+            self._note_fault(f", data row {first + row}: {faults[row]}")
         kept = batch.filter(pa.array(good))
-        columns = [self._typed(kept.column(name), types[name]) for name in kept.schema.names]
+        columns = [self._cast(kept.column(name), types[name]) for name in kept.schema.names]
         return pa.RecordBatch.from_arrays(columns, names=kept.schema.names)
 
-    def _typed(self, values: Any, kind: Any) -> Any:
-        """Texts of which each is of a type, in that type."""
-        return values if pa.types.is_string(kind) else pc.cast(self._pointed(values), kind)
+    def _cast(self, values: Any, kind: Any) -> Any:
+        """Convert texts, each of which is of a type, to that type."""
+        return values if pa.types.is_string(kind) else pc.cast(self._with_points(values), kind)
 
     def _faults_of(self, values: Any, name: str, kind: Any) -> dict[int, str]:
-        """Row -> what is wrong with it, of the values that are not of a type."""
+        """Return what is wrong with the values that are not of a type, by row."""
         try:
-            pc.cast(self._pointed(values), kind)
+            pc.cast(self._with_points(values), kind)
         except pa.ArrowInvalid:
             known = is_number if kind == pa.float64() else is_boolean
             return {
                 row: f"{text[:30]!r} in column {name!r} is no {type_name(kind)}"
-                for row, text in enumerate(self._pointed(values).to_pylist())
+                for row, text in enumerate(self._with_points(values).to_pylist())
                 if text is not None and not known(text)
             }
         return {}
 
-    def _pointed(self, values: Any) -> Any:
-        """Texts of numbers with the point of Arrow."""
+    def _with_points(self, values: Any) -> Any:
+        """Return texts of numbers with the decimal point of Arrow."""
         texts = pc.utf8_trim_whitespace(values)
         if self.reading.decimal == ".":
             return texts

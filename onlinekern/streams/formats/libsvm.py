@@ -56,7 +56,7 @@ def _libsvm_fault(line: bytes) -> str | None:
 
 
 def is_finite(text: bytes) -> bool | None:
-    """Whether a text is a finite number; None if it is no number."""
+    """Return whether a text is a finite number; None if it is no number."""
     if not NUMBER.fullmatch(text):
         return None
     return bool(np.isfinite(float(text)))
@@ -140,7 +140,7 @@ class LibsvmReader:
         raise StreamError(f"{name}, lines {first} to {last}: not LIBSVM text")
 
     def _good_lines(self, chunk: bytes, first: int, name: str) -> bytes:
-        """The lines without a fault; notes what is wrong with the others."""
+        """Return the lines without a fault; note what is wrong with the others."""
         good = []
         for line, fault in self._faults(chunk, first, name):
             if fault is None:

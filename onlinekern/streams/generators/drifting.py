@@ -156,7 +156,7 @@ def uniforms(seed: int | None) -> np.random.Generator:
 
 
 def is_whole(value: Any) -> bool:
-    """Whether a value is an integer of at least 0."""
+    """Return whether a value is an integer of at least 0."""
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0
 
 
