@@ -15,7 +15,6 @@ from sklearn.base import clone
 
 from onlinekern.distributed.arguments import (
     check_checkpoint,
-    check_count,
     check_learner,
     check_targets,
     has_begun,
@@ -32,6 +31,7 @@ from onlinekern.estimators.types import ArrayLike, BatchLearner, StreamLearner
 from onlinekern.evaluate.comparing import check_setting
 from onlinekern.evaluate.results import Comparison
 from onlinekern.evaluate.test_then_train import WINDOW
+from onlinekern.streams.checks import check_count
 
 if TYPE_CHECKING:
     from onlinekern.streams.source import Source

@@ -5,8 +5,9 @@ A task that is run again, because a worker died, gives the same bytes.
 
 from __future__ import annotations
 
+import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ from onlinekern.estimators.blas_threads import ONE_THREAD
 from onlinekern.estimators.kernel_features import kernel_part
 from onlinekern.estimators.median_width import is_warming_up
 from onlinekern.evaluate.errors import losses_of
+from onlinekern.streams.blocks import in_blocks
 
 # Samples that the warm-up learns before it looks whether it has enough; and the most.
 PIECE = 200
@@ -134,10 +136,10 @@ def warm_up(
     piece = least or (LEAST if hasattr(model, "steps") else PIECE)
     with ONE_THREAD(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        for X, y, weight in pieces(reader.blocks(*data), 0, piece):
+        for X, y, weight in in_blocks(checked(reader.blocks(*data)), piece):
             loss = learning.learn(model, X, y, weight)
-            used += n_rows_of(X)
-            tally = tally.plus(Tally(n_rows_of(X), loss))
+            used += X.shape[0]
+            tally = tally.plus(Tally(X.shape[0], loss))
             settled = is_settled(model, least)
             if settled:
                 break
@@ -151,8 +153,8 @@ def learn(learning: Learning, skip: int, reader: Any, state: State, *data: Any) 
     with ONE_THREAD(), warnings.catch_warnings():
         # The warm-up has said it.
         warnings.simplefilter("ignore")
-        for X, y, weight in pieces(reader.blocks(*data), skip):
-            tally = tally.plus(Tally(n_rows_of(X), learning.learn(model, X, y, weight)))
+        for X, y, weight in in_blocks(checked(reader.blocks(*data)), sys.maxsize, skip=skip):
+            tally = tally.plus(Tally(X.shape[0], learning.learn(model, X, y, weight)))
     return State(dumps(model), worker_address(), tally)
 
 
@@ -221,33 +223,10 @@ def lacks_landmarks(learner: Any, model: Any) -> bool:
     return landmarks is not None and landmarks.n < learner.n_components
 
 
-def n_rows_of(X: Any) -> int:
-    """Return the number of rows of X."""
-    return int(X.num_rows if hasattr(X, "num_rows") else X.shape[0])
-
-
-def pieces(blocks: Iterable[Any], skip: int, most: int | None = None) -> Iterable[Any]:
-    """Blocks (X, y, weight) without the first rows, in pieces of at most so many."""
+def checked(blocks: Iterable[Any]) -> Iterator[Any]:
+    """Yield blocks (X, y, weight); raise ValueError unless each row has a target and a weight."""
     for X, y, weight in blocks:
-        n_rows = n_rows_of(X)
-        check_lengths(n_rows, y, weight)
-        first, skip = min(skip, n_rows), max(0, skip - n_rows)
-        if first == 0 and most is None:
-            if n_rows:
-                yield X, y, weight
-            continue
-        for start in range(first, n_rows, most or n_rows):
-            take = slice(start, min(n_rows, start + (most or n_rows)))
-            yield take_rows(X, take), *(None if one is None else one[take] for one in (y, weight))
-
-
-def take_rows(X: Any, take: slice) -> Any:
-    """Return some rows of an array, a matrix, a data frame or a record batch."""
-    return X.iloc[take] if hasattr(X, "iloc") else X[take]
-
-
-def check_lengths(n_rows: int, y: Any, weight: Any) -> None:
-    """Raise ValueError if a part has not one target and weight for each row."""
-    for name, values in (("y", y), ("sample_weight", weight)):
-        if values is not None and len(values) != n_rows:
-            raise ValueError(f"{name} has {len(values)} values where X has {n_rows} rows")
+        for name, values in (("y", y), ("sample_weight", weight)):
+            if values is not None and len(values) != X.shape[0]:
+                raise ValueError(f"{name} has {len(values)} values where X has {X.shape[0]} rows")
+        yield X, y, weight

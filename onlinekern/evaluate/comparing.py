@@ -33,7 +33,7 @@ from onlinekern.evaluate.methods import (
     select_methods,
 )
 from onlinekern.evaluate.results import Comparison, MethodResult
-from onlinekern.evaluate.resuming import KeptProgress, digest_of, pieces
+from onlinekern.evaluate.resuming import KeptProgress, digest_of
 from onlinekern.evaluate.search import (
     HEAD_SAMPLES,
     Problem,
@@ -41,6 +41,7 @@ from onlinekern.evaluate.search import (
     count_samples,
 )
 from onlinekern.evaluate.test_then_train import WINDOW, Run
+from onlinekern.streams.blocks import in_blocks
 
 if TYPE_CHECKING:
     from onlinekern.streams.source import Source
@@ -165,8 +166,10 @@ def _run_permutation(
 ) -> None:
     """Feed one permutation to the runs that are not finished with it, and add their results."""
     unfinished = keeper.unfinished()
-    for position, X, y in pieces(blocks, keeper.samples):
+    position = 0
+    for X, y in in_blocks(blocks, keeper.interval):
         fed = [run.feed_from(position, X, y) for run, _ in unfinished]
+        position += len(y)
         tell(len(y) * len(fed))
         if any(fed):
             keeper.count(len(y))

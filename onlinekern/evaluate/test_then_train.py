@@ -23,7 +23,7 @@ from onlinekern.estimators.types import (
 from onlinekern.evaluate.errors import Curve, Metrics
 from onlinekern.evaluate.refitting import Refitted
 from onlinekern.fitted.save import from_bytes, to_bytes
-from onlinekern.streams.source import check_count
+from onlinekern.streams.checks import check_count
 
 # Curves are recorded at FIRST_MARK * 2^(k / MARKS_PER_OCTAVE) samples. Their length grows with the
 # logarithm of the stream's, and blocks are split too rarely to slow the learner.

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_consistent_length
 
-from onlinekern.estimators.validation import rows_of
-from onlinekern.streams.source import check_count
+from onlinekern.streams.blocks import in_blocks
+from onlinekern.streams.checks import check_count
 
 # Rows that a learner is given at a time. What it learns does not depend on it.
 ROWS = 1000
@@ -69,16 +68,11 @@ def with_classes(
     raise ValueError("classes must be given for blocks of a stream: it is read only once")
 
 
-def pieces(blocks: Iterable[tuple[Any, Any]], rows: int) -> Iterator[tuple[Any, Any]]:
-    """Cut blocks into pieces of at most so many rows."""
+def cut(blocks: Iterable[tuple[Any, Any]], rows: int) -> Iterator[tuple[Any, ...]]:
+    """Return the blocks in pieces of at most so many rows."""
     check_count("rows", rows)
-    return chain.from_iterable(_cut(X, y, rows) for X, y in blocks)
-
-
-def _cut(X: Any, y: Any, rows: int) -> Iterator[tuple[Any, Any]]:
-    for first in range(0, len(y), rows):
-        piece = slice(first, first + rows)
-        yield rows_of(X, piece), y[piece]
+    # X may be a list, which has no shape: y comes first.
+    return ((X, y) for y, X in in_blocks(((y, X) for X, y in blocks), rows))
 
 
 def name_of(estimator: Any, name: str | None) -> str:

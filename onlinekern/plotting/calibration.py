@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.calibration import CalibrationDisplay
 
-from onlinekern.plotting.blocks import blocks_of, name_of, pieces, with_classes
+from onlinekern.plotting.blocks import blocks_of, cut, name_of, with_classes
 from onlinekern.plotting.style import axes_for
-from onlinekern.streams.source import check_count
+from onlinekern.streams.checks import check_count
 
 
 class PrequentialCalibrationDisplay(CalibrationDisplay):
@@ -104,7 +104,7 @@ class PrequentialCalibrationDisplay(CalibrationDisplay):
         positive = known[1] if pos_label is None else pos_label
         if positive not in known:
             raise ValueError(f"pos_label must be one of {known}, got {pos_label!r}")
-        truths, found = probabilities(estimator, pieces(blocks, rows), known, positive)
+        truths, found = probabilities(estimator, cut(blocks, rows), known, positive)
         return cls.from_predictions(
             truths, found, n_bins=n_bins, strategy=strategy, pos_label=True,
             name=name_of(estimator, name), ax=ax, **kwargs,

@@ -105,12 +105,12 @@ class RaceDisplay:
         ImportError, TypeError, ValueError
             As `from_estimator`.
         """
-        from onlinekern.plotting.blocks import ROWS, blocks_of, pieces
+        from onlinekern.plotting.blocks import ROWS, blocks_of, cut
 
         check_race(estimator)
         ax = axes_for(f"{cls.__name__}.from_stream", ax, figsize=SIZE)
         known = {} if classes is None else {"classes": classes}
-        for rows, targets in pieces(blocks_of(X, y), ROWS):
+        for rows, targets in cut(blocks_of(X, y), ROWS):
             estimator.partial_fit(rows, targets, **known)
         return cls.from_estimator(estimator, ax=ax)
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.plotting.regions import support_of
 from onlinekern.plotting.style import axes_for
-from onlinekern.streams.source import check_count
+from onlinekern.streams.checks import check_count
 
 
 class SupportVectorsDisplay:

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from onlinekern.streams.blocks import in_blocks
+
 BUDGET_BYTES = 64 << 20
 BLOCK_BYTES = 2 << 20
 MOST_ROWS = 8192
@@ -86,7 +88,7 @@ class RowBuffer:
         """Yield the rows in the order in which they came."""
         if self._file is None:
             for X, y in self._blocks:
-                yield from _sliced(X, y)
+                yield from in_blocks([(X, y)], rows_per_block(X))
             return
         # The position is kept here, so that several replays may run at the same time.
         position, left = 0, self.n_samples
@@ -96,7 +98,7 @@ class RowBuffer:
                 X, y = _read(self._file)
                 position = self._file.tell()
             left -= len(y)
-            yield from _sliced(X, y)
+            yield from in_blocks([(X, y)], rows_per_block(X))
 
     def shuffled(self, generator: Any) -> Iterator[Any]:
         """Yield the rows in a uniformly random order.
@@ -167,12 +169,6 @@ def n_bytes(X: Any) -> int:
 def rows_per_block(X: Any) -> int:
     """Return how many rows of X make a block of about ``BLOCK_BYTES``."""
     return int(np.clip(BLOCK_BYTES * X.shape[0] // max(n_bytes(X), 1), 1, MOST_ROWS))
-
-
-def _sliced(X: Any, y: Any) -> Iterator[Any]:
-    step = rows_per_block(X)
-    for start in range(0, len(y), step):
-        yield X[start : start + step], y[start : start + step]
 
 
 def _stacked(rows: Any) -> Any:

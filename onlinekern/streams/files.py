@@ -11,19 +11,14 @@ from scipy import sparse
 
 from onlinekern.estimators.types import Array, Sparse
 from onlinekern.preprocessing.tables.errors import TableError
+from onlinekern.streams.checks import check_count, check_dtype, stored
 from onlinekern.streams.errors import StreamError, name_of
 from onlinekern.streams.formats.readers import reader_of
 from onlinekern.streams.formats.reading import PLAIN, Reading
-from onlinekern.streams.source import (
-    Source,
-    SourceOptions,
-    check_count,
-    check_dtype,
-    stored,
-)
 
 if TYPE_CHECKING:
     from onlinekern.preprocessing.tables.encoder import TableEncoder
+    from onlinekern.streams.source import Source, SourceOptions
 
 
 def open_source(
@@ -68,6 +63,8 @@ def open_source(
     OSError
         If it cannot be opened.
     """
+    from onlinekern.streams.source import Source
+
     reader = reader_of(path, target, like, reading=reading)
     blocks = reader.blocks()
     if encoder is not None and reader.feature_names is not None:

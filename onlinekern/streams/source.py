@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import pairwise
-from numbers import Integral
 from typing import Any, Self, TypedDict, Unpack
 
 import numpy as np
@@ -13,7 +11,9 @@ from numpy.typing import DTypeLike
 from scipy import sparse
 
 from onlinekern.estimators.types import Array, ArrayLike, Seed, Sparse
+from onlinekern.streams.blocks import in_blocks
 from onlinekern.streams.buffer import BUDGET_BYTES, RowBuffer
+from onlinekern.streams.checks import check_count, check_dtype, stored
 from onlinekern.streams.errors import StreamError
 from onlinekern.streams.formats.libsvm import LARGEST_INDEX
 from onlinekern.streams.layout import SCALES, make_layout, range_hint
@@ -118,7 +118,9 @@ class Source:
         self._numbers: dict[str, int] = {}
         # Scaling needs the exact values; without it, the learner's dtype is enough.
         keep = np.float64 if scale != "none" or like is not None else np.dtype(dtype)
-        for X, y in _limited(blocks, limit):
+        if limit is not None:
+            blocks = in_blocks(blocks, limit, limit=limit)
+        for X, y in blocks:
             y = self._numbered(y)
             self.statistics.update(X)
             self._targets.update(y)
@@ -265,16 +267,9 @@ class Source:
     ) -> tuple[Array | Sparse, Array]:
         """Return the first rows (at most ``n_samples``) of ``blocks(random_state)`` as (X, y)."""
         check_count("n_samples", n_samples)
-        rows, targets, missing = [], [], n_samples
-        for X, y in self.blocks(random_state):
-            rows.append(X[:missing])
-            targets.append(y[:missing])
-            missing -= len(targets[-1])
-            if missing <= 0:
-                break
-        stack: Any = sparse.vstack if sparse.issparse(rows[0]) else np.concatenate
-        X = stack(rows)
-        return (X.tocsr() if sparse.issparse(X) else X), np.concatenate(targets)
+        blocks = self.blocks(random_state)
+        X, y = next(in_blocks(blocks, n_samples, limit=n_samples, join=True))
+        return X, y
 
     def close(self) -> None:
         """Drop the rows, on disk as well."""
@@ -301,8 +296,7 @@ class Source:
             )
         if y.dtype.kind != "U":
             y = y.astype(np.float64)
-        edges = [*range(0, len(y), ARRAY_ROWS), len(y)]
-        blocks = ((X[a:b].astype(np.float64), y[a:b]) for a, b in pairwise(edges))
+        blocks = ((a.astype(np.float64), b) for a, b in in_blocks([(X, y)], ARRAY_ROWS))
         return cls(blocks, **options)
 
 
@@ -318,46 +312,3 @@ def _check_options(
     check_count("limit", limit, optional=True)
     check_count("n_features", n_features, optional=True)
     check_count("budget", budget)
-
-
-def check_dtype(dtype: Any) -> None:
-    """Raise StreamError unless a dtype is float32 or float64."""
-    try:
-        known = np.dtype(dtype) in (np.float32, np.float64)
-    except TypeError:
-        known = False
-    if not known or dtype is None:
-        raise StreamError(f"dtype must be float32 or float64, got {dtype!r}")
-
-
-def check_count(name: str, value: Any, optional: bool = False) -> None:
-    """Raise StreamError unless a value is an integer of at least 1, or None if that may be."""
-    if optional and value is None:
-        return
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise StreamError(f"{name} must be an integer of at least 1, got {value!r}")
-
-
-def _limited(blocks: Any, limit: int | None) -> Iterator[Any]:
-    """Yield blocks until ``limit`` rows have come."""
-    left = float("inf") if limit is None else limit
-    for X, y in blocks:
-        if len(y) > left:
-            X, y = X[:left], y[:left]
-        left -= len(y)
-        yield X, y
-        if left <= 0:
-            return
-
-
-def stored(X: Any, dtype: Any, name: str) -> Any:
-    """Return rows X in the dtype of the buffer, CSR indices as int32."""
-    with np.errstate(over="ignore"):
-        X = X.astype(dtype)
-    if sparse.issparse(X):
-        X = sparse.csr_matrix(X)
-        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-    values = X.data if sparse.issparse(X) else X
-    if not np.isfinite(values).all():
-        raise StreamError(f"{name}: a value is NaN, infinite or too large for {np.dtype(dtype)}")
-    return X

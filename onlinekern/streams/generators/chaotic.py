@@ -7,8 +7,8 @@ from scipy.integrate import solve_ivp
 from scipy.signal import lfilter
 
 from onlinekern.estimators.types import Floats
+from onlinekern.streams.checks import check_count
 from onlinekern.streams.generators.synthetic import check_finite
-from onlinekern.streams.source import check_count
 
 # Steps of the integration in one delay of the Mackey-Glass equation. With 300, the error of a step
 # is below 1e-10 for a delay of 30.

@@ -14,8 +14,8 @@ import numpy as np
 from scipy.special import logit
 
 from onlinekern.estimators.types import Array, Floats
+from onlinekern.streams.checks import check_count
 from onlinekern.streams.generators.synthetic import check_finite
-from onlinekern.streams.source import check_count
 
 # From a number of rows to the next so many: X of shape (n, n_features), y of shape (n,).
 Draw: TypeAlias = Callable[[int], tuple[Floats, Array]]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onlinekern.estimators.types import Array, Floats
+from onlinekern.streams.checks import check_count
 from onlinekern.streams.generators.concepts import NOISE_OFFSET
 from onlinekern.streams.generators.drifting import (
     Draw,
@@ -18,7 +19,6 @@ from onlinekern.streams.generators.drifting import (
     uniforms,
 )
 from onlinekern.streams.generators.synthetic import check_finite
-from onlinekern.streams.source import check_count
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,42 @@
+"""Checks of what a stream is asked for, and of its rows."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from onlinekern.streams.formats.libsvm import StreamError
+
+
+def check_dtype(dtype: Any) -> None:
+    """Raise StreamError unless a dtype is float32 or float64."""
+    try:
+        known = np.dtype(dtype) in (np.float32, np.float64)
+    except TypeError:
+        known = False
+    if not known or dtype is None:
+        raise StreamError(f"dtype must be float32 or float64, got {dtype!r}")
+
+
+def check_count(name: str, value: Any, optional: bool = False) -> None:
+    """Raise StreamError unless a value is an integer of at least 1, or None if that may be."""
+    if optional and value is None:
+        return
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise StreamError(f"{name} must be an integer of at least 1, got {value!r}")
+
+
+def stored(X: Any, dtype: Any, name: str) -> Any:
+    """Return rows X in the dtype of the spool, CSR indices as int32."""
+    with np.errstate(over="ignore"):
+        X = X.astype(dtype)
+    if sparse.issparse(X):
+        X = sparse.csr_matrix(X)
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    values = X.data if sparse.issparse(X) else X
+    if not np.isfinite(values).all():
+        raise StreamError(f"{name}: a value is NaN, infinite or too large for {np.dtype(dtype)}")
+    return X
