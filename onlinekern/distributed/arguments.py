@@ -1,4 +1,4 @@
-"""What can be seen to be wrong with the arguments before anything is sent."""
+"""Checks of the arguments, made before anything is sent."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class ClusterLost(RuntimeError):
     model : estimator or None
         The merged model of the last round that ended; None if none did.
     rounds : list of Round
-        Those that ended.
+        The rounds that ended.
     """
 
     def __init__(self, message: str, model: Any = None, rounds: Any = ()) -> None:

@@ -31,7 +31,7 @@ from onlinekern.evaluate.test_then_train import Run
 
 @dataclass(frozen=True)
 class CompareTasks:
-    """What the tasks of a comparison do, each on a worker.
+    """The tasks of a comparison, each of which runs on a worker.
 
     Parameters
     ----------

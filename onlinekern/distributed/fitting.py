@@ -83,7 +83,7 @@ def fit(
         Labels or targets. A str is the column of a data frame or of Parquet files. None: readers
         give them, or the learner takes none.
     sample_weight : dask array, dask series, str or None, default=None
-        As y.
+        Weights, in the same forms as y.
     classes : array-like or None, default=None
         All labels. None: the labels are read first, on the workers, which for readers means all
         that they read.
@@ -235,9 +235,9 @@ def compare(
         As in `onlinekern.evaluate.compare`. The sources are sent to the scheduler once, with all
         their rows, and from there to each worker.
     client : distributed.Client or None, default=None
-        As in `fit`.
+        The client, as for `fit`.
     progress : callable, bool or None, default=None
-        As in `fit`; it counts runs.
+        Progress in runs, as for `fit`.
 
     Returns
     -------

@@ -14,7 +14,7 @@ from onlinekern.streams.formats.arrow import ParquetReader
 
 
 class Schema(NamedTuple):
-    """What all files share, as a reader that was read before would tell."""
+    """The columns and the kind of targets of all files, in the place of an earlier reader."""
 
     feature_names: list[str]
     text_labels: bool | None
@@ -26,7 +26,7 @@ class GroupReader(ParquetReader):
     Parameters
     ----------
     path, target
-        As in `TableReader`; without a target the rows have none.
+        File and target column, as for `TableReader`; without a target the rows have none.
     weight : str or None
         The column of the weights.
     like : Schema or None

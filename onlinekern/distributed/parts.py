@@ -21,9 +21,9 @@ class Part:
     reader : object
         Has `blocks(*data)`, which gives (X, y, weight), and `labels(*data)`, which gives y.
     data : tuple
-        What it reads of, delayed.
+        The delayed values that it reads.
     labelled : tuple or None
-        What it reads labels of, if less will do.
+        The delayed values from which it reads labels, if less will do.
     """
 
     reader: Any
@@ -58,7 +58,7 @@ class Frames:
     target, weight : str or None
         Columns; None: they are given apart, or there are none.
     arrays : Arrays
-        What is given apart.
+        The reader of what is given apart.
     """
 
     def __init__(self, names: Any, target: Any, weight: Any, arrays: Arrays) -> None:
@@ -80,7 +80,7 @@ class Frames:
 
 @dataclass(frozen=True)
 class Chunks:
-    """What delayed readers give, or a function that is called on the worker.
+    """The chunks of delayed readers, or of functions that are called on the worker.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def _frame_parts(X: Any, y: Any, weight: Any) -> list[Part]:
     parts = list(zip(*delayed_chunks(X, *beside), strict=True))
     if target is None:
         return [Part(reader, data, data[1:2]) for data in parts]
-    # Of a column alone, less is read.
+    # Less is read of a column alone.
     (targets,) = delayed_chunks(X[target])
     return [Part(reader, data, (one,)) for data, one in zip(parts, targets, strict=True)]
 

@@ -27,7 +27,7 @@ GATHERED = 32
 
 @dataclass(frozen=True)
 class Plan:
-    """How a stream is shared.
+    """The plan by which a stream is shared.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Plan:
     least : int or None
         Samples of the warm-up.
     checkpoint : path or None
-        Where the merged model goes after each round.
+        File to which the merged model goes after each round.
     """
 
     rounds: int

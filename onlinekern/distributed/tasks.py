@@ -40,9 +40,9 @@ class State(NamedTuple):
     where : str
         Address of the worker that made it; empty for the client.
     tally : Tally
-        Of the samples that were learnt since the round began.
+        The samples that were learnt since the round began.
     learners : tuple of Tally
-        Of a merged model: those of each learner.
+        The tallies of the learners of a merged model.
     """
 
     data: bytes
@@ -78,7 +78,7 @@ class WarmedUp(NamedTuple):
 
 @dataclass(frozen=True)
 class Learning:
-    """How samples are learnt.
+    """The way in which samples are learnt.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from onlinekern.estimators.types import Array, ArrayLike, Floats
 from onlinekern.evaluate.baselines import MOST_ELEMENTS, Majority, NoChange
 
 KAPPAS = ("kappa", "kappa_temporal", "kappa_m")
-# Of more points of a curve than the most, every second one is dropped.
+# A curve has at most so many points; of more, every second one is dropped.
 MOST_POINTS = 512
 # Classes after these are counted together.
 MOST_LABELS = 20
@@ -153,12 +153,12 @@ class Errors:
     fading : float or None
         Weight of each sample over that of the one after it, in an error of its own.
     n_labels : int
-        As in `Sums`.
+        Number of labels, as `Sums` takes it.
 
     Attributes
     ----------
     total : Sums
-        Those of all samples.
+        Sums over all samples.
     """
 
     predictors: ClassVar[tuple[str, ...]] = ("error",)
@@ -243,7 +243,7 @@ class Metrics(Errors):
         All classes of the stream; None for a regression.
     unit : float
         Factor by which regression errors are multiplied.
-    window, fading : as of `Errors`
+    window, fading : as for `Errors`
     """
 
     predictors = ("error", "no_change_error", "majority_error")

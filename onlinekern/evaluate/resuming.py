@@ -1,4 +1,4 @@
-"""How far a comparison has come, in a checkpoint and back."""
+"""The progress of a comparison, in a checkpoint and back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class KeptProgress:
-    """What a comparison has done: trials of the search, results, and models in mid-stream.
+    """The progress of a comparison: trials of the search, results, and models in mid-stream.
 
     Parameters
     ----------

@@ -230,7 +230,7 @@ def needs_gamma(methods: Any, task: str, given: Any, kernel: Any) -> bool:
 
 
 def _references(task: str) -> list[tuple[str, dict[str, Any]]]:
-    # As they were when they were chosen: without averages.
+    # They have no averages, as when they were chosen.
     both = [("pa1", {"C": C, "average": False}) for C in (1.0, 0.25)]
     return both if task == "regression" else [("perceptron", {}), *both]
 

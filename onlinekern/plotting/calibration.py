@@ -61,7 +61,7 @@ class PrequentialCalibrationDisplay(CalibrationDisplay):
             Has ``partial_fit`` and ``predict_proba``. It is not cloned, and goes on learning.
         X : array-like or CSR matrix of shape (n_samples, n_features), or iterable of (X, y)
         y : array-like of shape (n_samples,), optional
-            Not with an iterable.
+            Must be None with an iterable.
         classes : array-like of shape (2,), optional
             They must be given for a classifier that has learnt nothing and an iterable.
         rows : int, default=100
@@ -75,9 +75,9 @@ class PrequentialCalibrationDisplay(CalibrationDisplay):
         name : str, optional
             Name in the legend; by default that of the class.
         ax : matplotlib Axes, optional
-            By default those of a new figure.
+            The axes to draw on; by default those of a new figure.
         **kwargs
-            Of `sklearn.calibration.CalibrationDisplay.plot`.
+            Arguments of `sklearn.calibration.CalibrationDisplay.plot`.
 
         Returns
         -------

@@ -72,10 +72,11 @@ class DecisionRegionsDisplay(DecisionBoundaryDisplay):
         eps : float, optional
             Room around the samples; by default a twentieth of the wider side.
         ax : matplotlib Axes, optional
-            By default those of a new figure.
+            The axes to draw on; by default those of a new figure.
         **kwargs
-            Of `sklearn.inspection.DecisionBoundaryDisplay.from_estimator`: response_method,
-            plot_method, class_of_interest and others, also of matplotlib's ``contourf``.
+            Arguments of `sklearn.inspection.DecisionBoundaryDisplay.from_estimator`:
+            response_method, plot_method, class_of_interest and others, also of matplotlib's
+            ``contourf``.
 
         Returns
         -------

@@ -19,7 +19,7 @@ COLOURS = (
 LINES = ("-", "--", ":", "-.", (0, (8, 2)), (0, (5, 1, 1, 1, 1, 1)))
 # Beyond the pairs of colours and lines, curves have marks.
 MARKS = ("", "o", "s", "^", "D", "v", "*", "x")
-# Of what is drawn to compare with, such as baselines.
+# Colour of what is drawn to compare with, such as baselines.
 GREY = "#767676"
 
 

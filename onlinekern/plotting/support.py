@@ -65,9 +65,9 @@ class SupportVectorsDisplay:
         n : int, default=16
             Largest number of images.
         ax : matplotlib Axes, optional
-            By default those of a new figure.
+            The axes to draw on; by default those of a new figure.
         **kwargs
-            Of matplotlib's ``imshow``.
+            Arguments of matplotlib's ``imshow``.
 
         Returns
         -------
@@ -112,9 +112,9 @@ class SupportVectorsDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            By default those of a new figure.
+            The axes to draw on; by default those of a new figure.
         **kwargs
-            Of matplotlib's ``imshow``.
+            Arguments of matplotlib's ``imshow``.
 
         Returns
         -------

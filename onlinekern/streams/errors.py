@@ -1,4 +1,4 @@
-"""What is wrong with a stream, and what its files are called in messages."""
+"""The error of streams that cannot be learnt from, and the names of files in messages."""
 
 from __future__ import annotations
 

@@ -48,9 +48,9 @@ def open_source(
         What makes features of the columns of a table. It learns each row as it is read; of a test
         stream (`like`) it only transforms them. Without it, all columns must be numbers.
     reading : Reading, optional
-        What the file's name does not tell.
+        How the file is to be read, as far as its name does not tell.
     **options
-        As ``Source``: dtype, scale, task, zero_based, limit, n_features, budget.
+        Options of ``Source``: dtype, scale, task, zero_based, limit, n_features, budget.
 
     Returns
     -------
@@ -190,7 +190,7 @@ def read_blocks(
     Parameters
     ----------
     paths : str or path, or a list of them
-        As ``open_source``.
+        Files as ``open_source`` takes them.
     target : str, optional
         Name of the target column of CSV, Parquet or Arrow files.
     n_features : int, optional
@@ -199,7 +199,7 @@ def read_blocks(
         Whether the indices of a LIBSVM file start at 0.
     dtype : {"float64", "float32"}
     like : Blocks or Source, optional
-        What was read before: these files go on with its columns and its kind of targets.
+        The stream read before: these files go on with its columns and its kind of targets.
 
     Returns
     -------
@@ -250,7 +250,7 @@ def read_tables(
     target : str or None
         Name of the target column; None if there is none: y are zeros then.
     like : Blocks or Source, optional
-        What was read before: these files go on with its columns and its kind of targets.
+        The stream read before: these files go on with its columns and its kind of targets.
     reading : Reading, optional
         What a file's name does not tell: format, separator, decimal sign, header, kinds of columns.
 
@@ -263,7 +263,7 @@ def read_tables(
     Raises
     ------
     StreamError
-        As `read_blocks`.
+        If `read_blocks` raises it.
 
     Examples
     --------

@@ -61,9 +61,9 @@ class PipeReader:
     Parameters
     ----------
     handle : binary stream
-        What is read.
+        The stream that is read.
     raw : binary stream
-        What it comes from, which may be compressed.
+        The stream that it comes from, which may be compressed.
     """
 
     def __init__(self, handle: Any, raw: Any) -> None:
@@ -145,7 +145,7 @@ class PeekedStream:
         self._given = end
         return piece + self._handle.read() if size < 0 else piece
 
-    # What pyarrow asks of a stream.
+    # pyarrow asks this of a stream.
     closed = False
 
     def close(self) -> None:
@@ -201,7 +201,7 @@ class TextInput:
     def looks_like(self) -> str:
         """Return the format of standard input, by its first bytes: "arrow", "jsonl" or "csv"."""
         begun, _ = self._standard_input()
-        # Of binary data a line may be without end.
+        # A line of binary data may be without end.
         begun.extend(1, least_bytes=len(ARROW_STREAM))
         if begun.head.startswith(ARROW_STREAM):
             return "arrow"

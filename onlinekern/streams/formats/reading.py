@@ -18,7 +18,7 @@ KNOWN = tuple(FORMATS)
 
 @dataclass(frozen=True)
 class Reading:
-    """What the name of a file does not tell.
+    """How a file is to be read, as far as its name does not tell.
 
     Attributes
     ----------

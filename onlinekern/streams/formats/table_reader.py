@@ -1,4 +1,4 @@
-"""What the readers of tables share: columns by name, targets, errors that name the row."""
+"""The base of the readers of tables: columns by name, targets, errors that name the row."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class TableReader:
         Whether there are targets. If not, the target column may be None or missing, and is not
         read.
     reading : Reading
-        What the name of the file does not tell.
+        How it is to be read, as far as the name of the file does not tell.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class TableReader:
         self.path, self.target = path, target if labelled else None
         self.name, self.reading, self.faults = name_of(path), reading, reading.faults
         self.text_labels: bool | None = None if like is None else like.text_labels
-        # Of text, column -> type; files of one stream are read alike.
+        # Column of text -> type; files of one stream are read alike.
         self.types: dict[str, Any] = self._known_types(like)
         # Columns that lines of JSON may lack.
         self._known = [] if like is None else like.feature_names or []
@@ -149,7 +149,7 @@ class TableReader:
     def _batches(self, as_numbers: bool) -> Iterator[Any]:
         """Yield pyarrow record batches of the feature columns and the target.
 
-        Of text, all features are to become numbers, or each what its values are.
+        Features that are text become numbers `as_numbers`, else each what its values are.
         """
         raise NotImplementedError(f"{type(self).__name__}._batches")
 

@@ -96,7 +96,7 @@ def lorenz(
     ----------
     n_samples : int
     sigma, rho, beta : float
-        Of the equations; the defaults are Lorenz's own, for which the system is chaotic.
+        Constants of the equations; the defaults are Lorenz's own, for which the system is chaotic.
     step : float > 0
         Seconds between two values of the series.
     embedding : int

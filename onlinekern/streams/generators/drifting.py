@@ -76,7 +76,7 @@ class DriftStream(ABC):
         Returns
         -------
         iterator of (X, y)
-            As `take` with ``n_samples=block_size``.
+            The samples, as `take` gives them with ``n_samples=block_size``.
         """
         check_count("block_size", block_size)
         draw = self._start()
@@ -201,7 +201,7 @@ class ConceptDrift(DriftStream):
         Recurring drift: after the first change one comes every `period` samples, and after the last
         concept the first one comes again. None: each concept comes once, and the last one stays.
     random_state : int >= 0 or None, default=None
-        Of the choice between the concepts; each has its own for its rows.
+        Seed of the choice between the concepts; each has its own for its rows.
 
     Raises
     ------

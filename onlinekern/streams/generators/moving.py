@@ -106,9 +106,9 @@ class RandomRBF(DriftStream):
     n_drift_centroids : int or None, default=None
         The first so many centres drift. None: all.
     random_state : int >= 0 or None, default=None
-        Of the samples.
+        Seed of the samples.
     model_state : int >= 0 or None, default=None
-        Of the clusters.
+        Seed of the clusters.
 
     References
     ----------
