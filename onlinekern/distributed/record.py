@@ -46,7 +46,8 @@ class Round:
         Time from the first task that was sent to the merged model.
     bytes_moved : int
         Bytes of models sent between processes: to the learners, with a learner that changes its
-        worker, to the merges, and to the client. What the client sent is counted with the round it began.
+        worker, to the merges, and to the client. What the client sent counts with the round that it
+        began.
     by_learner : list of (int, float)
         Samples, and mistakes or squared error, of each learner.
     """

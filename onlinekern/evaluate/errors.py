@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.signal import lfilter
 
 from onlinekern.estimators.types import Array, ArrayLike, Floats
 from onlinekern.evaluate.baselines import MOST_ELEMENTS, Majority, NoChange
@@ -102,6 +101,8 @@ class FadedSums(Sums):
             self._add(np.hstack([np.ones((len(losses[rows]), 1)), losses[rows], *met]))
 
     def _add(self, table: Floats) -> None:
+        from scipy.signal import lfilter  # slow to import, seldom needed
+
         sums = np.concatenate([[self.weight], self.losses, *self.labels])
         with np.errstate(over="ignore", invalid="ignore"):
             faded, _ = lfilter([1.0], [1.0, -self.fading], table, axis=0, zi=[self.fading * sums])
