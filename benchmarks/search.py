@@ -6,8 +6,8 @@ FOLDER holds the sets (LIBSVM text, packed with xz); sets that are missing are l
 shuffled and cut to its first rows, and its features are standardised; targets too. Twelve values of
 one parameter are searched on 5,000 rows in three orders. gamma is the middle of the search's grid,
 the other parameters are the defaults.
-A cell holds the seconds of the race over those of one value, and the error along another order of
-all rows (mistakes in %, or the root mean square error) with the value that the race chose / that
+A cell holds the seconds of the search over those of one value, and the error along another order of
+all rows (mistakes in %, or the root mean square error) with the value that it chose / that
 runs of all values over the whole head chose. 'whole' is what the latter cost.
 """
 
@@ -20,9 +20,9 @@ import numpy as np
 from defaults import read
 
 from onlinekern.evaluate import prequential
-from onlinekern.evaluate.halving import race, rungs
+from onlinekern.evaluate.halving import halve, plan_rungs
 from onlinekern.evaluate.methods import METHODS
-from onlinekern.evaluate.search import HEAD_SAMPLES, ORDERS, Entrant, Problem, gamma_grid
+from onlinekern.evaluate.search import HEAD_SAMPLES, ORDERS, Candidate, Problem, gamma_grid
 
 # File -> number of features. The rungs were chosen on `SETS`; `OTHERS` were not looked at before.
 SETS = {
@@ -55,16 +55,16 @@ def timed(call):
 def searched(method, problem, gamma, name, values):
     """Return the seconds of one value, of the halving and of all, and what the two chose."""
 
-    def enter(value):
-        return Entrant(problem, method, {"gamma": gamma, name: value}).error
+    def start(value):
+        return Candidate(problem, method, {"gamma": gamma, name: value}).error
 
     n_head = len(problem.y)
-    runs = [timed(lambda v=v: attempt(enter(v), n_head)) for v in values]
+    runs = [timed(lambda v=v: attempt(start(v), n_head)) for v in values]
     errors, whole = zip(*runs, strict=True)
     problem.trials.clear()
-    course = rungs(len(values), n_head, ORDERS)
-    raced, cost = timed(lambda: race(values, enter, course, lambda samples: None))
-    return np.median(whole), cost, sum(whole), raced, values[int(np.argmin(errors))]
+    rungs = plan_rungs(len(values), n_head, ORDERS)
+    halved, cost = timed(lambda: halve(values, start, rungs, lambda samples: None))
+    return np.median(whole), cost, sum(whole), halved, values[int(np.argmin(errors))]
 
 
 def attempt(error, stop):
@@ -95,10 +95,10 @@ def row(options, name, data, totals):
     for learner in options.only.split(","):
         method, (parameter, values) = METHODS[learner], GRIDS[learner]
         problem = Problem(X[:head], y[:head], classes, len(y), "gaussian", 0)
-        one, cost, whole, raced, chosen = searched(method, problem, gamma, parameter, values)
+        one, cost, whole, halved, chosen = searched(method, problem, gamma, parameter, values)
         found, expected = (
             later_error(method, problem.task, {"gamma": gamma, parameter: value}, X, y, classes)
-            for value in (raced, chosen)
+            for value in (halved, chosen)
         )
         totals.setdefault(learner, []).append((cost / one, whole / one, found / expected))
         cells.append(
@@ -110,7 +110,7 @@ def row(options, name, data, totals):
 def table(title, sets, options):
     """Print the table of some sets: pairs of (set -> number of features, whether of targets)."""
     learners, totals = options.only.split(","), {}
-    heads = (f"{learner}, s | race (whole), runs | error" for learner in learners)
+    heads = (f"{learner}, s | halving (whole), runs | error" for learner in learners)
     print(f"\n{title}\n\n| set | {' | '.join(heads)} |\n|---|{'---:|' * 3 * len(learners)}")
     for group, is_target in sets:
         for name, n_features in group.items():

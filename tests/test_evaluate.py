@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from onlinekern.evaluate import compare, prequential, search
+from onlinekern.evaluate import compare, comparing, prequential, search
 from onlinekern.evaluate.baselines import BASELINES
 from onlinekern.evaluate.methods import METHODS, given_parameters, select_methods
 from onlinekern.plotting import plot_comparisons
@@ -220,7 +220,7 @@ def test_given_parameters_are_kept_and_reach_the_estimator(source):
 
 def test_pegasos_regularisation_scales_with_the_length(monkeypatch):
     monkeypatch.setattr(search, "HEAD_SAMPLES", 200)
-    monkeypatch.setattr("onlinekern.evaluate.comparing.HEAD_SAMPLES", 200)
+    monkeypatch.setattr(comparing, "HEAD_SAMPLES", 200)
     X, y = gaussian_mixture(2000, random_state=0)
     result = compare("pegasos", Source.from_arrays(X, y), repeats=1, gamma=0.4)
     factor = result.methods[0].parameters["reg"].value * 2000

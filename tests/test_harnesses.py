@@ -66,6 +66,6 @@ def test_leaks():
     assert int(printed.split(" cycles")[0].split()[-1]) == 360
 
 
-def test_races():
-    printed = run("races", "--seconds", 0.03)
+def test_data_races():
+    printed = run("data_races", "--seconds", 0.03)
     assert int(printed.split(" models")[0].split()[-1]) == len(all_estimators())

@@ -9,6 +9,7 @@ import pytest
 
 from onlinekern import KernelPAClassifier
 from onlinekern.streams import Source, StreamError, open_source, read_blocks
+from onlinekern.streams.formats import binary
 
 pa = pytest.importorskip("pyarrow")
 from pyarrow import csv, parquet  # noqa: E402
@@ -167,7 +168,7 @@ def test_a_damaged_table_names_the_file(files, cut):
 
 @pytest.mark.parametrize("kind", [pa.ipc.new_file, pa.ipc.new_stream])
 def test_batches_of_arrow_are_read_one_by_one(tmp_path, kind, monkeypatch):
-    monkeypatch.setattr("onlinekern.streams.formats.tables.CHUNK_BYTES", 0)  # 64 rows at a time
+    monkeypatch.setattr(binary, "CHUNK_BYTES", 0)  # 64 rows at a time
     table = pa.table({"x": np.arange(1000.0), "y": np.arange(1000.0) % 2})
     with kind(tmp_path / "a.arrow", table.schema) as writer:
         writer.write_table(table, max_chunksize=300)

@@ -21,9 +21,10 @@ from sklearn.metrics import confusion_matrix
 
 from onlinekern import KernelPAClassifier, OnlineStandardScaler, make_stream_pipeline
 from onlinekern.cli import training
+from onlinekern.evaluate.errors import MOST_LABELS, MOST_POINTS, OTHERS
 from onlinekern.reports.machine import in_bytes, peak_memory
 from onlinekern.reports.page import Html, element, html, table
-from onlinekern.reports.record import MOST_LABELS, MOST_POINTS, OTHERS, Record
+from onlinekern.reports.record import Record
 from onlinekern.reports.run import duration
 
 EVIL = "<script>alert(1)</script>"
@@ -272,10 +273,10 @@ def test_without_matplotlib_the_extra_is_named(folder):
     assert "needs matplotlib: pip install 'onlinekern[cli]'" in done.stderr
 
 
-def recorded(y, predicted, cut, window=100, counted=True):
-    record = Record(window)
+def recorded(y, predicted, cut, counted=True):
+    record = Record(counted, 100)
     for first in range(0, len(y), cut):
-        record.add(predicted[first : first + cut], y[first : first + cut], counted)
+        record.add(y[first : first + cut], predicted[first : first + cut])
     return record
 
 
@@ -285,14 +286,15 @@ def test_the_curve_does_not_depend_on_the_cut(cut):
     y, predicted = rng.integers(0, 3, (2, 8000)).astype(float)
     record = recorded(y, predicted, cut)
     wrong = y != predicted
-    assert record.points[0][0] == 50
-    for n, error, last in record.points:
-        assert error == pytest.approx(wrong[:n].mean())
-        assert last == pytest.approx(wrong[max(0, n - 100) : n].mean())
+    assert record.curve.points[0]["samples"] == 50
+    for point in record.curve.points:
+        n = point["samples"]
+        assert point["error"] == pytest.approx(wrong[:n].mean())
+        assert point["window_error"] == pytest.approx(wrong[max(0, n - 100) : n].mean())
     other = recorded(y, predicted, 500)
-    assert record.points == other.points
-    assert record.counts == other.counts
-    again = Record(100)
+    assert record.curve.points == other.curve.points
+    assert record.confusion.counts == other.confusion.counts
+    again = Record(True, 100)
     again.restore(json.loads(json.dumps(record.state())))
     assert again.state() == record.state()
 
@@ -301,22 +303,23 @@ def test_the_record_is_bounded():
     rng = np.random.default_rng(0)
     y, predicted = rng.integers(0, 400, (2, 60_000)).astype(float)
     record = recorded(y, predicted, 1000)
-    assert MOST_POINTS / 2 <= len(record.points) <= MOST_POINTS
-    assert len({n % 50 for n, _, _ in record.points}) == 1
-    assert len(record.labels) == MOST_LABELS
-    assert len(record.counts) <= (MOST_LABELS + 1) ** 2
-    assert sum(record.counts.values()) == 60_000
-    assert record.counts[OTHERS, OTHERS] > 0
-    assert len(record.state()["last"]) == 100
+    assert MOST_POINTS / 2 <= len(record.curve.points) <= MOST_POINTS
+    assert len({point["samples"] % 50 for point in record.curve.points}) == 1
+    assert len(record.confusion.labels) == MOST_LABELS
+    counts = record.confusion.counts
+    assert len(counts) <= (MOST_LABELS + 1) ** 2
+    assert sum(counts.values()) == 60_000
+    assert counts[OTHERS, OTHERS] > 0
+    assert len(record.state()["sums"]["window_"]["kept"][0]) == 100
 
 
 def test_a_record_of_a_regression_that_diverges():
     y = np.zeros(300)
     predicted = np.where(np.arange(300) < 150, 2.0, 1e200)
     record = recorded(y, predicted, 100, counted=False)
-    assert record.points[1] == (100, 4.0, 4.0)
-    assert record.points[-1][1] == np.inf
-    assert not record.counts
+    assert record.curve.points[1] == {"samples": 100, "error": 2.0, "window_error": 2.0}
+    assert record.curve.points[-1]["error"] == np.inf
+    assert not record.confusion.counts
 
 
 def test_what_is_no_html_is_escaped():

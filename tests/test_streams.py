@@ -23,7 +23,7 @@ from onlinekern.streams import (
     two_normals,
     two_spirals,
 )
-from onlinekern.streams.formats import libsvm
+from onlinekern.streams.formats import binary
 
 PACKERS = {"": open, ".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 FAULTS = [
@@ -75,7 +75,7 @@ def data():
 
 @pytest.mark.parametrize("packed", PACKERS)
 def test_libsvm_round_trip(tmp_path, data, packed, monkeypatch):
-    monkeypatch.setattr(libsvm, "CHUNK_BYTES", 300)  # lines cut across many chunks
+    monkeypatch.setattr(binary, "CHUNK_BYTES", 300)  # lines cut across many chunks
     X, y = data
     path = tmp_path / f"data.libsvm{packed}"
     with PACKERS[packed](path, "wb") as file:
@@ -103,7 +103,7 @@ def test_libsvm_comments_blank_lines_and_query_ids(tmp_path):
 
 
 def test_index_zero_is_found_over_the_whole_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(libsvm, "CHUNK_BYTES", 8)
+    monkeypatch.setattr(binary, "CHUNK_BYTES", 8)
     path = write(tmp_path / "a", "1 1:2\n-1 2:3\n" * 5 + "1 0:7\n")
     rows, _ = collect(open_source(path))
     assert rows.shape == (11, 3)
@@ -123,7 +123,7 @@ def test_libsvm_faults_are_named(tmp_path, text, message):
 
 
 def test_fault_far_into_the_file_has_its_line_number(tmp_path, monkeypatch):
-    monkeypatch.setattr(libsvm, "CHUNK_BYTES", 64)
+    monkeypatch.setattr(binary, "CHUNK_BYTES", 64)
     path = write(tmp_path / "a", "1 1:2\n-1 2:3\n" * 500 + "1 1:2:3\n")
     with pytest.raises(StreamError, match="line 1001: "):
         open_source(path)
@@ -177,7 +177,7 @@ def write_table(path, columns):
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.csv.xz", "a.parquet"])
 def test_tables_round_trip(tmp_path, data, name, monkeypatch):
-    monkeypatch.setattr("onlinekern.streams.formats.tables.CHUNK_BYTES", 700)
+    monkeypatch.setattr(binary, "CHUNK_BYTES", 700)
     X, y = data
     columns = {"first": X[:, 0], "label": y} | {f"x{j}": X[:, j] for j in range(1, 6)}
     source = open_source(write_table(tmp_path / name, columns), "label", dtype="float64")
@@ -203,7 +203,7 @@ def test_text_labels_and_columns_matched_by_name(tmp_path, name):
 
 
 def test_integers_first_fractions_later(tmp_path, monkeypatch):
-    monkeypatch.setattr("onlinekern.streams.formats.tables.CHUNK_BYTES", 64)
+    monkeypatch.setattr(binary, "CHUNK_BYTES", 64)
     path = write(tmp_path / "a.csv", "x,y\n" + "1,0\n" * 200 + "1.5,1\n")
     assert collect(open_source(path, "y"))[0][-1].tolist() == [1.5]
 
@@ -284,14 +284,14 @@ def test_shuffle_is_a_permutation_told_by_the_seed(kind, budget):
 @pytest.mark.parametrize("budget", [1 << 20, 32])
 def test_shuffle_is_uniform(budget):
     # Chi-square over all 24 orders of four rows; 32 bytes force the external shuffle.
-    spool = buffer.Spool(budget)
+    kept = buffer.RowBuffer(budget)
     for i in range(4):
-        spool.append(np.full((1, 1), float(i)), np.full(1, float(i)))
+        kept.append(np.full((1, 1), float(i)), np.full(1, float(i)))
     generator = np.random.default_rng(7)
     counts = dict.fromkeys(permutations(range(4)), 0)
     trials = 960
     for _ in range(trials):
-        rows = np.concatenate([X[:, 0] for X, _ in spool.shuffled(generator)])
+        rows = np.concatenate([X[:, 0] for X, _ in kept.shuffled(generator)])
         counts[tuple(rows.astype(int))] += 1
     expected = trials / math.factorial(4)
     statistic = sum((count - expected) ** 2 / expected for count in counts.values())
@@ -301,17 +301,17 @@ def test_shuffle_is_uniform(budget):
 def test_blocks_and_held_rows_stay_within_the_budget(monkeypatch):
     budget = 40_000
     monkeypatch.setattr(buffer, "BLOCK_BYTES", 4000)
-    spool = buffer.Spool(budget)
+    kept = buffer.RowBuffer(budget)
     for _ in range(100):
-        spool.append(np.zeros((50, 4)), np.zeros(50))
-    assert spool.n_bytes > 4 * budget
-    assert not spool._held
+        kept.append(np.zeros((50, 4)), np.zeros(50))
+    assert kept.n_bytes > 4 * budget
+    assert not kept._blocks
     loads = []
-    load = buffer.Spool._load
+    load = buffer.RowBuffer._load
     monkeypatch.setattr(
-        buffer.Spool, "_load", lambda self: loads.append(self.n_bytes) or load(self)
+        buffer.RowBuffer, "_load", lambda self: loads.append(self.n_bytes) or load(self)
     )
-    for blocks in (spool.blocks(), spool.shuffled(np.random.default_rng(0))):
+    for blocks in (kept.blocks(), kept.shuffled(np.random.default_rng(0))):
         sizes = [buffer.n_bytes(X) for X, _ in blocks]
         assert max(sizes) <= 4000
         assert sum(sizes) == 100 * 50 * 4 * 8
@@ -319,10 +319,10 @@ def test_blocks_and_held_rows_stay_within_the_budget(monkeypatch):
 
 
 def test_two_replays_at_once():
-    spool = buffer.Spool(0)
+    kept = buffer.RowBuffer(0)
     for i in range(5):
-        spool.append(np.full((1, 1), float(i)), np.zeros(1))
-    pairs = zip(spool.blocks(), spool.blocks(), strict=True)
+        kept.append(np.full((1, 1), float(i)), np.zeros(1))
+    pairs = zip(kept.blocks(), kept.blocks(), strict=True)
     assert [(a[0][0, 0], b[0][0, 0]) for a, b in pairs] == [(i, i) for i in range(5)]
 
 

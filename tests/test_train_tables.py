@@ -19,7 +19,7 @@ from onlinekern import StreamClassifier, TableEncoder, make_stream_pipeline
 from onlinekern.fitted.save import to_bytes
 from onlinekern.streams import Reading, StreamError, open_source, read_tables
 from onlinekern.streams.blocks import in_blocks
-from onlinekern.streams.formats import libsvm as readers
+from onlinekern.streams.formats import binary
 
 N = 1500
 FORMATS = ["rows.csv", "rows.tsv", "rows.jsonl", "rows.parquet", "rows.arrow", "rows.arrows"]
@@ -185,7 +185,7 @@ def test_text_of_other_makes(folder, capsys):
 
 def test_text_with_line_breaks_is_one_value(folder, monkeypatch):
     """Blocks are cut at line ends: one inside quotes must not cut a row."""
-    monkeypatch.setattr(readers, "CHUNK_BYTES", 64)
+    monkeypatch.setattr(binary, "CHUNK_BYTES", 64)
     notes = [f"first {k},\nsecond {k}" for k in range(40)]
     text = "".join(f'{k},"{note}",{k % 2}\n' for k, note in enumerate(notes))
     (folder / "rows.csv").write_text("k,note,y\n" + text)

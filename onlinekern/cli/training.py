@@ -16,7 +16,7 @@ import numpy as np
 from onlinekern.cli.rows import PIECE, count_features, reading_of, rows_from
 from onlinekern.estimators.validation import names_are_no_matter
 from onlinekern.evaluate.checkpoint import Checkpoint, Interval
-from onlinekern.evaluate.errors import Score
+from onlinekern.evaluate.errors import Errors
 from onlinekern.evaluate.methods import METHODS, given_parameters
 from onlinekern.fitted.save import from_bytes, to_bytes
 from onlinekern.preprocessing.tables.encoder import TableEncoder, encoder_of
@@ -85,27 +85,30 @@ class Training:
         self.model: Any = None
         self.task = request.task
         self.classes: Any = np.empty(0)
-        self.score = Score(True, request.window)
+        self.errors = self._new_errors()
         self._alone: list[tuple[Any, Any]] = []
         found = self.checkpoint.found
         self.n_before = 0
         if found is not None:
             self.task = str(found.state["task"])
-            self.score = Score(self.task == "classification", request.window)
-            self.score.restore(dict(found.state["score"]))
+            self.errors = self._new_errors()
+            self.errors.restore(dict(found.state["errors"]))
             self.model = from_bytes(found.models["model"], request.checkpoint)
             self.classes = getattr(self.model, "classes_", self.classes)
-            self.n_before = self.score.n_rows
+            self.n_before = self.errors.n_rows
             if request.limit is not None and self.n_before > request.limit:
                 raise ValueError(
                     f"--limit {request.limit}: {self.n_before} rows have been learnt already"
                 )
-        self.record: Any = None
-        if request.report is not None:
-            from onlinekern.reports.record import Record
 
-            state = None if found is None else found.state
-            self.record = Record.begin(request.report, request.window, self.score, state)
+    def _new_errors(self) -> Errors:
+        """Return errors of the task; a page tells more of them."""
+        counted, window = self.task == "classification", self.request.window
+        if self.request.report is None:
+            return Errors(counted, window)
+        from onlinekern.reports.record import Record
+
+        return Record(counted, window)
 
     def learn(self, X: Any, y: Any) -> None:
         """Predict rows, then learn them."""
@@ -126,7 +129,7 @@ class Training:
             if y.dtype.kind != "U":
                 targets.update(y)
             self.task = "classification" if y.dtype.kind == "U" else targets.task()
-        self.score = Score(self.task == "classification", self.request.window)
+        self.errors = self._new_errors()
         self.model = new_model(self.request, self.task)
 
     def _learn_classes(self, X: Any, y: Any) -> None:
@@ -145,25 +148,21 @@ class Training:
             )
 
     def _take(self, X: Any, y: Any, **known: Any) -> None:
-        with rows_from(self.score.n_rows + 1):
+        with rows_from(self.errors.n_rows + 1):
             predicted = self.model.partial_fit_predict(X, y, **known)
-        self.score.add(predicted, y)
-        if self.record is not None:
-            self.record.add(predicted, y, self.score.counted)
+        self.errors.add(y, predicted)
         if self.checkpoint.due(len(y)):
             self.keep()
 
     def keep(self) -> None:
         """Write a checkpoint, if anything has been learnt."""
-        if self.score.n_rows > 0:
-            state = {"task": self.task, "score": self.score.state()}
-            if self.record is not None:
-                state["record"] = self.record.state()
+        if self.errors.n_rows > 0:
+            state = {"task": self.task, "errors": self.errors.state()}
             self.checkpoint.write(state, {"model": to_bytes(self.model)})
 
     def save(self) -> None:
         """Write the model file."""
-        if self._alone or self.score.n_rows == 0:
+        if self._alone or self.errors.n_rows == 0:
             what = "no rows" if not self._alone else f"one class only ({self.classes[0]})"
             raise StreamError(f"the data hold {what}")
         self.model.save(self.request.output)
@@ -235,12 +234,12 @@ def train(request: Request) -> None:
         if stop.wanted:
             run.keep()
     seconds = time.perf_counter() - began
-    if not stop.wanted or run.score.n_rows > 0:
+    if not stop.wanted or run.errors.n_rows > 0:
         run.save()
     if faults:
         more = "" if len(faults) == 1 else f", and {len(faults) - 1:,} more"
         errors.print(f"onlinekern: left out: {faults[0]}{more}", **PLAIN)
-    if request.json and run.score.n_rows > 0:
+    if request.json and run.errors.n_rows > 0:
         figures = {**summary(run, seconds), "lines_left_out": len(faults or ())}
         Path(request.json).write_text(json.dumps(figures, indent=1) + "\n")
     if request.report:
@@ -260,30 +259,30 @@ def summary(run: Training, seconds: float) -> dict[str, Any]:
         "model": run.request.output,
         "method": run.request.method,
         "task": run.task,
-        "n_samples": run.score.n_rows,
+        "n_samples": run.errors.n_rows,
         "n_features": int(run.model.n_features_in_),
-        "error": run.score.error,
+        "error": run.errors.error,
         "window": run.request.window,
-        "window_error": run.score.window_error,
+        "window_error": run.errors.window_error,
         "seconds": seconds,
     }
 
 
 def lines_of(run: Training, seconds: float, stopped: bool) -> Iterator[str]:
     """Yield what is said at the end."""
-    request, learnt = run.request, run.score.n_rows - run.n_before
+    request, learnt = run.request, run.errors.n_rows - run.n_before
     if stopped:
-        yield f"stopped after {run.score.n_rows:,} samples; --resume goes on from there"
-    if run.score.n_rows == 0:
+        yield f"stopped after {run.errors.n_rows:,} samples; --resume goes on from there"
+    if run.errors.n_rows == 0:
         return
     label = METHODS[request.method].label
     classes = getattr(run.model, "classes_", None)
     kind = "" if classes is None else f", {len(classes)} classes"
     yield (
-        f"{request.output}: {label}, {run.score.n_rows:,} samples, "
+        f"{request.output}: {label}, {run.errors.n_rows:,} samples, "
         f"{run.model.n_features_in_:,} features{kind}"
     )
-    yield f"{run.score} (each sample predicted before it was learnt)"
+    yield f"{run.errors} (each sample predicted before it was learnt)"
     yield f"{learnt / max(seconds, 1e-9):,.0f} samples per second, reading included"
 
 
@@ -296,7 +295,7 @@ def shown(console: Any) -> Iterator[Any]:
     with console.status("reading") as status:
 
         def show(run: Training, seconds: float) -> None:
-            rate = (run.score.n_rows - run.n_before) / max(seconds, 1e-9)
-            status.update(f"{run.score.n_rows:,} samples, {rate:,.0f} per second; {run.score}")
+            rate = (run.errors.n_rows - run.n_before) / max(seconds, 1e-9)
+            status.update(f"{run.errors.n_rows:,} samples, {rate:,.0f} per second; {run.errors}")
 
         yield show

@@ -77,7 +77,7 @@ class ClassesAsTheyCome(OnDictionaries):
         self._waiting.extend((rows[k : k + 1], weights[k]) for k in range(len(y)))
 
     def _with_waiting(self, rows: Any, y: list[Any], weights: Floats) -> tuple[Any, Any, Array]:
-        """Samples behind those that were kept."""
+        """Return samples behind those that were kept."""
         if not self._waiting:
             return rows, y, weights
         kept = [row for row, _ in self._waiting]
@@ -92,7 +92,7 @@ class ClassesAsTheyCome(OnDictionaries):
 
 
 def first_places(labels: list[Any], known: frozenset[Any]) -> list[int]:
-    """The places of labels that are not known, where they come first."""
+    """Return the places of labels that are not known, where they come first."""
     first: dict[Any, int] = {}
     for place, label in enumerate(labels):
         if label not in known:

@@ -53,9 +53,9 @@ class Records:
             self.columns, self.width = {}, 0
 
     def known_row(self, x: Mapping[Hashable, Any]) -> dict[Hashable, Any] | None:
-        """The same as `row`; None if there are names without a column."""
+        """Return what `row` does; None if there are names without a column."""
         return self.row(x) if x.keys() <= self.columns.keys() and self.width > 0 else None
 
     def row(self, x: Mapping[Hashable, Any]) -> dict[Hashable, Any]:
-        """A sample as a dictionary of the columns; None is missing."""
+        """Return a sample as a dictionary of the columns; None is missing."""
         return {name: x.get(name) for name in self.columns}

@@ -86,7 +86,7 @@ class Vocabulary:
             self.width = 0
 
     def row(self, x: Mapping[Hashable, Any]) -> Any:
-        """The row of a sample; names without a column are left out.
+        """Return the row of a sample; names without a column are left out.
 
         Parameters
         ----------
@@ -113,7 +113,7 @@ class Vocabulary:
             raise
 
     def known_row(self, x: Mapping[Hashable, Any]) -> Any:
-        """The row of a sample; None if there are names without a column in it.
+        """Return the row of a sample; None if there are names without a column in it.
 
         Also before there are columns, and for samples that `row` alone can read.
         """
@@ -126,7 +126,7 @@ class Vocabulary:
         return row if found == len(x) else None
 
     def _compiled_row(self, x: Any) -> tuple[Any, int]:
-        """The row of a dictionary of numbers, and how many of them have a column."""
+        """Return the row of a dictionary of numbers, and how many of them have a column."""
         if not self.sparse:
             return dense_row(x, self.columns, self.width)
         values, indices, starts = sparse_row(x, self.columns)
@@ -151,7 +151,7 @@ class Vocabulary:
         return sp.csr_matrix((values, indices, starts), shape=(1, self.width))
 
     def rows(self, names: Collection[Hashable], values: Floats) -> Any:
-        """The rows of a batch; names without a column are left out.
+        """Return the rows of a batch; names without a column are left out.
 
         Parameters
         ----------
@@ -178,12 +178,12 @@ class Vocabulary:
 
 @lru_cache(maxsize=16)
 def empty_row(width: int) -> Any:
-    """A CSR matrix of one row of zeros."""
+    """Return a CSR matrix of one row of zeros."""
     return sp.csr_matrix((1, width))
 
 
 def in_order(names: list[Any]) -> list[Any]:
-    """Sorted names; those that cannot be compared, by their kind and text."""
+    """Sort names; those that cannot be compared, by their kind and text."""
     try:
         return sorted(names)
     except TypeError:

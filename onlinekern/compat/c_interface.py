@@ -30,7 +30,7 @@ ANNOUNCED = "_announced_classes"
 
 
 def value_of(key: str, text: str) -> Any:
-    """The value of a Python literal, or the text itself if it is a plain word."""
+    """Return the value of a Python literal, or the text itself if it is a plain word."""
     try:
         return ast.literal_eval(text)
     except Exception as error:  # literal_eval raises many kinds
@@ -40,7 +40,7 @@ def value_of(key: str, text: str) -> Any:
 
 
 def parameters_of(text: str) -> Any:
-    """Parameters from "key=value key=value".
+    """Read parameters from "key=value key=value".
 
     Examples
     --------
@@ -60,7 +60,7 @@ def parameters_of(text: str) -> Any:
 
 
 def new(name: str, text: str) -> Any:
-    """An estimator of `all_estimators` with the parameters of a text, which are checked."""
+    """Make an estimator of `all_estimators` with the parameters of a text, which are checked."""
     classes = dict(all_estimators())
     if name not in classes:
         raise ValueError(f"there is no estimator {name!r}; there are {', '.join(classes)}")
@@ -76,7 +76,7 @@ def new(name: str, text: str) -> Any:
 
 
 def load(data: bytes) -> Any:
-    """The estimator in the bytes of `save`."""
+    """Read the estimator in the bytes of `save`."""
     try:
         estimator = from_bytes(data, "the file")
     except ValueError as error:
@@ -85,12 +85,12 @@ def load(data: bytes) -> Any:
 
 
 def load_file(path: bytes) -> Any:
-    """The estimator in a file of `save_file`, or of the estimator's own `save`."""
+    """Read the estimator in a file of `save_file`, or of the estimator's own `save`."""
     return numeric(saved_estimator(os.fsdecode(path)))
 
 
 def numeric(estimator: Any) -> Any:
-    """The estimator itself, which must be one that the C interface can use."""
+    """Return the estimator itself, which must be one that the C interface can use."""
     if not isinstance(learner_of(estimator), Learner):
         raise ValueError(f"there is no estimator saved, but a {type(estimator).__name__}")
     labels = classes(estimator)
@@ -105,12 +105,12 @@ def is_pipeline(estimator: Any) -> bool:
 
 
 def learner_of(estimator: Any) -> Any:
-    """The last step of a pipeline, and of any other estimator itself."""
+    """Return the last step of a pipeline; any other estimator itself."""
     return estimator.steps[-1][1] if is_pipeline(estimator) else estimator
 
 
 def save(estimator: Any) -> bytes:
-    """An estimator as the bytes of a file that its `save` writes."""
+    """Return an estimator as the bytes of a file that its `save` writes."""
     return to_bytes(estimator)
 
 
@@ -120,7 +120,7 @@ def save_file(estimator: Any, path: bytes) -> None:
 
 
 def classes(estimator: Any) -> Any:
-    """The labels learnt or announced, ascending; an empty array if there are none."""
+    """Return the labels learnt or announced, ascending; an empty array if there are none."""
     if hasattr(estimator, "classes_"):
         return estimator.classes_
     return vars(estimator).get(ANNOUNCED, np.empty(0))
@@ -141,7 +141,7 @@ def announce(estimator: Any, labels: Any) -> None:
 
 
 def has_learnt(estimator: Any) -> bool:
-    """Whether the estimator has learnt a sample."""
+    """Return whether the estimator has learnt a sample."""
     return learner_of(estimator).__sklearn_is_fitted__()
 
 
@@ -153,7 +153,7 @@ def check_streams(estimator: Any) -> None:
 
 
 def first_classes(estimator: Any) -> Any:
-    """Keyword arguments of the first call of a classifier: its classes; later, none."""
+    """Return keyword arguments of the first call of a classifier: its classes; later, none."""
     if has_learnt(estimator) or not isinstance(learner_of(estimator), Classifier):
         return {}
     if ANNOUNCED not in vars(estimator):
@@ -177,7 +177,7 @@ def learn(estimator: Any, X: Any, y: Any, weight: Any, predictions: Any) -> None
 
 
 def way_of(cls: type) -> tuple[bool, ...]:
-    """What the models of a class of estimators do with single rows by themselves: `one_row.Way`.
+    """Return what the models of a class do with single rows by themselves: `one_row.Way`.
 
     Each method that Python would call must be the one whose work `one_row` does.
     """
@@ -210,7 +210,7 @@ def learn_one(pipeline: Any, x: Any, y: Any) -> bool:
 
 
 def targets(estimator: Any, y: Any) -> Any:
-    """y; only an outlier detector needs none."""
+    """Return y; only an outlier detector needs none."""
     if y is None and not isinstance(learner_of(estimator), OnlineOutlierDetector):
         raise ValueError("y is NULL")
     return y
@@ -251,7 +251,7 @@ def predict(estimator: Any, X: Any, out: Array) -> None:
 
 
 def count(estimator: Any, name: str) -> Any:
-    """A counter or size of the estimator, by attribute name; 0 before the first sample."""
+    """Return a counter or size of the estimator by attribute name; 0 before the first sample."""
     learner = learner_of(estimator)
     if not hasattr(type(learner), name) and name == "n_mistakes_":
         raise ValueError(f"{type(learner).__name__} counts no mistakes")

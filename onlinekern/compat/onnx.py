@@ -94,7 +94,7 @@ def infer_types(operator: Any) -> None:
 
 
 def is_double(operator: Any) -> bool:
-    """Whether a learner computes in double: of whole numbers, too, it computes in float32."""
+    """Return whether a learner computes in double; whole numbers are float32 to it."""
     return isinstance(operator.inputs[0].type, DoubleTensorType)
 
 
@@ -120,7 +120,7 @@ def convert(scope: Any, operator: Any, container: Any) -> None:
 
 
 def given(graph: Graph, operator: Any) -> Tensor:
-    """The rows that an operator is given, as floats."""
+    """Return the rows that an operator is given, as floats."""
     name = operator.inputs[0].full_name
     if is_double(operator):
         return Tensor(name, np.dtype(np.float64))
@@ -130,7 +130,7 @@ def given(graph: Graph, operator: Any) -> Tensor:
 
 
 def class_scores(graph: Graph, results: dict[str, Tensor], scoring: Scoring) -> Tensor:
-    """A score for each class, of two -f and f, as skl2onnx has it."""
+    """Return a score for each class, -f and f for two of them, as skl2onnx does."""
     scores = results["scores"]
     if scoring.n_outputs > 1:
         return scores

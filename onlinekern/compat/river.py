@@ -120,7 +120,7 @@ class RiverClassifier(ClassesAsTheyCome, base.MiniBatchClassifier):
         return self._labels[score > 0 if isinstance(score, float) else int(score.argmax())]
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
-        """Probabilities of the labels so far; none before the first sample is learnt.
+        """Predict the probabilities of the labels so far; none before the first sample is learnt.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class RiverClassifier(ClassesAsTheyCome, base.MiniBatchClassifier):
         return dict(zip(self._labels, values.tolist(), strict=True))
 
     def predict_many(self, X: Any) -> Any:
-        """Labels of the rows of a data frame.
+        """Predict the labels of the rows of a data frame.
 
         Parameters
         ----------
@@ -157,7 +157,7 @@ class RiverClassifier(ClassesAsTheyCome, base.MiniBatchClassifier):
         return to_native_series(labels, name=None, like=frame)
 
     def predict_proba_many(self, X: Any) -> Any:
-        """Probabilities of the labels so far, for the rows of a data frame.
+        """Predict the probabilities of the labels so far, for the rows of a data frame.
 
         Parameters
         ----------
@@ -252,7 +252,7 @@ class RiverRegressor(OnDictionaries, base.MiniBatchRegressor):
         self._teach_many(X, y, w)
 
     def predict_one(self, x: Features) -> float:
-        """Predicted target of a sample; 0.0 before the first one is learnt.
+        """Predict the target of a sample; 0.0 before the first one is learnt.
 
         Parameters
         ----------
@@ -267,7 +267,7 @@ class RiverRegressor(OnDictionaries, base.MiniBatchRegressor):
         return float(self.estimator_.score_one(self._vocabulary.row(x)))
 
     def predict_many(self, X: Any) -> Any:
-        """Predicted targets of the rows of a data frame.
+        """Predict the targets of the rows of a data frame.
 
         Parameters
         ----------
@@ -343,7 +343,7 @@ class RiverDetector(OnDictionaries, base.AnomalyDetector):
         self._teach_one(x, None, w)
 
     def score_one(self, x: Features) -> float:
-        """How much of an outlier a sample is: the negative `decision_function`, > 0 for outliers.
+        """Return how much of an outlier a sample is: - `decision_function`, > 0 for outliers.
 
         Parameters
         ----------
@@ -368,7 +368,7 @@ class RiverDetector(OnDictionaries, base.AnomalyDetector):
 def Learner(
     estimator: Any, max_features: int | None = None, sparse: bool = False
 ) -> RiverClassifier | RiverRegressor | RiverDetector:
-    """A model of river that learns with a clone of an estimator of this library.
+    """Make a model of river that learns with a clone of an estimator of this library.
 
     Parameters
     ----------

@@ -1,9 +1,8 @@
-"""What can be seen to be wrong with the arguments before anything is sent."""
+"""Checks of the arguments, made before anything is sent."""
 
 from __future__ import annotations
 
 import os
-from numbers import Integral
 from typing import Any
 
 from sklearn.base import is_classifier, is_regressor
@@ -13,14 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from onlinekern.estimators.savable import Savable
 from onlinekern.preprocessing.tables.encoder import encoder_of
 from onlinekern.streams.paths import check_writable
-
-
-def check_count(name: str, value: Any, optional: bool = False) -> None:
-    """Raise ValueError unless a value is an integer of at least 1, or None if that may be."""
-    if optional and value is None:
-        return
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
 
 
 def check_learner(estimator: Any) -> None:
@@ -54,12 +45,12 @@ def check_checkpoint(estimator: Any, path: Any) -> None:
 
 
 def takes_tables(estimator: Any) -> bool:
-    """Whether an estimator begins with an encoder of tables."""
+    """Return whether an estimator begins with an encoder of tables."""
     return encoder_of(estimator) is not None
 
 
 def has_begun(estimator: Any) -> bool:
-    """Whether an estimator has learnt anything."""
+    """Return whether an estimator has learnt anything."""
     try:
         check_is_fitted(estimator)
     except NotFittedError:

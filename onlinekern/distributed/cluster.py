@@ -10,7 +10,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from onlinekern.distributed.dask import needed, packed, unpacked
+from onlinekern.distributed.dask import dumps, loads, require
 
 # Seconds to wait for the first worker.
 FIRST_WORKER = 60
@@ -24,7 +24,7 @@ class ClusterLost(RuntimeError):
     model : estimator or None
         The merged model of the last round that ended; None if none did.
     rounds : list of Round
-        Those that ended.
+        The rounds that ended.
     """
 
     def __init__(self, message: str, model: Any = None, rounds: Any = ()) -> None:
@@ -37,8 +37,8 @@ class ClusterLost(RuntimeError):
 
 @contextmanager
 def cluster_of(client: Any) -> Iterator[Any]:
-    """The client, the current one, or that of a cluster of processes on this machine."""
-    distributed = needed("distributed")
+    """Yield the client, the current one, or that of a cluster of processes on this machine."""
+    distributed = require("distributed")
     if client is None:
         with suppress(ValueError):
             client = distributed.default_client()
@@ -55,7 +55,7 @@ def cluster_of(client: Any) -> Iterator[Any]:
 
 
 def n_threads(client: Any) -> int:
-    """Threads of the workers that are there, of which there must be one."""
+    """Return the number of threads of the workers that are there; one is waited for."""
     try:
         client.wait_for_workers(1, timeout=FIRST_WORKER)
     except TimeoutError:
@@ -64,7 +64,7 @@ def n_threads(client: Any) -> int:
 
 
 @contextmanager
-def shown(progress: Any) -> Iterator[Any]:
+def showing_progress(progress: Any) -> Iterator[Any]:
     """Yield a function (done, total, text): the one given, or a bar on a terminal."""
     if progress is not None:
         yield progress if callable(progress) else lambda done, total, text: None
@@ -97,10 +97,10 @@ class Tasks:
     def send(
         self, name: str, function: Callable[..., Any], *arguments: Any, priority: int = 0
     ) -> Any:
-        """The future of a call; arguments may be futures, or delayed."""
+        """Return the future of a call; arguments may be futures, or delayed."""
         # A function that a worker cannot import is an error of its task: dask itself would wait.
-        task = needed("dask").delayed(called, pure=False)
-        call = task(packed(function), *arguments, dask_key_name=f"{name}-{self._run}")
+        task = require("dask").delayed(call_loaded, pure=False)
+        call = task(dumps(function), *arguments, dask_key_name=f"{name}-{self._run}")
         with warnings.catch_warnings():
             # A model that is sent is kept by the scheduler: no worker takes it away.
             warnings.filterwarnings("ignore", "Sending large graph")
@@ -109,7 +109,7 @@ class Tasks:
 
     def each(self, futures: list[Any], after: Callable[[Any], Any | None] | None = None) -> None:
         """Wait for futures, and for those that `after` gives when one is done."""
-        waiting = needed("distributed").as_completed(futures)
+        waiting = require("distributed").as_completed(futures)
         # Those that are done are let go: the workers keep what others still need.
         left = {future.key: future for future in futures}
         try:
@@ -133,7 +133,7 @@ class Tasks:
         futures: list[Any],
         width: int,
     ) -> Any:
-        """The result of a function of `first` and all results, at most `width` at a time."""
+        """Return what a function makes of `first` and all results, at most `width` at a time."""
         level = 0
         while len(futures) > 1 or level == 0:
             groups = [futures[first : first + width] for first in range(0, len(futures), width)]
@@ -146,13 +146,13 @@ class Tasks:
         return result_of(futures[0])
 
 
-def called(function: bytes, *arguments: Any) -> Any:
-    """What a function gives."""
-    return unpacked(function)(*arguments)
+def call_loaded(function: bytes, *arguments: Any) -> Any:
+    """Call a function that came as bytes."""
+    return loads(function)(*arguments)
 
 
 def result_of(future: Any, fetch: bool = True) -> Any:
-    """The result of a future that is wanted, or its error."""
+    """Return the result of a future, or raise its error."""
     if future.status in ("cancelled", "lost"):
         raise CancelledError(f"{future.key} was cancelled")
     if future.status == "error":
@@ -167,7 +167,7 @@ def result_of(future: Any, fetch: bool = True) -> Any:
 
 
 def is_lost(client: Any, error: BaseException) -> bool:
-    """Whether an error says that the scheduler is gone."""
-    gone = CancelledError, needed("distributed.comm").CommClosedError
-    cancelled = needed("distributed").client.FutureCancelledError
+    """Return whether an error says that the scheduler is gone."""
+    gone = CancelledError, require("distributed.comm").CommClosedError
+    cancelled = require("distributed").client.FutureCancelledError
     return isinstance(error, (*gone, cancelled)) or client.status in ("closed", "closing")

@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import Any
 
 
-def needed(name: str) -> Any:
-    """A module of dask; ImportError that says what to install if it is missing."""
+def require(name: str) -> Any:
+    """Import a module of dask; raise ImportError that says what to install if it is missing."""
     try:
         return import_module(name)
     except ImportError as error:
@@ -17,11 +17,11 @@ def needed(name: str) -> Any:
         ) from error
 
 
-def packed(model: Any) -> bytes:
-    """A model, or a function, as bytes."""
-    return bytes(needed("cloudpickle").dumps(model, protocol=pickle.HIGHEST_PROTOCOL))
+def dumps(model: Any) -> bytes:
+    """Return a model, or a function, as bytes."""
+    return bytes(require("cloudpickle").dumps(model, protocol=pickle.HIGHEST_PROTOCOL))
 
 
-def unpacked(data: bytes) -> Any:
-    """What was `packed`."""
+def loads(data: bytes) -> Any:
+    """Return what was turned into bytes."""
     return pickle.loads(data)

@@ -15,23 +15,23 @@ from sklearn.base import clone
 
 from onlinekern.distributed.arguments import (
     check_checkpoint,
-    check_count,
     check_learner,
     check_targets,
     has_begun,
     takes_tables,
 )
-from onlinekern.distributed.cluster import cluster_of, n_threads, shown
-from onlinekern.distributed.comparing import Race, compared
-from onlinekern.distributed.dask import needed
+from onlinekern.distributed.cluster import cluster_of, n_threads, showing_progress
+from onlinekern.distributed.comparing import CompareTasks, run_compare
+from onlinekern.distributed.dask import require
 from onlinekern.distributed.parts import parts_of
 from onlinekern.distributed.predicting import predictions
 from onlinekern.distributed.record import DistributedFit
 from onlinekern.distributed.rounds import Plan, Run
 from onlinekern.estimators.types import ArrayLike, BatchLearner, StreamLearner
-from onlinekern.evaluate.comparing import setting_of
+from onlinekern.evaluate.comparing import check_setting
 from onlinekern.evaluate.results import Comparison
 from onlinekern.evaluate.test_then_train import WINDOW
+from onlinekern.streams.checks import check_count
 
 if TYPE_CHECKING:
     from onlinekern.streams.source import Source
@@ -83,7 +83,7 @@ def fit(
         Labels or targets. A str is the column of a data frame or of Parquet files. None: readers
         give them, or the learner takes none.
     sample_weight : dask array, dask series, str or None, default=None
-        As y.
+        Weights, in the same forms as y.
     classes : array-like or None, default=None
         All labels. None: the labels are read first, on the workers, which for readers means all
         that they read.
@@ -166,7 +166,7 @@ def fit(
         check_count(name, count, optional)
     check_checkpoint(estimator, checkpoint)
     is_begun = warm_start and has_begun(estimator)
-    with cluster_of(client) as found, shown(progress) as show:
+    with cluster_of(client) as found, showing_progress(progress) as show:
         parts = parts_of(X, y, sample_weight, takes_tables(estimator), found)
         if rounds > len(parts):
             raise ValueError(f"rounds is {rounds}, but X has {len(parts)} parts")
@@ -176,7 +176,7 @@ def fit(
 
 
 def predict(model: Any, X: Any, method: str = "predict") -> Any:
-    """What a model says of samples that are spread over a cluster, or do not fit into memory.
+    """Predict samples that are spread over a cluster, or do not fit into memory.
 
     Nothing is computed yet: the result is as lazy as X. The model is one task of the graph, whose
     result each worker fetches once.
@@ -204,7 +204,7 @@ def predict(model: Any, X: Any, method: str = "predict") -> Any:
     ImportError
         If dask is missing.
     """
-    needed("dask.array")
+    require("dask.array")
     return predictions(model, X, method)
 
 
@@ -223,7 +223,7 @@ def compare(
     client: Any = None,
     progress: Callable[[int, int | None, str], None] | bool | None = None,
 ) -> Comparison:
-    """`onlinekern.evaluate.compare` on a cluster: methods, and their permutations, side by side.
+    """Run `onlinekern.evaluate.compare` on a cluster: methods and permutations side by side.
 
     The results are those of `compare`, to the bit, but for the times, which are those of busy
     workers. The width of kernels is chosen in one task, the parameters of each method in another,
@@ -235,9 +235,9 @@ def compare(
         As in `onlinekern.evaluate.compare`. The sources are sent to the scheduler once, with all
         their rows, and from there to each worker.
     client : distributed.Client or None, default=None
-        As in `fit`.
+        The client, as for `fit`.
     progress : callable, bool or None, default=None
-        As in `fit`; it counts runs.
+        Progress in runs, as for `fit`.
 
     Returns
     -------
@@ -252,7 +252,8 @@ def compare(
     ImportError
         If dask is missing.
     """
-    needed("distributed")
-    setting, repeats = setting_of(repeats, shuffle, kernel, gamma, settings, seed, window)
-    with cluster_of(client) as found, shown(progress) as show:
-        return compared(found, methods, source, test, Race(setting, repeats), show)
+    require("distributed")
+    setting, repeats = check_setting(repeats, shuffle, kernel, gamma, settings, seed, window)
+    with cluster_of(client) as found, showing_progress(progress) as show:
+        tasks = CompareTasks(setting, repeats)
+        return run_compare(found, methods, source, test, tasks, show)

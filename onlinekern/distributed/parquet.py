@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from pyarrow import parquet
 
-from onlinekern.streams.formats.libsvm import StreamError
-from onlinekern.streams.formats.tables import ParquetReader
+from onlinekern.streams.errors import StreamError
+from onlinekern.streams.formats.arrow import ParquetReader
 
 
 class Schema(NamedTuple):
-    """What all files share, as a reader that was read before would tell."""
+    """The columns and the kind of targets of all files, in the place of an earlier reader."""
 
     feature_names: list[str]
     text_labels: bool | None
@@ -26,7 +26,7 @@ class GroupReader(ParquetReader):
     Parameters
     ----------
     path, target
-        As in `TableReader`; without a target the rows have none.
+        File and target column, as for `TableReader`; without a target the rows have none.
     weight : str or None
         The column of the weights.
     like : Schema or None
@@ -71,7 +71,7 @@ class GroupReader(ParquetReader):
 
 
 def list_groups(path: str, target: str | None, weight: str | None) -> Any:
-    """The schema of the first file, and (file, row groups) of each.
+    """Return the schema of the first file, and (file, row groups) of each.
 
     Hidden files, and those that begin with an underscore, are none.
     """
@@ -87,7 +87,7 @@ def list_groups(path: str, target: str | None, weight: str | None) -> Any:
 
 
 def files_in(path: Path) -> Iterator[Path]:
-    """The Parquet files of a folder, and of the folders in it; or the one file."""
+    """Yield the Parquet files of a folder, and of the folders in it; or the one file."""
     if path.is_file():
         yield path
         return
@@ -98,6 +98,6 @@ def files_in(path: Path) -> Iterator[Path]:
 
 
 def is_text(kind: Any) -> bool:
-    """Whether values of a type are text."""
+    """Return whether values of a type are text."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

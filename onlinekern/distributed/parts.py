@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinekern.distributed.dask import needed
+from onlinekern.distributed.dask import require
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,9 @@ class Part:
     reader : object
         Has `blocks(*data)`, which gives (X, y, weight), and `labels(*data)`, which gives y.
     data : tuple
-        What it reads of, delayed.
+        The delayed values that it reads.
     labelled : tuple or None
-        What it reads labels of, if less will do.
+        The delayed values from which it reads labels, if less will do.
     """
 
     reader: Any
@@ -38,14 +38,14 @@ class Arrays:
         self.has_y, self.has_weight = has_y, has_weight
 
     def blocks(self, X: Any, *more: Any) -> Iterator[Any]:
-        """The only one."""
-        values = [plain(one) for one in more]
+        """Yield the chunk."""
+        values = [to_array(one) for one in more]
         y = values.pop(0) if self.has_y else None
         yield X, y, values.pop(0) if self.has_weight else None
 
     def labels(self, y: Any) -> Iterator[Any]:
-        """Those of the chunk."""
-        yield plain(y)
+        """Yield the labels of the chunk."""
+        yield to_array(y)
 
 
 class Frames:
@@ -58,29 +58,29 @@ class Frames:
     target, weight : str or None
         Columns; None: they are given apart, or there are none.
     arrays : Arrays
-        What is given apart.
+        The reader of what is given apart.
     """
 
     def __init__(self, names: Any, target: Any, weight: Any, arrays: Arrays) -> None:
         self.names, self.target, self.weight, self.arrays = names, target, weight, arrays
 
     def blocks(self, frame: Any, *more: Any) -> Iterator[Any]:
-        """The only one."""
+        """Yield the chunk."""
         for X, y, weight in self.arrays.blocks(frame[self.names], *more):
             if self.target is not None:
-                y = plain(frame[self.target])
+                y = to_array(frame[self.target])
             if self.weight is not None:
-                weight = plain(frame[self.weight])
+                weight = to_array(frame[self.weight])
             yield X, y, weight
 
     def labels(self, y: Any) -> Iterator[Any]:
-        """Those of the partition."""
-        yield plain(y)
+        """Yield the labels of the partition."""
+        yield to_array(y)
 
 
 @dataclass(frozen=True)
 class Chunks:
-    """What delayed readers give, or a function that is called on the worker.
+    """The chunks of delayed readers, or of functions that are called on the worker.
 
     Parameters
     ----------
@@ -90,18 +90,18 @@ class Chunks:
     function: Callable[[], Any] | None = None
 
     def blocks(self, *chunk: Any) -> Iterator[Any]:
-        """The only one."""
+        """Yield the chunk."""
         found = chunk[0] if self.function is None else self.function()
         if not isinstance(found, tuple | list) or len(found) not in (2, 3):
             raise TypeError(
                 f"a reader of X must give (X, y) or (X, y, sample_weight), got {type(found)}"
             )
         X, y, *weight = found
-        y = None if y is None else plain(y)
-        yield X, y, plain(weight[0]) if weight and weight[0] is not None else None
+        y = None if y is None else to_array(y)
+        yield X, y, to_array(weight[0]) if weight and weight[0] is not None else None
 
     def labels(self, *chunk: Any) -> Iterator[Any]:
-        """Those of the chunk."""
+        """Yield the labels of the chunk."""
         for _, y, _ in self.blocks(*chunk):
             yield y
 
@@ -128,11 +128,11 @@ class RowGroups:
     as_tables: bool = False
 
     def blocks(self) -> Iterator[Any]:
-        """Some thousand rows each."""
+        """Yield blocks of some thousand rows."""
         yield from self._reader().weighted(self.as_tables)
 
     def labels(self) -> Iterator[Any]:
-        """The targets; no other column is read."""
+        """Return the targets; no other column is read."""
         return self._reader().targets()
 
     def _reader(self) -> Any:
@@ -142,7 +142,7 @@ class RowGroups:
 
 
 def parts_of(X: Any, y: Any, weight: Any, as_tables: bool, client: Any) -> list[Part]:
-    """The parts of a stream, in their order.
+    """Return the parts of a stream, in their order.
 
     Parameters
     ----------
@@ -168,12 +168,12 @@ def parts_of(X: Any, y: Any, weight: Any, as_tables: bool, client: Any) -> list[
 
 
 def is_array(X: Any) -> bool:
-    """Whether X is a dask array."""
-    return isinstance(X, needed("dask.array").Array)
+    """Return whether X is a dask array."""
+    return isinstance(X, require("dask.array").Array)
 
 
 def is_frame(X: Any, n_axes: int = 2) -> bool:
-    """Whether X is a dask data frame, or a series; pandas may be missing."""
+    """Return whether X is a dask data frame, or a series; pandas may be missing."""
     known = type(X).__module__.startswith(("dask.dataframe", "dask_expr"))
     return known and getattr(X, "ndim", 0) == n_axes
 
@@ -186,7 +186,7 @@ def _array_parts(X: Any, y: Any, weight: Any) -> list[Part]:
             f"X has {X.numblocks[1]} chunks along its columns; a row must be in one: "
             "X.rechunk({1: -1})"
         )
-    more = _beside(X.numblocks[0], X.chunks[0], y=y, sample_weight=weight)
+    more = _aligned(X.numblocks[0], X.chunks[0], y=y, sample_weight=weight)
     reader = Arrays(y is not None, weight is not None)
     parts = zip(*delayed_chunks(X, *more), strict=True)
     return [Part(reader, data, data[1:2]) for data in parts]
@@ -200,14 +200,14 @@ def _frame_parts(X: Any, y: Any, weight: Any) -> list[Part]:
     named = {name: value for name, value in apart.items() if isinstance(value, str)}
     apart = {name: value for name, value in apart.items() if name not in named}
     names = [name for name in columns if name not in named.values()]
-    beside = _beside(X.npartitions, None, **apart)
+    beside = _aligned(X.npartitions, None, **apart)
     target, weight_column = named.get("y"), named.get("sample_weight")
     arrays = Arrays(apart.get("y") is not None, apart.get("sample_weight") is not None)
     reader = Frames(names, target, weight_column, arrays)
     parts = list(zip(*delayed_chunks(X, *beside), strict=True))
     if target is None:
         return [Part(reader, data, data[1:2]) for data in parts]
-    # Of a column alone, less is read.
+    # Less is read of a column alone.
     (targets,) = delayed_chunks(X[target])
     return [Part(reader, data, (one,)) for data, one in zip(parts, targets, strict=True)]
 
@@ -216,7 +216,7 @@ def _chunk_parts(X: Any, y: Any, weight: Any) -> list[Part]:
     if y is not None or weight is not None:
         raise ValueError("y and sample_weight must be None where X is a list of readers: each "
                          "gives (X, y) or (X, y, sample_weight)")  # fmt: skip
-    delayed = needed("dask.delayed").Delayed
+    delayed = require("dask.delayed").Delayed
     parts = []
     for chunk in X:
         if isinstance(chunk, delayed):
@@ -245,8 +245,8 @@ def _parquet_parts(X: Any, y: Any, weight: Any, as_tables: bool, client: Any) ->
     ]
 
 
-def _beside(n_parts: int, rows: Any, **given: Any) -> list[Any]:
-    """What is given for the rows of X, in as many parts."""
+def _aligned(n_parts: int, rows: Any, **given: Any) -> list[Any]:
+    """Return what is given for the rows of X, in as many parts."""
     found = []
     for name, values in given.items():
         if values is None:
@@ -269,9 +269,9 @@ def _beside(n_parts: int, rows: Any, **given: Any) -> list[Any]:
 
 
 def delayed_chunks(*collections: Any) -> list[list[Any]]:
-    """The chunks of collections, each delayed, with what is needed for it and no more."""
-    cull, flatten = needed("dask.optimization").cull, needed("dask.core").flatten
-    delayed = needed("dask.delayed").Delayed
+    """Return the chunks of collections, each delayed, with what is needed for it and no more."""
+    cull, flatten = require("dask.optimization").cull, require("dask.core").flatten
+    delayed = require("dask.delayed").Delayed
     chunks = []
     for best, graph in optimised(collections):
         keys = flatten(best.__dask_keys__())
@@ -280,12 +280,12 @@ def delayed_chunks(*collections: Any) -> list[list[Any]]:
 
 
 def optimised(collections: Any) -> Iterator[tuple[Any, dict[Any, Any]]]:
-    """Each collection, optimised, with its graph."""
-    ensure_dict: Callable[[Any], dict[Any, Any]] = needed("dask.utils").ensure_dict
+    """Yield each collection, optimised, with its graph."""
+    ensure_dict: Callable[[Any], dict[Any, Any]] = require("dask.utils").ensure_dict
     # Together, so that what they share is computed once. It loses columns of data frames, though,
     # and chunks that are persisted.
     arrays = [one for one in collections if is_array(one)]
-    best = iter(needed("dask").optimize(*arrays))
+    best = iter(require("dask").optimize(*arrays))
     for collection in collections:
         if is_array(collection):
             array = next(best)
@@ -296,8 +296,8 @@ def optimised(collections: Any) -> Iterator[tuple[Any, dict[Any, Any]]]:
             yield frame, ensure_dict(frame.__dask_graph__())
 
 
-def plain(values: Any) -> Any:
-    """Labels, targets or weights as an array; objects that are text as text."""
+def to_array(values: Any) -> Any:
+    """Return labels, targets or weights as an array; objects that are text as text."""
     array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
     if array.dtype == object and all(isinstance(one, str) for one in array):
         return array.astype(str)

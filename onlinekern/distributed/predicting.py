@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from onlinekern.distributed.dask import needed, packed, unpacked
+from onlinekern.distributed.dask import dumps, loads, require
 from onlinekern.distributed.parts import is_array, is_frame
 
 METHODS = ("predict", "decision_function", "predict_proba", "predict_log_proba", "score_samples")
 
 
 def predictions(model: Any, X: Any, method: str) -> Any:
-    """As `onlinekern.distributed.predict`."""
+    """Carry out `onlinekern.distributed.predict`."""
     check_is_fitted(model)
     if method not in METHODS or not hasattr(model, method):
         there = [name for name in METHODS if hasattr(model, name)]
@@ -26,50 +26,54 @@ def predictions(model: Any, X: Any, method: str) -> Any:
     raise TypeError(f"X must be a dask array or a dask data frame, got {type(X).__name__}")
 
 
-def sent(model: Any) -> Any:
-    """A model, delayed: one task, whose result each worker fetches once."""
-    return needed("dask").delayed(unpacked, pure=True)(packed(model))
+def delayed_model(model: Any) -> Any:
+    """Delay a model: it is one task, whose result each worker fetches once."""
+    return require("dask").delayed(loads, pure=True)(dumps(model))
 
 
 def of_array(model: Any, X: Any, method: str) -> Any:
-    """The answers for an array: a dask array with the chunks of X."""
+    """Return the answers for an array: a dask array with the chunks of X."""
     if X.ndim != 2:
         raise ValueError(f"X must have two axes, got shape {X.shape}")
     if X.shape[1] != model.n_features_in_:
         raise ValueError(f"X has {X.shape[1]} features, the model has {model.n_features_in_}")
     if X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
-    like = answer(np.zeros((1, X.shape[1]), X.dtype), model, method)[:0]
+    like = call_method(np.zeros((1, X.shape[1]), X.dtype), model, method)[:0]
     shape: dict[str, Any] = {"drop_axis": 1} if like.ndim == 1 else {
         "chunks": (X.chunks[0], (like.shape[1],))
     }  # fmt: skip
-    return X.map_blocks(answer_or, sent(model), method, like, dtype=like.dtype, meta=like, **shape)
+    return X.map_blocks(
+        call_unless_empty, delayed_model(model), method, like, dtype=like.dtype, meta=like, **shape
+    )
 
 
 def of_frame(model: Any, X: Any, method: str) -> Any:
-    """The answers for a data frame: a series, or a frame with a column for each class."""
-    like = framed(answer(X._meta_nonempty, model, method), X._meta_nonempty, model, method)[:0]
-    return X.map_partitions(answer_framed, sent(model), method, like, meta=like)
+    """Return the answers for a data frame: a series, or a frame with a column for each class."""
+    like = with_index(
+        call_method(X._meta_nonempty, model, method), X._meta_nonempty, model, method
+    )[:0]
+    return X.map_partitions(call_framed, delayed_model(model), method, like, meta=like)
 
 
-def answer(X: Any, model: Any, method: str) -> Any:
-    """What the model says of rows."""
+def call_method(X: Any, model: Any, method: str) -> Any:
+    """Call a method of the model with rows."""
     return getattr(model, method)(X)
 
 
-def answer_or(X: Any, model: Any, method: str, like: Any) -> Any:
-    """The same; of no rows, no answers."""
-    return answer(X, model, method) if X.shape[0] else like
+def call_unless_empty(X: Any, model: Any, method: str, like: Any) -> Any:
+    """Call it unless there are no rows, which have no answers."""
+    return call_method(X, model, method) if X.shape[0] else like
 
 
-def answer_framed(X: Any, model: Any, method: str, like: Any) -> Any:
-    """The same, with the index of X."""
-    return framed(answer(X, model, method), X, model, method) if len(X) else like
+def call_framed(X: Any, model: Any, method: str, like: Any) -> Any:
+    """Call it unless there are no rows; return the answers with the index of X."""
+    return with_index(call_method(X, model, method), X, model, method) if len(X) else like
 
 
-def framed(answers: Any, X: Any, model: Any, method: str) -> Any:
-    """Answers with the index of X."""
-    pandas = needed("pandas")
+def with_index(answers: Any, X: Any, model: Any, method: str) -> Any:
+    """Return answers with the index of X."""
+    pandas = require("pandas")
     if answers.ndim == 1:
         return pandas.Series(answers, index=X.index, name=method)
     return pandas.DataFrame(answers, index=X.index, columns=model.classes_)

@@ -1,4 +1,4 @@
-"""What a run on a cluster did: its model, and the figures of its rounds."""
+"""The result of a run on a cluster: its model, and the figures of its rounds."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Tally(NamedTuple):
     moved: int = 0
 
     def plus(self, other: Tally) -> Tally:
-        """Both together."""
+        """Add another tally to this one."""
         return Tally(self.samples + other.samples, self.loss + other.loss, self.moved + other.moved)
 
 
 @dataclass(frozen=True)
 class Round:
-    """What was learnt between two merges.
+    """The figures of what was learnt between two merges.
 
     Attributes
     ----------
@@ -39,14 +39,15 @@ class Round:
     samples : int
         Samples learnt by all learners together.
     mistakes : int or None
-        Those that their own learner predicted wrongly before it learnt them (classification).
+        Samples that their own learner predicted wrongly before it learnt them (classification).
     squared_error : float or None
         Sum of squared errors of such predictions (regression).
     seconds : float
-        From the first task that was sent to the merged model.
+        Time from the first task that was sent to the merged model.
     bytes_moved : int
-        Of models, between processes: to the learners, with a learner that changes its worker,
-        to the merges, and to the client. What the client sent is counted with the round it began.
+        Bytes of models sent between processes: to the learners, with a learner that changes its
+        worker, to the merges, and to the client. What the client sent counts with the round that it
+        began.
     by_learner : list of (int, float)
         Samples, and mistakes or squared error, of each learner.
     """

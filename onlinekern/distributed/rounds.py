@@ -14,7 +14,7 @@ from sklearn.base import is_classifier, is_regressor
 
 from onlinekern.distributed import tasks
 from onlinekern.distributed.cluster import ClusterLost, Tasks, is_lost, result_of
-from onlinekern.distributed.dask import packed, unpacked
+from onlinekern.distributed.dask import dumps, loads
 from onlinekern.distributed.parts import Part
 from onlinekern.distributed.record import DistributedFit, Round, Tally
 
@@ -27,7 +27,7 @@ GATHERED = 32
 
 @dataclass(frozen=True)
 class Plan:
-    """How a stream is shared.
+    """The plan by which a stream is shared.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Plan:
     least : int or None
         Samples of the warm-up.
     checkpoint : path or None
-        Where the merged model goes after each round.
+        File to which the merged model goes after each round.
     """
 
     rounds: int
@@ -45,7 +45,7 @@ class Plan:
     checkpoint: Any
 
     def shares(self, n_parts: int, first: int) -> Iterator[list[list[int]]]:
-        """The parts of each learner, for every round; those before the `first` are learnt.
+        """Yield the parts of each learner, for every round; those before the `first` are learnt.
 
         Learner k of K takes each K-th part: at any time all learn of the same stretch.
         """
@@ -82,15 +82,15 @@ class Run:
         except Exception as error:
             if not isinstance(error, ClusterLost) and not is_lost(self.client, error):
                 raise
-            raise ClusterLost(self._lost(error), self.fit.model, self.fit.rounds) from error
+            raise ClusterLost(self._explain_loss(error), self.fit.model, self.fit.rounds) from error
         return self.fit
 
     def _learn(self, estimator: Any, classes: Any, is_begun: bool) -> None:
         learning = tasks.Learning(self._classes(estimator, classes))
-        data, first, skip = packed(estimator), 0, 0
+        data, first, skip = dumps(estimator), 0, 0
         if is_begun:
             self.fit.model = estimator
-        if not is_begun or lacks(estimator, learning.classes):
+        if not is_begun or has_new_labels(estimator, learning.classes):
             data, first, skip = self._warm_up(data, learning, is_begun)
         check = partial(tasks.check_merge, tasks.State(data))
         self.tasks.each([self.tasks.send("merge-check", check)])
@@ -101,7 +101,7 @@ class Run:
             self._end(number, state, time.perf_counter() - began)
 
     def _classes(self, estimator: Any, classes: Any) -> Any:
-        """All labels: those given, or those that there are."""
+        """Return all labels: those given, or those that there are."""
         known = getattr(estimator, "classes_", None)
         if not is_classifier(estimator):
             return None
@@ -122,13 +122,13 @@ class Run:
         return found
 
     def _warm_up(self, data: bytes, learning: Any, is_begun: bool) -> tuple[bytes, int, int]:
-        """What has learnt the beginning, and the first part, and sample of it, that is left."""
+        """Learn the beginning; return the model, and the first part and sample that are left."""
         began, found = time.perf_counter(), tasks.WarmedUp(tasks.State(data), 0, False, [])
         warming = tasks.Learning(learning.classes, frozen=is_begun)
         least = 1 if is_begun else self.plan.least
         first, skip = 0, 0
         for first, part in enumerate(self.parts):
-            self._tell("warm-up", 0)
+            self._show("warm-up", 0)
             function = partial(tasks.warm_up, warming, least, part.reader, found.state)
             future = self.tasks.send(f"warm-up-{first}", function, *part.data)
             self.tasks.each([future])
@@ -138,7 +138,7 @@ class Run:
             skip = found.used
             if found.settled:
                 break
-            self._tell("warm-up", 1)
+            self._show("warm-up", 1)
             first, skip = first + 1, 0
         if found.state.tally.samples == 0:
             raise ValueError("X holds no samples")
@@ -151,7 +151,7 @@ class Run:
         """The model that all learners made of one, and of their shares; `skip` samples are
         learnt already."""
         text = f"round {number}"
-        base = self.tasks.send(f"model-{number}", partial(tasks.given, tasks.State(data)))
+        base = self.tasks.send(f"model-{number}", partial(tasks.identity, tasks.State(data)))
         left = [iter(enumerate(share)) for share in shares]
         models, owners = [base] * len(shares), dict[str, int]()
         first = shares[0][0]
@@ -169,10 +169,10 @@ class Run:
             return models[k]
 
         def after(future: Any) -> Any | None:
-            self._tell(text, 1)
+            self._show(text, 1)
             return next_of(owners.pop(future.key))
 
-        self._tell(text, 0)
+        self._show(text, 0)
         begun = [next_of(k) for _ in range(AHEAD) for k in range(len(shares))]
         self.tasks.each([future for future in begun if future is not None], after)
         state: tasks.State = self.tasks.tree(f"merge-{number}", tasks.merge, [base], models, MERGED)
@@ -180,7 +180,7 @@ class Run:
 
     def _end(self, number: int, state: tasks.State, seconds: float) -> None:
         """Note a round, and keep its model."""
-        model = unpacked(state.data)
+        model = loads(state.data)
         learners = state.learners or (state.tally,)
         total = state.tally.plus(Tally(moved=len(state.data)))
         self.fit.model = model
@@ -193,12 +193,12 @@ class Run:
         if self.plan.checkpoint is not None:
             model.save(self.plan.checkpoint)
 
-    def _tell(self, text: str, amount: int) -> None:
+    def _show(self, text: str, amount: int) -> None:
         self._done += amount
         self.show(self._done, self.plan.passes * len(self.parts), text)
 
-    def _lost(self, error: BaseException) -> str:
-        """What happened, and where the model is."""
+    def _explain_loss(self, error: BaseException) -> str:
+        """Say what happened, and where the model is."""
         if isinstance(error, ClusterLost):
             what = str(error)
         else:
@@ -218,6 +218,6 @@ class Run:
         )
 
 
-def lacks(estimator: Any, classes: Any) -> bool:
-    """Whether there are labels that a classifier does not know yet."""
+def has_new_labels(estimator: Any, classes: Any) -> bool:
+    """Return whether there are labels that a classifier does not know yet."""
     return classes is not None and not np.isin(classes, estimator.classes_).all()

@@ -5,8 +5,9 @@ A task that is run again, because a worker died, gives the same bytes.
 
 from __future__ import annotations
 
+import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -14,12 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import is_classifier
 
-from onlinekern.distributed.dask import needed, packed, unpacked
+from onlinekern.distributed.dask import dumps, loads, require
 from onlinekern.distributed.record import Tally
 from onlinekern.estimators.atomic import learnt_by
 from onlinekern.estimators.blas_threads import ONE_THREAD
 from onlinekern.estimators.kernel_features import kernel_part
 from onlinekern.estimators.median_width import is_warming_up
+from onlinekern.evaluate.errors import losses_of
+from onlinekern.streams.blocks import in_blocks
 
 # Samples that the warm-up learns before it looks whether it has enough; and the most.
 PIECE = 200
@@ -37,9 +40,9 @@ class State(NamedTuple):
     where : str
         Address of the worker that made it; empty for the client.
     tally : Tally
-        Of the samples that were learnt since the round began.
+        The samples that were learnt since the round began.
     learners : tuple of Tally
-        Of a merged model: those of each learner.
+        The tallies of the learners of a merged model.
     """
 
     data: bytes
@@ -47,9 +50,9 @@ class State(NamedTuple):
     tally: Tally = Tally()
     learners: tuple[Tally, ...] = ()
 
-    def arrived(self) -> Tally:
-        """The tally, with the bytes that it took the model to come here."""
-        moved = len(self.data) if self.where != here() else 0
+    def with_bytes_moved(self) -> Tally:
+        """Return the tally, with the bytes that it took the model to come here."""
+        moved = len(self.data) if self.where != worker_address() else 0
         return self.tally.plus(Tally(moved=moved))
 
 
@@ -75,7 +78,7 @@ class WarmedUp(NamedTuple):
 
 @dataclass(frozen=True)
 class Learning:
-    """How samples are learnt.
+    """The way in which samples are learnt.
 
     Parameters
     ----------
@@ -91,35 +94,34 @@ class Learning:
     def learn(self, model: Any, X: Any, y: Any, weight: Any) -> float:
         """Predict samples, then learn them; returns their mistakes, or sum of squared errors."""
         if self.frozen and hasattr(model, "steps"):
-            X, model = transformed(model, X), model.steps[-1][1]
+            X, model = transform(model, X), model.steps[-1][1]
         given = {"classes": self.classes, "sample_weight": weight}
         given = {name: value for name, value in given.items() if value is not None}
         if y is None:
             model.partial_fit(X, **given)
             return 0.0
-        if is_classifier(model):
-            return float(np.sum(model.partial_fit_predict(X, y, **given) != y))
-        return float(np.sum((model.partial_fit_predict(X, y, **given) - y) ** 2))
+        predicted = model.partial_fit_predict(X, y, **given)
+        return float(losses_of(y, predicted, is_classifier(model)).sum())
 
 
-def transformed(pipeline: Any, X: Any) -> Any:
-    """What the transformers of a pipeline make of X."""
+def transform(pipeline: Any, X: Any) -> Any:
+    """Return what the transformers of a pipeline make of X."""
     for _, step in pipeline.steps[:-1]:
         if step is not None and not isinstance(step, str):
             X = step.transform(X)
     return X
 
 
-def here() -> str:
-    """The address of this worker; empty at the client."""
+def worker_address() -> str:
+    """Return the address of this worker; it is empty at the client."""
     with suppress(ValueError):
-        return str(needed("distributed").get_worker().address)
+        return str(require("distributed").get_worker().address)
     return ""
 
 
-def given(state: State) -> State:
-    """The model that a round begins with, which the scheduler can always make again."""
-    return state
+def identity(value: Any) -> Any:
+    """Return a value, such as the model of a round, which the scheduler can then make again."""
+    return value
 
 
 def warm_up(
@@ -129,51 +131,51 @@ def warm_up(
 
     `least` is how many samples it must have seen; None: what it needs.
     """
-    model, tally, used, settled = unpacked(state.data), state.arrived(), 0, False
+    model, tally, used, settled = loads(state.data), state.with_bytes_moved(), 0, False
     # An encoder decides by what its first call brings.
     piece = least or (LEAST if hasattr(model, "steps") else PIECE)
     with ONE_THREAD(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        for X, y, weight in pieces(reader.blocks(*data), 0, piece):
+        for X, y, weight in in_blocks(checked(reader.blocks(*data)), piece):
             loss = learning.learn(model, X, y, weight)
-            used += length(X)
-            tally = tally.plus(Tally(length(X), loss))
+            used += X.shape[0]
+            tally = tally.plus(Tally(X.shape[0], loss))
             settled = is_settled(model, least)
             if settled:
                 break
     said = [(one.category, str(one.message)) for one in caught]
-    return WarmedUp(State(packed(model), here(), tally), used, settled, said)
+    return WarmedUp(State(dumps(model), worker_address(), tally), used, settled, said)
 
 
 def learn(learning: Learning, skip: int, reader: Any, state: State, *data: Any) -> State:
     """Learn the samples of a part after the first `skip`, in their order."""
-    model, tally = unpacked(state.data), state.arrived()
+    model, tally = loads(state.data), state.with_bytes_moved()
     with ONE_THREAD(), warnings.catch_warnings():
         # The warm-up has said it.
         warnings.simplefilter("ignore")
-        for X, y, weight in pieces(reader.blocks(*data), skip):
-            tally = tally.plus(Tally(length(X), learning.learn(model, X, y, weight)))
-    return State(packed(model), here(), tally)
+        for X, y, weight in in_blocks(checked(reader.blocks(*data)), sys.maxsize, skip=skip):
+            tally = tally.plus(Tally(X.shape[0], learning.learn(model, X, y, weight)))
+    return State(dumps(model), worker_address(), tally)
 
 
 def merge(base: State, *states: State) -> State:
     """Merge the models that have learnt since `base`."""
-    began, models = unpacked(base.data), [unpacked(state.data) for state in states]
-    tally, learners = State(base.data, base.where).arrived(), list[Tally]()
+    began, models = loads(base.data), [loads(state.data) for state in states]
+    tally, learners = State(base.data, base.where).with_bytes_moved(), list[Tally]()
     for state in states:
-        tally = tally.plus(state.arrived())
+        tally = tally.plus(state.with_bytes_moved())
         learners += state.learners or [state.tally]
     with ONE_THREAD():
-        return State(packed(merged(models, began)), here(), tally, tuple(learners))
+        return State(dumps(merge_all(models, began)), worker_address(), tally, tuple(learners))
 
 
 def check_merge(state: State) -> None:
     """Raise now, not after an hour, if models like this one cannot be merged."""
-    merged([unpacked(state.data), unpacked(state.data)], unpacked(state.data))
+    merge_all([loads(state.data), loads(state.data)], loads(state.data))
 
 
-def merged(models: list[Any], base: Any) -> Any:
-    """The merged model; the transformers of a pipeline are those of `base`."""
+def merge_all(models: list[Any], base: Any) -> Any:
+    """Return the merged model; the transformers of a pipeline are those of `base`."""
     from onlinekern.fitted.merge.merging import merge as merge_models
 
     if len(models) == 1:
@@ -187,19 +189,19 @@ def merged(models: list[Any], base: Any) -> Any:
 
 
 def labels(reader: Any, *data: Any) -> Any:
-    """The labels of a part."""
+    """Return the labels of a part."""
     found = [np.unique(y) for y in reader.labels(*data)]
     return np.unique(np.concatenate(found)) if found else None
 
 
 def union(*found: Any) -> Any:
-    """All labels of several parts."""
+    """Return all labels of several parts."""
     there = [some for some in found if some is not None]
     return np.unique(np.concatenate(there)) if there else None
 
 
 def is_settled(model: Any, least: int | None) -> bool:
-    """Whether a model has all that its copies must share, after `least` samples at least."""
+    """Return whether a model has all that its copies must share, after `least` samples at least."""
     steps = getattr(model, "steps", None)
     learner = model if steps is None else steps[-1][1]
     learnt = learnt_by(learner)
@@ -213,7 +215,7 @@ def is_settled(model: Any, least: int | None) -> bool:
 
 
 def lacks_landmarks(learner: Any, model: Any) -> bool:
-    """Whether features of a kernel still wait for landmarks."""
+    """Return whether features of a kernel still wait for landmarks."""
     space: Any = getattr(model, "space", None)
     if hasattr(space, "moved"):
         return not space.moved
@@ -221,33 +223,10 @@ def lacks_landmarks(learner: Any, model: Any) -> bool:
     return landmarks is not None and landmarks.n < learner.n_components
 
 
-def length(X: Any) -> int:
-    """Rows of X."""
-    return int(X.num_rows if hasattr(X, "num_rows") else X.shape[0])
-
-
-def pieces(blocks: Iterable[Any], skip: int, most: int | None = None) -> Iterable[Any]:
-    """Blocks (X, y, weight) without the first rows, in pieces of at most so many."""
+def checked(blocks: Iterable[Any]) -> Iterator[Any]:
+    """Yield blocks (X, y, weight); raise ValueError unless each row has a target and a weight."""
     for X, y, weight in blocks:
-        n_rows = length(X)
-        check_lengths(n_rows, y, weight)
-        first, skip = min(skip, n_rows), max(0, skip - n_rows)
-        if first == 0 and most is None:
-            if n_rows:
-                yield X, y, weight
-            continue
-        for start in range(first, n_rows, most or n_rows):
-            take = slice(start, min(n_rows, start + (most or n_rows)))
-            yield rows(X, take), *(None if one is None else one[take] for one in (y, weight))
-
-
-def rows(X: Any, take: slice) -> Any:
-    """Some rows of an array, a matrix, a data frame or a record batch."""
-    return X.iloc[take] if hasattr(X, "iloc") else X[take]
-
-
-def check_lengths(n_rows: int, y: Any, weight: Any) -> None:
-    """Raise ValueError if a part has not one target and weight for each row."""
-    for name, values in (("y", y), ("sample_weight", weight)):
-        if values is not None and len(values) != n_rows:
-            raise ValueError(f"{name} has {len(values)} values where X has {n_rows} rows")
+        for name, values in (("y", y), ("sample_weight", weight)):
+            if values is not None and len(values) != X.shape[0]:
+                raise ValueError(f"{name} has {len(values)} values where X has {X.shape[0]} rows")
+        yield X, y, weight

@@ -25,7 +25,7 @@ MODEL = "model "
 
 @dataclass(frozen=True)
 class Interval:
-    """How often a checkpoint is written: after so many samples, or so many seconds."""
+    """The interval between two checkpoints: so many samples, or so many seconds."""
 
     samples: int | None = None
     seconds: float | None = None
@@ -47,7 +47,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What a checkpoint holds.
+    """The contents of a checkpoint.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class Checkpoint:
     Attributes
     ----------
     found : Snapshot or None
-        What was read.
+        The snapshot that was read.
 
     Raises
     ------
@@ -148,7 +148,7 @@ class Checkpoint:
         resume: bool,
     ) -> None:
         self.path, self.every = os.fspath(path), every
-        # As it will be read back: tuples as lists, for example.
+        # They are kept as they will be read back: tuples as lists, for example.
         self.options = json.loads(json.dumps(options))
         self.previous = f"{self.path}.previous"
         self._samples, self._written = 0, time.monotonic()

@@ -25,6 +25,7 @@ from onlinekern.estimators.scales import SCALES_DIFFER
 from onlinekern.estimators.types import BatchLearner, StreamLearner
 from onlinekern.evaluate.baselines import BASELINES
 from onlinekern.evaluate.checkpoint import Checkpoint, Interval
+from onlinekern.evaluate.errors import Errors
 from onlinekern.evaluate.methods import (
     KERNELS,
     KERNELS_WITHOUT_GAMMA,
@@ -32,7 +33,7 @@ from onlinekern.evaluate.methods import (
     select_methods,
 )
 from onlinekern.evaluate.results import Comparison, MethodResult
-from onlinekern.evaluate.resuming import Progress, digest_of, pieces
+from onlinekern.evaluate.resuming import KeptProgress, digest_of
 from onlinekern.evaluate.search import (
     HEAD_SAMPLES,
     Problem,
@@ -40,6 +41,7 @@ from onlinekern.evaluate.search import (
     count_samples,
 )
 from onlinekern.evaluate.test_then_train import WINDOW, Run
+from onlinekern.streams.blocks import in_blocks
 
 if TYPE_CHECKING:
     from onlinekern.streams.source import Source
@@ -80,9 +82,9 @@ def compare(
     kernel : str
     gamma : float, "median", "scale", "auto" or None
         None: chosen on the head of a permutation of its own (5,000 samples), as is every other
-        parameter with a grid in ``METHODS`` that is not in ``settings``. Three or more values are
-        raced: all learn the first part of the head, and the better half goes on. Twelve cost about
-        as much as two or three would.
+        parameter with a grid in ``METHODS`` that is not in ``settings``. Three or more values go
+        through successive halving: all learn the first part of the head, and the better half goes
+        on. Twelve cost about as much as two or three would.
     settings : mapping, optional
         ``"method.parameter"`` or ``"parameter"`` -> value.
     seed : int
@@ -116,24 +118,23 @@ def compare(
     MemoryError
         If the models have no room.
     """
-    setting, repeats = setting_of(repeats, shuffle, kernel, gamma, settings, seed, window)
-    keeper = Progress(
+    setting, repeats = check_setting(repeats, shuffle, kernel, gamma, settings, seed, window)
+    keeper = KeptProgress(
         _checkpoint(checkpoint, checkpoint_every, resume, (methods, source, test, repeats, setting))
     )
-    tally = Tally(progress)
-    contenders, n_head = contenders_of(methods, source, setting, repeats, tally, keeper)
-    baselines = baselines_of({result.name for _, result in contenders}, source.task)
-    contenders += baselines
+    tally = SampleCounter(progress)
+    prepared, n_head = prepare_methods(methods, source, setting, repeats, tally, keeper)
+    baselines = prepare_baselines({result.name for _, result in prepared}, source.task)
+    prepared += baselines
     tally.total += repeats * source.n_samples * len(baselines)
-    results = [result for _, result in contenders]
+    results = [result for _, result in prepared]
     keeper.restore_results(results)
     unit = source.layout.target_deviation
     for repeat in range(repeats):
         if all(len(result.runs) > repeat for result in results):
             continue
         runs = [
-            Run(build(seed + repeat), source.classes, unit, window=window)
-            for build, _ in contenders
+            Run(build(seed + repeat), source.classes, unit, window=window) for build, _ in prepared
         ]
         keeper.restore_runs(runs, repeat)
         text = f"permutation {repeat + 1} of {repeats}" if shuffle else "file order"
@@ -142,7 +143,7 @@ def compare(
             if repeat > 0:
                 # The learners said so in the first permutation.
                 warnings.filterwarnings("ignore", SCALES_DIFFER)
-            _race(keeper, blocks, test, functools.partial(tally.add, text=text))
+            _run_permutation(keeper, blocks, test, functools.partial(tally.add, text=text))
     keeper.save()
     return comparison_of(source, setting, repeats, n_head, results)
 
@@ -160,11 +161,15 @@ def comparison_of(
     )  # fmt: skip
 
 
-def _race(keeper: Progress, blocks: Any, test: Source | None, tell: Callable[[int], None]) -> None:
+def _run_permutation(
+    keeper: KeptProgress, blocks: Any, test: Source | None, tell: Callable[[int], None]
+) -> None:
     """Feed one permutation to the runs that are not finished with it, and add their results."""
     unfinished = keeper.unfinished()
-    for position, X, y in pieces(blocks, keeper.samples):
+    position = 0
+    for X, y in in_blocks(blocks, keeper.interval):
         fed = [run.feed_from(position, X, y) for run, _ in unfinished]
+        position += len(y)
         tell(len(y) * len(fed))
         if any(fed):
             keeper.count(len(y))
@@ -184,7 +189,7 @@ class Setting:
     window: int
 
 
-class Tally:
+class SampleCounter:
     """Counts the samples that were processed, and reports them to `progress`."""
 
     def __init__(self, progress: Callable[[int, int | None, str], None] | None) -> None:
@@ -196,10 +201,10 @@ class Tally:
             self.progress(self.done, self.total, text)
 
 
-def setting_of(
+def check_setting(
     repeats: int, shuffle: bool, kernel: str, gamma: Any, settings: Any, seed: int, window: int
 ) -> tuple[Setting, int]:
-    """The options of `compare`, checked, and the number of permutations."""
+    """Check the options of `compare`; return them, and the number of permutations."""
     _check(repeats, seed, kernel, gamma, window)
     return Setting(shuffle, kernel, gamma, settings or {}, seed, window), repeats if shuffle else 1
 
@@ -267,8 +272,8 @@ def _described(estimator: Any) -> str:
     return f"{type(estimator).__module__}.{type(estimator).__qualname__} {text}"
 
 
-def contenders_of(
-    methods: Any, source: Source, setting: Any, repeats: int, tally: Any, keeper: Progress
+def prepare_methods(
+    methods: Any, source: Source, setting: Any, repeats: int, tally: Any, keeper: KeptProgress
 ) -> Any:
     """Return (function from seed to estimator, empty MethodResult) pairs, and the head's size."""
     if isinstance(methods, Mapping):
@@ -310,7 +315,7 @@ def contenders_of(
 
 
 def problem_of(source: Source, setting: Any, trials: dict[str, float]) -> Problem:
-    """The head of the stream, on which parameters are chosen."""
+    """Return the head of the stream, on which parameters are chosen."""
     X, y = source.head(HEAD_SAMPLES, [setting.seed, 0] if setting.shuffle else None)
     return Problem(
         X, y, source.classes, source.n_samples, setting.kernel, setting.seed, setting.shuffle,
@@ -318,8 +323,8 @@ def problem_of(source: Source, setting: Any, trials: dict[str, float]) -> Proble
     )  # fmt: skip
 
 
-def baselines_of(taken: set[str], task: str) -> Any:
-    """Return the contenders that every table has, under names that no other one has."""
+def prepare_baselines(taken: set[str], task: str) -> Any:
+    """Return the same of the baselines that every table has, under names that are not taken."""
     return [
         (
             lambda seed, cls=cls: cls(),
@@ -347,12 +352,9 @@ def _cloner(estimator: Any) -> Any:
 
 def score_on(estimator: Any, test: Source) -> float:
     """Return accuracy, or root mean squared error in the units of the file."""
-    total = 0.0
+    errors = Errors(test.task == "classification")
     for X, y in test.blocks():
-        predicted = estimator.predict(X)
-        if test.task == "classification":
-            total += np.count_nonzero(predicted == y)
-        else:
-            total += float(np.sum((predicted - y) ** 2))
-    mean = total / test.n_samples
-    return mean if test.task == "classification" else test.layout.target_deviation * np.sqrt(mean)
+        errors.add(y, estimator.predict(X))
+    if errors.counted:
+        return (errors.n_rows - float(errors.total.losses[0])) / errors.n_rows
+    return test.layout.target_deviation * errors.error

@@ -1,4 +1,4 @@
-"""A race by successive halving: the best of many settings, for the price of at most three.
+"""Successive halving: the best of many settings, for the price of at most three.
 
 All candidates learn the first part of the head. The better half of them go on, from where they are,
 to twice as many samples, and so on until two are left. These learn the whole head, in a second
@@ -8,7 +8,7 @@ half of it, and two all of it, which is twice what one of them learns in three o
 
 What counts is that the last ones learn all of the head, and that the first rung is not too short:
 more orders count less. A first rung costs more than its samples, too: a model is made and grows.
-``benchmarks/search.py`` compares races with runs of all candidates over the whole head;
+``benchmarks/search.py`` compares it with runs of all candidates over the whole head;
 docs/defaults.md has its figures.
 
 References
@@ -30,14 +30,14 @@ Value = TypeVar("Value")
 
 FINALISTS = 2
 FINAL_ORDERS = 2
-LEAST_SAMPLES = 500  # in the first rung; races over short heads have fewer rungs
+LEAST_SAMPLES = 500  # in the first rung; over short heads there are fewer rungs
 # What a learner raises when it diverges with a step size of the grid.
 FAILURES = (ArithmeticError, ValueError)
 
 
 @dataclass(frozen=True)
 class Rung:
-    """A part of a race.
+    """A part of successive halving.
 
     Attributes
     ----------
@@ -51,10 +51,10 @@ class Rung:
     orders: int
 
 
-def rungs(n_candidates: int, n_samples: int, orders: int) -> list[Rung]:
-    """Return the rungs of a race over a head; each stop is half of the next one, rounded down.
+def plan_rungs(n_candidates: int, n_samples: int, orders: int) -> list[Rung]:
+    """Return the rungs over a head; each stop is half of the next one, rounded down.
 
-    `orders` are those of a search without a race, and of one that has a single rung.
+    `orders` are those of a search that has a single rung.
     """
     sizes = [n_candidates]
     while sizes[-1] > FINALISTS and n_samples >> len(sizes) >= LEAST_SAMPLES:
@@ -67,36 +67,36 @@ def rungs(n_candidates: int, n_samples: int, orders: int) -> list[Rung]:
     ]
 
 
-def shares(course: Sequence[Rung]) -> list[int]:
+def shares(rungs: Sequence[Rung]) -> list[int]:
     """Return how many samples each candidate learns in each rung."""
-    learnt = [0, *(rung.stop * rung.orders for rung in course)]
+    learnt = [0, *(rung.stop * rung.orders for rung in rungs)]
     return [after - before for before, after in pairwise(learnt)]
 
 
-def cost(course: Sequence[Rung]) -> int:
-    """Return how many samples are learnt in a race, those of all candidates together."""
-    parts = zip(course, shares(course), strict=True)
+def cost(rungs: Sequence[Rung]) -> int:
+    """Return how many samples are learnt, those of all candidates together."""
+    parts = zip(rungs, shares(rungs), strict=True)
     return sum(rung.n_candidates * share for rung, share in parts)
 
 
-def race(
+def halve(
     values: Sequence[Value],
-    enter: Callable[[Value], Callable[[int, int], float]],
-    course: Sequence[Rung],
+    start: Callable[[Value], Callable[[int, int], float]],
+    rungs: Sequence[Rung],
     tick: Callable[[int], None],
 ) -> Value:
-    """Return the value that wins a race.
+    """Return the best of several values.
 
     Parameters
     ----------
     values : sequence
         In a tie, the one named first wins.
-    enter : callable
+    start : callable
         Value -> function that learns on to a number of samples in a number of orders, and returns
         the error over their second half; infinity or one of `FAILURES` if the candidate diverges.
         A candidate that failed is out, and the next one takes its place.
-    course : sequence of Rung
-        The `rungs` for so many values.
+    rungs : sequence of Rung
+        The plan for so many values.
     tick : callable
         Called with numbers of samples, which add up to the `cost` of the rungs.
 
@@ -106,20 +106,20 @@ def race(
         The last failure, if all candidates fail.
     """
     failure: Exception = ValueError("there are no candidates")
-    ranking, entrants = list(range(len(values))), dict[int, Callable[[int, int], float]]()
-    for rung, share in zip(course, shares(course), strict=True):
-        runners = sorted(ranking[: rung.n_candidates])
+    ranking, started = list(range(len(values))), dict[int, Callable[[int, int], float]]()
+    for rung, share in zip(rungs, shares(rungs), strict=True):
+        chosen = sorted(ranking[: rung.n_candidates])
         # Models of those that are out give their memory back.
-        entrants = {i: entrants.get(i) or enter(values[i]) for i in runners}
+        started = {i: started.get(i) or start(values[i]) for i in chosen}
         errors = {}
-        for i, error in entrants.items():
+        for i, error in started.items():
             try:
                 errors[i] = error(rung.stop, rung.orders)
             except FAILURES as problem:
                 failure = problem
             tick(share)
-        tick((rung.n_candidates - len(runners)) * share)
-        others = [i for i in ranking if i not in entrants]
+        tick((rung.n_candidates - len(chosen)) * share)
+        others = [i for i in ranking if i not in started]
         ranking = [*sorted(errors, key=lambda i: (errors[i], i)), *others]
     if not ranking:
         raise failure

@@ -209,7 +209,7 @@ def select_methods(names: Any, task: str, kernel: Any = "gaussian") -> list[Meth
     Raises
     ------
     ValueError
-        For an unknown name, one given twice, or one that cannot do the task.
+        If a name is unknown, is given twice, or cannot do the task.
     """
     names = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     able = [name for name, method in METHODS.items() if method.estimator_name(task)]
@@ -250,7 +250,7 @@ def given_parameters(
     Raises
     ------
     ValueError
-        For a method that does not run, or a parameter that it does not have.
+        If a method does not run, or has no such parameter.
     """
     known = {method.name: method.parameter_names(task) for method in methods}
     given: dict[str, dict[str, Any]] = {name: {} for name in known}

@@ -1,9 +1,10 @@
-"""How far a comparison has come, in a checkpoint and back."""
+"""The progress of a comparison, in a checkpoint and back."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from onlinekern.streams.source import Source
 
 
-class Progress:
-    """What a comparison has done: trials of the search, results, and models in mid-stream.
+class KeptProgress:
+    """The progress of a comparison: trials of the search, results, and models in mid-stream.
 
     Parameters
     ----------
@@ -41,9 +42,10 @@ class Progress:
             self.save()
 
     @property
-    def samples(self) -> int | None:
-        """Samples between two checkpoints; None if seconds count, or nothing is kept."""
-        return None if self.checkpoint is None else self.checkpoint.every.samples
+    def interval(self) -> int:
+        """Samples between two checkpoints; very many if seconds count, or nothing is kept."""
+        samples = None if self.checkpoint is None else self.checkpoint.every.samples
+        return samples or sys.maxsize
 
     def restore_results(self, results: Sequence[Any]) -> None:
         """Fill in the results of what is finished."""
@@ -119,20 +121,6 @@ def _result(fields: dict[str, Any]) -> PrequentialResult:
     values["curves"] = {name: np.array(value) for name, value in fields["curves"].items()}
     values["drifts"] = values["drifts"].astype(np.int64)
     return PrequentialResult(**values)
-
-
-def pieces(blocks: Any, samples: int | None) -> Iterator[tuple[int, Any, Any]]:
-    """Cut blocks at the multiples of a number of samples; yield (rows before, X, y)."""
-    position = 0
-    for X, y in blocks:
-        start = 0
-        while start < len(y):
-            stop = len(y)
-            if samples is not None:
-                stop = min(stop, start + samples - position % samples)
-            yield position, X[start:stop], y[start:stop]
-            position += stop - start
-            start = stop
 
 
 def digest_of(source: Source) -> str:

@@ -6,11 +6,12 @@ with C = 1 and 1/4, and the Perceptron (classification). A single reference woul
 width on noisy data; on eight data sets the mean of the three was a good choice for the other
 methods too. Then the parameters of each method are chosen, one grid after the other.
 
-The values of a grid are raced (``racing``), and the error is the prequential one over the second
-half of what they have learnt so far. For the methods' own parameters it is the mean over two orders
-at the end of a race, and over three where there are too few values or samples for one. (On a9a,
-single runs over 2,000 samples chose a step size for SPA with which it made 1.7 % more mistakes over
-20,000.) In a tie, the value named first wins. The same seed gives the same choice.
+The values of a grid go through successive halving (``halving``), and the error is the prequential
+one over the second half of what they have learnt so far. For the methods' own parameters it is the
+mean over two orders at the end, and over three where there are too few values or samples for
+halving. (On a9a, single runs over 2,000 samples chose a step size for SPA with which it made 1.7 %
+more mistakes over 20,000.) In a tie, the value named first wins. The same seed gives the same
+choice.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import numpy as np
 from scipy import sparse
 
 from onlinekern.estimators.contract import Learner
-from onlinekern.evaluate.halving import cost, race, rungs
+from onlinekern.evaluate.halving import cost, halve, plan_rungs
 from onlinekern.evaluate.methods import KERNELS_WITHOUT_GAMMA, METHODS
 from onlinekern.evaluate.test_then_train import Run
 
@@ -35,10 +36,10 @@ GAMMA_EXPONENTS = (0, -2, 2, -4, 4, -6, 6)
 # An error of so many deviations of the target is a divergence, though the method may come back:
 # with a step of 10, OGD on a line errs by 1e11 first, and not at all later.
 FAR = 1e6
-# So much memory the models of a race may take while they wait for their next rung, else they are
-# dropped and learn anew. It counts what a model takes from the start: a race with support vectors
-# has about those of one or two models of the whole head.
-WAITING_BYTES = 1 << 30
+# So much memory the models of all candidates may take while they wait for their next rung, else
+# they are dropped and learn anew. It counts what a model takes from the start: of support vectors,
+# all together have about those of one or two models of the whole head.
+KEPT_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -98,24 +99,24 @@ class Problem:
         X: Any = self.X
         n_outputs = 1 if self.classes is None or len(self.classes) == 2 else len(self.classes)
         form = X.shape[1], n_outputs, X.dtype.itemsize, sparse.issparse(X)
-        return n_models * model._check_form(*form) <= WAITING_BYTES
+        return n_models * model._check_form(*form) <= KEPT_BYTES
 
 
-class Entrant:
-    """One setting of a method in a race: runs over orders of the head, which go as far as asked.
+class Candidate:
+    """One setting of a method in a search: runs over orders of the head, which go as far as asked.
 
     Parameters
     ----------
     problem : Problem
     method : Method
     parameters : dict
-    waits : bool
+    keep : bool
         Whether the models are kept between two rungs. The errors are the same without them.
     """
 
-    def __init__(self, problem: Problem, method: Any, parameters: Any, waits: bool = True) -> None:
+    def __init__(self, problem: Problem, method: Any, parameters: Any, keep: bool = True) -> None:
         self.problem, self.method, self.parameters = problem, method, parameters
-        self.waits = waits
+        self.keep = keep
         self._runs = dict[int, Run]()
         self._diverged = False
 
@@ -141,7 +142,7 @@ class Entrant:
                 # None yet, or a checkpoint knew the rungs before: then it learns them again.
                 run = self._runs.get(k) or self._begin(k)
                 errors.append(self._late_error(run, k, stop))
-                if self.waits:
+                if self.keep:
                     self._runs[k] = run
         return float(np.mean(errors)) if np.isfinite(errors).all() else np.inf
 
@@ -179,10 +180,10 @@ def count_samples(
     samples = 0
     for method in methods:
         grids = [len(grid) for name, grid in method.grid.items() if name not in given[method.name]]
-        samples += sum(cost(rungs(n_values, n_samples, ORDERS)) for n_values in grids or [1])
-    if gamma is None and _needs_gamma(methods, task, given, kernel):
-        course = rungs(len(GAMMA_EXPONENTS), n_samples, 1)
-        samples += len(_references(task)) * cost(course)
+        samples += sum(cost(plan_rungs(n_values, n_samples, ORDERS)) for n_values in grids or [1])
+    if gamma is None and needs_gamma(methods, task, given, kernel):
+        rungs = plan_rungs(len(GAMMA_EXPONENTS), n_samples, 1)
+        samples += len(_references(task)) * cost(rungs)
     return samples
 
 
@@ -211,8 +212,8 @@ def choose_parameters(
     shared = {}
     if gamma is not None:
         shared = {"gamma": Parameter(gamma, "given")}
-    elif _needs_gamma(methods, problem.task, given, problem.kernel):
-        gamma = _gamma(problem, tick)
+    elif needs_gamma(methods, problem.task, given, problem.kernel):
+        gamma = choose_gamma(problem, tick)
         shared = {"gamma": Parameter(gamma, "chosen")}
     return {
         method.name: _own_parameters(method, problem, shared, given[method.name], tick)
@@ -220,7 +221,7 @@ def choose_parameters(
     }
 
 
-def _needs_gamma(methods: Any, task: str, given: Any, kernel: Any) -> bool:
+def needs_gamma(methods: Any, task: str, given: Any, kernel: Any) -> bool:
     """Return whether there is a method whose gamma has not been given."""
     return kernel not in KERNELS_WITHOUT_GAMMA and any(
         "gamma" in method.parameter_names(task) and "gamma" not in given[method.name]
@@ -229,24 +230,24 @@ def _needs_gamma(methods: Any, task: str, given: Any, kernel: Any) -> bool:
 
 
 def _references(task: str) -> list[tuple[str, dict[str, Any]]]:
-    # As they were when they were chosen: without averages.
+    # They have no averages, as when they were chosen.
     both = [("pa1", {"C": C, "average": False}) for C in (1.0, 0.25)]
     return both if task == "regression" else [("perceptron", {}), *both]
 
 
-def _gamma(problem: Any, tick: Any) -> Any:
+def choose_gamma(problem: Any, tick: Any) -> Any:
     """Return the width with which the references err least, all together."""
     references = [(METHODS[name], values) for name, values in _references(problem.task)]
 
-    def enter(gamma: float) -> Callable[[int, int], float]:
-        entrants = [
-            Entrant(problem, method, values | {"gamma": gamma}) for method, values in references
+    def start(gamma: float) -> Callable[[int, int], float]:
+        candidates = [
+            Candidate(problem, method, values | {"gamma": gamma}) for method, values in references
         ]
-        return lambda stop, orders: sum(entrant.error(stop, orders) for entrant in entrants)
+        return lambda stop, orders: sum(one.error(stop, orders) for one in candidates)
 
     grid = gamma_grid(problem.X)
-    course = rungs(len(grid), len(problem.y), 1)
-    return race(grid, enter, course, lambda samples: tick(len(references) * samples))
+    rungs = plan_rungs(len(grid), len(problem.y), 1)
+    return halve(grid, start, rungs, lambda samples: tick(len(references) * samples))
 
 
 def _own_parameters(method: Any, problem: Any, shared: Any, given: Any, tick: Any) -> Any:
@@ -264,19 +265,17 @@ def _own_parameters(method: Any, problem: Any, shared: Any, given: Any, tick: An
         parameters[name] = Parameter(values[name], "chosen")
     if not open_grids:
         # Nothing to choose: this run finds invalid values now, not after an hour.
-        Entrant(problem, method, values, waits=False).error(len(problem.y), ORDERS)
+        Candidate(problem, method, values, keep=False).error(len(problem.y), ORDERS)
         tick(ORDERS * len(problem.y))
     return parameters
 
 
 def _best(problem: Any, method: Any, values: Any, name: str, candidates: Any, tick: Any) -> Any:
-    """Return the value of a parameter that wins the race; the others are in `values`."""
-    others, course = dict(values), rungs(len(candidates), len(problem.y), ORDERS)
-    waits = problem.has_room(
-        method, others, max(rung.n_candidates * rung.orders for rung in course)
-    )
+    """Return the best value of a parameter; the others are in `values`."""
+    others, rungs = dict(values), plan_rungs(len(candidates), len(problem.y), ORDERS)
+    keep = problem.has_room(method, others, max(one.n_candidates * one.orders for one in rungs))
 
-    def enter(candidate: Any) -> Callable[[int, int], float]:
-        return Entrant(problem, method, others | {name: candidate}, waits).error
+    def start(candidate: Any) -> Callable[[int, int], float]:
+        return Candidate(problem, method, others | {name: candidate}, keep).error
 
-    return race(candidates, enter, course, tick)
+    return halve(candidates, start, rungs, tick)

@@ -20,19 +20,17 @@ from onlinekern.estimators.types import (
     Samples,
     StreamLearner,
 )
+from onlinekern.evaluate.errors import Curve, Metrics
 from onlinekern.evaluate.refitting import Refitted
-from onlinekern.evaluate.scores import Scores
 from onlinekern.fitted.save import from_bytes, to_bytes
-from onlinekern.streams.source import check_count
+from onlinekern.streams.checks import check_count
 
 # Curves are recorded at FIRST_MARK * 2^(k / MARKS_PER_OCTAVE) samples. Their length grows with the
 # logarithm of the stream's, and blocks are split too rarely to slow the learner.
 FIRST_MARK = 64
 MARKS_PER_OCTAVE = 4
-# Samples in the window, and between two points of the curves that show drift. Of more points than
-# the most, every second one is dropped.
+# Samples in the window, and between two points of the curves that show drift.
 WINDOW = 1000
-MOST_POINTS = 512
 
 
 @dataclass(frozen=True)
@@ -134,15 +132,18 @@ class Run:
         if on_drift is not None and detector is None:
             raise ValueError("on_drift needs a detector, got detector=None")
         self.estimator, self.classes = _stream_learner(estimator, classes), classes
-        self.n_samples, self.seconds = 0, 0.0
-        self._scores = Scores(classes, unit, window, fading)
+        self.seconds = 0.0
+        self._metrics = Metrics(classes, unit, window, fading)
         # A batch estimator is refitted at marks, which come often enough.
         self._has_marks = curve or isinstance(self.estimator, Refitted)
-        self._marks = 0
-        self._curve: list[tuple[int, float, int]] = []
-        self._stride = None if window is None and fading is None else window or WINDOW
-        self._points: list[dict[str, float]] = []
+        self._marks: list[tuple[int, float, int]] = []
+        self._curve = None if window is None and fading is None else Curve(window or WINDOW)
         self._detector, self._on_drift, self._drifts = detector, on_drift, list[int]()
+
+    @property
+    def n_samples(self) -> int:
+        """Samples learnt."""
+        return self._metrics.n_rows
 
     def feed(self, X: Any, y: Any) -> Floats:
         """Test on, then learn, the rows of a block, one after the other.
@@ -155,12 +156,9 @@ class Run:
             losses.append(self._learn(X[start:stop], y[start:stop]))
             start = stop
             if self.n_samples == self._next_mark():
-                self._record()
-                self._marks += 1
-            if self._stride is not None and self.n_samples % self._stride == 0:
-                self._points.append(self._point())
-                if len(self._points) > MOST_POINTS:
-                    self._points, self._stride = self._points[1::2], 2 * self._stride
+                self._marks.append(self._mark())
+            if self._curve is not None:
+                self._curve.note(self._metrics)
         return np.concatenate(losses)
 
     def feed_from(self, position: int, X: Any, y: Any) -> bool:
@@ -176,18 +174,14 @@ class Run:
         return learnt < len(y)
 
     def state(self) -> dict[str, Any]:
-        """Return the counters and the curve as plain numbers, for `restore`."""
-        refitted = self.estimator.state() if isinstance(self.estimator, Refitted) else None
-        curve = [[int(n), float(error), int(support)] for n, error, support in self._curve]
+        """Return the errors and the curves as plain numbers, for `restore`."""
         return {
             "n_samples": self.n_samples,
             "seconds": self.seconds,
-            "scores": self._scores.state(),
+            "errors": self._metrics.state(),
             "marks": self._marks,
-            "curve": curve,
-            "stride": self._stride,
-            "points": self._points,
-            "refitted": refitted,
+            "curve": None if self._curve is None else self._curve.state(),
+            "refitted": self.estimator.state() if isinstance(self.estimator, Refitted) else None,
         }
 
     def saved_model(self) -> bytes | None:
@@ -207,11 +201,11 @@ class Run:
             self.estimator.restore(estimator, state["refitted"])
         else:
             self.estimator = estimator
-        self.n_samples, self.seconds = state["n_samples"], state["seconds"]
-        self._scores.restore(state["scores"])
-        self._marks, self._stride = state["marks"], state["stride"]
-        self._points = list(state["points"])
-        self._curve = [(n, error, support) for n, error, support in state["curve"]]
+        self.seconds = state["seconds"]
+        self._metrics.restore(state["errors"])
+        self._marks = [(n, error, support) for n, error, support in state["marks"]]
+        if self._curve is not None:
+            self._curve.restore(state["curve"])
 
     def result(self) -> PrequentialResult:
         """Return the ``PrequentialResult`` so far."""
@@ -221,12 +215,10 @@ class Run:
             began = perf_counter()
             self.estimator.finish()
             self.seconds += perf_counter() - began
-            # The last mark may have been made before this fit.
-            self._curve = [mark for mark in self._curve if mark[0] != self.n_samples]
-        if self._curve[-1:] == [] or self._curve[-1][0] != self.n_samples:
-            self._record()
-        samples, error, support = (np.array(column) for column in zip(*self._curve, strict=True))
-        counted, error_sum = self.classes is not None, float(self._scores.total.losses[0])
+        # A mark at the end may have been made before this fit.
+        marks = [*(mark for mark in self._marks if mark[0] < self.n_samples), self._mark()]
+        samples, error, support = (np.array(column) for column in zip(*marks, strict=True))
+        counted, error_sum = self._metrics.counted, float(self._metrics.total.losses[0])
         return PrequentialResult(
             self.n_samples,
             int(error_sum) if counted else None,
@@ -236,50 +228,38 @@ class Run:
             samples,
             error,
             support,
-            self._scores.figures(),
-            self._curves(),
+            self._metrics.figures(),
+            {} if self._curve is None else self._curve.columns(self._metrics),
             np.array(self._drifts, dtype=np.int64),
         )
-
-    def _curves(self) -> dict[str, np.ndarray]:
-        if self._stride is None:
-            return {}
-        points = list(self._points)
-        if not points or points[-1]["samples"] != self.n_samples:
-            points.append(self._point())
-        columns = {name: np.array([point[name] for point in points]) for name in points[0]}
-        return columns | {"samples": columns["samples"].astype(np.int64)}
-
-    def _point(self) -> dict[str, float]:
-        return {"samples": self.n_samples, **self._scores.figures()}
 
     def _next_mark(self) -> int:
         if not self._has_marks:
             return sys.maxsize
-        return int(FIRST_MARK * 2 ** (self._marks / MARKS_PER_OCTAVE))
+        return int(FIRST_MARK * 2 ** (len(self._marks) / MARKS_PER_OCTAVE))
 
     def _samples_to_next_mark(self) -> int:
         """Return how many samples may be learnt in one call."""
         if self._on_drift is not None:  # what it does must come before the next sample
             return 1
         to_mark = self._next_mark() - self.n_samples
-        if self._stride is None:
+        if self._curve is None:
             return to_mark
-        return min(to_mark, self._stride - self.n_samples % self._stride)
+        return min(to_mark, self._curve.to_next(self.n_samples))
 
     def _learn(self, X: Any, y: Any) -> Floats:
         classes = {} if self.classes is None else {"classes": self.classes}
         began = perf_counter()
         predicted = self.estimator.partial_fit_predict(X, y, **classes)
         self.seconds += perf_counter() - began
-        losses = self._scores.add(y, predicted)
+        first = self.n_samples + 1
+        losses = self._metrics.add(y, predicted)
         if self._detector is not None:
-            self._detect(self._detector, losses)
-        self.n_samples += len(y)
+            self._detect(self._detector, losses, first)
         return losses
 
-    def _detect(self, detector: DriftDetector, losses: np.ndarray) -> None:
-        for count, loss in enumerate(losses.tolist(), start=self.n_samples + 1):
+    def _detect(self, detector: DriftDetector, losses: Floats, first: int) -> None:
+        for count, loss in enumerate(losses.tolist(), start=first):
             detector.update(loss)
             if not detector.drift_detected:
                 continue
@@ -291,9 +271,10 @@ class Run:
                 if found is not None and found is not inner:
                     self.estimator = _stream_learner(found, self.classes)
 
-    def _record(self) -> None:
-        error = self._scores.total.figures()["error"]
-        self._curve.append((self.n_samples, error, getattr(self.estimator, "n_support_", 0)))
+    def _mark(self) -> tuple[int, float, int]:
+        """Return samples, error and support vectors by now."""
+        n_support = int(getattr(self.estimator, "n_support_", 0))
+        return self.n_samples, self._metrics.error, n_support
 
 
 def _stream_learner(estimator: Any, classes: ArrayLike | None) -> Any:

@@ -59,7 +59,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """A display, when it is first needed (PEP 562)."""
+    """Import a display when it is first needed (PEP 562)."""
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'onlinekern.plotting' has no attribute {name!r}")
     return getattr(import_module(f"onlinekern.plotting.{_MODULE_OF[name]}"), name)

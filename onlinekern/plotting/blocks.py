@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_consistent_length
 
-from onlinekern.estimators.validation import rows_of
-from onlinekern.streams.source import check_count
+from onlinekern.streams.blocks import in_blocks
+from onlinekern.streams.checks import check_count
 
 # Rows that a learner is given at a time. What it learns does not depend on it.
 ROWS = 1000
 
 
 def blocks_of(X: Any, y: Any = None) -> Iterable[tuple[Any, Any]]:
-    """Samples as blocks ``(X, y)``.
+    """Return samples as blocks ``(X, y)``.
 
     Parameters
     ----------
@@ -51,7 +50,7 @@ def _pairs(blocks: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
 def with_classes(
     estimator: Any, blocks: Iterable[tuple[Any, Any]], classes: Any
 ) -> tuple[Iterable[tuple[Any, Any]], Any]:
-    """The blocks, and all classes of the stream; None instead of them for a regression.
+    """Return the blocks, and all classes of the stream; None instead of them for a regression.
 
     Raises
     ------
@@ -69,20 +68,15 @@ def with_classes(
     raise ValueError("classes must be given for blocks of a stream: it is read only once")
 
 
-def pieces(blocks: Iterable[tuple[Any, Any]], rows: int) -> Iterator[tuple[Any, Any]]:
-    """Cut blocks into pieces of at most so many rows."""
+def cut(blocks: Iterable[tuple[Any, Any]], rows: int) -> Iterator[tuple[Any, ...]]:
+    """Return the blocks in pieces of at most so many rows."""
     check_count("rows", rows)
-    return chain.from_iterable(_cut(X, y, rows) for X, y in blocks)
-
-
-def _cut(X: Any, y: Any, rows: int) -> Iterator[tuple[Any, Any]]:
-    for first in range(0, len(y), rows):
-        piece = slice(first, first + rows)
-        yield rows_of(X, piece), y[piece]
+    # X may be a list, which has no shape: y comes first.
+    return ((X, y) for y, X in in_blocks(((y, X) for X, y in blocks), rows))
 
 
 def name_of(estimator: Any, name: str | None) -> str:
-    """The name that was given, or that of the class; of a pipeline, of its last step."""
+    """Return the name that was given, or that of the class; of a pipeline, of its last step."""
     if name is not None:
         return name
     last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator

@@ -37,7 +37,7 @@ class BudgetDisplay:
     line_ : matplotlib Line2D
         Error of all samples, each predicted before it was learnt.
     late_line_ : matplotlib Line2D
-        The same of the second half of the stream.
+        Error of the second half of the stream.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class BudgetDisplay:
             It is cloned for each budget, and learns nothing itself.
         X : array-like or CSR matrix of shape (n_samples, n_features), or list of (X, y)
         y : array-like of shape (n_samples,), optional
-            Not with a list of blocks.
+            Must be None with a list of blocks.
         budgets : list of int
             Values of the parameter.
         parameter : str, optional
@@ -95,9 +95,9 @@ class BudgetDisplay:
         name : str, optional
             Name in the legend; by default that of the class.
         ax : matplotlib Axes, optional
-            By default those of a new figure.
+            The axes to draw on; by default those of a new figure.
         **kwargs
-            Of matplotlib's ``plot``, for the error of all samples.
+            Arguments of matplotlib's ``plot``, for the error of all samples.
 
         Returns
         -------
@@ -137,11 +137,11 @@ class BudgetDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            By default those of a new figure.
+            The axes to draw on; by default those of a new figure.
         name : str, optional
             Name in the legend instead of `estimator_name`.
         **kwargs
-            Of matplotlib's ``plot``, for the error of all samples.
+            Arguments of matplotlib's ``plot``, for the error of all samples.
 
         Returns
         -------
@@ -176,7 +176,7 @@ class BudgetDisplay:
 
 
 def bound_of(estimator: Any, parameter: str | None) -> str:
-    """The name of the parameter that bounds a model; ValueError if it has none."""
+    """Return the name of the parameter that bounds a model; raise ValueError if it has none."""
     known = estimator.get_params()
     if parameter is not None:
         if parameter not in known:

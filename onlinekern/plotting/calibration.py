@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.calibration import CalibrationDisplay
 
-from onlinekern.plotting.blocks import blocks_of, name_of, pieces, with_classes
+from onlinekern.plotting.blocks import blocks_of, cut, name_of, with_classes
 from onlinekern.plotting.style import axes_for
-from onlinekern.streams.source import check_count
+from onlinekern.streams.checks import check_count
 
 
 class PrequentialCalibrationDisplay(CalibrationDisplay):
@@ -61,7 +61,7 @@ class PrequentialCalibrationDisplay(CalibrationDisplay):
             Has ``partial_fit`` and ``predict_proba``. It is not cloned, and goes on learning.
         X : array-like or CSR matrix of shape (n_samples, n_features), or iterable of (X, y)
         y : array-like of shape (n_samples,), optional
-            Not with an iterable.
+            Must be None with an iterable.
         classes : array-like of shape (2,), optional
             They must be given for a classifier that has learnt nothing and an iterable.
         rows : int, default=100
@@ -75,9 +75,9 @@ class PrequentialCalibrationDisplay(CalibrationDisplay):
         name : str, optional
             Name in the legend; by default that of the class.
         ax : matplotlib Axes, optional
-            By default those of a new figure.
+            The axes to draw on; by default those of a new figure.
         **kwargs
-            Of `sklearn.calibration.CalibrationDisplay.plot`.
+            Arguments of `sklearn.calibration.CalibrationDisplay.plot`.
 
         Returns
         -------
@@ -104,7 +104,7 @@ class PrequentialCalibrationDisplay(CalibrationDisplay):
         positive = known[1] if pos_label is None else pos_label
         if positive not in known:
             raise ValueError(f"pos_label must be one of {known}, got {pos_label!r}")
-        truths, found = probabilities(estimator, pieces(blocks, rows), known, positive)
+        truths, found = probabilities(estimator, cut(blocks, rows), known, positive)
         return cls.from_predictions(
             truths, found, n_bins=n_bins, strategy=strategy, pos_label=True,
             name=name_of(estimator, name), ax=ax, **kwargs,
@@ -118,7 +118,7 @@ class PrequentialCalibrationDisplay(CalibrationDisplay):
 
 
 def probabilities(estimator: Any, blocks: Any, classes: Any, positive: Any) -> tuple[Any, Any]:
-    """Whether each sample was of the positive class, and the probability of it beforehand."""
+    """Return whether each sample was of the positive class, and its probability beforehand."""
     truths, found = [], []
     for X, y in blocks:
         learnt = getattr(estimator, "classes_", ())

@@ -136,7 +136,7 @@ def plot_supports(comparison: Comparison, axes: Axes) -> None:
 
 
 def _styled(comparison: Comparison) -> Iterator[tuple[MethodResult, dict[str, Any]]]:
-    """Each method with its style; baselines are grey, and no curve has the style of another."""
+    """Yield each method with its style; baselines are grey, and no two curves have one style."""
     place = 0
     greys = iter(LINES[1:])
     for result in comparison.methods:

@@ -44,7 +44,7 @@ class End(NamedTuple):
 
 
 def spread(wanted: ArrayLike, gap: float, low: float, high: float) -> Floats:
-    """Places for labels: in the order of those wanted, no two nearer than a gap.
+    """Find places for labels: in the order of those wanted, no two nearer than a gap.
 
     They move as little as possible (least squares: an isotonic regression). If there is not enough
     room between `low` and `high`, they reach beyond `high`.
@@ -69,7 +69,7 @@ def spread(wanted: ArrayLike, gap: float, low: float, high: float) -> Floats:
 
 
 def room_for(n_labels: int) -> float:
-    """The height in inches of axes beside which so many labels stand."""
+    """Return the height in inches of axes beside which so many labels stand."""
     return n_labels * POINTS * LEADING / 72
 
 
@@ -104,7 +104,7 @@ class EndLabels:
         )  # fmt: skip
 
     def _at(self, place: int) -> Callable[[Any], Transform]:
-        """What moves a label to its place, asked for when it is drawn."""
+        """Return what moves a label to its place, which matplotlib asks for when it draws."""
         from matplotlib.transforms import Affine2D
 
         def move(renderer: Any) -> Transform:

@@ -18,7 +18,7 @@ class PrequentialDisplay:
     Parameters
     ----------
     result : PrequentialResult
-        Of `onlinekern.evaluate.prequential`, with a window.
+        A result of `onlinekern.evaluate.prequential` with a window.
     window : int, default=1000
         Samples in that window.
     estimator_name : str, optional
@@ -78,7 +78,7 @@ class PrequentialDisplay:
             As for `onlinekern.evaluate.prequential`: it is not cloned, and goes on learning.
         X : array-like or CSR matrix of shape (n_samples, n_features), or iterable of (X, y)
         y : array-like of shape (n_samples,), optional
-            Not with an iterable.
+            Must be None with an iterable.
         classes : array-like, optional
             All classes of the stream. They must be given for a classifier that has learnt nothing
             and an iterable, which is read once.
@@ -87,13 +87,13 @@ class PrequentialDisplay:
         detector : object, optional
             Drift detector, as for `prequential`; each drift that it finds is marked.
         on_drift : callable, optional
-            As for `prequential`.
+            Called as for `prequential`.
         name : str, optional
             Name in the legend; by default that of the class.
         ax : matplotlib Axes, optional
-            By default those of a new figure.
+            The axes to draw on; by default those of a new figure.
         **kwargs
-            Of matplotlib's ``plot``, for the error of the last samples.
+            Arguments of matplotlib's ``plot``, for the error of the last samples.
 
         Returns
         -------
@@ -104,7 +104,7 @@ class PrequentialDisplay:
         ImportError
             If matplotlib is not installed.
         TypeError, ValueError
-            As `prequential`; or if `classes` are needed.
+            If `prequential` raises it, or `classes` are needed.
         """
         ax = axes_for(f"{cls.__name__}.from_stream", ax)
         blocks, known = with_classes(estimator, blocks_of(X, y), classes)
@@ -120,11 +120,11 @@ class PrequentialDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            By default those of a new figure.
+            The axes to draw on; by default those of a new figure.
         name : str, optional
             Name in the legend instead of `estimator_name`.
         **kwargs
-            Of matplotlib's ``plot``, for the error of the last samples.
+            Arguments of matplotlib's ``plot``, for the error of the last samples.
 
         Returns
         -------

@@ -24,7 +24,7 @@ class RaceDisplay:
     Parameters
     ----------
     report : RaceReport
-        Of ``report()`` of the model.
+        The report that ``report()`` of the model gives.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class RaceDisplay:
     areas_ : list of matplotlib StepPatch
         One for each expert, the one with the largest mean share at the bottom.
     legend_ : matplotlib Legend
-        In the order of the areas, the uppermost first.
+        It names the areas in their order, the uppermost first.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class RaceDisplay:
         ----------
         estimator : StreamClassifier or StreamRegressor
         ax : matplotlib Axes, optional
-            By default those of a new figure.
+            The axes to draw on; by default those of a new figure.
 
         Returns
         -------
@@ -90,11 +90,11 @@ class RaceDisplay:
             It is not cloned, and goes on learning.
         X : array-like or CSR matrix of shape (n_samples, n_features), or iterable of (X, y)
         y : array-like of shape (n_samples,), optional
-            Not with an iterable.
+            Must be None with an iterable.
         classes : array-like, optional
-            Of a classification; without them they are taken up as they come.
+            All classes of a classification; without them they are taken up as they come.
         ax : matplotlib Axes, optional
-            By default those of a new figure.
+            The axes to draw on; by default those of a new figure.
 
         Returns
         -------
@@ -103,14 +103,14 @@ class RaceDisplay:
         Raises
         ------
         ImportError, TypeError, ValueError
-            As `from_estimator`.
+            If `from_estimator` raises it.
         """
-        from onlinekern.plotting.blocks import ROWS, blocks_of, pieces
+        from onlinekern.plotting.blocks import ROWS, blocks_of, cut
 
         check_race(estimator)
         ax = axes_for(f"{cls.__name__}.from_stream", ax, figsize=SIZE)
         known = {} if classes is None else {"classes": classes}
-        for rows, targets in pieces(blocks_of(X, y), ROWS):
+        for rows, targets in cut(blocks_of(X, y), ROWS):
             estimator.partial_fit(rows, targets, **known)
         return cls.from_estimator(estimator, ax=ax)
 
@@ -120,7 +120,7 @@ class RaceDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            By default those of a new figure.
+            The axes to draw on; by default those of a new figure.
 
         Returns
         -------
@@ -170,7 +170,7 @@ def plot_race(report: RaceReport, path: str | PathLike[str]) -> None:
     Parameters
     ----------
     report : RaceReport
-        Of `StreamClassifier.report` or `StreamRegressor.report`.
+        The report that `StreamClassifier.report` or `StreamRegressor.report` gives.
     path : str or path
         File to write; its suffix is the format.
 

@@ -72,10 +72,11 @@ class DecisionRegionsDisplay(DecisionBoundaryDisplay):
         eps : float, optional
             Room around the samples; by default a twentieth of the wider side.
         ax : matplotlib Axes, optional
-            By default those of a new figure.
+            The axes to draw on; by default those of a new figure.
         **kwargs
-            Of `sklearn.inspection.DecisionBoundaryDisplay.from_estimator`: response_method,
-            plot_method, class_of_interest and others, also of matplotlib's ``contourf``.
+            Arguments of `sklearn.inspection.DecisionBoundaryDisplay.from_estimator`:
+            response_method, plot_method, class_of_interest and others, also of matplotlib's
+            ``contourf``.
 
         Returns
         -------
@@ -135,7 +136,7 @@ class DecisionRegionsDisplay(DecisionBoundaryDisplay):
 
 
 def support_of(estimator: Any) -> Any:
-    """The support vectors of a model in the units of its samples; None if it has none."""
+    """Return the support vectors of a model in the units of its samples; None if it has none."""
     steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
     vectors = getattr(steps[-1], "support_vectors_", None)
     if vectors is None:

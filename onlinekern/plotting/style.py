@@ -19,12 +19,12 @@ COLOURS = (
 LINES = ("-", "--", ":", "-.", (0, (8, 2)), (0, (5, 1, 1, 1, 1, 1)))
 # Beyond the pairs of colours and lines, curves have marks.
 MARKS = ("", "o", "s", "^", "D", "v", "*", "x")
-# Of what is drawn to compare with, such as baselines.
+# Colour of what is drawn to compare with, such as baselines.
 GREY = "#767676"
 
 
 def style_of(place: int) -> dict[str, Any]:
-    """Colour, line and mark of a curve: no two of the first 384 curves have the same."""
+    """Return colour, line and mark of a curve: no two of the first 384 curves have the same."""
     marks, pair = divmod(place, len(COLOURS) * len(LINES))
     turn, colour = divmod(pair, len(COLOURS))
     return {
@@ -54,7 +54,7 @@ def need_matplotlib(caller: str) -> None:
 
 
 def axes_for(caller: str, ax: Any, **options: Any) -> Any:
-    """The axes that were given, or those of a new figure of pyplot."""
+    """Return the axes that were given, or those of a new figure of pyplot."""
     need_matplotlib(caller)
     if ax is not None:
         return ax
@@ -64,7 +64,7 @@ def axes_for(caller: str, ax: Any, **options: Any) -> Any:
 
 
 def own_figure(caller: str, width: float, height: float) -> Figure:
-    """A figure that pyplot does not know, to be written to a file."""
+    """Make a figure that pyplot does not know, to be written to a file."""
     need_matplotlib(caller)
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

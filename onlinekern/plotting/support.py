@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.plotting.regions import support_of
 from onlinekern.plotting.style import axes_for
-from onlinekern.streams.source import check_count
+from onlinekern.streams.checks import check_count
 
 
 class SupportVectorsDisplay:
@@ -65,9 +65,9 @@ class SupportVectorsDisplay:
         n : int, default=16
             Largest number of images.
         ax : matplotlib Axes, optional
-            By default those of a new figure.
+            The axes to draw on; by default those of a new figure.
         **kwargs
-            Of matplotlib's ``imshow``.
+            Arguments of matplotlib's ``imshow``.
 
         Returns
         -------
@@ -112,9 +112,9 @@ class SupportVectorsDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            By default those of a new figure.
+            The axes to draw on; by default those of a new figure.
         **kwargs
-            Of matplotlib's ``imshow``.
+            Arguments of matplotlib's ``imshow``.
 
         Returns
         -------
@@ -147,7 +147,7 @@ class SupportVectorsDisplay:
 
 
 def labels_of(learner: Any, outputs: Array, coefficients: Floats) -> list[str]:
-    """The class that each coefficient speaks for or against; none for a regression."""
+    """Return the class that each coefficient speaks for or against; none for a regression."""
     classes = getattr(learner, "classes_", None)
     if classes is None:
         return []

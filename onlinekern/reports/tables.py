@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from onlinekern.evaluate.errors import KAPPAS
 from onlinekern.evaluate.results import mean_and_deviation
-from onlinekern.evaluate.scores import KAPPAS
 
 if TYPE_CHECKING:
     from onlinekern.evaluate.results import Comparison

@@ -9,9 +9,8 @@ from os.path import basename
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from onlinekern.estimators.answers import learner_of
+from onlinekern.evaluate.errors import OTHERS, Confusion
 from onlinekern.evaluate.methods import METHODS
 from onlinekern.plotting.race import RaceDisplay
 from onlinekern.plotting.style import COLOURS, dress, name_error
@@ -29,7 +28,6 @@ from onlinekern.reports.page import (
     tiles,
     write_page,
 )
-from onlinekern.reports.record import OTHERS
 from onlinekern.reports.run import about, duration, head
 from onlinekern.reports.text import listed, text_of
 
@@ -52,7 +50,7 @@ def write_training(run: Any, seconds: float, stopped: bool, left_out: list[str])
     left_out : list of str
         Faulty lines.
     """
-    if run.score.n_rows == 0:
+    if run.errors.n_rows == 0:
         return
     request, learner = run.request, learner_of(run.model)
     facts = list(figures(run, seconds))  # the memory before pictures are drawn
@@ -62,15 +60,16 @@ def write_training(run: Any, seconds: float, stopped: bool, left_out: list[str])
     if raced:
         boxes.append(card("The race: who led when", weights(report)))
     others = [card("Model", pairs(model_lines(run)))]
-    if run.record.counts:
-        place = 0 if len(run.record.labels) <= MOST_BESIDE else 1
-        others.insert(place, card("Classes", confusion(run.record)))
+    classes = run.errors.confusion
+    if classes.counts:
+        place = 0 if len(classes.labels) <= MOST_BESIDE else 1
+        others.insert(place, card("Classes", matrix_of(classes)))
     parts = [
         head(f"onlinekern train: {basename(request.output)}", line_about(run)),
         *notes(run, stopped, left_out),
         tiles(facts),
         cards(*boxes),
-        *([cards(*others)] if len(run.record.labels) <= MOST_BESIDE else others),
+        *([cards(*others)] if len(classes.labels) <= MOST_BESIDE else others),
         *([card("Experts of the race", experts(report))] if raced else []),
         about("train", asdict(request)),
     ]
@@ -88,11 +87,13 @@ def line_about(run: Any) -> str:
 def notes(run: Any, stopped: bool, left_out: list[str]) -> Iterator[Html]:
     """Yield what a reader must know of this run."""
     if stopped:
-        text = f"Stopped by Ctrl-C after {run.score.n_rows:,} samples; --resume goes on from there."
-        yield element("p", text, class_="warn")
-    if run.record.first:
         text = (
-            f"The curve and the classes begin after {run.record.first:,} samples, at the checkpoint"
+            f"Stopped by Ctrl-C after {run.errors.n_rows:,} samples; --resume goes on from there."
+        )
+        yield element("p", text, class_="warn")
+    if run.errors.first:
+        text = (
+            f"The curve and the classes begin after {run.errors.first:,} samples, at the checkpoint"
             " of a run without --report."
         )
         yield element("p", text, class_="warn")
@@ -103,7 +104,7 @@ def notes(run: Any, stopped: bool, left_out: list[str]) -> Iterator[Html]:
 
 def figures(run: Any, seconds: float) -> Iterator[tuple[str, str]]:
     """Yield the figures in large letters."""
-    score = run.score
+    score = run.errors
     what = "mistakes" if score.counted else "RMSE"
     last = min(run.request.window, score.n_rows)
     yield f"{what}, all samples", in_units(score.error, score.counted)
@@ -126,17 +127,15 @@ def in_units(error: float, counted: bool) -> str:
 
 def curve(run: Any) -> Html:
     """Draw the errors of all samples and of the last ones."""
-    score = run.score
-    points = np.array(run.record.points or [(score.n_rows, np.nan, np.nan)], dtype=np.float64)
-    errors = 100 * points[:, 1:] if score.counted else np.sqrt(points[:, 1:])
-    ends = np.array([score.error, score.window_error]) * (100 if score.counted else 1)
-    rows = np.append(points[:, 0], score.n_rows)
-    total, last = np.vstack([errors, ends]).T
+    score = run.errors
+    points = score.curve.columns(score)
+    unit = 100 if score.counted else 1
+    rows, total, last = (points[name] for name in ("samples", "error", "window_error"))
 
     def draw(axes: Any) -> None:
         label = f"last {run.request.window:,}"
-        axes.plot(rows, last, color=COLOURS[0], label=label, linewidth=1.6)
-        axes.plot(rows, total, color=COLOURS[1], label="all so far", linestyle="--")
+        axes.plot(rows, unit * last, color=COLOURS[0], label=label, linewidth=1.6)
+        axes.plot(rows, unit * total, color=COLOURS[1], label="all so far", linestyle="--")
         axes.set(xlim=(0, rows[-1]), ylim=(0, None))
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
         name_error(axes, score.counted)
@@ -185,15 +184,15 @@ def experts(report: Any) -> Html:
     return Html(table(heads, rows, numbers=5, best=best, sortable=True) + led)
 
 
-def confusion(record: Any) -> Html:
+def matrix_of(confusion: Confusion) -> Html:
     """How often which class was taken for which; shades are shares of the row."""
-    labels = ordered(record.labels)
-    if any(OTHERS in pair for pair in record.counts):
+    labels = ordered(confusion.labels)
+    if any(OTHERS in pair for pair in confusion.counts):
         labels.append(OTHERS)
     top = [element("th", ""), *(named(label, "col") for label in labels)]
     rows = []
     for truth in labels:
-        row = [record.counts[truth, guess] for guess in labels]
+        row = [confusion.counts[truth, guess] for guess in labels]
         cells = [
             element(
                 "td", f"{count:,}", style=f"--part: {count / max(1, sum(row)):.3f}",
@@ -207,13 +206,13 @@ def confusion(record: Any) -> Html:
         element("caption", "Rows: what it was. Columns: what was said beforehand."),
         element("thead", element("tr", *top)), element("tbody", *rows), class_="matrix",
     )  # fmt: skip
-    return Html(element("div", matrix, class_="scroll") + commonest(record))
+    return Html(element("div", matrix, class_="scroll") + commonest(confusion))
 
 
-def commonest(record: Any) -> Html:
+def commonest(confusion: Confusion) -> Html:
     """How good the answers of one class alone would be, if it is known which one."""
     times: Counter[str] = Counter()
-    for (truth, _), count in record.counts.items():
+    for (truth, _), count in confusion.counts.items():
         times[truth] += count
     ((label, most),) = times.most_common(1)
     if label == OTHERS:

@@ -11,7 +11,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from onlinekern.evaluate.errors import Score
+from onlinekern.evaluate.errors import Errors
 from onlinekern.serve.served import ServedModel
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -61,7 +61,7 @@ class Learning:
 
     def __init__(self, served: ServedModel) -> None:
         self._lock = threading.Lock()
-        self._score = Score(served.task == "classification", WINDOW)
+        self._errors = Errors(served.task == "classification", WINDOW)
         self.n_samples = 0
         self._note(served)
 
@@ -70,7 +70,7 @@ class Learning:
         with self._lock:
             self.n_samples += len(predictions)
             if y is not None:
-                self._score.add(predictions, y)
+                self._errors.add(y, predictions)
             self._note(served)
 
     def _note(self, served: ServedModel) -> None:
@@ -81,11 +81,11 @@ class Learning:
         """Yield name, kind, help and value."""
         with self._lock:
             yield "samples_learnt_total", "counter", "Samples learnt.", self.n_samples
-            what = "Share of mistakes" if self._score.counted else "Root mean squared error"
-            known = self._score.n_rows > 0
+            what = "Share of mistakes" if self._errors.counted else "Root mean squared error"
+            known = self._errors.n_rows > 0
             text = f"{what} of predictions made before learning"
-            yield "error", "gauge", f"{text}.", self._score.error if known else None
-            last = self._score.window_error if known else None
+            yield "error", "gauge", f"{text}.", self._errors.error if known else None
+            last = self._errors.window_error if known else None
             yield "window_error", "gauge", f"{text}, last {WINDOW} samples.", last
             yield "samples_seen", "gauge", "Samples that the model has learnt.", self.n_seen
             yield "support_vectors", "gauge", "Support vectors of the model.", self.n_support

@@ -1,10 +1,10 @@
 """The public names of `onlinekern.streams`."""
 
+from .errors import StreamError as StreamError
 from .files import Blocks as Blocks
 from .files import open_source as open_source
 from .files import read_blocks as read_blocks
 from .files import read_tables as read_tables
-from .formats.libsvm import StreamError as StreamError
 from .formats.reading import Reading as Reading
 from .generators.agrawal import Agrawal as Agrawal
 from .generators.chaotic import lorenz as lorenz

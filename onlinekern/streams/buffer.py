@@ -1,4 +1,4 @@
-"""A spool: rows written once, replayed in order or in any number of random orders.
+"""A buffer of rows: written once, replayed in order or in any number of random orders.
 
 Rows stay in memory while they fit into the budget. Beyond it they go to an anonymous temporary
 file, which the operating system removes however the process ends. Files are read, never mapped, so
@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from onlinekern.streams.blocks import in_blocks
+
 BUDGET_BYTES = 64 << 20
 BLOCK_BYTES = 2 << 20
 MOST_ROWS = 8192
@@ -24,7 +26,7 @@ MOST_ROWS = 8192
 MOST_PARTS = 64
 
 
-class Spool:
+class RowBuffer:
     """Append-only rows (all dense, or all CSR) with their targets.
 
     Parameters
@@ -40,24 +42,24 @@ class Spool:
         self.budget = budget
         self.n_bytes = 0
         self.n_samples = 0
-        self._held: list[Any] = []
+        self._blocks: list[Any] = []
         self._whole: Any = None
         self._file = None if in_memory else tempfile.TemporaryFile()  # noqa: SIM115
         # Several threads may read; the file has one position.
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a pickle holds: all rows, those of the file too."""
+        """Return what a pickle holds: all rows, those of the file too."""
         state = self.__dict__.copy()
-        del state["_turn"]
+        del state["_lock"]
         if self._file is not None:
-            with self._turn:
+            with self._lock:
                 self._file.seek(0)
                 state["_file"] = self._file.read()
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _turn=threading.Lock())
+        self.__dict__.update(state, _lock=threading.Lock())
         if self._file is not None:
             self._file = tempfile.TemporaryFile()  # noqa: SIM115
             self._file.write(state["_file"])
@@ -73,30 +75,30 @@ class Spool:
         self.n_bytes += n_bytes(X) + y.nbytes
         self.n_samples += len(y)
         if self._file is None and self.fits:
-            self._held.append((X, y))
+            self._blocks.append((X, y))
             return
         if self._file is None:
             self._file = tempfile.TemporaryFile()  # noqa: SIM115
-            for held in self._held:
+            for held in self._blocks:
                 _write(self._file, *held)
-            self._held = []
+            self._blocks = []
         _write(self._file, X, y)
 
     def blocks(self) -> Iterator[tuple[Any, Any]]:
         """Yield the rows in the order in which they came."""
         if self._file is None:
-            for X, y in self._held:
-                yield from _sliced(X, y)
+            for X, y in self._blocks:
+                yield from in_blocks([(X, y)], rows_per_block(X))
             return
         # The position is kept here, so that several replays may run at the same time.
         position, left = 0, self.n_samples
         while left > 0:
-            with self._turn:
+            with self._lock:
                 self._file.seek(position)
                 X, y = _read(self._file)
                 position = self._file.tell()
             left -= len(y)
-            yield from _sliced(X, y)
+            yield from in_blocks([(X, y)], rows_per_block(X))
 
     def shuffled(self, generator: Any) -> Iterator[Any]:
         """Yield the rows in a uniformly random order.
@@ -125,7 +127,7 @@ class Spool:
                 take = order[start : start + step]
                 yield X[take], y[take]
             return
-        for part in self._dealt(generator):
+        for part in self._parted(generator):
             yield from part.shuffled(generator)
             part.close()
 
@@ -133,12 +135,12 @@ class Spool:
         """Drop all rows."""
         if self._file is not None:
             self._file.close()
-        self._held, self._whole = [], None
+        self._blocks, self._whole = [], None
 
-    def _dealt(self, generator: Any) -> Any:
+    def _parted(self, generator: Any) -> Any:
         # A part fits into memory up to half the budget. The average is a quarter, since sizes vary.
         count = min(MOST_PARTS, max(2, math.ceil(4 * self.n_bytes / self.budget)))
-        parts = [Spool(self.budget, in_memory=False) for _ in range(count)]
+        parts = [RowBuffer(self.budget, in_memory=False) for _ in range(count)]
         for X, y in self.blocks():
             drawn = generator.integers(count, size=len(y))
             order = np.argsort(drawn, kind="stable")
@@ -150,29 +152,23 @@ class Spool:
 
     def _load(self) -> Any:
         if self._whole is None:
-            pairs = self._held if self._file is None else list(self.blocks())
+            pairs = self._blocks if self._file is None else list(self.blocks())
             rows, targets = zip(*pairs, strict=True)
             whole = rows[0] if len(rows) == 1 else _stacked(rows), np.concatenate(targets)
             if self._file is not None:
                 return whole
-            self._held, self._whole = [whole], whole
+            self._blocks, self._whole = [whole], whole
         return self._whole
 
 
 def n_bytes(X: Any) -> int:
-    """Bytes of the rows X, dense or CSR."""
+    """Return the bytes of the rows X, dense or CSR."""
     return X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sparse.issparse(X) else X.nbytes
 
 
 def rows_per_block(X: Any) -> int:
-    """Rows of X in a block of about ``BLOCK_BYTES``."""
+    """Return how many rows of X make a block of about ``BLOCK_BYTES``."""
     return int(np.clip(BLOCK_BYTES * X.shape[0] // max(n_bytes(X), 1), 1, MOST_ROWS))
-
-
-def _sliced(X: Any, y: Any) -> Iterator[Any]:
-    step = rows_per_block(X)
-    for start in range(0, len(y), step):
-        yield X[start : start + step], y[start : start + step]
 
 
 def _stacked(rows: Any) -> Any:

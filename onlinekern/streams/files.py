@@ -1,19 +1,4 @@
-"""Streams: files read in bounded memory and replayed in random orders, and artificial ones.
-
-``open_source`` reads a file once into a spool and gives a ``Source``, which can be read any number
-of times, in file order or in a fresh random permutation, as blocks ``(X, y)``. Memory does not grow
-with the file. ``read_blocks`` reads files once, straight through, and ``read_tables`` gives the
-columns of tables as they are.
-
-    reader -> Source -> spool, statistics -> layout -> blocks for the learner
-
-in the modules ``reading``, ``readers``, ``tables``, ``json_lines``, ``source``, ``spool``,
-``statistics`` and ``layout`` of ``onlinekern._streaming``.
-
-Artificial streams that change are classes, which can be read as often as one likes: ``take`` gives
-the first samples, ``blocks`` all of them, without end. ``ConceptDrift`` joins concepts into a
-stream with abrupt, gradual or recurring drift.
-"""
+"""Open files as a ``Source``, or read them once, as blocks of numbers or of columns."""
 
 from __future__ import annotations
 
@@ -27,7 +12,7 @@ from scipy import sparse
 from onlinekern.estimators.types import Array, Sparse
 from onlinekern.preprocessing.tables.errors import TableError
 from onlinekern.streams.checks import check_count, check_dtype, stored
-from onlinekern.streams.formats.libsvm import StreamError, name_of
+from onlinekern.streams.errors import StreamError, name_of
 from onlinekern.streams.formats.readers import reader_of
 from onlinekern.streams.formats.reading import PLAIN, Reading
 
@@ -63,9 +48,9 @@ def open_source(
         What makes features of the columns of a table. It learns each row as it is read; of a test
         stream (`like`) it only transforms them. Without it, all columns must be numbers.
     reading : Reading, optional
-        What the file's name does not tell.
+        How the file is to be read, as far as its name does not tell.
     **options
-        As ``Source``: dtype, scale, task, zero_based, limit, n_features, budget.
+        Options of ``Source``: dtype, scale, task, zero_based, limit, n_features, budget.
 
     Returns
     -------
@@ -84,14 +69,14 @@ def open_source(
     blocks = reader.blocks()
     if encoder is not None and reader.feature_names is not None:
         encode = encoder.learn_transform if like is None else encoder.transform
-        blocks = encoded(reader, encode)
+        blocks = encoded_blocks(reader, encode)
         options["zero_based"] = True
     source = Source(blocks, name=name_of(path), like=like, **options)
     source.feature_names = reader.feature_names
     return source
 
 
-def encoded(reader: Any, encode: Any) -> Iterator[tuple[Any, Any]]:
+def encoded_blocks(reader: Any, encode: Any) -> Iterator[tuple[Any, Any]]:
     """Yield (X, y) with what an encoder makes of the columns; its errors name the file's row."""
     first = 1
     for X, y in reader.tables():
@@ -205,7 +190,7 @@ def read_blocks(
     Parameters
     ----------
     paths : str or path, or a list of them
-        As ``open_source``.
+        Files as ``open_source`` takes them.
     target : str, optional
         Name of the target column of CSV, Parquet or Arrow files.
     n_features : int, optional
@@ -214,7 +199,7 @@ def read_blocks(
         Whether the indices of a LIBSVM file start at 0.
     dtype : {"float64", "float32"}
     like : Blocks or Source, optional
-        What was read before: these files go on with its columns and its kind of targets.
+        The stream read before: these files go on with its columns and its kind of targets.
 
     Returns
     -------
@@ -265,7 +250,7 @@ def read_tables(
     target : str or None
         Name of the target column; None if there is none: y are zeros then.
     like : Blocks or Source, optional
-        What was read before: these files go on with its columns and its kind of targets.
+        The stream read before: these files go on with its columns and its kind of targets.
     reading : Reading, optional
         What a file's name does not tell: format, separator, decimal sign, header, kinds of columns.
 
@@ -278,7 +263,7 @@ def read_tables(
     Raises
     ------
     StreamError
-        As `read_blocks`.
+        If `read_blocks` raises it.
 
     Examples
     --------
@@ -297,7 +282,7 @@ def read_tables(
 
 
 def files(paths: Any) -> list[Any]:
-    """A list of one or more paths."""
+    """Return a list of one or more paths."""
     paths = [paths] if isinstance(paths, str | PathLike) else list(paths)
     if not paths:
         raise StreamError("no files to read")

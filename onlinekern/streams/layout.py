@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from onlinekern.streams.formats.libsvm import StreamError
+from onlinekern.streams.errors import StreamError
 
 SCALES = ("none", "minmax", "standard")
 # A dense row costs d multiplications per support vector, a sparse one about two memory accesses per

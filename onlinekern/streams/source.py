@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any, Self, TypedDict, Unpack
 
 import numpy as np
@@ -12,10 +11,11 @@ from numpy.typing import DTypeLike
 from scipy import sparse
 
 from onlinekern.estimators.types import Array, ArrayLike, Seed, Sparse
-from onlinekern.streams.buffer import BUDGET_BYTES, Spool
-from onlinekern.streams.checks import check_count as check_count
-from onlinekern.streams.checks import check_dtype, stored
-from onlinekern.streams.formats.libsvm import LARGEST_INDEX, StreamError
+from onlinekern.streams.blocks import in_blocks
+from onlinekern.streams.buffer import BUDGET_BYTES, RowBuffer
+from onlinekern.streams.checks import check_count, check_dtype, stored
+from onlinekern.streams.errors import StreamError
+from onlinekern.streams.formats.libsvm import LARGEST_INDEX
 from onlinekern.streams.layout import SCALES, make_layout, range_hint
 from onlinekern.streams.statistics import FeatureStatistics, TargetStatistics
 
@@ -112,19 +112,21 @@ class Source:
         _check_options(dtype, task, zero_based, limit, n_features, budget)
         self.name = name
         self.statistics, self._targets = FeatureStatistics(), TargetStatistics()
-        self._spool = Spool(budget)
+        self._buffer = RowBuffer(budget)
         self._sparse = False
-        # The spool stores numbers. Text labels are numbered in order of appearance.
+        # The buffer stores numbers. Text labels are numbered in order of appearance.
         self._numbers: dict[str, int] = {}
         # Scaling needs the exact values; without it, the learner's dtype is enough.
         keep = np.float64 if scale != "none" or like is not None else np.dtype(dtype)
-        for X, y in _limited(blocks, limit):
+        if limit is not None:
+            blocks = in_blocks(blocks, limit, limit=limit)
+        for X, y in blocks:
             y = self._numbered(y)
             self.statistics.update(X)
             self._targets.update(y)
             self._sparse = sparse.issparse(X)
-            self._spool.append(stored(X, keep, name), y)
-        self.n_samples = self._spool.n_samples
+            self._buffer.append(stored(X, keep, name), y)
+        self.n_samples = self._buffer.n_samples
         if not self.n_samples:
             raise StreamError(f"{name}: no samples")
         self.text_labels = bool(self._numbers)
@@ -198,14 +200,14 @@ class Source:
         return "classification" if self.text_labels else self._targets.task()
 
     def _numbered(self, y: Array) -> Array:
-        """Targets as float64: text labels as numbers."""
+        """Return targets as float64, text labels as numbers."""
         if y.dtype.kind != "U":
             return y
         known = self._numbers
         return np.array([known.setdefault(text, len(known)) for text in y.tolist()], float)
 
     def _named(self, y: Array) -> Array:
-        """Targets as the learner sees them: text labels as text, numbers in their layout."""
+        """Return targets as the learner sees them: text labels as text, numbers in their layout."""
         return self._texts[y.astype(np.intp)] if self.text_labels else self.layout.targets(y)
 
     def _counted(self) -> dict[Any, int]:
@@ -252,11 +254,10 @@ class Source:
         X : ndarray or CSR matrix of shape (rows, n_features), dtype as chosen
         y : ndarray of shape (rows,), float64, or text where the labels are text
         """
-        spool = self._spool
         raw = (
-            spool.blocks()
+            self._buffer.blocks()
             if random_state is None
-            else spool.shuffled(np.random.default_rng(random_state))
+            else self._buffer.shuffled(np.random.default_rng(random_state))
         )
         for X, y in raw:
             yield self.layout.rows(X), self._named(y)
@@ -266,20 +267,13 @@ class Source:
     ) -> tuple[Array | Sparse, Array]:
         """Return the first rows (at most ``n_samples``) of ``blocks(random_state)`` as (X, y)."""
         check_count("n_samples", n_samples)
-        rows, targets, missing = [], [], n_samples
-        for X, y in self.blocks(random_state):
-            rows.append(X[:missing])
-            targets.append(y[:missing])
-            missing -= len(targets[-1])
-            if missing <= 0:
-                break
-        stack: Any = sparse.vstack if sparse.issparse(rows[0]) else np.concatenate
-        X = stack(rows)
-        return (X.tocsr() if sparse.issparse(X) else X), np.concatenate(targets)
+        blocks = self.blocks(random_state)
+        X, y = next(in_blocks(blocks, n_samples, limit=n_samples, join=True))
+        return X, y
 
     def close(self) -> None:
         """Drop the rows, on disk as well."""
-        self._spool.close()
+        self._buffer.close()
 
     def __enter__(self) -> Self:
         return self
@@ -302,8 +296,7 @@ class Source:
             )
         if y.dtype.kind != "U":
             y = y.astype(np.float64)
-        edges = [*range(0, len(y), ARRAY_ROWS), len(y)]
-        blocks = ((X[a:b].astype(np.float64), y[a:b]) for a, b in pairwise(edges))
+        blocks = ((a.astype(np.float64), b) for a, b in in_blocks([(X, y)], ARRAY_ROWS))
         return cls(blocks, **options)
 
 
@@ -319,15 +312,3 @@ def _check_options(
     check_count("limit", limit, optional=True)
     check_count("n_features", n_features, optional=True)
     check_count("budget", budget)
-
-
-def _limited(blocks: Any, limit: int | None) -> Iterator[Any]:
-    """Yield blocks until ``limit`` rows have come."""
-    left = float("inf") if limit is None else limit
-    for X, y in blocks:
-        if len(y) > left:
-            X, y = X[:left], y[:left]
-        left -= len(y)
-        yield X, y
-        if left <= 0:
-            return

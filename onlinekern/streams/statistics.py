@@ -72,7 +72,7 @@ class FeatureStatistics:
                 setattr(self, name, np.pad(getattr(self, name), (0, grown)))
 
     def _merge(self, rows: Any, low: Any, high: Any, mean: Any, squares: Any) -> None:
-        """Chan, Golub and LeVeque (1983), pairwise update (2.1) of mean and sum of squares."""
+        """Update mean and sum of squares pairwise: (2.1) of Chan, Golub and LeVeque (1983)."""
         if self.n_samples:
             low, high = np.minimum(self.low, low), np.maximum(self.high, high)
         total = self.n_samples + rows

@@ -1,4 +1,7 @@
-"""The kinds of the columns of a table, as their first rows tell."""
+"""Decide what a column of a table is: by the type in which it is stored, or by its first rows.
+
+Readers of text ask for the type in which a column is read, `TableEncoder` for its kind.
+"""
 
 from __future__ import annotations
 
@@ -9,29 +12,21 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onlinekern.preprocessing.tables.columns import (
-    DAY,
-    BooleanColumn,
-    CategoryColumn,
-    Column,
-    DateColumn,
-    HashedColumn,
-    IgnoredColumn,
-    NumberColumn,
-    TextColumn,
-    TextualColumn,
-    seconds_of,
-)
+from onlinekern.estimators.types import Array
 
 # Texts that have so many words on the average, and seldom come twice, are no categories.
 WORDS = 4
 DIFFERENT = 0.5
-# So many rows are looked at: the guess is to be as good for the first thousand as for a million.
-LOOKED_AT = 1000
-# Without a number given, a category column has so many one-hot features more than categories have
-# come, and at most these.
-ROOM_LEFT = 8
+# Rows that tell what a column is: the first thousand are to say as much as a million.
+FIRST_ROWS = 1000
+# A column of numbers with a few words among them is one of numbers, with a few faults.
+NEARLY_ALL = 0.9
+NUMBER = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
+BOOLEAN = r"^(?i:true|false)$"
+# One-hot features of a category column at most, when nothing is said.
 MOST_ROOM = 100
+# Types in which columns of text are read whose kind is given; the others are text.
+TYPES = {"number": pa.float64(), "boolean": pa.bool_()}
 DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?")
 
 
@@ -42,6 +37,17 @@ class Sizes:
     max_categories: int | None
     hashed_features: int
     text_features: int
+
+
+def texts_of(values: Any) -> Any:
+    """Return values as an array of strings; "" where one is missing."""
+    return pc.fill_null(pc.cast(values, pa.string(), safe=False), "")
+
+
+def distinct_texts(values: Any) -> tuple[list[str], Array]:
+    """Return the distinct texts in the order in which they come first, and the index of each."""
+    coded = texts_of(values).dictionary_encode()
+    return coded.dictionary.to_pylist(), coded.indices.to_numpy(zero_copy_only=False)
 
 
 def family(kind: Any) -> str:
@@ -71,7 +77,7 @@ def guessed_kind(values: Any, stored: Any, sizes: Sizes) -> str:
 
 def text_kind(values: Any, sizes: Sizes) -> str:
     """Return whether texts are dates, categories or words."""
-    texts = [text for text in TextualColumn.texts(values[:LOOKED_AT]).to_pylist() if text]
+    texts = [text for text in texts_of(values[:FIRST_ROWS]).to_pylist() if text]
     if texts and all(map(DATE.fullmatch, texts)):
         return "date"
     words = sum(len(text.split()) for text in texts) / max(1, len(texts))
@@ -83,33 +89,43 @@ def text_kind(values: Any, sizes: Sizes) -> str:
 def category_kind(values: Any, sizes: Sizes) -> str:
     """Return whether categories are few enough for a feature each."""
     most = sizes.max_categories or MOST_ROOM
-    return "category" if len(TextualColumn.different(values)[0]) <= most else "hashed"
+    return "category" if len(distinct_texts(values)[0]) <= most else "hashed"
 
 
-def new_column(name: str, kind: str, values: Any, sizes: Sizes) -> Column:
-    """Make a column of a kind that has learnt nothing; its form depends on the first values."""
-    if kind in ("number", "boolean"):
-        cls = NumberColumn if kind == "number" else BooleanColumn
-        return cls(name, indicator=has_missing(values))
-    if kind == "category":
-        found = len(TextualColumn.different(values)[0])
-        return CategoryColumn(name, sizes.max_categories or min(MOST_ROOM, 2 * found + ROOM_LEFT))
-    if kind == "hashed":
-        return HashedColumn(name, sizes.hashed_features)
-    if kind == "text":
-        return TextColumn(name, sizes.text_features)
-    return new_date(name, values) if kind == "date" else IgnoredColumn(name)
+def type_of_kind(kind: str) -> Any:
+    """Return the type in which a column of text is read whose kind is given."""
+    return TYPES.get(kind, pa.string())
 
 
-def has_missing(values: Any) -> bool:
-    """Return whether a value is null or NaN."""
-    floating = pa.types.is_floating(values.type)
-    return bool(values.null_count or (floating and pc.any(pc.is_nan(values)).as_py()))
+def type_name(kind: Any) -> str:
+    """Return what a value of one of the `TYPES` is, as messages call it."""
+    return "number" if kind == TYPES["number"] else "true or false"
 
 
-def new_date(name: str, values: Any) -> DateColumn:
-    """Make a column of dates; the time of day is a feature if one of the first has any."""
-    if pa.types.is_time(values.type):
-        return DateColumn(name, ("day",))
-    seconds, _ = seconds_of(values, name)
-    return DateColumn(name, ("day", "week", "year") if (seconds % DAY).any() else ("week", "year"))
+def type_of_text(values: Any, decimal: str) -> Any:
+    """Return the type in which a column of text is read, by how its first values look.
+
+    `decimal` stands before the decimals of numbers.
+    """
+    kind = values.type
+    if pa.types.is_boolean(kind):
+        return kind
+    if pa.types.is_string(kind):
+        there = values.drop_null()
+        number = NUMBER.replace(r"\.", re.escape(decimal))
+        for pattern, of_these in ((number, pa.float64()), (BOOLEAN, pa.bool_())):
+            count = pc.sum(pc.match_substring_regex(there, pattern)).as_py() or 0
+            if count > NEARLY_ALL * len(there):
+                return of_these
+        return kind
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    return pa.float64() if is_number else pa.string()
+
+
+def type_of_values(values: list[Any]) -> Any:
+    """Return the type in which a column of JSON is read: that of nearly all values, or text."""
+    kinds = [type(value) for value in values if value is not None]
+    for types, of_these in (((bool,), pa.bool_()), ((int, float), pa.float64())):
+        if sum(kind in types for kind in kinds) > NEARLY_ALL * len(kinds):
+            return of_these
+    return pa.string()

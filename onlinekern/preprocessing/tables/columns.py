@@ -16,6 +16,12 @@ import scipy.sparse as sp
 from sklearn.utils import murmurhash3_32
 
 from onlinekern.estimators.types import Array, Floats
+from onlinekern.preprocessing.tables.column_types import (
+    MOST_ROOM,
+    Sizes,
+    distinct_texts,
+    texts_of,
+)
 from onlinekern.preprocessing.tables.errors import TableError
 
 # Categories that come when all features of a one-hot column are taken share this one.
@@ -23,6 +29,8 @@ OTHERS = "(others)"
 MISSING = "(missing)"
 DAY, WEEK, YEAR = 86_400.0, 7 * 86_400.0, 365.2425 * 86_400.0
 MOST_FEATURES = 2**31 - 1
+# One-hot features of a category column: twice as many as have come, and so many more.
+ROOM_LEFT = 8
 # 1970 began on a Thursday; weeks begin on Mondays.
 MONDAY = 4 * DAY
 
@@ -152,17 +160,6 @@ class TextualColumn(Column):
 
     is_sparse = True
 
-    @staticmethod
-    def texts(values: Any) -> Any:
-        """Return values as an array of strings; "" where one is missing."""
-        return pc.fill_null(pc.cast(values, pa.string(), safe=False), "")
-
-    @classmethod
-    def different(cls, values: Any) -> tuple[list[str], Array]:
-        """Return the different texts in the order of their first places, and the place of each."""
-        coded = cls.texts(values).dictionary_encode()
-        return coded.dictionary.to_pylist(), coded.indices.to_numpy(zero_copy_only=False)
-
 
 @dataclass(frozen=True)
 class CategoryColumn(TextualColumn):
@@ -194,11 +191,11 @@ class CategoryColumn(TextualColumn):
         if len(self.known) == self.room:
             return self
         known = set(self.known)
-        new = [text for text in self.different(values)[0] if text not in known]
+        new = [text for text in distinct_texts(values)[0] if text not in known]
         return replace(self, known=(*self.known, *new)[: self.room]) if new else self
 
     def features(self, values: Any) -> Any:
-        texts, codes = self.different(values)
+        texts, codes = distinct_texts(values)
         places = {text: place for place, text in enumerate(self.known)}
         unknown = self.room if len(self.known) == self.room else -1
         found = np.array([places.get(text, unknown) for text in texts], dtype=np.int64)
@@ -238,7 +235,7 @@ class HashedColumn(TextualColumn):
         return super().is_sound() and is_width(self.width)
 
     def features(self, values: Any) -> Any:
-        texts, codes = self.different(values)
+        texts, codes = distinct_texts(values)
         hashes = [murmurhash3_32(text, positive=True) % self.width for text in texts]
         return one_of_each(np.array(hashes, dtype=np.int64)[codes], self.width)
 
@@ -274,7 +271,7 @@ class TextColumn(TextualColumn):
         from sklearn.feature_extraction.text import HashingVectorizer
 
         hashing = HashingVectorizer(n_features=self.width, ngram_range=(1, 2))
-        return hashing.transform(self.texts(values).to_pylist())
+        return hashing.transform(texts_of(values).to_pylist())
 
     @property
     def n_features(self) -> int:
@@ -340,6 +337,35 @@ class IgnoredColumn(Column):
 
     def feature_names(self) -> list[str]:
         return []
+
+
+def new_column(name: str, kind: str, values: Any, sizes: Sizes) -> Column:
+    """Make a column of a kind that has learnt nothing; the first values decide what it becomes."""
+    if kind in ("number", "boolean"):
+        cls = NumberColumn if kind == "number" else BooleanColumn
+        return cls(name, indicator=has_missing(values))
+    if kind == "category":
+        found = len(distinct_texts(values)[0])
+        return CategoryColumn(name, sizes.max_categories or min(MOST_ROOM, 2 * found + ROOM_LEFT))
+    if kind == "hashed":
+        return HashedColumn(name, sizes.hashed_features)
+    if kind == "text":
+        return TextColumn(name, sizes.text_features)
+    return new_date(name, values) if kind == "date" else IgnoredColumn(name)
+
+
+def has_missing(values: Any) -> bool:
+    """Return whether a value is null or NaN."""
+    floating = pa.types.is_floating(values.type)
+    return bool(values.null_count or (floating and pc.any(pc.is_nan(values)).as_py()))
+
+
+def new_date(name: str, values: Any) -> DateColumn:
+    """Make a column of dates; the time of day is a feature if one of the first has any."""
+    if pa.types.is_time(values.type):
+        return DateColumn(name, ("day",))
+    seconds, _ = seconds_of(values, name)
+    return DateColumn(name, ("day", "week", "year") if (seconds % DAY).any() else ("week", "year"))
 
 
 def is_width(value: Any) -> bool:

@@ -18,7 +18,7 @@ from onlinekern.estimators.scikit_learn import Interval, StrOptions
 from onlinekern.estimators.types import Array
 from onlinekern.estimators.warnings import warn
 from onlinekern.preprocessing.scaler import OnlineStandardScaler
-from onlinekern.preprocessing.tables.errors import TableError
+from onlinekern.preprocessing.tables.errors import TableError, difference, listed
 
 KINDS = ("number", "boolean", "category", "hashed", "date", "text", "ignore")
 # An index of a CSR matrix can count so many.
@@ -238,12 +238,8 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
 
     def _begun(self, X: Any) -> Any:
         """Choose the columns of X, and return the table that it is."""
-        from onlinekern.preprocessing.tables.column_types import (
-            Sizes,
-            family,
-            guessed_kind,
-            new_column,
-        )
+        from onlinekern.preprocessing.tables.column_types import Sizes, family, guessed_kind
+        from onlinekern.preprocessing.tables.columns import new_column
         from onlinekern.preprocessing.tables.frames import array_in
 
         table, named = self._table_of(X)
@@ -271,11 +267,12 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         return table
 
     def _check_kinds(self, names: list[str]) -> None:
+        quoted = listed(list(map(repr, names)))
         for name, kind in (self.kinds or {}).items():
             if kind not in KINDS:
                 raise ValueError(f"kinds: {name!r} must be one of {', '.join(KINDS)}, got {kind!r}")
             if name not in names:
-                raise ValueError(f"kinds: there is no column {name!r}; there are {listed(names)}")
+                raise ValueError(f"kinds: there is no column {name!r}; there are {quoted}")
 
     def _table_of(self, X: Any) -> Any:
         try:
@@ -296,12 +293,9 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
                 f"X has {len(found)} features, but TableEncoder is expecting {len(known)} features "
                 "as input"
             )
-        missing = [name for name in known if name not in found]
-        extra = [name for name in found if name not in known]
-        if missing or extra:
-            what = [f"lacks {listed(missing)}"] if missing else []
-            what += [f"has also {listed(extra)}"] if extra else []
-            raise ValueError(f"X has other columns than those learnt: it {' and '.join(what)}")
+        other = difference(list(map(repr, found)), list(map(repr, known)))
+        if other:
+            raise ValueError(f"X has other columns than those learnt: it {other}")
         return table
 
     def _about(self, column: Any, table: Any, method: Any) -> Any:
@@ -380,9 +374,3 @@ def encoder_of(model: Any) -> TableEncoder | None:
     """Return the encoder that a pipeline begins with, if it does."""
     first = model.steps[0][1] if hasattr(model, "steps") else None
     return first if isinstance(first, TableEncoder) else None
-
-
-def listed(names: list[str], most: int = 8) -> str:
-    """List some names, and say how many they are if they are many."""
-    shown = ", ".join(map(repr, names[:most]))
-    return shown if len(names) <= most else f"{shown}, ... ({len(names)} in all)"

@@ -1,4 +1,4 @@
-"""The error of tables that cannot be taken. Unlike the rest of the package it needs no pyarrow."""
+"""Errors of tables that cannot be taken. Unlike the rest of the package they need no pyarrow."""
 
 from __future__ import annotations
 
@@ -26,3 +26,18 @@ class TableError(ValueError):
 
     def __reduce__(self) -> tuple[type, tuple[str, str, int | None]]:
         return type(self), (self.column, self.what, self.row)
+
+
+def listed(names: list[str], most: int = 8) -> str:
+    """Return some names, and how many they are if they are many."""
+    first = ", ".join(names[:most])
+    return first if len(names) <= most else f"{first}, ... ({len(names)} in all)"
+
+
+def difference(found: list[str], known: list[str]) -> str:
+    """Return which columns a table lacks and which it has also, as words; "" for neither."""
+    missing = [name for name in known if name not in found]
+    extra = [name for name in found if name not in known]
+    what = [f"lacks {listed(missing)}"] if missing else []
+    what += [f"has also {listed(extra)}"] if extra else []
+    return " and ".join(what)

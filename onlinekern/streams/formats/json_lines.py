@@ -10,10 +10,10 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import json as arrow_json
 
-from onlinekern.streams.formats.libsvm import StreamError, line_chunks
+from onlinekern.preprocessing.tables.column_types import FIRST_ROWS, type_name, type_of_values
+from onlinekern.streams.errors import StreamError
+from onlinekern.streams.formats.binary import TextInput, line_chunks
 from onlinekern.streams.formats.table_reader import TableReader
-from onlinekern.streams.formats.text_input import TextInput
-from onlinekern.streams.formats.types_of_text import LOOKED_AT, type_of_values
 
 
 class JsonReader(TableReader):
@@ -27,7 +27,7 @@ class JsonReader(TableReader):
     def _names(self) -> list[str]:
         self._input = TextInput(self.path)
         known = [name for name in self._known if name in self.types]
-        self._head = self._input.head(1 if known else LOOKED_AT)
+        self._head = self._input.head(1 if known else FIRST_ROWS)
         names: dict[str, None] = {}
         for number, line in enumerate(self._head.split(b"\n"), start=1):
             try:
@@ -48,7 +48,7 @@ class JsonReader(TableReader):
                 yield self._parsed(chunk, first, types).select(self._columns)
 
     def _types(self) -> dict[str, Any]:
-        """The types of the columns, as they are told or as the first lines look."""
+        """Return the types of the columns, as they are given or as the first lines look."""
         values: dict[str, list[Any]] = {name: [] for name in self.names}
         for line in self._head.split(b"\n"):
             try:
@@ -62,7 +62,7 @@ class JsonReader(TableReader):
         return {name: self.types[name] for name in self.names}
 
     def _parsed(self, chunk: bytes, first: int, types: dict[str, Any]) -> Any:
-        """The lines of a chunk as a record batch."""
+        """Read the lines of a chunk as a record batch."""
         schema = pa.schema([(name, kind) for name, kind in types.items()])
         options = arrow_json.ParseOptions(
             explicit_schema=schema, unexpected_field_behavior="error", newlines_in_values=False
@@ -78,7 +78,7 @@ class JsonReader(TableReader):
         return table.combine_chunks().to_batches()[0] if len(table) else empty(schema)
 
     def _parsed_slowly(self, chunk: bytes, first: int, schema: Any) -> Any:
-        """The same line by line, which says what is wrong with which line."""
+        """Read them line by line, which tells what is wrong with which line."""
         rows = []
         for number, line in enumerate(chunk.split(b"\n"), start=first):
             try:
@@ -96,7 +96,7 @@ class JsonReader(TableReader):
 
     @staticmethod
     def _object(line: bytes) -> dict[str, Any]:
-        """The object of a line, empty of an empty line; ValueError if there is none."""
+        """Return the object of a line, {} for an empty line; raise ValueError if there is none."""
         if not line.strip():
             return {}
         try:
@@ -115,7 +115,7 @@ def check_names(found: dict[str, Any], schema: Any) -> None:
 
 
 def value_of(found: dict[str, Any], field: Any) -> Any:
-    """A value of a line, in the type of its column."""
+    """Return a value of a line, in the type of its column."""
     value = found.get(field.name)
     if value is None:
         return None
@@ -125,8 +125,7 @@ def value_of(found: dict[str, Any], field: Any) -> Any:
         return value if isinstance(value, str) else json.dumps(value)
     wanted = bool if pa.types.is_boolean(field.type) else (int, float)
     if not isinstance(value, wanted) or isinstance(value, bool) != (wanted is bool):
-        what = "true or false" if wanted is bool else "number"
-        raise ValueError(f"{value!r} in column {field.name!r} is no {what}")
+        raise ValueError(f"{value!r} in column {field.name!r} is no {type_name(field.type)}")
     try:
         return value if wanted is bool else float(value)
     except OverflowError as error:

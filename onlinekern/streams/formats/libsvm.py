@@ -1,4 +1,4 @@
-"""LIBSVM text, compressed files and standard input, as blocks of rows in bounded memory.
+"""LIBSVM text as blocks of rows.
 
 A reader's ``blocks()`` yields ``(X, y)`` pairs with finite float64 values: CSR with the file's
 own feature indices for LIBSVM text, dense for tables. Whatever is wrong with the file becomes a
@@ -7,128 +7,26 @@ own feature indices for LIBSVM text, dense for tables. Whatever is wrong with th
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import io
-import lzma
 import re
-import select
-import sys
-import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 from scipy import sparse
 
 from onlinekern.core.samples.text import parse_libsvm
+from onlinekern.streams.errors import StreamError as StreamError
+from onlinekern.streams.errors import name_of
+from onlinekern.streams.formats import binary
+from onlinekern.streams.formats.binary import line_chunks, open_binary
+from onlinekern.streams.formats.reading import PLAIN, Reading
 
-CHUNK_BYTES = 4 << 20
-# A line is held in memory, and when a fault is searched in it, its entries as objects, which take
-# ten times as much. A longer one comes from a binary file, not from samples.
-LONGEST_LINE = 64 << 20
 # "1:2 ", on average more: indices ascend.
 SHORTEST_ENTRY = 4
 LARGEST_INDEX = np.iinfo(np.int32).max - 1
-DECOMPRESSORS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
 INDEX = re.compile(rb"-?[0-9]+")
 NUMBER = re.compile(rb"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|inf|infinity|nan)", re.I)
 QUERY = re.compile(rb"qid:[+-]?[0-9]+")
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-
-class StreamError(ValueError):
-    """A stream that cannot be learnt from: the message says which file, where and why."""
-
-
-def name_of(path: Any) -> str:
-    """What a file is called in messages."""
-    return "standard input" if str(path) == "-" else str(path)
-
-
-@contextmanager
-def open_binary(path: Any) -> Iterator[Any]:
-    """Open a file (or "-", standard input) for reading, unpacking gzip, bzip2 and xz."""
-    name = name_of(path)
-    if str(path) == "-":
-        if sys.stdin is None:
-            raise StreamError("standard input is closed")
-        raw: Any = sys.stdin.buffer
-        raw = raw if hasattr(raw, "peek") else io.BufferedReader(raw)
-    else:
-        raw = Path(path).open("rb")  # noqa: SIM115
-    try:
-        head = raw.peek(6)
-        unpack: Any = next(
-            (f for magic, f in DECOMPRESSORS.items() if head.startswith(magic)), None
-        )
-        handle: Any = unpack(raw, "rb") if unpack else raw
-        yield (Live(handle, raw) if str(path) == "-" else handle), name
-    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-        raise StreamError(f"{name}: damaged compressed file ({error})") from error
-    except OSError as error:
-        if error.errno is None:  # how bz2 reports damaged data
-            raise StreamError(f"{name}: damaged compressed file ({error})") from error
-        raise
-    finally:
-        if str(path) != "-":
-            raw.close()
-
-
-class Live:
-    """A pipe that is read as its bytes come: a reader does not wait for more than there is.
-
-    Parameters
-    ----------
-    handle : binary stream
-        What is read.
-    raw : binary stream
-        What it comes from, which may be compressed.
-    """
-
-    def __init__(self, handle: Any, raw: Any) -> None:
-        self._handle, self._raw = handle, raw
-
-    def read(self, size: int = -1) -> bytes:
-        """At most so many bytes; none at the end only."""
-        if size < 0:
-            return bytes(self._handle.read())
-        pieces = [self._handle.read1(size)]
-        held = len(pieces[0])
-        while held < size and pieces[-1] and self._has_more():
-            pieces.append(self._handle.read1(size - held))
-            held += len(pieces[-1])
-        return b"".join(pieces)
-
-    def _has_more(self) -> bool:
-        try:
-            return bool(select.select([self._raw], [], [], 0)[0])
-        except (OSError, ValueError):  # no file of the system's, or none that can be waited for
-            return True
-
-
-def line_chunks(handle: Any, name: str) -> Iterator[tuple[int, bytes]]:
-    """Yield (number of the first line, bytes of whole lines), about ``CHUNK_BYTES`` at a time."""
-    pieces: list[bytes] = []
-    held, line = 0, 1
-    while piece := handle.read(CHUNK_BYTES):
-        if line == 1 and not pieces:
-            piece = piece.removeprefix(BYTE_ORDER_MARK)
-        cut = piece.rfind(b"\n") + 1
-        if not cut:
-            pieces.append(piece)
-            held += len(piece)
-            if held > LONGEST_LINE:
-                raise StreamError(f"{name}, line {line}: longer than {LONGEST_LINE >> 20} MiB")
-            continue
-        chunk = b"".join([*pieces, piece[:cut]])
-        yield line, chunk
-        line += chunk.count(b"\n")
-        pieces, held = [piece[cut:]], len(piece) - cut
-    if rest := b"".join(pieces):
-        yield line, rest
 
 
 def _libsvm_fault(line: bytes) -> str | None:
@@ -158,7 +56,7 @@ def _libsvm_fault(line: bytes) -> str | None:
 
 
 def is_finite(text: bytes) -> bool | None:
-    """Whether a text is a finite number; None if it is no number."""
+    """Return whether a text is a finite number; None if it is no number."""
     if not NUMBER.fullmatch(text):
         return None
     return bool(np.isfinite(float(text)))
@@ -176,16 +74,32 @@ class LibsvmReader:
     ----------
     path : str or path
         File name, or "-" for standard input.
-    faults : list of str, optional
-        Faulty lines are left out, and what is wrong with them is appended here. Without it, the
-        first one is an error.
+    target, like, labelled, reading : as of `TableReader`
+        There is no target to name, and a table that was read before is an error.
     """
 
+    typed = False
     feature_names = None
     text_labels = False
 
-    def __init__(self, path: Any, faults: list[str] | None = None) -> None:
-        self.path, self.faults = path, faults
+    def __init__(
+        self,
+        path: Any,
+        target: str | None = None,
+        like: Any = None,
+        labelled: bool = True,
+        reading: Reading = PLAIN,
+    ) -> None:
+        if target is not None and labelled:
+            raise StreamError(
+                f"{name_of(path)}: LIBSVM text has no target column to name; CSV, Parquet, Arrow "
+                "and JSON lines have"
+            )
+        if like is not None and like.feature_names is not None:
+            raise StreamError(
+                f"{name_of(path)}: not of the same kind of file as the first one, a table"
+            )
+        self.path, self.faults = path, reading.faults
 
     def blocks(self) -> Iterator[tuple[Any, Any]]:
         """Yield (X, y): CSR float64 of shape (rows, largest index + 1), indices as in the file."""
@@ -211,7 +125,7 @@ class LibsvmReader:
         """Raise for a long line of entries too short to be any: millions would become objects."""
         for number, line in enumerate(chunk.split(b"\n"), start=first):
             entries = 0
-            if len(line) > CHUNK_BYTES:
+            if len(line) > binary.CHUNK_BYTES:
                 entries = line.count(b" ") + line.count(b"\t") - 2 * line.count(b"  ")
             if entries > len(line) // SHORTEST_ENTRY + 1:
                 raise StreamError(f"{name}, line {number}: {entries} entries are not index:value")
@@ -226,7 +140,7 @@ class LibsvmReader:
         raise StreamError(f"{name}, lines {first} to {last}: not LIBSVM text")
 
     def _good_lines(self, chunk: bytes, first: int, name: str) -> bytes:
-        """The lines without a fault; notes what is wrong with the others."""
+        """Return the lines without a fault; note what is wrong with the others."""
         good = []
         for line, fault in self._faults(chunk, first, name):
             if fault is None:
@@ -238,7 +152,7 @@ class LibsvmReader:
     @classmethod
     def _faults(cls, chunk: bytes, first: int, name: str) -> Iterator[tuple[bytes, str | None]]:
         """Yield each line, and what is wrong with it or None."""
-        if len(chunk) > 2 * CHUNK_BYTES:
+        if len(chunk) > 2 * binary.CHUNK_BYTES:
             cls._check_entries(chunk, first, name)
         for number, line in enumerate(chunk.split(b"\n"), start=first):
             content = line.partition(b"#")[0].strip()

@@ -1,23 +1,33 @@
-"""What the name of a file does not tell of how it is to be read."""
+"""The formats of files, and what the name of a file does not tell of how it is to be read."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-KNOWN = ("libsvm", "csv", "tsv", "jsonl", "parquet", "arrow")
+# Name of a format -> its reader, a class of a module beside this one, and the suffixes of files.
+FORMATS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "libsvm": ("libsvm.LibsvmReader", ()),
+    "csv": ("csv.CsvReader", (".csv",)),
+    "tsv": ("csv.CsvReader", (".tsv",)),
+    "jsonl": ("json_lines.JsonReader", (".jsonl", ".ndjson")),
+    "parquet": ("arrow.ParquetReader", (".parquet", ".pq")),
+    "arrow": ("arrow.ArrowReader", (".arrow", ".arrows", ".feather")),
+}
+KNOWN = tuple(FORMATS)
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What the name of a file does not tell.
+    """How a file is to be read, as far as its name does not tell.
 
     Attributes
     ----------
     format : str or None
-        'libsvm', 'csv', 'tsv', 'jsonl', 'parquet' or 'arrow'; None: by the file's name, of
-        standard input by its first bytes.
+        'libsvm', 'csv', 'tsv', 'jsonl', 'parquet' or 'arrow'; None: the file's name tells it, and
+        the first bytes of standard input.
     separator : str or None
-        Of CSV; None: comma, semicolon, tab or bar, whichever the first line has most of.
+        Between the columns of CSV; None: comma, semicolon, tab or bar, whichever the first line has
+        most of.
     decimal : str
         What stands before the decimals of a number in CSV.
     header : bool

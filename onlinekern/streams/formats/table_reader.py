@@ -1,4 +1,4 @@
-"""What the readers of tables share: columns by name, targets, errors that name the row."""
+"""The base of the readers of tables: columns by name, targets, errors that name the row."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from onlinekern.streams.formats.libsvm import StreamError, name_of
+from onlinekern.preprocessing.tables.errors import difference, listed
+from onlinekern.streams.errors import StreamError, name_of
 from onlinekern.streams.formats.reading import PLAIN, Reading
 
 
@@ -32,7 +33,7 @@ class TableReader:
         Whether there are targets. If not, the target column may be None or missing, and is not
         read.
     reading : Reading
-        What the name of the file does not tell.
+        How it is to be read, as far as the name of the file does not tell.
 
     Attributes
     ----------
@@ -53,11 +54,13 @@ class TableReader:
         labelled: bool = True,
         reading: Reading = PLAIN,
     ) -> None:
+        if like is not None and like.feature_names is None:
+            raise StreamError(f"{name_of(path)}: a table, the first file is none")
         self.path, self.target = path, target if labelled else None
         self.name, self.reading, self.faults = name_of(path), reading, reading.faults
         self.text_labels: bool | None = None if like is None else like.text_labels
-        # Of text, column -> type; files of one stream are read alike.
-        self.types: dict[str, Any] = self._told_types(like)
+        # Column of text -> type; files of one stream are read alike.
+        self.types: dict[str, Any] = self._known_types(like)
         # Columns that lines of JSON may lack.
         self._known = [] if like is None else like.feature_names or []
         found = self._names()
@@ -72,14 +75,11 @@ class TableReader:
         if not found:
             raise StreamError(f"{self.name}: no column besides the target {target!r}")
         self.feature_names = found if like is None else list(like.feature_names)
-        missing = [name for name in self.feature_names if name not in found]
-        extra = [name for name in found if name not in self.feature_names]
-        if missing or extra:
-            what = [f"lacks {listed(missing)}"] if missing else []
-            what += [f"has also {listed(extra)}"] if extra else []
+        other = difference(found, self.feature_names)
+        if other:
             raise StreamError(
                 f"{self.name}: {len(found)} feature columns, the first file has "
-                f"{len(self.feature_names)}; this one {' and '.join(what)}"
+                f"{len(self.feature_names)}; this one {other}"
             )
 
     def blocks(self) -> Iterator[tuple[Any, Any]]:
@@ -89,7 +89,7 @@ class TableReader:
             yield self._matrix(batch, row), y
 
     def _matrix(self, batch: Any, row: int) -> Any:
-        """The features of a batch as numbers."""
+        """Return the features of a batch as numbers."""
         X = np.empty((batch.num_rows, len(self.feature_names)))
         for j, name in enumerate(self.feature_names):
             X[:, j] = self._numbers(batch.column(name), name, row)
@@ -128,11 +128,11 @@ class TableReader:
             # Of damaged contents, an OSError has no number; it has one if the file cannot be read.
             if isinstance(error, OSError) and error.errno is not None:
                 raise
-            raise StreamError(f"{self.name}{self._explained(str(error))}") from error
+            raise StreamError(f"{self.name}{self._explain(str(error))}") from error
 
-    def _told_types(self, like: Any) -> dict[str, Any]:
-        """The types of columns of text that were read before, or are told."""
-        from onlinekern.streams.formats.types_of_text import type_of_kind
+    def _known_types(self, like: Any) -> dict[str, Any]:
+        """Return the types of columns of text that were read before, or are given."""
+        from onlinekern.preprocessing.tables.column_types import type_of_kind
 
         told = {name: type_of_kind(kind) for name, kind in self.reading.kinds}
         return {**getattr(like, "types", {}), **told}
@@ -149,11 +149,11 @@ class TableReader:
     def _batches(self, as_numbers: bool) -> Iterator[Any]:
         """Yield pyarrow record batches of the feature columns and the target.
 
-        Of text, all features are to become numbers, or each what its values are.
+        Features that are text become numbers `as_numbers`, else each what its values are.
         """
         raise NotImplementedError(f"{type(self).__name__}._batches")
 
-    def _explained(self, message: str) -> Any:
+    def _explain(self, message: str) -> Any:
         """Return what pyarrow says, as it follows the file's name in a message."""
         return f": {' '.join(message.split())}"
 
@@ -182,7 +182,7 @@ class TableReader:
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
         if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-            self._decide(False)
+            self._set_kind_of_targets(False)
             return self._numbers(column, self.target, row)
         texts = ["" if text is None else text.strip() for text in column.to_pylist()]
         if "" in texts:
@@ -190,7 +190,7 @@ class TableReader:
             raise StreamError(f"{self.name}, data row {row + i}: no value of {self.target!r}")
         numbers = [is_number(text) for text in texts]
         if self.typed or self.text_labels is None:
-            self._decide(self.typed or not all(numbers))
+            self._set_kind_of_targets(self.typed or not all(numbers))
         if self.text_labels:
             return np.array(texts)
         if not all(numbers):
@@ -200,7 +200,7 @@ class TableReader:
             )
         return self._numbers(pa.array(np.array(texts, dtype=float)), self.target, row)
 
-    def _decide(self, text: bool) -> None:
+    def _set_kind_of_targets(self, text: bool) -> None:
         """Record whether the targets are text; raise if they were of the other kind before."""
         if self.text_labels is None:
             self.text_labels = text
@@ -212,15 +212,9 @@ class TableReader:
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is a number, as Python reads it."""
+    """Return whether a text is a number, as Python reads it."""
     try:
         float(text)
     except ValueError:
         return False
     return True
-
-
-def listed(names: Any, most: Any = 8) -> str:
-    """Some names, and how many they are if they are many."""
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown}, ... ({len(names)} in all)"

@@ -107,30 +107,30 @@ Range: TypeAlias = tuple[float, float]
 
 
 def by_age(a: Applicant, value: float, young: Range, middle: Range, old: Range) -> bool:
-    """Whether a value lies in the range of the applicant's age: below 40, below 60, above."""
+    """Return whether a value lies in the range of an age: below 40, below 60, above."""
     low, high = young if a.age < 40 else middle if a.age < 60 else old
     return low <= value <= high
 
 
 def income_by_age(a: Applicant, income: float) -> bool:
-    """Rules 1 and 5."""
+    """Decide by rules 1 and 5."""
     return by_age(a, income, (50000, 100000), (75000, 125000), (25000, 75000))
 
 
 def level_by_age(a: Applicant) -> bool:
-    """Rule 2, and the condition of rule 3."""
+    """Decide by rule 2, which is the condition of rule 3 too."""
     return by_age(a, a.level, (0, 1), (1, 3), (2, 4))
 
 
 def salary_by_level(a: Applicant) -> bool:
-    """Rule 3."""
+    """Decide by rule 3."""
     if level_by_age(a):
         return by_age(a, a.salary, (25000, 75000), (50000, 100000), (50000, 100000))
     return by_age(a, a.salary, (50000, 100000), (75000, 125000), (25000, 75000))
 
 
 def loan_by_salary(a: Applicant) -> bool:
-    """Rule 4, with river's conditions: several are on the salary where the paper has the loan."""
+    """Decide by rule 4, as river does: some conditions are on the salary, not on the loan."""
     if a.age < 40:
         if 50000 <= a.salary <= 100000:
             return 100000 <= a.loan <= 300000
@@ -145,7 +145,7 @@ def loan_by_salary(a: Applicant) -> bool:
 
 
 def disposable(a: Applicant, level: float, loan: float, equity: float, least: float) -> bool:
-    """Rules 6 to 9: granted to those whose disposable income, with these weights, is not > 1."""
+    """Decide by rules 6 to 9: whether the disposable income, with these weights, is not > 1."""
     owned = a.house * (a.years - 20) / 10 if a.years >= 20 else 0.0
     income = 2 * (a.salary + a.commission) / 3
     return income - level * a.level - loan * a.loan / 5 + equity * owned / 5 - least <= 1

@@ -7,8 +7,8 @@ from scipy.integrate import solve_ivp
 from scipy.signal import lfilter
 
 from onlinekern.estimators.types import Floats
+from onlinekern.streams.checks import check_count
 from onlinekern.streams.generators.synthetic import check_finite
-from onlinekern.streams.source import check_count
 
 # Steps of the integration in one delay of the Mackey-Glass equation. With 300, the error of a step
 # is below 1e-10 for a delay of 30.
@@ -96,7 +96,7 @@ def lorenz(
     ----------
     n_samples : int
     sigma, rho, beta : float
-        Of the equations; the defaults are Lorenz's own, for which the system is chaotic.
+        Constants of the equations; the defaults are Lorenz's own, for which the system is chaotic.
     step : float > 0
         Seconds between two values of the series.
     embedding : int
@@ -169,14 +169,14 @@ def check_series(n_samples: int, embedding: int, horizon: int, noise: float) -> 
 def embedded(
     values: Floats, embedding: int, horizon: int, noise: float, generator: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Samples of `embedding` values that follow each other, and the value `horizon` steps later."""
+    """Return samples of `embedding` successive values, and the value `horizon` steps later."""
     values = values + noise * generator.standard_normal(len(values))
     rows = np.lib.stride_tricks.sliding_window_view(values[:-horizon], embedding)
     return np.ascontiguousarray(rows), values[embedding - 1 + horizon :]
 
 
 def integrate_mackey_glass(times: Floats, tau: float, start: float) -> Floats:
-    """x at ascending times >= 0, by Runge-Kutta of order 4, with x = start before time 0.
+    """Compute x at ascending times >= 0, by Runge-Kutta of order 4, with x = start before time 0.
 
     Within one delay the equation is ``x' = u(t) - 0.1 x`` with a known u: a step of Runge-Kutta is
     ``x <- R x + a u_0 + b u_1/2 + c u_1``, and all steps of a delay are one linear filter. x in the
@@ -199,17 +199,17 @@ def integrate_mackey_glass(times: Floats, tau: float, start: float) -> Floats:
 
 
 def production(delayed: Floats) -> Floats:
-    """0.2 x / (1 + x^10)."""
+    """Return 0.2 x / (1 + x^10)."""
     return 0.2 * delayed / (1 + delayed**10)
 
 
 def middles(x: Floats, slopes: Floats, h: float) -> Floats:
-    """The values in the middle of each step, from those at its ends."""
+    """Return the values in the middle of each step, from those at its ends."""
     return (x[:-1] + x[1:]) / 2 + h / 8 * (slopes[:-1] - slopes[1:])
 
 
 def hermite(times: Floats, x: Floats, slopes: Floats, h: float, tau: float) -> Floats:
-    """x at any times, by cubic interpolation of a delay in each row."""
+    """Compute x at any times, by cubic interpolation of a delay in each row."""
     row = np.minimum((times // tau).astype(int), len(x) - 1)
     place = (times - row * tau) / h
     left = np.minimum(place.astype(int), STEPS_PER_DELAY - 1)

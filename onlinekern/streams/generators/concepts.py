@@ -126,7 +126,7 @@ class Sine(RuleStream):
 
 
 def wave(x: float) -> float:
-    """The curve of SINE2 and of the mixed concepts."""
+    """Return the curve of SINE2 and of the mixed concepts."""
     return 0.5 + 0.3 * math.sin(3 * math.pi * x)
 
 

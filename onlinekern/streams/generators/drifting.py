@@ -14,8 +14,8 @@ import numpy as np
 from scipy.special import logit
 
 from onlinekern.estimators.types import Array, Floats
+from onlinekern.streams.checks import check_count
 from onlinekern.streams.generators.synthetic import check_finite
-from onlinekern.streams.source import check_count
 
 # From a number of rows to the next so many: X of shape (n, n_features), y of shape (n,).
 Draw: TypeAlias = Callable[[int], tuple[Floats, Array]]
@@ -76,7 +76,7 @@ class DriftStream(ABC):
         Returns
         -------
         iterator of (X, y)
-            As `take` with ``n_samples=block_size``.
+            The samples, as `take` gives them with ``n_samples=block_size``.
         """
         check_count("block_size", block_size)
         draw = self._start()
@@ -156,7 +156,7 @@ def uniforms(seed: int | None) -> np.random.Generator:
 
 
 def is_whole(value: Any) -> bool:
-    """Whether a value is an integer of at least 0."""
+    """Return whether a value is an integer of at least 0."""
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0
 
 
@@ -201,7 +201,7 @@ class ConceptDrift(DriftStream):
         Recurring drift: after the first change one comes every `period` samples, and after the last
         concept the first one comes again. None: each concept comes once, and the last one stays.
     random_state : int >= 0 or None, default=None
-        Of the choice between the concepts; each has its own for its rows.
+        Seed of the choice between the concepts; each has its own for its rows.
 
     Raises
     ------

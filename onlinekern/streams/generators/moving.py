@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onlinekern.estimators.types import Array, Floats
+from onlinekern.streams.checks import check_count
 from onlinekern.streams.generators.concepts import NOISE_OFFSET
 from onlinekern.streams.generators.drifting import (
     Draw,
@@ -18,7 +19,6 @@ from onlinekern.streams.generators.drifting import (
     uniforms,
 )
 from onlinekern.streams.generators.synthetic import check_finite
-from onlinekern.streams.source import check_count
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,9 +106,9 @@ class RandomRBF(DriftStream):
     n_drift_centroids : int or None, default=None
         The first so many centres drift. None: all.
     random_state : int >= 0 or None, default=None
-        Of the samples.
+        Seed of the samples.
     model_state : int >= 0 or None, default=None
-        Of the clusters.
+        Seed of the clusters.
 
     References
     ----------

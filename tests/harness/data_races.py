@@ -1,4 +1,4 @@
-"""Races: several threads teach and ask one model at once, for some seconds.
+"""Data races: several threads teach and ask one model at once, for some seconds.
 
 No sample is lost, every answer is finite and of one state of the model, nothing raises, and no
 thread waits for ever.
@@ -26,7 +26,7 @@ SAME = 150
 MOST_SECONDS = 120
 
 
-class Race:
+class Crowd:
     """One model and the threads that use it."""
 
     def __init__(self, name, layout, seconds, seed):
@@ -117,10 +117,10 @@ def try_estimator(job):
     faulthandler.dump_traceback_later(MOST_SECONDS + seconds, exit=True)
     warnings.simplefilter("ignore")
     sys.setswitchinterval(1e-5)
-    race, report = Race(name, layout, seconds, f"{seed} {name} {layout}"), Report()
-    for fault in race.run():
+    crowd, report = Crowd(name, layout, seconds, f"{seed} {name} {layout}"), Report()
+    for fault in crowd.run():
         report.find(f"{name} ({layout}): {fault}")
-    report.count("calls in 5 threads", race.calls)
+    report.count("calls in 5 threads", crowd.calls)
     report.count("models")
     faulthandler.cancel_dump_traceback_later()
     return report

@@ -1,4 +1,4 @@
-"""Races: the best one wins, for three runs at most, whatever of it is known already."""
+"""Successive halving: the best one wins, for three runs at most, whatever is known already."""
 
 import itertools
 import json
@@ -10,11 +10,11 @@ from sklearn.base import BaseEstimator
 
 import onlinekern
 from onlinekern.evaluate import compare, search
-from onlinekern.evaluate.halving import LEAST_SAMPLES, cost, race, rungs
+from onlinekern.evaluate.halving import LEAST_SAMPLES, cost, halve, plan_rungs
 from onlinekern.evaluate.methods import METHODS, Method
 from onlinekern.evaluate.search import (
     ORDERS,
-    Entrant,
+    Candidate,
     Problem,
     choose_parameters,
     count_samples,
@@ -25,13 +25,13 @@ N_HEAD = 5000
 
 
 def ran(errors, n_samples=N_HEAD):
-    """Race candidates 0, 1, ... whose errors are given; return the winner and who learnt how much.
+    """Halve candidates 0, 1, ... whose errors are given; return the winner and who learnt how much.
 
     An error is a number, an exception, or a function of the samples.
     """
     learnt, ticks = {}, []
 
-    def enter(value):
+    def start(value):
         def error(stop, orders):
             learnt[value] = stop * orders
             found = errors[value](stop) if callable(errors[value]) else errors[value]
@@ -41,9 +41,9 @@ def ran(errors, n_samples=N_HEAD):
 
         return error
 
-    course = rungs(len(errors), n_samples, ORDERS)
-    winner = race(range(len(errors)), enter, course, ticks.append)
-    assert sum(ticks) == cost(course)
+    rungs = plan_rungs(len(errors), n_samples, ORDERS)
+    winner = halve(range(len(errors)), start, rungs, ticks.append)
+    assert sum(ticks) == cost(rungs)
     return winner, learnt
 
 
@@ -58,21 +58,21 @@ def test_the_best_wins_wherever_it_stands(n_candidates):
 @pytest.mark.parametrize("n_candidates", range(1, 13))
 @pytest.mark.parametrize("n_samples", [N_HEAD, 4999, 20_000, 4000])
 def test_twelve_cost_no_more_than_three(n_candidates, n_samples):
-    course = rungs(n_candidates, n_samples, ORDERS)
+    rungs = plan_rungs(n_candidates, n_samples, ORDERS)
     _, learnt = ran(np.arange(float(n_candidates)).tolist(), n_samples)
     one = ORDERS * n_samples
-    assert sum(learnt.values()) == cost(course) <= 2.01 * one
-    assert course[0].n_candidates == n_candidates
-    assert course[0].stop >= LEAST_SAMPLES
-    assert course[-1].stop == n_samples
-    for before, after in itertools.pairwise(course):
+    assert sum(learnt.values()) == cost(rungs) <= 2.01 * one
+    assert rungs[0].n_candidates == n_candidates
+    assert rungs[0].stop >= LEAST_SAMPLES
+    assert rungs[-1].stop == n_samples
+    for before, after in itertools.pairwise(rungs):
         assert after.stop // 2 == before.stop  # what is measured was not learnt before
         assert after.n_candidates < before.n_candidates
 
 
 def test_rungs():
     def plain(*arguments):
-        return [(rung.n_candidates, rung.stop, rung.orders) for rung in rungs(*arguments)]
+        return [(rung.n_candidates, rung.stop, rung.orders) for rung in plan_rungs(*arguments)]
 
     assert plain(12, N_HEAD, 3) == [(12, 625, 1), (6, 1250, 1), (3, 2500, 1), (2, 5000, 2)]
     assert plain(7, N_HEAD, 1) == [(7, 1250, 1), (4, 2500, 1), (2, 5000, 1)]
@@ -80,7 +80,7 @@ def test_rungs():
     assert plain(12, 999, 3) == [(12, 999, 3)]
     assert plain(12, 1999, 3) == [(12, 999, 1), (6, 1999, 2)]
     for n_samples in range(LEAST_SAMPLES, 9000, 7):
-        assert rungs(24, n_samples, 3)[0].stop >= LEAST_SAMPLES
+        assert plan_rungs(24, n_samples, 3)[0].stop >= LEAST_SAMPLES
 
 
 def test_in_a_tie_the_value_named_first_wins():
@@ -111,7 +111,7 @@ def test_if_all_fail_the_last_failure_is_raised():
     with pytest.raises(FloatingPointError, match="11"):
         ran(failures)
     with pytest.raises(ValueError, match="no candidates"):
-        race([], lambda value: lambda stop, orders: 0.0, [], lambda samples: None)
+        halve([], lambda value: lambda stop, orders: 0.0, [], lambda samples: None)
     with pytest.raises(ZeroDivisionError):
         ran([ZeroDivisionError()])
     with pytest.raises(KeyError):  # an error of the program
@@ -158,12 +158,12 @@ def test_a_search_over_twelve_settings_learns_what_three_runs_learn(counted):
     )
 
 
-@pytest.mark.parametrize("waits", [True, False])
+@pytest.mark.parametrize("keep", [True, False])
 @pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_matrix])
-def test_errors_are_those_of_the_second_half(waits, as_rows):
+def test_errors_are_those_of_the_second_half(keep, as_rows):
     X, y = gaussian_mixture(2000, random_state=0)
     problem = Problem(as_rows(X), y, np.unique(y), 2000, "gaussian", 3)
-    entrant = Entrant(problem, METHODS["ogd"], {"gamma": 0.4, "eta": 0.1}, waits)
+    candidate = Candidate(problem, METHODS["ogd"], {"gamma": 0.4, "eta": 0.1}, keep)
     for stop, orders in ((500, 1), (1000, 1), (2000, 3)):
         expected = []
         for k in range(orders):
@@ -172,7 +172,7 @@ def test_errors_are_those_of_the_second_half(waits, as_rows):
             rows = order[:stop]
             wrong = model.partial_fit_predict(as_rows(X)[rows], y[rows], classes=[-1, 1]) != y[rows]
             expected.append(wrong[stop // 2 :].mean())
-        assert entrant.error(stop, orders) == pytest.approx(np.mean(expected), abs=1e-15)
+        assert candidate.error(stop, orders) == pytest.approx(np.mean(expected), abs=1e-15)
 
 
 def test_who_diverges_and_comes_back_is_out():
@@ -180,13 +180,13 @@ def test_who_diverges_and_comes_back_is_out():
     y = np.r_[1e15, np.ones(1999)]
     problem = Problem(np.zeros((2000, 1)), y, None, 2000, "linear", 0, shuffle=False)
     method, given = METHODS["linear-ogd"], {"eta": 1e-9}
-    entrant = Entrant(problem, method, given)
-    assert [entrant.error(stop, 1) for stop in (1000, 2000)] == [np.inf, np.inf]
+    candidate = Candidate(problem, method, given)
+    assert [candidate.error(stop, 1) for stop in (1000, 2000)] == [np.inf, np.inf]
     problem.trials.popitem()
-    assert Entrant(problem, method, given).error(2000, 1) == np.inf
+    assert Candidate(problem, method, given).error(2000, 1) == np.inf
     problem.y[0] = 1.0
     problem.trials.clear()
-    assert Entrant(problem, method, given).error(2000, 1) < 2
+    assert Candidate(problem, method, given).error(2000, 1) < 2
 
 
 def test_models_that_have_no_room_together_learn_anew(monkeypatch):
@@ -200,7 +200,7 @@ def test_models_that_have_no_room_together_learn_anew(monkeypatch):
     kept = choose_parameters([method], problem, given)
     samples = sum(learnt)
     assert samples == count_samples([method], "classification", given, None, "linear", 3000)
-    monkeypatch.setattr(search, "WAITING_BYTES", 1)
+    monkeypatch.setattr(search, "KEPT_BYTES", 1)
     errors = dict(problem.trials)
     problem.trials.clear()
     assert choose_parameters([method], problem, given) == kept

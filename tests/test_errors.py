@@ -8,10 +8,10 @@ from oracles import scores as oracle
 from sklearn.base import BaseEstimator, clone
 
 from onlinekern import PAClassifier
-from onlinekern.evaluate import prequential
+from onlinekern.evaluate import errors, prequential
 from onlinekern.evaluate import test_then_train as module
 from onlinekern.evaluate.baselines import Majority, NoChange
-from onlinekern.evaluate.scores import Scores, gain
+from onlinekern.evaluate.errors import Metrics, gain
 from onlinekern.evaluate.test_then_train import Run
 from onlinekern.streams import SEA, ConceptDrift
 
@@ -105,7 +105,7 @@ def test_points_of_the_curves(answers):
 
 
 def test_long_streams_have_as_many_points_as_short_ones(answers, monkeypatch):
-    monkeypatch.setattr(module, "MOST_POINTS", 8)
+    monkeypatch.setattr(errors, "MOST_POINTS", 8)
     for cut in (1, 90):
         result = run(answers, cut, window=10)
         assert result.curves["samples"].tolist() == [80, 160, 240, 320, 400, 480, 500]
@@ -118,15 +118,15 @@ def test_a_restored_run_goes_on_with_the_same_bits(answers):
     whole, first, second = (Run(NoChangeModel(), classes, 2.0, **options) for _ in range(3))
     whole.feed(X, y)
     first.feed(X[:123], y[:123])
-    for name in ("n_samples", "seconds", "_marks", "_curve", "_stride", "_points"):
+    for name in ("seconds", "_marks", "_curve"):
         setattr(second, name, getattr(first, name))
-    second._scores.restore(first.state()["scores"])
+    second._metrics.restore(first.state()["errors"])
     second.estimator = first.estimator
     second.feed(X[123:], y[123:])
     assert second.result().figures == whole.result().figures
     # Before the first sample, too.
     fresh = Run(NoChangeModel(), classes, 2.0, **options)
-    fresh._scores.restore(Run(NoChangeModel(), classes, 2.0, **options).state()["scores"])
+    fresh._metrics.restore(Run(NoChangeModel(), classes, 2.0, **options).state()["errors"])
     fresh.feed(X, y)
     assert fresh.result().figures == whole.result().figures
 
@@ -172,9 +172,9 @@ def test_gains():
 
 
 def test_a_label_that_is_none_of_the_classes_is_a_mistake():
-    scores = Scores([0, 1], 1.0, None, None)
-    assert scores.add(np.array([0, 1, 1]), np.array([0, 5, -1])).tolist() == [0, 1, 1]
-    assert scores.figures()["kappa"] == pytest.approx((1 / 3 - 1 / 9) / (1 - 1 / 9))
+    metrics = Metrics([0, 1], 1.0, None, None)
+    assert metrics.add(np.array([0, 1, 1]), np.array([0, 5, -1])).tolist() == [0, 1, 1]
+    assert metrics.figures()["kappa"] == pytest.approx((1 / 3 - 1 / 9) / (1 - 1 / 9))
 
 
 class Every:

@@ -1,0 +1,14 @@
+"""The error of streams that cannot be learnt from, and the names of files in messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class StreamError(ValueError):
+    """A stream that cannot be learnt from: the message says which file, where and why."""
+
+
+def name_of(path: Any) -> str:
+    """Return what a file is called in messages."""
+    return "standard input" if str(path) == "-" else str(path)

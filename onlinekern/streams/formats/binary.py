@@ -1,0 +1,227 @@
+"""Files and standard input as bytes: unpacked, looked at before they are read, cut into lines."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import select
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, ClassVar
+
+from onlinekern.streams.errors import StreamError, name_of
+
+CHUNK_BYTES = 4 << 20
+# A line is held in memory, and when a fault is searched in it, its entries as objects, which take
+# ten times as much. A longer one comes from a binary file, not from samples.
+LONGEST_LINE = 64 << 20
+DECOMPRESSORS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# An Arrow stream begins with this in place of a length.
+ARROW_STREAM = b"\xff\xff\xff\xff"
+
+
+@contextmanager
+def open_binary(path: Any) -> Iterator[Any]:
+    """Open a file (or "-", standard input) for reading, unpacking gzip, bzip2 and xz."""
+    name = name_of(path)
+    if str(path) == "-":
+        if sys.stdin is None:
+            raise StreamError("standard input is closed")
+        raw: Any = sys.stdin.buffer
+        raw = raw if hasattr(raw, "peek") else io.BufferedReader(raw)
+    else:
+        raw = Path(path).open("rb")  # noqa: SIM115
+    try:
+        head = raw.peek(6)
+        unpack: Any = next(
+            (f for magic, f in DECOMPRESSORS.items() if head.startswith(magic)), None
+        )
+        handle: Any = unpack(raw, "rb") if unpack else raw
+        yield (PipeReader(handle, raw) if str(path) == "-" else handle), name
+    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+        raise StreamError(f"{name}: damaged compressed file ({error})") from error
+    except OSError as error:
+        if error.errno is None:  # how bz2 reports damaged data
+            raise StreamError(f"{name}: damaged compressed file ({error})") from error
+        raise
+    finally:
+        if str(path) != "-":
+            raw.close()
+
+
+class PipeReader:
+    """A pipe that is read as its bytes come: a reader does not wait for more than there is.
+
+    Parameters
+    ----------
+    handle : binary stream
+        The stream that is read.
+    raw : binary stream
+        The stream that it comes from, which may be compressed.
+    """
+
+    def __init__(self, handle: Any, raw: Any) -> None:
+        self._handle, self._raw = handle, raw
+
+    def read(self, size: int = -1) -> bytes:
+        """Return at most so many bytes; none at the end only."""
+        if size < 0:
+            return bytes(self._handle.read())
+        pieces = [self._handle.read1(size)]
+        held = len(pieces[0])
+        while held < size and pieces[-1] and self._has_more():
+            pieces.append(self._handle.read1(size - held))
+            held += len(pieces[-1])
+        return b"".join(pieces)
+
+    def _has_more(self) -> bool:
+        try:
+            return bool(select.select([self._raw], [], [], 0)[0])
+        except (OSError, ValueError):  # no file of the system's, or none that can be waited for
+            return True
+
+
+def line_chunks(handle: Any, name: str) -> Iterator[tuple[int, bytes]]:
+    """Yield (number of the first line, bytes of whole lines), about ``CHUNK_BYTES`` at a time."""
+    pieces: list[bytes] = []
+    held, line = 0, 1
+    while piece := handle.read(CHUNK_BYTES):
+        if line == 1 and not pieces:
+            piece = piece.removeprefix(BYTE_ORDER_MARK)
+        cut = piece.rfind(b"\n") + 1
+        if not cut:
+            pieces.append(piece)
+            held += len(piece)
+            if held > LONGEST_LINE:
+                raise StreamError(f"{name}, line {line}: longer than {LONGEST_LINE >> 20} MiB")
+            continue
+        chunk = b"".join([*pieces, piece[:cut]])
+        yield line, chunk
+        line += chunk.count(b"\n")
+        pieces, held = [piece[cut:]], len(piece) - cut
+    if rest := b"".join(pieces):
+        yield line, rest
+
+
+class PeekedStream:
+    """A stream of which the first bytes have been read, and are to be read again."""
+
+    def __init__(self, handle: Any, name: str) -> None:
+        self._handle, self._name = handle, name
+        self.head, self._ended, self._given = b"", False, 0
+
+    def extend(self, lines: int, least_bytes: int | None = None) -> None:
+        """Read until the head has so many lines, or all there are up to `CHUNK_BYTES`; or until it
+        has so many bytes that are no blanks."""
+        while not self._ended:
+            if least_bytes is not None and len(self.head.lstrip()) >= least_bytes:
+                return
+            enough = self.head.count(b"\n") >= lines
+            if enough or (b"\n" in self.head and len(self.head) >= CHUNK_BYTES):
+                return
+            if len(self.head) > LONGEST_LINE:
+                raise StreamError(f"{self._name}, line 1: longer than {LONGEST_LINE >> 20} MiB")
+            piece = self._handle.read(CHUNK_BYTES)
+            self._ended = not piece
+            self.head = (self.head + piece).removeprefix(BYTE_ORDER_MARK)
+
+    def lines(self) -> bytes:
+        """Return the whole lines of the head, or all of it where there is no more."""
+        whole = self.head.rfind(b"\n") + 1
+        return self.head[:whole] if whole and not self._ended else self.head
+
+    def read(self, size: int = -1) -> bytes:
+        """Return at most so many bytes: those of the head, then what comes."""
+        if self._given == len(self.head):
+            return bytes(self._handle.read(size))
+        end = len(self.head) if size < 0 else min(len(self.head), self._given + size)
+        piece = self.head[self._given : end]
+        self._given = end
+        return piece + self._handle.read() if size < 0 else piece
+
+    # pyarrow asks this of a stream.
+    closed = False
+
+    def close(self) -> None:
+        """Do nothing: it is closed where it was opened."""
+
+
+class FullReads:
+    """A stream that gives as many bytes as are asked for, which formats with lengths rely on."""
+
+    closed = False
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def read(self, size: int = -1) -> bytes:
+        """Return so many bytes; fewer at the end only."""
+        pieces, held = [], 0
+        while held < size and (piece := self._stream.read(size - held)):
+            pieces.append(piece)
+            held += len(piece)
+        return b"".join(pieces) if size >= 0 else bytes(self._stream.read())
+
+    def close(self) -> None:
+        """Do nothing: it is closed where it was opened."""
+
+
+class TextInput:
+    """A file, or standard input, which is read only once.
+
+    Parameters
+    ----------
+    path : str or path
+        File name, or "-".
+    """
+
+    # Standard input, what has been read of it, and what closes it.
+    _peeked: ClassVar[tuple[Any, PeekedStream, ExitStack] | None] = None
+
+    def __init__(self, path: Any) -> None:
+        self.path, self.name = path, name_of(path)
+
+    def head(self, lines: int) -> bytes:
+        """Return the first whole lines, so many at least if there are."""
+        if str(self.path) == "-":
+            begun, _ = self._standard_input()
+            begun.extend(lines)
+            return begun.lines()
+        with open_binary(self.path) as (handle, name):
+            begun = PeekedStream(handle, name)
+            begun.extend(lines)
+            return begun.lines()
+
+    def looks_like(self) -> str:
+        """Return the format of standard input, by its first bytes: "arrow", "jsonl" or "csv"."""
+        begun, _ = self._standard_input()
+        # A line of binary data may be without end.
+        begun.extend(1, least_bytes=len(ARROW_STREAM))
+        if begun.head.startswith(ARROW_STREAM):
+            return "arrow"
+        return "jsonl" if begun.head.lstrip().startswith(b"{") else "csv"
+
+    @contextmanager
+    def open(self) -> Iterator[Any]:
+        """Open a binary stream from the beginning. Standard input can be opened only once."""
+        if str(self.path) != "-":
+            with open_binary(self.path) as (handle, name):
+                yield PeekedStream(handle, name)
+            return
+        begun, stack = self._standard_input()
+        TextInput._peeked = None
+        with stack:
+            yield begun
+
+    def _standard_input(self) -> tuple[PeekedStream, ExitStack]:
+        if TextInput._peeked is None or TextInput._peeked[0] is not sys.stdin:
+            stack = ExitStack()
+            handle, name = stack.enter_context(open_binary("-"))
+            TextInput._peeked = sys.stdin, PeekedStream(handle, name), stack
+        return TextInput._peeked[1:]
