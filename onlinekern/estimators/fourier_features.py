@@ -1,30 +1,19 @@
-"""Random frequencies, and the estimators whose model has random Fourier features."""
+"""Random Fourier features: their frequencies, and the maps made of them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from onlinekern.core import FEATURE_MAPS, KERNEL_ALIASES
 from onlinekern.core.features.structured import signs_shape
-from onlinekern.estimators.constraints import COUNT, KERNEL_WIDTH
-from onlinekern.estimators.contract import Learner, new_generator
-from onlinekern.estimators.median_width import WarmingUp, width_of
 from onlinekern.estimators.memory import check_size
-from onlinekern.estimators.scikit_learn import StrOptions
 from onlinekern.estimators.types import Floats
 
-if TYPE_CHECKING:
-    from onlinekern.core.stream import Model
-
-FOURIER_CONSTRAINTS = {
-    "gamma": KERNEL_WIDTH,
-    "n_components": COUNT,
-    "kernel": [StrOptions({"gaussian", "rbf", "laplacian"})],
-    "frequencies": [StrOptions({"auto", "plain", "orthogonal", "structured", "hashed"})],
-}
+# Kernels of the distance, whose features have frequencies.
+DistanceKernel: TypeAlias = Literal["gaussian", "rbf", "laplacian"]
+Frequencies: TypeAlias = Literal["auto", "plain", "orthogonal", "structured", "hashed"]
 
 # A frequency of one feature as it is drawn, and in the map.
 FREQUENCY_BYTES = 2 * 8
@@ -187,49 +176,3 @@ def orthogonal_normal(shape: tuple[int, int], draws: np.random.RandomState) -> F
         lengths = np.sqrt(draws.chisquare(d, count))
         rows[first : first + count] = directions.T * lengths[:, None]
     return rows
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class WeightedFeatures(Learner):
-    """Mixin: the model's space has weights of features, and perhaps of a constant."""
-
-    @property
-    def coef_(self) -> Floats:
-        """Weights of the features, ndarray of shape (n_outputs, number of features)."""
-        return self._read_in_units(lambda space: space.effective())
-
-    @property
-    def intercept_(self) -> Floats:
-        """Constants of the outputs, ndarray of shape (n_outputs,)."""
-        return self._read_in_units(lambda space: space.offsets(), mean=True)
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class FourierEstimator(WarmingUp):
-    """Mixin for learners with random Fourier features.
-
-    A subclass makes its space in `_fourier_space(X, n_outputs, features)`, of a map that has the
-    feature 1 where `_constant_feature()`.
-    """
-
-    kernel: str = "gaussian"
-    gamma: float | str = "median"
-    n_components: int = 200
-    frequencies: str = "auto"
-
-    _constraints = FOURIER_CONSTRAINTS
-    _size = "n_components"
-
-    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
-        return frequency_bytes(self, n_features)
-
-    def _constant_feature(self) -> bool:
-        return False
-
-    def _new_model(self, X: Any, draws: np.random.RandomState) -> Model:
-        self.gamma_ = width_of(self, X)
-        # The frequencies are drawn before the seed of the model's generator.
-        features = fourier_map(self, self.gamma_, X, draws, self._constant_feature())
-        head, rng = self._head(), new_generator(draws)
-        space = self._fourier_space(X, head.n_outputs, features)
-        return self._compose(X, space, head, rng)

@@ -1,32 +1,32 @@
 """Learners of explicit features of a kernel, of either kind, and the parameters of the features."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from numbers import Integral, Real
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
+import numpy as np
 import scipy.sparse as sp
 
 from onlinekern.core import FEATURE_MAPS, KERNEL_ALIASES
 from onlinekern.core.kernels.support_set import SupportSet
-from onlinekern.estimators.contract import new_generator
+from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.fourier_features import (
     fitting,
     fourier_map,
     frequencies_of,
     frequency_bytes,
 )
-from onlinekern.estimators.kernel import KERNEL_CONSTRAINTS, PANEL, new_kernel
-from onlinekern.estimators.median_width import WarmingUp, width_of
-from onlinekern.estimators.scikit_learn import Interval, StrOptions
+from onlinekern.estimators.kernel import PANEL, new_kernel
+from onlinekern.estimators.median_width import width_of
+from onlinekern.estimators.parameters import (
+    Count,
+    Finite,
+    KernelName,
+    KernelWidth,
+    MatrixSize,
+    Share,
+    estimator,
+)
 from onlinekern.estimators.types import Array, Floats, Sparse
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from onlinekern.core.stream import Model
 
 # Kernels that are the expectation of products of cosines.
 SHIFT_INVARIANT = ("gaussian", "laplacian")
@@ -43,33 +43,37 @@ def least_squares_bytes(length: int, n_outputs: int, itemsize: int) -> int:
     return length * (length * 2 * (8 + itemsize) + 64 * 2 * 2 * itemsize + 5 * 8 * n_outputs)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class ExplicitEstimator(WarmingUp):
+def weights_of_features(learner: Any) -> Floats:
+    """Weights of the features, ndarray of shape (n_outputs, number of features)."""
+    found: Floats = learner._read_in_units(lambda space: space.effective())
+    return found
+
+
+def constants_of_outputs(learner: Any) -> Floats:
+    """Constants of the outputs, ndarray of shape (n_outputs,)."""
+    found: Floats = learner._read_in_units(lambda space: space.offsets(), mean=True)
+    return found
+
+
+@estimator
+class FeatureEstimator(Learner):
     """Mixin for learners with Nystroem or random Fourier features of a kernel.
 
-    A subclass makes its space in `_explicit_space(X, n_outputs, features)`; the space has the map
-    of the features as its attribute `map`, and calls `consider` for each sample that it learns.
+    A subclass makes its space in `_space`; the space has the map of the features as its attribute
+    `map`, and calls `consider` for each sample that it learns.
     """
 
-    kernel: str = "gaussian"
-    gamma: float | str = "median"
-    degree: int = 3
-    coef0: float = 0.0
-    features: str = "nystroem"
-    n_components: int = 400
-    selection: str = "first"
-    novelty: float = 0.05
+    features: Literal["nystroem", "fourier"] = "nystroem"
+    n_components: MatrixSize = 400
+    selection: Literal["first", "margin", "ald"] = "first"
+    novelty: Share = 0.05
     linear: bool = True
+    kernel: KernelName = "gaussian"
+    gamma: KernelWidth = "median"
+    degree: Count = 3
+    coef0: Finite = 0.0
 
-    _constraints = {
-        **KERNEL_CONSTRAINTS,
-        "features": [StrOptions({"nystroem", "fourier"})],
-        # LAPACK counts in 32 bits.
-        "n_components": [Interval(Integral, 1, 2**31 - 1, closed="both")],
-        "selection": [StrOptions({"first", "margin", "ald"})],
-        "novelty": [Interval(Real, 0, 1, closed="neither")],
-        "linear": ["boolean"],
-    }
+    _warms_up = True
     _size = "n_components"
 
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
@@ -85,17 +89,9 @@ class ExplicitEstimator(WarmingUp):
         """Numbers in a row of features, at least."""
         return self.n_components + (n_features + 1 if self.linear else 0)
 
-    def _new_model(self, X: Any, draws: np.random.RandomState) -> Model:
-        head = self._head()
-        self._check_features(X, head.n_outputs)
-        self.gamma_ = width_of(self, X)
-        # Frequencies are drawn before the seed of the model's generator.
-        features = self._features(X, draws)
-        rng = new_generator(draws)
-        return self._compose(X, self._explicit_space(X, head.n_outputs, features), head, rng)
-
     def _features(self, X: Any, draws: np.random.RandomState) -> Any:
         """The map of the parameters, for samples like X."""
+        self.gamma_ = width_of(self, X)
         self._sparse = sp.issparse(X)
         make = self._fourier if self.features == "fourier" else self._nystroem
         features = make(X, draws)
