@@ -191,7 +191,7 @@ def way_of(cls: type) -> tuple[bool, ...]:
     scores = has("score_one", Learner) and has("_scores", Learner)
     classifies = has("predict", Classifier) and has("_winners", Classifier)
     return (
-        learns and has("_learn_one", Learner),
+        learns,
         issubclass(cls, Classifier),
         calls_blas,
         scores,

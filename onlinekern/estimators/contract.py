@@ -204,15 +204,9 @@ class Learner(Savable, BaseEstimator):
             return learn_first(self, model, X, y, weight, order, noted)
         return model, model.learn(X, y, weight, order, self.window or 0, None, noted)
 
-    def _learn_one(self, x: Any, y: Any, weight: float = 1.0) -> Any:
-        """Learn one encoded sample."""
-        if self._calls_blas and self._next_calls_blas():
-            return self._learn_one_with_blas(x, y, weight)
-        self._model.learn_one(x, y, weight)
-        return self
-
     @all_or_nothing
-    def _learn_one_with_blas(self, x: Any, y: Any, weight: float) -> Any:
+    def _learn_one_with_blas(self, x: Any, y: Any, weight: float) -> Self:
+        """Learn one encoded sample."""
         with ONE_THREAD():
             self._model.learn_one(x, y, weight)
         return self

@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from onlinekern.core.learning.heads import HEADS
 from onlinekern.estimators.atomic import all_or_nothing, fit_method
 from onlinekern.estimators.blas_threads import ONE_THREAD
-from onlinekern.estimators.contract import AS_IT_IS, Learner
+from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.scikit_learn import Interval, OutlierMixin
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
@@ -163,8 +163,12 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
         if "_model" not in attributes or "_warm_up" in attributes:
             return learn_row(self, x, sample_weight=own_weight(sample_weight))
         recent = self._recent.copy()
-        with ONE_THREAD() if self._calls_blas and self._next_calls_blas() else AS_IT_IS:
-            recent.append(np.array([self._model.learn_one(x, 1.0, sample_weight)]))
+        if self._calls_blas and self._next_calls_blas():
+            with ONE_THREAD():
+                score = self._model.learn_one(x, 1.0, sample_weight)
+        else:
+            score = self._model.learn_one(x, 1.0, sample_weight)
+        recent.append(np.array([score]))
         self._recent = recent
         return self
 

@@ -62,7 +62,9 @@ SHARED = (
     *("contamination", "class_weight", "multi_class", "standardize_target"),
     *("n_epochs", "shuffle", "random_state", "window", "n_jobs"),
 )
+# Types that say less of a parameter than a base class may have said.
 PLAIN = {bool: "boolean", int: Integral, float: Real, NoneType: None}
+KINDS = (*PLAIN.values(), str, dict)
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
@@ -116,7 +118,10 @@ def note_constraints(cls: type) -> None:
     own._declared = declared_in(cls)
     known: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
-        known |= vars(base).get("_declared", {})
+        for name, found in vars(base).get("_declared", {}).items():
+            # Another default with a plain type, `eta: float = 0.1`, is checked as before.
+            if not (known.get(name) and found and all(one in KINDS for one in found)):
+                known[name] = found
     own._parameter_constraints = {name: found for name, found in known.items() if found}
 
 

@@ -12,7 +12,7 @@ from onlinekern.core.learning.labels import class_numbers
 from onlinekern.estimators.atomic import fit_method, turn_of
 from onlinekern.estimators.calibration import IDENTITY, Calibration, calibration_of
 from onlinekern.estimators.class_weights import balance, factor_of, factor_of_balance, factors_of
-from onlinekern.estimators.contract import Learner
+from onlinekern.estimators.contract import AS_IT_IS, Learner
 from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.savable import operations
 from onlinekern.estimators.scikit_learn import ClassifierMixin, RegressorMixin
@@ -311,7 +311,10 @@ class OnlineClassifier(Classifier):
             number = self._number_of_date(y)
         if self.class_weight is not None:
             return self._learn_one_of_class(x, number, sample_weight)
-        return self._learn_one(x, number, sample_weight)
+        if self._calls_blas and self._next_calls_blas():
+            return self._learn_one_with_blas(x, number, sample_weight)
+        attributes["_model"].learn_one(x, number, sample_weight)
+        return self
 
     def _learn_one_of_class(self, x: Any, number: float, weight: float) -> Self:
         """Learn one sample with the weight of its class; the counts change if that succeeds."""
@@ -320,7 +323,8 @@ class OnlineClassifier(Classifier):
             calls = model.calls
             try:
                 factor, counts = self._weigh_one(number, weight)
-                self._learn_one(x, number, factor)
+                with self._blas() if self._next_calls_blas() else AS_IT_IS:
+                    model.learn_one(x, number, factor)
                 if counts is not None:
                     self._class_counts = counts
             except BaseException:
@@ -502,4 +506,7 @@ class OnlineRegressor(Regressor):
         y = float(y)
         if y - y != 0:
             raise ValueError(f"y must be finite, got {y}")
-        return self._learn_one(x, y, sample_weight)
+        if self._calls_blas and self._next_calls_blas():
+            return self._learn_one_with_blas(x, y, sample_weight)
+        attributes["_model"].learn_one(x, y, sample_weight)
+        return self
