@@ -18,7 +18,7 @@ from onlinekern.distributed.dask import needed, packed, unpacked
 from onlinekern.distributed.record import Tally
 from onlinekern.estimators.atomic import learnt_by
 from onlinekern.estimators.blas_threads import ONE_THREAD
-from onlinekern.estimators.kernel_features import kernel_part
+from onlinekern.estimators.features import kernel_part
 from onlinekern.estimators.median_width import is_warming_up
 
 # Samples that the warm-up learns before it looks whether it has enough; and the most.

@@ -241,7 +241,7 @@ class Learner(Savable, BaseEstimator):
         renumber(self, numbers)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters. In a fitted model, those of the step take effect with the next sample.
+        """Set parameters. In a stream, those of the step take effect with the next sample.
 
         Other parameters (kernel, width, outputs, averaging) take effect when the model is fitted
         anew.

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Literal
 from onlinekern.core import LOSSES, POLICIES, RULES, SCHEDULES
 from onlinekern.core.base.random import Generator
 from onlinekern.estimators.contract import Learner
+from onlinekern.estimators.features import DistanceKernel
 from onlinekern.estimators.filters import PolicyFilter
-from onlinekern.estimators.fourier_features import DistanceKernel
 from onlinekern.estimators.kernel import KernelEstimator, WhenFull
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import Average, Count, NotNegative, Positive, estimator

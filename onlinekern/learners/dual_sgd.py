@@ -7,7 +7,7 @@ import numpy as np
 from onlinekern.core import LOSSES, POLICIES, RULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.dual_sgd import DualSpace
-from onlinekern.estimators.fourier_features import (
+from onlinekern.estimators.features import (
     DistanceKernel,
     Frequencies,
     fourier_map,

@@ -11,16 +11,17 @@ from onlinekern.core.base.random import Generator
 from onlinekern.core.models.mapped import MappedSpace
 from onlinekern.core.models.nogd import NystroemSpace
 from onlinekern.estimators.contract import Learner
-from onlinekern.estimators.fourier_features import (
+from onlinekern.estimators.features import (
     DistanceKernel,
     Frequencies,
+    constants_of_outputs,
     fourier_map,
     frequencies_of,
     frequency_bytes,
+    weights_of_features,
 )
 from onlinekern.estimators.gradient import GradientStep, LabelLoss, TargetLoss
 from onlinekern.estimators.kernel import KernelEstimator
-from onlinekern.estimators.kernel_features import constants_of_outputs, weights_of_features
 from onlinekern.estimators.median_width import width_of
 from onlinekern.estimators.parameters import (
     Average,

@@ -10,8 +10,7 @@ from onlinekern.core.models.kernel_mean import MeanSpace
 from onlinekern.core.models.leverage import LeverageSpace
 from onlinekern.core.stream import Model
 from onlinekern.estimators.contract import AS_IT_IS
-from onlinekern.estimators.fourier_features import Frequencies
-from onlinekern.estimators.kernel_features import FeatureEstimator, least_squares_bytes
+from onlinekern.estimators.features import FeatureEstimator, Frequencies, least_squares_bytes
 from onlinekern.estimators.outliers import OnlineOutlierDetector
 from onlinekern.estimators.parameters import Forgetting, MatrixSize, Positive, estimator
 from onlinekern.estimators.types import Floats

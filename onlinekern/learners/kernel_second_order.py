@@ -10,7 +10,7 @@ import numpy as np
 from onlinekern.core import COVARIANCES, GATES, LOSSES, RULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.mapped_second_order import MappedSecondOrderSpace
-from onlinekern.estimators.kernel_features import (
+from onlinekern.estimators.features import (
     FeatureEstimator,
     constants_of_outputs,
     weights_of_features,

@@ -11,7 +11,7 @@ from onlinekern.core.base.random import Generator
 from onlinekern.core.models.least_squares import LeastSquaresSpace
 from onlinekern.core.models.residuals import Residuals
 from onlinekern.core.stream import Model
-from onlinekern.estimators.kernel_features import (
+from onlinekern.estimators.features import (
     FeatureEstimator,
     constants_of_outputs,
     least_squares_bytes,

@@ -206,6 +206,9 @@ class OLLA(KernelEstimator):
             self.support_ = space.settle(X, self.support_tol)
         return model
 
+    def _renew(self, model: Model) -> None:
+        """No step follows: what is set takes effect in the next `fit`."""
+
     def _order(self, model: Model, y: Any, weight: Any, draws: np.random.RandomState) -> Any:
         """The order of one epoch."""
         if self.selection == "max_violator":

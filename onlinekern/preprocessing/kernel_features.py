@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from onlinekern.core import FEATURE_MAPS
 from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.blas_threads import one_blas_thread
-from onlinekern.estimators.fourier_features import (
+from onlinekern.estimators.features import (
     DistanceKernel,
     Frequencies,
     fourier_map,
