@@ -2,6 +2,7 @@
 
 import inspect
 import sys
+import types
 import typing
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,6 +102,35 @@ def test_another_default_is_checked_as_before():
     assert Faster._parameter_constraints["eta"] == KernelOGDClassifier._parameter_constraints["eta"]
     with pytest.raises(ValueError, match=r"'eta' parameter of Faster must be .* \(0.0, inf\)"):
         Faster(eta=-1.0).fit([[0.0], [1.0]], [0, 1])
+
+
+LATER = """
+from __future__ import annotations
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+from onlinekern import KernelOGDClassifier
+from onlinekern.extending import Positive
+
+if TYPE_CHECKING:
+    from elsewhere import Shape
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Later(KernelOGDClassifier):
+    softness: Positive = 1.0
+    shape: Shape | None = None
+    delta: ClassVar[float] = 2.0
+"""
+
+
+def test_types_that_are_text(monkeypatch):
+    module = types.ModuleType("of_a_user")
+    monkeypatch.setitem(sys.modules, "of_a_user", module)
+    exec(LATER, vars(module))
+    later = module.Later
+    assert str(later._parameter_constraints["softness"][0]) == "a float in the range (0.0, inf)"
+    assert "shape" not in later._parameter_constraints
+    assert "delta" not in later._parameter_constraints
+    assert later(shape=3).fit([[0.0], [1.0]], [0, 1]).delta == 2.0
 
 
 def test_what_a_subclass_must_say():

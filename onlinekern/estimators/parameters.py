@@ -128,14 +128,14 @@ def note_constraints(cls: type) -> None:
 def declared_in(cls: type) -> dict[str, list[Any] | None]:
     """The parameters that the body of a class declares, each with its constraints in the terms of
     scikit-learn; None for one of a base class that is taken away."""
-    names = vars(sys.modules[cls.__module__])
+    names = getattr(sys.modules.get(cls.__module__), "__dict__", {})
     found: dict[str, list[Any] | None] = {}
     for name, kind in annotations_of(cls).items():
         if isinstance(kind, str):
             try:
                 kind = eval(kind, {**names, **vars(cls)})
-            except NameError:  # of a type checker only: it says nothing about values
-                continue
+            except (AttributeError, NameError, TypeError):
+                continue  # of a type checker only: it says nothing about values
         if not name.startswith("_"):
             found[name] = None if "ClassVar" in str(kind) else constraints_of(kind)
     return found
