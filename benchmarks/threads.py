@@ -30,9 +30,9 @@ import onlinekern
 from benchmarks import streams
 from onlinekern.core import race
 from onlinekern.estimators import contract, duals
-from onlinekern.estimators import passes as _passes
+from onlinekern.learners import linear_passive_aggressive
 
-USERS = (contract, _passes, duals, race)
+USERS = (contract, linear_passive_aggressive, duals, race)
 
 
 def arguments():

@@ -16,7 +16,7 @@ import onlinekern
 from onlinekern import KernelOGDClassifier, KernelPAClassifier, OGDRegressor
 from onlinekern.core.kernels.kernels import Gaussian
 from onlinekern.core.learning.losses import Hinge
-from onlinekern.extending import LOSSES, POSITIVE, RULES, SCHEDULES
+from onlinekern.extending import LOSSES, RULES, SCHEDULES, Positive
 from onlinekern.fitted.save import foreign
 
 TEMPLATE = Path(__file__).parents[1] / "examples" / "extension"
@@ -29,9 +29,7 @@ class Softer(KernelOGDClassifier):
     """A user's subclass, with another default and a parameter of its own."""
 
     eta: float = 0.25
-    softness: float = 0.5
-
-    _constraints = {"softness": POSITIVE}
+    softness: Positive = 0.5
 
     def _rule(self):
         loss = LOSSES["smooth_hinge"](self.softness)

@@ -9,7 +9,7 @@ from sklearn import config_context
 
 from onlinekern import KernelOGDClassifier, OGDClassifier, PAClassifier, StreamClassifier
 from onlinekern.core import RULES
-from onlinekern.estimators.known_parameters import are_same, parameters_of
+from onlinekern.estimators.parameters import are_same, parameters_of
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 4))

@@ -267,7 +267,7 @@ def test_outputs_are_chosen_by_size(case):
     def space_of(**parameters):
         model = build("binary", **parameters)
         model.classes_ = ["no", "yes"]
-        return type(model._space(data.X, 1, None))
+        return type(model._space(data.X, 1, None, None))
 
     assert space_of() is AllOutputs
     assert space_of(cache_size=0.08) is AllOutputs

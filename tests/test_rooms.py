@@ -27,7 +27,7 @@ STOREYS = [
 ]
 # Methods of estimators and of reports for which the room above is imported when they are called.
 UPWARD = {
-    ("estimators.operations", "fitted"),
+    ("estimators.savable", "fitted"),
     ("learners.race.report", "plotting"),
     ("_registry", ""),
 }

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from onlinekern._registry import all_estimators
-from onlinekern.estimators.blas_threads import SingleThreadedBlas
-from onlinekern.estimators.contract import Learner, OnlineEstimator
+from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.outliers import OnlineOutlierDetector
 from onlinekern.estimators.tasks import Classifier, OnlineClassifier, OnlineRegressor, Regressor
 from onlinekern.estimators.types import Array
@@ -148,7 +147,7 @@ def has_learnt(estimator: Any) -> bool:
 def check_streams(estimator: Any) -> None:
     """Raise ValueError unless the estimator can learn batch by batch."""
     learner = learner_of(estimator)
-    if not isinstance(learner, OnlineEstimator):
+    if not hasattr(learner, "partial_fit"):
         raise ValueError(f"{type(learner).__name__} learns no streams: use ok_fit")
 
 
@@ -185,18 +184,19 @@ def way_of(cls: type) -> tuple[bool, ...]:
     def has(name: str, *owners: Any) -> bool:
         return any(getattr(cls, name, None) is getattr(owner, name) for owner in owners)
 
+    calls_blas = issubclass(cls, Learner) and cls._calls_blas
     learns = has("learn_one", OnlineClassifier, OnlineRegressor)
     # Every sample of these calls BLAS, which `learn_one` prepares.
-    learns = learns and not has("_next_calls_blas", SingleThreadedBlas)
+    learns = learns and not (calls_blas and has("_next_calls_blas", Learner))
     scores = has("score_one", Learner) and has("_scores", Learner)
     classifies = has("predict", Classifier) and has("_winners", Classifier)
     return (
-        learns and has("_learn_one", OnlineEstimator, SingleThreadedBlas),
+        learns,
         issubclass(cls, Classifier),
-        issubclass(cls, SingleThreadedBlas),
+        calls_blas,
         scores,
         scores and (classifies or has("predict", Regressor)),
-        issubclass(cls, OnlineEstimator),
+        issubclass(cls, Learner) and hasattr(cls, "partial_fit"),
     )
 
 

@@ -19,7 +19,7 @@ from onlinekern.distributed.dask import dumps, loads, require
 from onlinekern.distributed.record import Tally
 from onlinekern.estimators.atomic import learnt_by
 from onlinekern.estimators.blas_threads import ONE_THREAD
-from onlinekern.estimators.kernel_features import kernel_part
+from onlinekern.estimators.features import kernel_part
 from onlinekern.estimators.median_width import is_warming_up
 from onlinekern.evaluate.errors import losses_of
 from onlinekern.streams.blocks import in_blocks

@@ -7,7 +7,7 @@ from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 from onlinekern.core.base.turn import Turn
-from onlinekern.estimators.known_parameters import check_parameters_of
+from onlinekern.estimators.parameters import check_parameters_of
 from onlinekern.estimators.types import Function
 
 # The attributes that hold what an estimator has learnt, with the turn of its writers.
@@ -42,12 +42,21 @@ def change_attributes(estimator: Any, before: dict[str, Any], after: dict[str, A
             own.pop(name, None)
 
 
-def all_or_nothing(method: Function) -> Function:
+def all_or_nothing(method: Function, checked: bool = False) -> Function:
     """Decorator of methods that learn: they wait for other threads; a call that fails is undone.
 
     The method works on a twin of the estimator. What it sets shows when it has succeeded, all at
     once: other threads predict with the old attributes until then.
+
+    Parameters
+    ----------
+    method : function
+    checked : bool, default=False
+        Whether the parameters are checked. The undo is outside of that: a signal may also arrive
+        while the check ends, when the model has already learnt. As scikit-learn does it,
+        `partial_fit` that goes on checks nothing.
     """
+    goes_on = method.__name__ == "partial_fit"
 
     @functools.wraps(method)
     def on_a_twin(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -58,6 +67,8 @@ def all_or_nothing(method: Function) -> Function:
             twin = object.__new__(type(self))
             twin.__dict__.update(before)
             try:
+                if checked and not (goes_on and twin.__sklearn_is_fitted__()):
+                    check_parameters_of(twin)
                 result = method(twin, *args, **kwargs)
                 if (found := learnt_by(twin)) is not None:
                     # It had a turn of its own: a fit may teach several models in several threads.
@@ -75,17 +86,5 @@ def all_or_nothing(method: Function) -> Function:
 
 
 def fit_method(method: Function) -> Function:
-    """Decorator of fit methods: check the parameters, and undo the call if it fails.
-
-    As scikit-learn does it, `partial_fit` that goes on checks nothing. The undo is outermost: a
-    signal may also arrive while the parameter check ends, when the model has already learnt.
-    """
-
-    @functools.wraps(method)
-    def checked(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not (goes_on and self.__sklearn_is_fitted__()):
-            check_parameters_of(self)
-        return method(self, *args, **kwargs)
-
-    goes_on = method.__name__ == "partial_fit"
-    return cast(Function, all_or_nothing(checked))
+    """Decorator of fit methods: check the parameters, and undo the call if it fails."""
+    return all_or_nothing(method, checked=True)

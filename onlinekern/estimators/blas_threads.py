@@ -10,19 +10,11 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import Any, Self, cast
 
 from threadpoolctl import ThreadpoolController
 
-from onlinekern.estimators.atomic import all_or_nothing
-from onlinekern.estimators.contract import OnlineEstimator
-from onlinekern.estimators.types import ArrayLike, Function
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from onlinekern.core.stream import Model
+from onlinekern.estimators.types import Function
 
 
 class OneThread:
@@ -138,32 +130,3 @@ def one_blas_thread(method: Function) -> Function:
             return method(self, *args, **kwargs)
 
     return cast("Function", limited)
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class SingleThreadedBlas(OnlineEstimator):
-    """Mixin, in front of the others: learn with one BLAS thread."""
-
-    @one_blas_thread
-    def _train(
-        self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
-    ) -> Model:
-        return super()._train(model, X, y, weight, draws)
-
-    @one_blas_thread
-    def _partial_fit(self, X: Any, y: Any, labels: Any, sample_weight: ArrayLike | None) -> Any:
-        return super()._partial_fit(X, y, labels, sample_weight)
-
-    def _learn_one(self, x: Any, y: Any, weight: float = 1.0) -> Any:
-        if not self._next_calls_blas():
-            return super()._learn_one(x, y, weight)
-        return self._learn_one_with_blas(x, y, weight)
-
-    @all_or_nothing
-    def _learn_one_with_blas(self, x: Any, y: Any, weight: float) -> Any:
-        with ONE_THREAD():
-            return super()._learn_one(x, y, weight)
-
-    def _next_calls_blas(self) -> bool:
-        """Whether the next sample may call BLAS; setting the threads takes microseconds."""
-        return True

@@ -1,20 +1,19 @@
 """What all estimators share: scikit-learn's contract around the compiled stream loop.
 
 Validation ends here; the compiled core trusts its input. An estimator is a dataclass: its fields
-are its parameters, `__init__` only stores them. The parts that it is made of come from `_rule`,
-`_gate`, `_head` and `_space`.
+are its parameters, `__init__` only stores them. It is composed of a task (`tasks`, `outliers`), a
+space (`kernel`, `linear`, ...) and a rule, which say what the methods at the end of `Learner` ask.
+`fit` and `_partial_fit` are all that happens in a call, from top to bottom.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, nullcontext
 from math import isfinite
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state, gen_even_slices
 
@@ -22,15 +21,23 @@ from onlinekern.core.base.pool import run_together
 from onlinekern.core.base.random import Generator
 from onlinekern.core.learning.sampling import Gate
 from onlinekern.core.stream import Model
-from onlinekern.estimators.atomic import fit_method, turn_of
-from onlinekern.estimators.constraints import COUNT
-from onlinekern.estimators.exportable import Exportable
+from onlinekern.estimators import exportable
+from onlinekern.estimators.atomic import all_or_nothing, fit_method, turn_of
+from onlinekern.estimators.blas_threads import ONE_THREAD
 from onlinekern.estimators.extensions import check_declared, check_subclass, explained
-from onlinekern.estimators.known_parameters import are_same, parameters_of_rule
+from onlinekern.estimators.median_width import begin_warm_up, first_samples, learn_first, renumber
 from onlinekern.estimators.memory import check_size
+from onlinekern.estimators.parameters import (
+    Count,
+    RandomState,
+    are_same,
+    estimator,
+    note_constraints,
+    parameters_of_rule,
+)
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scales import LEAST, warn_of_scales
-from onlinekern.estimators.scikit_learn import InvalidParameterError
+from onlinekern.estimators.scikit_learn import BaseEstimator, InvalidParameterError
 from onlinekern.estimators.types import ArrayLike, Floats, Samples
 from onlinekern.estimators.validation import check_results, check_weights, validate_data
 
@@ -38,6 +45,8 @@ from onlinekern.estimators.validation import check_results, check_weights, valid
 LITTLE_WORK = 1 << 18
 # Rows that a thread scores at once, at least: enough for whole blocks of the core.
 ROWS_OF_A_PART = 1024
+# A context of models that call no BLAS.
+AS_IT_IS = nullcontext()
 
 
 def new_generator(draws: np.random.RandomState) -> Generator:
@@ -45,32 +54,31 @@ def new_generator(draws: np.random.RandomState) -> Generator:
     return Generator(int(draws.randint(np.iinfo(np.int64).max, dtype=np.int64)))
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class Learner(Savable, Exportable, BaseEstimator):
-    """Base of the estimators: a task (classifier, regressor) and a space complete it."""
+@estimator
+class Learner(Savable, BaseEstimator):
+    """Base of the estimators: a task, a space and a rule complete it."""
 
-    n_epochs: int = 1
-    random_state: object = None
-    window: int | None = None
+    n_epochs: Count = 1
+    shuffle: bool = True
+    random_state: RandomState = None
+    window: Count | None = None
     n_jobs: int | None = None
 
-    _constraints: ClassVar[dict[str, Any]] = {
-        "n_epochs": COUNT,
-        "random_state": ["random_state"],
-        "window": [*COUNT, None],
-        "n_jobs": [Integral, None],
-    }
     # The parameter that decides, together with the number of features, how large a model is.
     _size: ClassVar[str | None] = None
+    # Whether a stream begins with samples of which the kernel's width comes (`median_width`).
+    _warms_up: ClassVar[bool] = False
+    # Whether the model calls BLAS or LAPACK, for which it then has one thread (`blas_threads`).
+    _calls_blas: ClassVar[bool] = False
+    # Whether it steps once per batch: `fit` ends with a step on the last, shorter one.
+    _learns_batches: ClassVar[bool] = False
+    # What `validate_data` is to check of targets.
+    _target_checks: ClassVar[dict[str, Any]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         check_subclass(cls)
-        constraints: dict[str, Any] = {}
-        for base in reversed(cls.__mro__):
-            constraints |= vars(base).get("_constraints", {})
-        # None removes a parameter of a base class.
-        cls._parameter_constraints = {n: c for n, c in constraints.items() if c is not None}
+        note_constraints(cls)
 
     def _validate_params(self) -> None:
         """Check the parameters, and that a subclass has declared its own as fields."""
@@ -80,10 +88,6 @@ class Learner(Savable, Exportable, BaseEstimator):
             super()._validate_params()
         except InvalidParameterError as error:
             raise explained(error, self.get_params(deep=False)) from None
-
-    def _gate(self) -> Any:
-        """The gate in front of the rule: by default, every sample passes."""
-        return Gate()
 
     @fit_method
     def fit(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -115,9 +119,149 @@ class Learner(Savable, Exportable, BaseEstimator):
         draws = check_random_state(self.random_state)
         model = self._first_model(X, draws)
         self._look_at_scales(X, y, 0, X.shape[0])
-        self._model = self._train(model, X, y, weight, draws)
+        with self._blas():
+            self._model = self._train(model, X, y, weight, draws)
         self._finish()
         return self
+
+    def _partial_fit(self, X: Any, y: Any, labels: Any, sample_weight: ArrayLike | None) -> Any:
+        """Continue, or begin, with one pass in the given order. Returns the predictions made."""
+        with self._blas():
+            start = not self.__sklearn_is_fitted__()
+            X, y, weight = self._validate(X, y, sample_weight, start=start)
+            y = self._encode(y, labels)
+            weight = self._weigh(y, weight)
+            if start:
+                model = self._first_model(X, check_random_state(self.random_state))
+            else:
+                model = self._model
+            self._renew(model)
+            before = model.n_seen
+            self._model, predictions = self._learn(model, X, y, weight, None)
+            self._look_at_scales(X, y, before, self._model.n_seen)
+            self._finish()
+            return self._decode(predictions)
+
+    def _validate(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        start: bool,
+        whole: bool = False,
+    ) -> Any:
+        """Validated X (C order or CSR, of the model's dtype), y and weights.
+
+        At the `start` of a stream, or of the `whole` of what is learnt.
+        """
+        dtype = [np.float64, np.float32] if start else self._model.dtype
+        X, y = self._samples(X, y, dtype, start)
+        weight = None if sample_weight is None else check_weights(sample_weight, X, whole)
+        return (X if start else self._layout(X)), y, weight
+
+    def _first_model(self, X: Any, draws: np.random.RandomState) -> Model:
+        """The model that begins to learn samples like X."""
+        self.__dict__.pop("_warm_up", None)
+        if self._warms_up:
+            begin_warm_up(self, draws)
+        return self._new_model(X, draws)
+
+    def _new_model(self, X: Any, draws: np.random.RandomState) -> Model:
+        """An untrained model for samples like X."""
+        head = self._head()
+        self._check_features(X, head.n_outputs)
+        # Frequencies are drawn before the seed of the model's generator.
+        features = self._features(X, draws)
+        rng = new_generator(draws)
+        return self._compose(X, self._space(X, head.n_outputs, rng, features), head, rng)
+
+    def _compose(self, X: Any, space: Any, head: Any, rng: Generator) -> Model:
+        return Model(space, head, self._rule(), self._gate(), rng, X.shape[1], X.dtype)
+
+    def _train(
+        self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
+    ) -> Model:
+        """Learn in passes; returns the model that has learnt."""
+        for number in range(self.n_epochs):
+            order = draws.permutation(X.shape[0]).astype(np.intp) if self.shuffle else None
+            if number > 0:
+                # The samples of later passes are the same ones again.
+                self.__dict__.pop("_warm_up", None)
+            # Later passes tell nothing of samples that have not been learnt.
+            model, _ = self._learn(model, X, y, weight, order, noted=number == 0)
+        if self._learns_batches:
+            model.space.end_batch()
+        return model
+
+    def _learn(
+        self, model: Model, X: Any, y: Any, weight: Any, order: Any, noted: bool = True
+    ) -> tuple[Model, Any]:
+        """Learn samples once; returns the model that has learnt, and its predictions before.
+
+        `noted` is as in `Model.learn`.
+        """
+        if "_warm_up" in self.__dict__:
+            return learn_first(self, model, X, y, weight, order, noted)
+        return model, model.learn(X, y, weight, order, self.window or 0, None, noted)
+
+    @all_or_nothing
+    def _learn_one_with_blas(self, x: Any, y: Any, weight: float) -> Self:
+        """Learn one encoded sample."""
+        with ONE_THREAD():
+            self._model.learn_one(x, y, weight)
+        return self
+
+    def _blas(self) -> AbstractContextManager[Any]:
+        """The context in which the model learns."""
+        return ONE_THREAD() if self._calls_blas else AS_IT_IS
+
+    def _look_at_scales(self, X: Any, y: Any, before: int, now: int) -> None:
+        """Warn of scales in the call that brings sample 20; `before` and `now` count samples.
+
+        No call tells of it again, and nothing is to be remembered.
+        """
+        if before < LEAST <= now:
+            # The samples that are kept tell more than a call of a few.
+            rows, targets = first_samples(self)
+            warn_of_scales(self, *((X, y) if rows is None else (rows, targets)))
+
+    def _renew(self, model: Model) -> None:
+        """Let parameters of the step that were set since the last call take effect."""
+        given = parameters_of_rule(self)
+        if are_same(model.renewed, given):
+            return
+        rule, gate = self._rule(), self._gate()
+        if rule != model.rule or gate != model.gate:
+            self._validate_params()
+            model.rule, model.gate = rule, gate
+        model.renewed = given
+
+    def _renumber(self, numbers: Any) -> None:
+        """Called when class k has become class numbers[k]."""
+        renumber(self, numbers)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters. In a stream, those of the step take effect with the next sample.
+
+        Other parameters (kernel, width, outputs, averaging) take effect when the model is fitted
+        anew.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self : object
+        """
+        with turn_of(self):
+            super().set_params(**params)
+            if params and self.__sklearn_is_fitted__():
+                self._renew(self._model)
+        return self
+
+    export_c = exportable.export_c
+    export_onnx = exportable.export_onnx
 
     def score_one(self, x: ArrayLike) -> float | Floats:
         """Score of one sample, without scikit-learn's validation.
@@ -169,53 +313,6 @@ class Learner(Savable, Exportable, BaseEstimator):
         check_results(scores, "score")
         return scores
 
-    def _validate(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None,
-        start: bool,
-        whole: bool = False,
-    ) -> Any:
-        """Validated X (C order or CSR, of the model's dtype), y and weights.
-
-        At the `start` of a stream, or of the `whole` of what is learnt.
-        """
-        dtype = [np.float64, np.float32] if start else self._model.dtype
-        X, y = self._samples(X, y, dtype, start)
-        weight = check_weights(sample_weight, X, whole)
-        return (X if start else self._layout(X)), y, weight
-
-    def _weigh(self, y: Any, weight: Any, whole: bool = False) -> Any:
-        """Weights of encoded samples; `whole`: y is all that there is, not a part of a stream."""
-        return weight
-
-    def _look_at_scales(self, X: Any, y: Any, before: int, now: int) -> None:
-        """Warn of scales in the call that brings sample 20; `before` and `now` count samples.
-
-        No call tells of it again, and nothing is to be remembered.
-        """
-        if before < LEAST <= now:
-            warn_of_scales(self, X, y)
-
-    def _samples(self, X: Any, y: Any, dtype: Any, start: bool) -> Any:
-        """Validated X and y."""
-        return validate_data(self, X, y, dtype=dtype, reset=start, **self._target_checks)
-
-    def _layout(self, X: Any) -> Any:
-        """X in a layout that the model takes."""
-        return X
-
-    def _first_model(self, X: Any, draws: np.random.RandomState) -> Model:
-        """The model that begins to learn samples like X."""
-        return self._new_model(X, draws)
-
-    def _new_model(self, X: Any, draws: np.random.RandomState) -> Model:
-        """An untrained model for samples like X."""
-        head, rng = self._head(), new_generator(draws)
-        self._check_features(X, head.n_outputs)
-        return self._compose(X, self._space(X, head.n_outputs, rng), head, rng)
-
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
         """Memory that a model takes at least, whatever it learns."""
         raise NotImplementedError(f"{type(self).__name__}._n_bytes")
@@ -233,9 +330,6 @@ class Learner(Savable, Exportable, BaseEstimator):
             check_size(self._size, getattr(self, self._size), n_bytes, n_features)
         return n_bytes
 
-    def _compose(self, X: Any, space: Any, head: Any, rng: Generator) -> Model:
-        return Model(space, head, self._rule(), self._gate(), rng, X.shape[1], X.dtype)
-
     def _read(self, read: Callable[[Any], Any]) -> Any:
         """What a function reads of the model's space, while no thread changes it."""
         model = self._fitted_model
@@ -250,9 +344,6 @@ class Learner(Savable, Exportable, BaseEstimator):
             if model.head.target_forgetting == 0:
                 return values
             return (model.target_mean if mean else 0.0) + model.target_scale * values
-
-    def _finish(self) -> None:
-        """Called after each bulk call that succeeded."""
 
     @property
     def _fitted_model(self) -> Model:
@@ -282,97 +373,59 @@ class Learner(Savable, Exportable, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    # What the task says.
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class OnlineEstimator(Learner):
-    """A learner of streams: each call continues where the last one stopped."""
+    def _samples(self, X: Any, y: Any, dtype: Any, start: bool) -> Any:
+        """Validated X and y."""
+        return validate_data(self, X, y, dtype=dtype, reset=start, **self._target_checks)
 
-    shuffle: bool = True
+    def _labels(self, y: Any) -> Any:
+        """The labels in all targets that there are; None where there are no classes."""
+        return None
 
-    _constraints = {"shuffle": ["boolean"]}
+    def _encode(self, y: Any, labels: Any) -> Any:
+        """Validated targets as the core takes them."""
+        return y
 
-    def _train(
-        self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
-    ) -> Model:
-        """Learn in passes; returns the model that has learnt."""
-        for number in range(self.n_epochs):
-            order = draws.permutation(X.shape[0]).astype(np.intp) if self.shuffle else None
-            if number > 0:
-                self._settle()
-            # Later passes tell nothing of samples that have not been learnt.
-            model, _ = self._learn(model, X, y, weight, order, noted=number == 0)
-        return model
+    def _weigh(self, y: Any, weight: Any, whole: bool = False) -> Any:
+        """Weights of encoded samples; `whole`: y is all that there is, not a part of a stream."""
+        return weight
 
-    def _learn(
-        self,
-        model: Model,
-        X: Any,
-        y: Any,
-        weight: Any,
-        order: Any,
-        scores: Any = None,
-        noted: bool = True,
-    ) -> tuple[Model, Any]:
-        """Learn samples once; returns the model that has learnt, and its predictions before.
+    def _decode(self, predictions: Any) -> Any:
+        """Predictions of the core as users see them."""
+        return predictions
 
-        `scores` are overwritten with the scores before, and `noted` is, as in `Model.learn`.
-        """
-        return model, model.learn(X, y, weight, order, self.window or 0, scores, noted)
+    def _head(self) -> Any:
+        """The head: from scores and a target to scalar problems."""
+        raise NotImplementedError(f"{type(self).__name__}._head")
 
-    def _settle(self) -> None:
-        """Called before samples that have been learnt are learnt again."""
+    # What the rule says.
 
-    def _partial_fit(self, X: Any, y: Any, labels: Any, sample_weight: ArrayLike | None) -> Any:
-        """Continue, or begin, with one pass in the given order. Returns the predictions made."""
-        start = not self.__sklearn_is_fitted__()
-        X, y, weight = self._validate(X, y, sample_weight, start=start)
-        y = self._encode(y, labels)
-        weight = self._weigh(y, weight)
-        if start:
-            model = self._first_model(X, check_random_state(self.random_state))
-        else:
-            model = self._model
-        self._renew(model)
-        before = model.n_seen
-        self._model, predictions = self._learn(model, X, y, weight, None)
-        self._look_at_scales(X, y, before, self._model.n_seen)
-        self._finish()
-        return self._decode(predictions)
+    def _rule(self) -> Any:
+        """The rule: from the score and the target of a scalar problem to a coefficient."""
+        raise NotImplementedError(f"{type(self).__name__}._rule")
 
-    def _learn_one(self, x: Any, y: Any, weight: float = 1.0) -> Any:
-        self._model.learn_one(x, y, weight)
-        return self
+    def _gate(self) -> Any:
+        """The gate in front of the rule: by default, every sample passes."""
+        return Gate()
 
-    def _renumber(self, numbers: Any) -> None:
-        """Called when class k has become class numbers[k]."""
+    # What the space says.
 
-    def _renew(self, model: Model) -> None:
-        """Let parameters of the step that were set since the last call take effect."""
-        given = parameters_of_rule(self)
-        if are_same(model.renewed, given):
-            return
-        rule, gate = self._rule(), self._gate()
-        if rule != model.rule or gate != model.gate:
-            self._validate_params()
-            model.rule, model.gate = rule, gate
-        model.renewed = given
+    def _features(self, X: Any, draws: np.random.RandomState) -> Any:
+        """A new map of features, for samples like X; None where the space has none."""
+        return None
 
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters. In a fitted model, those of the step take effect with the next sample.
+    def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
+        """A new space for samples like X, with the map of `_features`."""
+        raise NotImplementedError(f"{type(self).__name__}._space")
 
-        Other parameters (kernel, width, outputs, averaging) take effect when the model is fitted
-        anew.
+    def _layout(self, X: Any) -> Any:
+        """X in a layout that the model takes."""
+        return X
 
-        Parameters
-        ----------
-        **params : dict
+    def _next_calls_blas(self) -> bool:
+        """Whether the next sample may call BLAS; setting the threads takes microseconds."""
+        return True
 
-        Returns
-        -------
-        self : object
-        """
-        with turn_of(self):
-            super().set_params(**params)
-            if params and self.__sklearn_is_fitted__():
-                self._renew(self._model)
-        return self
+    def _finish(self) -> None:
+        """Called after each bulk call that succeeded."""

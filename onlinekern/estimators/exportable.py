@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onlinekern.estimators.operations import operations
+from onlinekern.estimators.savable import operations
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -50,142 +50,143 @@ class ExportedOnnx(NamedTuple):
     outputs: tuple[str, ...]
 
 
-class Exportable:
-    """Mixin of what can be exported as code of other languages."""
+# Methods of the learners and of `StreamPipeline`.
 
-    def export_c(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        dtype: DTypeLike = "float64",
-        prefix: str | None = None,
-        learn: bool | None = None,
-        capacity: int | None = None,
-    ) -> ExportedC:
-        """Export what this fitted model computes as one C99 file and its header.
 
-        The code needs nothing but the standard library of C: it compiles for a microcontroller, as
-        WebAssembly, or into a program. It has no ``malloc``: memory is static, and constants are
-        ``const``, so that they stay in flash. docs/export.md has the commands.
+def export_c(
+    self: Any,
+    path: str | os.PathLike[str],
+    *,
+    dtype: DTypeLike = "float64",
+    prefix: str | None = None,
+    learn: bool | None = None,
+    capacity: int | None = None,
+) -> ExportedC:
+    """Export what this fitted model computes as one C99 file and its header.
 
-        Parameters
-        ----------
-        path : str or path-like
-            The C file, ``model.c``; the header ``model.h`` comes beside it. Files there are
-            replaced.
-        dtype : {'float64', 'float32'}, default='float64'
-            Of the numbers in C. float32 halves the memory, and is what small processors compute in
-            hardware; scores then agree to about 1e-4.
-        prefix : str, default=None
-            What the names in the header begin with, a C identifier. None: the name of the file.
-        learn : bool, default=None
-            Whether the C goes on learning, by ``model_learn_one(x, y)``. None: if it can;
-            docs/export.md says which learners can. Support vectors without a budget need a
-            `capacity` for that.
-        capacity : int >= 1, default=None
-            For how many support vectors there is room in a model that learns without a budget. A
-            sample that would need more is refused with the code ``MODEL_FULL``. None, with
-            learn=True: the parameter `max_support`, if there is one.
+    The code needs nothing but the standard library of C: it compiles for a microcontroller, as
+    WebAssembly, or into a program. It has no ``malloc``: memory is static, and constants are
+    ``const``, so that they stay in flash. docs/export.md has the commands.
 
-        Returns
-        -------
-        ExportedC
-            The two paths, the bytes of constants (`flash`) and of static memory (`ram`), and
-            whether the C can learn (`learns`).
+    Parameters
+    ----------
+    path : str or path-like
+        The C file, ``model.c``; the header ``model.h`` comes beside it. Files there are
+        replaced.
+    dtype : {'float64', 'float32'}, default='float64'
+        Of the numbers in C. float32 halves the memory, and is what small processors compute in
+        hardware; scores then agree to about 1e-4.
+    prefix : str, default=None
+        What the names in the header begin with, a C identifier. None: the name of the file.
+    learn : bool, default=None
+        Whether the C goes on learning, by ``model_learn_one(x, y)``. None: if it can;
+        docs/export.md says which learners can. Support vectors without a budget need a
+        `capacity` for that.
+    capacity : int >= 1, default=None
+        For how many support vectors there is room in a model that learns without a budget. A
+        sample that would need more is refused with the code ``MODEL_FULL``. None, with
+        learn=True: the parameter `max_support`, if there is one.
 
-        Raises
-        ------
-        NotFittedError
-            If nothing has been learnt.
-        TypeError
-            If a part has no C: a Python function as kernel, a part or a step of another package;
-            or with learn=True, if the learner is none of those that learn in C. The message says
-            which part it is.
-        ValueError
-            If an argument is invalid, or a number of the model does not fit `dtype`.
-        OSError
-            If a file cannot be written.
+    Returns
+    -------
+    ExportedC
+        The two paths, the bytes of constants (`flash`) and of static memory (`ram`), and
+        whether the C can learn (`learns`).
 
-        Notes
-        -----
-        The header declares, for the prefix ``model``, ``model_score(x, scores)``, which gives what
-        `decision_function` does (`predict` of a regressor), and ``model_predict``, which gives the
-        number of the class, an index into the table ``model_labels``; both also for sparse rows
-        (``_sparse``: ascending columns, their values, and their number). A row with NaN or infinity
-        gives the code ``MODEL_NOT_FINITE``.
+    Raises
+    ------
+    NotFittedError
+        If nothing has been learnt.
+    TypeError
+        If a part has no C: a Python function as kernel, a part or a step of another package;
+        or with learn=True, if the learner is none of those that learn in C. The message says
+        which part it is.
+    ValueError
+        If an argument is invalid, or a number of the model does not fit `dtype`.
+    OSError
+        If a file cannot be written.
 
-        Examples
-        --------
-        >>> import os, tempfile
-        >>> from onlinekern import SPAClassifier
-        >>> X, y = [[0.0, 1.0], [1.0, 0.0]], ["no", "yes"]
-        >>> model = SPAClassifier(gamma=0.5, random_state=0).fit(X, y)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     made = model.export_c(os.path.join(folder, "model.c"), dtype="float32")
-        ...     made.header.name, made.code.read_text().count("malloc")
-        ('model.h', 0)
-        """
-        return ExportedC(*operations().export_c(self, path, dtype, prefix, learn, capacity))
+    Notes
+    -----
+    The header declares, for the prefix ``model``, ``model_score(x, scores)``, which gives what
+    `decision_function` does (`predict` of a regressor), and ``model_predict``, which gives the
+    number of the class, an index into the table ``model_labels``; both also for sparse rows
+    (``_sparse``: ascending columns, their values, and their number). A row with NaN or infinity
+    gives the code ``MODEL_NOT_FINITE``.
 
-    def export_onnx(
-        self, path: str | os.PathLike[str], *, dtype: DTypeLike = "float32"
-    ) -> ExportedOnnx:
-        """Export what this fitted model computes as an ONNX file.
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from onlinekern import SPAClassifier
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0]], ["no", "yes"]
+    >>> model = SPAClassifier(gamma=0.5, random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = model.export_c(os.path.join(folder, "model.c"), dtype="float32")
+    ...     made.header.name, made.code.read_text().count("malloc")
+    ('model.h', 0)
+    """
+    return ExportedC(*operations().export_c(self, path, dtype, prefix, learn, capacity))
 
-        Any runtime of ONNX predicts with it, without Python: onnxruntime in C++, C#, Java,
-        JavaScript or on a phone, for one. The graph has ONNX's own operators only (opset 17; tried
-        with onnxruntime 1.15 and 1.32). Needs ``pip install 'onlinekern[onnx]'``. docs/onnx.md has
-        examples.
 
-        Parameters
-        ----------
-        path : str or path-like
-            Ends in ``.onnx``. A file there is replaced.
-        dtype : {'float32', 'float64'}, default='float32'
-            Of rows, scores and probabilities. float32 is what most programs have, half as large and
-            faster; scores then agree to about 1e-4 with `decision_function`, with float64 to 1e-6.
+def export_onnx(
+    self: Any, path: str | os.PathLike[str], *, dtype: DTypeLike = "float32"
+) -> ExportedOnnx:
+    """Export what this fitted model computes as an ONNX file.
 
-        Returns
-        -------
-        ExportedOnnx
-            The path, the bytes of the file (`size`), and the names of the `outputs`.
+    Any runtime of ONNX predicts with it, without Python: onnxruntime in C++, C#, Java,
+    JavaScript or on a phone, for one. The graph has ONNX's own operators only (opset 17; tried
+    with onnxruntime 1.15 and 1.32). Needs ``pip install 'onlinekern[onnx]'``. docs/onnx.md has
+    examples.
 
-        Raises
-        ------
-        ImportError
-            If onnx is not installed.
-        NotFittedError
-            If nothing has been learnt.
-        TypeError
-            If ONNX has no form for a part: a Python function as kernel, a part or a step of another
-            package.
-        ValueError
-            If an argument is invalid, a number of the model does not fit `dtype`, or the file would
-            be over the 2 GiB that ONNX allows: support vectors become dense.
-        OSError
-            If the file cannot be written.
+    Parameters
+    ----------
+    path : str or path-like
+        Ends in ``.onnx``. A file there is replaced.
+    dtype : {'float32', 'float64'}, default='float32'
+        Of rows, scores and probabilities. float32 is what most programs have, half as large and
+        faster; scores then agree to about 1e-4 with `decision_function`, with float64 to 1e-6.
 
-        Notes
-        -----
-        The input is ``X`` of shape (n, n_features), dense, for any n > 0. The outputs have the
-        names that skl2onnx gives:
+    Returns
+    -------
+    ExportedOnnx
+        The path, the bytes of the file (`size`), and the names of the `outputs`.
 
-        * a classifier: ``label`` (n,), ``probabilities`` (n, n_classes), which are those of
-          `predict_proba`, and ``scores`` (n, 1), with more than two classes (n, n_classes);
-        * a regressor: ``variable`` (n, 1);
-        * a detector of outliers: ``label`` (n, 1) and ``scores`` (n, 1).
+    Raises
+    ------
+    ImportError
+        If onnx is not installed.
+    NotFittedError
+        If nothing has been learnt.
+    TypeError
+        If ONNX has no form for a part: a Python function as kernel, a part or a step of another
+        package.
+    ValueError
+        If an argument is invalid, a number of the model does not fit `dtype`, or the file would
+        be over the 2 GiB that ONNX allows: support vectors become dense.
+    OSError
+        If the file cannot be written.
 
-        Labels are int64 where all are whole numbers, else text. A row with NaN has the scores NaN,
-        and a label without a meaning.
+    Notes
+    -----
+    The input is ``X`` of shape (n, n_features), dense, for any n > 0. The outputs have the
+    names that skl2onnx gives:
 
-        Examples
-        --------
-        >>> import os, tempfile
-        >>> from onlinekern import SPAClassifier
-        >>> X, y = [[0.0, 1.0], [1.0, 0.0]], ["no", "yes"]
-        >>> model = SPAClassifier(gamma=0.5, random_state=0).fit(X, y)
-        >>> with tempfile.TemporaryDirectory() as folder:  # doctest: +SKIP
-        ...     model.export_onnx(os.path.join(folder, "model.onnx")).outputs
-        ('label', 'probabilities', 'scores')
-        """
-        return ExportedOnnx(*operations().export_onnx(self, path, dtype))
+    * a classifier: ``label`` (n,), ``probabilities`` (n, n_classes), which are those of
+      `predict_proba`, and ``scores`` (n, 1), with more than two classes (n, n_classes);
+    * a regressor: ``variable`` (n, 1);
+    * a detector of outliers: ``label`` (n, 1) and ``scores`` (n, 1).
+
+    Labels are int64 where all are whole numbers, else text. A row with NaN has the scores NaN,
+    and a label without a meaning.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from onlinekern import SPAClassifier
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0]], ["no", "yes"]
+    >>> model = SPAClassifier(gamma=0.5, random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:  # doctest: +SKIP
+    ...     model.export_onnx(os.path.join(folder, "model.onnx")).outputs
+    ('label', 'probabilities', 'scores')
+    """
+    return ExportedOnnx(*operations().export_onnx(self, path, dtype))

@@ -5,12 +5,12 @@ What would never be called or looked at is an error that says so. docs/extending
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
 
 from onlinekern.core.base.part import Component
+from onlinekern.estimators.parameters import annotations_of
 from onlinekern.estimators.scikit_learn import InvalidParameterError
 
 PAGE = "docs/extending.md"
@@ -41,17 +41,6 @@ def check_declared(cls: type) -> None:
                 f"{base.__name__} declares the parameter {min(own)!r}, but is no dataclass: write "
                 f"@dataclass(kw_only=True, eq=False, repr=False) above it, as {PAGE} shows"
             )
-
-
-def annotations_of(cls: type) -> dict[str, Any]:
-    """The annotations in the body of a class."""
-    if "__annotations__" in vars(cls):
-        return dict(vars(cls)["__annotations__"])
-    try:
-        return inspect.get_annotations(cls)
-    except NameError:
-        # Python 3.14 evaluates them only now. Names for type checkers are no fields of a user's.
-        return {}
 
 
 def explained(error: InvalidParameterError, parameters: dict[str, Any]) -> InvalidParameterError:

@@ -1,31 +1,31 @@
 """What the kernel adaptive filters share whose step is a budget policy."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from onlinekern.core import LOSSES, POLICIES, RULES
-from onlinekern.estimators.contract import OnlineEstimator
+from onlinekern.core.base.random import Generator
+from onlinekern.core.stream import Model
+from onlinekern.estimators.kernel import KernelEstimator
+from onlinekern.estimators.memory import check_size
+from onlinekern.estimators.parameters import Count, estimator
 
-if TYPE_CHECKING:
-    from onlinekern.core.base.random import Generator
-    from onlinekern.core.stream import Model
 
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class PolicyFilter(OnlineEstimator):
-    """Mixin, in front: every sample goes to the policy, in the order of the series.
+@estimator
+class PolicyFilter(KernelEstimator):
+    """Mixin: every sample goes to the policy, in the order of the series.
 
     A subclass returns the arguments of the policy from `_arguments`. Those after the sizes may
     change in mid-stream.
     """
 
+    budget: Count = 500
     shuffle: bool = False
 
     _policy: ClassVar[str]
     # The first arguments of the policy, which say how large it is.
     _n_sizes: ClassVar[int] = 1
+    # Matrices of the support vectors' size that the policy keeps.
+    _n_matrices: ClassVar[int] = 1
 
     def _rule(self) -> Any:
         return RULES["every_sample"](LOSSES["squared"]())
@@ -35,7 +35,8 @@ class PolicyFilter(OnlineEstimator):
 
     def _check_memory(self) -> None:
         """Raise MemoryError if there is no room for the matrices of the policy."""
-        raise NotImplementedError(f"{type(self).__name__}._check_memory")
+        # Each matrix has a copy, which undoes a failed call.
+        check_size("budget", self.budget, self._n_matrices * 2 * 8 * self.budget**2)
 
     def _budget(self, rng: Generator) -> Any:
         self._check_memory()

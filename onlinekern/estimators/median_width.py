@@ -9,14 +9,12 @@ depends on the samples alone: calls of any length give the same bits.
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from onlinekern.core.samples.rows import rows_at
-from onlinekern.estimators.contract import OnlineEstimator
 from onlinekern.estimators.kernel_width import MOST_MEASURED, has_width, kernel_width, median_width
 
 if TYPE_CHECKING:
@@ -115,77 +113,57 @@ def is_warming_up(estimator: Any) -> bool:
     return "_warm_up" in vars(estimator)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class WarmingUp(OnlineEstimator):
-    """Mixin of the learners of streams with the parameters `kernel` and `gamma`.
+def first_samples(estimator: Any) -> Any:
+    """The rows and targets that are kept; None for the rows if none are."""
+    kept = estimator._warm_up.samples if is_warming_up(estimator) else NONE
+    return kept[:2]
 
-    Their models take the width from `width_of`.
-    """
 
-    def _first_model(self, X: Any, draws: np.random.RandomState) -> Model:
-        self.__dict__.pop("_warm_up", None)
-        if self.gamma == "median" and has_width(self.kernel):
-            self._warm_up = WarmUp(self.get_params(deep=False), copy.deepcopy(draws))
-        return super()._first_model(X, draws)
+def begin_warm_up(estimator: Any, draws: np.random.RandomState) -> None:
+    """Begin to keep samples, if the width of a learner's kernel is to come of them."""
+    if estimator.gamma == "median" and has_width(estimator.kernel):
+        estimator._warm_up = WarmUp(estimator.get_params(deep=False), copy.deepcopy(draws))
 
-    def _learn(
-        self,
-        model: Model,
-        X: Any,
-        y: Any,
-        weight: Any,
-        order: Any,
-        scores: Any = None,
-        noted: bool = True,
-    ) -> tuple[Model, Any]:
-        if not is_warming_up(self):
-            return super()._learn(model, X, y, weight, order, scores, noted)
-        rows = np.arange(X.shape[0]) if order is None else order
-        predictions = np.full(X.shape[0], np.nan)
-        *whole, rest = np.split(rows, self._warm_up.cuts(rows, weight))
-        for piece in whole:
-            if model is vars(self).get("_model"):
-                # It is replaced: who predicts meanwhile never sees half of a call.
-                model = copy.copy(model)
-            _, made = super()._learn(model, X, y, weight, piece, scores, noted)
-            predictions[piece] = made[piece]
-            self._warm_up = self._warm_up.keep(X, y, weight, piece)
-            model = self._measured_anew(model)
-        if len(rest):
-            _, made = super()._learn(model, X, y, weight, rest, scores, noted)
-            predictions[rest] = made[rest]
-            if is_warming_up(self):
-                self._warm_up = self._warm_up.keep(X, y, weight, rest)
-        return model, predictions
 
-    def _measured_anew(self, model: Model) -> Model:
-        """A model of the width of the samples so far, which has learnt them."""
-        maker = object.__new__(type(self))
-        maker.__dict__.update({**vars(self), **self._warm_up.parameters})
-        self._warm_up = maker._warm_up = warm_up = self._warm_up.measured(maker.kernel)
-        X, y, weight = warm_up.samples
-        fresh = maker._new_model(X, copy.deepcopy(warm_up.draws))
-        self._renew(fresh)
-        super()._learn(fresh, X, y, weight, None)
-        fresh.resume_counts(fresh.n_seen, model.n_mistakes, model.cumulative_loss)
-        self.gamma_ = warm_up.gamma
-        if warm_up.count == COUNTS[-1]:
-            del self._warm_up
-        return fresh
+def learn_first(
+    estimator: Any, model: Model, X: Any, y: Any, weight: Any, order: Any, noted: bool
+) -> tuple[Model, Any]:
+    """`_learn` of a learner that is warming up."""
+    rows = np.arange(X.shape[0]) if order is None else order
+    predictions = np.full(X.shape[0], np.nan)
+    window = estimator.window or 0
+    *whole, rest = np.split(rows, estimator._warm_up.cuts(rows, weight))
+    for piece in whole:
+        if model is vars(estimator).get("_model"):
+            # It is replaced: who predicts meanwhile never sees half of a call.
+            model = copy.copy(model)
+        predictions[piece] = model.learn(X, y, weight, piece, window, None, noted)[piece]
+        estimator._warm_up = estimator._warm_up.keep(X, y, weight, piece)
+        model = measured_anew(estimator, model)
+    if len(rest):
+        predictions[rest] = model.learn(X, y, weight, rest, window, None, noted)[rest]
+        if is_warming_up(estimator):
+            estimator._warm_up = estimator._warm_up.keep(X, y, weight, rest)
+    return model, predictions
 
-    def _renumber(self, numbers: Any) -> None:
-        super()._renumber(numbers)
-        if is_warming_up(self):
-            self._warm_up = self._warm_up.renumbered(numbers)
 
-    def _look_at_scales(self, X: Any, y: Any, before: int, now: int) -> None:
-        # The samples that are kept tell more than a call of a few.
-        kept = self._warm_up.samples if is_warming_up(self) else NONE
-        if kept[0] is not None:
-            X, y, _ = kept
-        super()._look_at_scales(X, y, before, now)
+def measured_anew(estimator: Any, model: Model) -> Model:
+    """A model of the width of the samples so far, which has learnt them."""
+    maker = object.__new__(type(estimator))
+    maker.__dict__.update({**vars(estimator), **estimator._warm_up.parameters})
+    estimator._warm_up = maker._warm_up = warm_up = estimator._warm_up.measured(maker.kernel)
+    X, y, weight = warm_up.samples
+    fresh: Model = maker._new_model(X, copy.deepcopy(warm_up.draws))
+    estimator._renew(fresh)
+    fresh.learn(X, y, weight, None, estimator.window or 0, None, True)
+    fresh.resume_counts(fresh.n_seen, model.n_mistakes, model.cumulative_loss)
+    estimator.gamma_ = warm_up.gamma
+    if warm_up.count == COUNTS[-1]:
+        del estimator._warm_up
+    return fresh
 
-    def _settle(self) -> None:
-        # The samples of later passes are the same ones again.
-        self.__dict__.pop("_warm_up", None)
-        super()._settle()
+
+def renumber(estimator: Any, numbers: Any) -> None:
+    """Number the classes of the samples that are kept anew: class k is now numbers[k]."""
+    if is_warming_up(estimator):
+        estimator._warm_up = estimator._warm_up.renumbered(numbers)

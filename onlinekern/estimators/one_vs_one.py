@@ -1,15 +1,12 @@
 """Classifiers whose classes may be learnt pair by pair, and whose probabilities are asked for."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from onlinekern.core.learning.heads import OneVsOne
-from onlinekern.estimators.scikit_learn import StrOptions
+from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.tasks import Classifier
 from onlinekern.estimators.types import ArrayLike, Floats, Samples
 
@@ -23,18 +20,13 @@ def has_probabilities(estimator: Any) -> bool:
     return True
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class PairwiseClassifier(Classifier):
     """Mixin: with ``multi_class='ovo'`` votes of pairs of classes take the place of scores."""
 
+    multi_class: Literal["ovr", "margin", "ovo"] = "ovr"  # type: ignore[assignment]
     probability: bool = False
-    decision_function_shape: str = "ovr"
-
-    _constraints = {
-        "multi_class": [StrOptions({"ovr", "margin", "ovo"})],
-        "probability": ["boolean"],
-        "decision_function_shape": [StrOptions({"ovr", "ovo"})],
-    }
+    decision_function_shape: Literal["ovr", "ovo"] = "ovr"
 
     def _scores(self, X: Any) -> Floats:
         return self._strengths(super()._scores(X))

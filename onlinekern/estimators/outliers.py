@@ -1,17 +1,17 @@
 """Outlier detection under scikit-learn's contract."""
 
-from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
-from sklearn.base import OutlierMixin
 from sklearn.exceptions import NotFittedError
 
 from onlinekern.core.learning.heads import HEADS
 from onlinekern.estimators.atomic import all_or_nothing, fit_method
-from onlinekern.estimators.contract import OnlineEstimator
-from onlinekern.estimators.scikit_learn import Interval
+from onlinekern.estimators.blas_threads import ONE_THREAD
+from onlinekern.estimators.contract import Learner
+from onlinekern.estimators.parameters import estimator
+from onlinekern.estimators.scikit_learn import Interval, OutlierMixin
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
 from onlinekern.estimators.validation import learn_row, own_weight, validate_data
 
@@ -67,13 +67,11 @@ class RecentQuantile:
         return before
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
+@estimator
+class OnlineOutlierDetector(OutlierMixin, Learner):
     """One class; predictions are 1 for its samples, -1 for outliers."""
 
-    contamination: float = 0.1
-
-    _constraints = {"contamination": [Interval(Real, 0, 0.5, closed="right")]}
+    contamination: Annotated[float, Interval(Real, 0, 0.5, closed="right")] = 0.1
 
     @fit_method
     def fit(
@@ -165,7 +163,12 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
         if "_model" not in attributes or "_warm_up" in attributes:
             return learn_row(self, x, sample_weight=own_weight(sample_weight))
         recent = self._recent.copy()
-        recent.append(np.array([self._model.learn_one(x, 1.0, sample_weight)]))
+        if self._calls_blas and self._next_calls_blas():
+            with ONE_THREAD():
+                score = self._model.learn_one(x, 1.0, sample_weight)
+        else:
+            score = self._model.learn_one(x, 1.0, sample_weight)
+        recent.append(np.array([score]))
         self._recent = recent
         return self
 
@@ -244,15 +247,6 @@ class OnlineOutlierDetector(OutlierMixin, OnlineEstimator):
     def _samples(self, X: Any, y: Any, dtype: Any, start: bool) -> Any:
         X = validate_data(self, X, dtype=dtype, reset=start)
         return X, np.ones(X.shape[0])
-
-    def _labels(self, y: Any) -> None:
-        return None
-
-    def _encode(self, y: Any, labels: Any) -> Any:
-        return y
-
-    def _decode(self, predictions: Any) -> Any:
-        return predictions
 
     def _head(self) -> Any:
         return HEADS["regression"]()

@@ -1,17 +1,29 @@
-"""The method `save`, and what a pickle must hold."""
+"""What all estimators and transformers have in common: `save`, pickles, checks, their page."""
 
 from __future__ import annotations
 
 import os
 from typing import Any, ClassVar
 
-from onlinekern.estimators.documented import Documented
-from onlinekern.estimators.operations import operations
+SITE = "https://onlinekern.github.io/onlinekern"
 
 
-class Savable(Documented):
-    """Mixin of the classes whose objects `load` reads back."""
+def operations() -> Any:
+    """The package `onlinekern.fitted`, which lies above: imported when an operation is called."""
+    from onlinekern import fitted
 
+    return fitted
+
+
+class Savable:
+    """Mixin of the classes whose objects `load` reads back.
+
+    `fit` begins with a check of their parameters, and their HTML picture links to their page of
+    this library's site.
+    """
+
+    _doc_link_module = "onlinekern"
+    _doc_link_template = SITE + "/generated/onlinekern.{estimator_name}.html"
     # Values of parameters that older files do not have, where the default is another one.
     _absent: ClassVar[dict[str, Any]] = {}
 
@@ -54,6 +66,13 @@ class Savable(Documented):
         True
         """
         operations().save_model(self, path)
+
+    def _validate_params(self) -> None:
+        """Raise InvalidParameterError of the first parameter that cannot be."""
+        # Files are read without scikit-learn, as far as they hold none of its objects.
+        from onlinekern.estimators.scikit_learn import check_parameters
+
+        check_parameters(self)
 
     def __setstate__(self, state: Any) -> None:
         """Take over the attributes of a pickle; ValueError if they contradict each other."""

@@ -1,14 +1,59 @@
-"""What scikit-learn has not made public: nothing else in the library imports its private names."""
+"""What the library takes of scikit-learn beyond its public names, and types for its bases.
+
+scikit-learn has no type stubs: a base class of its own would be `Any` to a type checker, and every
+misspelt name right.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator as TheirBase
 from sklearn.utils._param_validation import Interval, InvalidParameterError, RealNotInt, StrOptions
 
-check_parameters: Any = BaseEstimator._validate_params
+check_parameters: Any = TheirBase._validate_params
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from onlinekern.estimators.types import Array, ArrayLike, Samples
+
+    class BaseEstimator:
+        n_features_in_: int
+        feature_names_in_: Array
+
+        @classmethod
+        def _get_param_names(cls) -> list[str]: ...
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: Any) -> Self: ...
+        def get_metadata_routing(self) -> Any: ...
+        def set_fit_request(self, *, sample_weight: bool | str | None = ...) -> Self: ...
+        def set_partial_fit_request(
+            self, *, classes: bool | str | None = ..., sample_weight: bool | str | None = ...
+        ) -> Self: ...
+        def set_score_request(self, *, sample_weight: bool | str | None = ...) -> Self: ...
+        def __sklearn_tags__(self) -> Any: ...
+        def __setstate__(self, state: Any) -> None: ...
+
+    class ClassifierMixin:
+        classes_: Array
+
+        def score(
+            self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None
+        ) -> float: ...
+
+    class RegressorMixin:
+        def score(
+            self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None
+        ) -> float: ...
+
+    class OutlierMixin:
+        def fit_predict(self, X: Samples, y: Any = None, **kwargs: Any) -> Array: ...
+
+else:
+    from sklearn.base import BaseEstimator, ClassifierMixin, OutlierMixin, RegressorMixin
 
 __all__ = [
-    "Interval", "InvalidParameterError", "RealNotInt", "StrOptions", "check_parameters",
+    "BaseEstimator", "ClassifierMixin", "Interval", "InvalidParameterError", "OutlierMixin",
+    "RealNotInt", "RegressorMixin", "StrOptions", "check_parameters",
 ]  # fmt: skip

@@ -1,22 +1,17 @@
 """Estimators whose model is a weight for each feature, and a covariance of the weights."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 from sklearn.exceptions import ConvergenceWarning
 
 from onlinekern.core import COVARIANCES
+from onlinekern.core.base.random import Generator
 from onlinekern.core.models.linear_second_order import SecondOrderSpace
 from onlinekern.estimators.linear import WEIGHT_BYTES, LinearEstimator
 from onlinekern.estimators.memory import available_memory
-from onlinekern.estimators.scikit_learn import StrOptions
+from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.types import Floats
 from onlinekern.estimators.warnings import warn
-
-if TYPE_CHECKING:
-    from onlinekern.core.base.random import Generator
 
 
 def check_memory(kind: str, n_outputs: int, length: int, *sizes: int) -> None:
@@ -48,20 +43,18 @@ def warn_of_degeneration(estimator: Any) -> None:
         )
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class SecondOrderEstimator(LinearEstimator):
     """Mixin: a covariance of the weights; a subclass says what the steps are."""
 
-    covariance: str = "diagonal"
-
-    _constraints = {"covariance": [StrOptions({"diagonal", "full", "shared"})]}
+    covariance: Literal["diagonal", "full", "shared"] = "diagonal"
 
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
         # A variance for each weight at least.
         weights = super()._n_bytes(n_features, n_outputs, itemsize, is_sparse)
         return weights + WEIGHT_BYTES * n_features * n_outputs
 
-    def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
+    def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
         self._warned = False
         if self.covariance != "diagonal":
             check_memory(self.covariance, n_outputs, X.shape[1] + bool(self.fit_intercept))

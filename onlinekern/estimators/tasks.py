@@ -1,37 +1,32 @@
 """Classification and regression: labels, predictions, and the head of the core for each."""
 
 import datetime
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
+from scipy.special import log_expit, log_softmax, logsumexp
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 
 from onlinekern.core.learning.heads import HEADS
 from onlinekern.core.learning.labels import class_numbers
 from onlinekern.estimators.atomic import fit_method, turn_of
+from onlinekern.estimators.calibration import IDENTITY, Calibration, calibration_of
 from onlinekern.estimators.class_weights import balance, factor_of, factor_of_balance, factors_of
-from onlinekern.estimators.contract import Learner, OnlineEstimator
-from onlinekern.estimators.operations import operations
-from onlinekern.estimators.probabilities import Probabilities
-from onlinekern.estimators.scikit_learn import StrOptions
+from onlinekern.estimators.contract import AS_IT_IS, Learner
+from onlinekern.estimators.parameters import estimator
+from onlinekern.estimators.savable import operations
+from onlinekern.estimators.scikit_learn import ClassifierMixin, RegressorMixin
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
 from onlinekern.estimators.validation import are_whole, has_more, learn_row, own_weight, same_labels
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class Classifier(Probabilities, ClassifierMixin, Learner):
+@estimator
+class Classifier(ClassifierMixin, Learner):
     """Two classes, or more."""
 
-    multi_class: str = "ovr"
-    class_weight: dict[Any, float] | str | None = None
+    class_weight: dict[Any, float] | Literal["balanced"] | None = None
+    multi_class: Literal["ovr", "margin"] = "ovr"
 
-    _constraints = {
-        "multi_class": [StrOptions({"ovr", "margin"})],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-    }
-    _target_checks: ClassVar[dict[str, Any]] = {}
     # Whether a label that comes in a stream becomes a class without being announced.
     _takes_labels_up: ClassVar[bool] = False
 
@@ -67,6 +62,75 @@ class Classifier(Probabilities, ClassifierMixin, Learner):
     def _winners(self, scores: Array) -> Any:
         """Class numbers from scores."""
         return (scores[:, 0] > 0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
+
+    @property
+    def calibration_(self) -> Calibration | None:
+        """What `predict_proba` makes of scores: slopes, offset, samples that they were fitted to.
+
+        None with ``loss='logistic'``, whose scores have a link of their own.
+        """
+        model = self._fitted_model
+        if self._is_logistic():
+            return None
+        with model.reading():
+            return calibration_of(model)
+
+    def predict_proba(self, X: Samples) -> Floats:
+        """Probabilities of the classes.
+
+        With ``loss='logistic'`` they follow from the scores by the loss's own link: two classes,
+        ``1 / (1 + exp(-f))``; more, the softmax of the scores with ``multi_class='margin'``, or the
+        same of each class's own problem, made to sum to 1, with 'ovr'. Every other learner is
+        calibrated (`calibration_`): two classes have ``1 / (1 + exp(-a f))`` with one a for f > 0
+        and another for f < 0, more have ``1 / (1 + exp(-a f_k - b))``, made to sum to 1.
+
+        The two numbers are fitted (after Platt) to the last 512 scores that samples had before they
+        were learnt; from the 512th sample on every fourth sample counts. `fit` counts the first of
+        its passes only. With few samples the probabilities stay near those that know nothing. They
+        are of classes as they come: a class weight changes the scores, and so is undone. The
+        likeliest class is what `predict` says.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The classes are in the order of `classes_`.
+
+        References
+        ----------
+        J. Platt (2000). Probabilities for SV machines. Advances in Large Margin Classifiers.
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Samples) -> Floats:
+        """Logarithms of what `predict_proba` gives, of tiny probabilities too.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        model = self._fitted_model
+        logistic = self._is_logistic()
+        with model.reading():
+            scores = self._scores(X)
+            calibration = IDENTITY if logistic else calibration_of(model)
+        single, scores = scores.shape[1] == 1, calibration.of(scores)
+        if single:
+            return log_expit(scores, out=scores)
+        if logistic and self.multi_class == "margin":
+            return log_softmax(scores, axis=1)
+        each = log_expit(scores)
+        return each - logsumexp(each, axis=1, keepdims=True)
+
+    def _is_logistic(self) -> bool:
+        return getattr(self, "loss", None) == "logistic"
 
     @property
     def n_mistakes_(self) -> int:
@@ -154,8 +218,8 @@ class Classifier(Probabilities, ClassifierMixin, Learner):
         return HEADS[self.multi_class](len(self.classes_))
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class OnlineClassifier(Classifier, OnlineEstimator):
+@estimator
+class OnlineClassifier(Classifier):
     """Classes of a stream."""
 
     @fit_method
@@ -247,7 +311,10 @@ class OnlineClassifier(Classifier, OnlineEstimator):
             number = self._number_of_date(y)
         if self.class_weight is not None:
             return self._learn_one_of_class(x, number, sample_weight)
-        return self._learn_one(x, number, sample_weight)
+        if self._calls_blas and self._next_calls_blas():
+            return self._learn_one_with_blas(x, number, sample_weight)
+        attributes["_model"].learn_one(x, number, sample_weight)
+        return self
 
     def _learn_one_of_class(self, x: Any, number: float, weight: float) -> Self:
         """Learn one sample with the weight of its class; the counts change if that succeeds."""
@@ -256,7 +323,8 @@ class OnlineClassifier(Classifier, OnlineEstimator):
             calls = model.calls
             try:
                 factor, counts = self._weigh_one(number, weight)
-                self._learn_one(x, number, factor)
+                with self._blas() if self._next_calls_blas() else AS_IT_IS:
+                    model.learn_one(x, number, factor)
                 if counts is not None:
                     self._class_counts = counts
             except BaseException:
@@ -332,13 +400,12 @@ class OnlineClassifier(Classifier, OnlineEstimator):
             self._class_counts = counts
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class Regressor(RegressorMixin, Learner):
     """One real target."""
 
     standardize_target: bool = True
 
-    _constraints = {"standardize_target": ["boolean"]}
     _target_checks = {"y_numeric": True}
     _absent = {"standardize_target": False}
 
@@ -355,14 +422,8 @@ class Regressor(RegressorMixin, Learner):
         """
         return self._scores(X)[:, 0]
 
-    def _labels(self, y: Any) -> None:
-        return None
-
     def _encode(self, y: Any, labels: Any) -> Any:
         return np.ascontiguousarray(y, dtype=np.float64)
-
-    def _decode(self, predictions: Any) -> Any:
-        return predictions
 
     def _head(self) -> Any:
         if not self.standardize_target:
@@ -380,8 +441,8 @@ class Regressor(RegressorMixin, Learner):
         return self._fitted_model.target_scale
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class OnlineRegressor(Regressor, OnlineEstimator):
+@estimator
+class OnlineRegressor(Regressor):
     """The target of a stream."""
 
     @fit_method
@@ -445,4 +506,7 @@ class OnlineRegressor(Regressor, OnlineEstimator):
         y = float(y)
         if y - y != 0:
             raise ValueError(f"y must be finite, got {y}")
-        return self._learn_one(x, y, sample_weight)
+        if self._calls_blas and self._next_calls_blas():
+            return self._learn_one_with_blas(x, y, sample_weight)
+        attributes["_model"].learn_one(x, y, sample_weight)
+        return self

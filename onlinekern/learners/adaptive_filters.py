@@ -3,41 +3,33 @@
 A class is its documentation, its parameters and the parts of the core that it is made of.
 """
 
-from __future__ import annotations
-
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from onlinekern.core import LOSSES, POLICIES, RULES, SCHEDULES
-from onlinekern.estimators.blas_threads import SingleThreadedBlas
-from onlinekern.estimators.constraints import COUNT, NOT_NEGATIVE, POSITIVE
-from onlinekern.estimators.contract import OnlineEstimator
+from onlinekern.core.base.random import Generator
+from onlinekern.estimators.contract import Learner
+from onlinekern.estimators.features import DistanceKernel
 from onlinekern.estimators.filters import PolicyFilter
-from onlinekern.estimators.kernel import BudgetedEstimator, GrowingEstimator
+from onlinekern.estimators.kernel import KernelEstimator, WhenFull
 from onlinekern.estimators.memory import check_size
-from onlinekern.estimators.scikit_learn import StrOptions
+from onlinekern.estimators.parameters import Average, Count, NotNegative, Positive, estimator
 from onlinekern.estimators.tasks import OnlineRegressor
 
-if TYPE_CHECKING:
-    from onlinekern.core.base.random import Generator
 
+@estimator
+class LeastMeanSquares(Learner):
+    """Mixin, in front: steps of a fixed size on the squared error, in the order of the series."""
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class LeastMeanSquares(OnlineEstimator):
-    """Mixin of filters that take steps of a fixed size on the squared error; it stands in front."""
-
-    eta: float = 0.5
+    eta: Positive = 0.5
     shuffle: bool = False
-
-    _constraints = {"eta": POSITIVE}
 
     def _rule(self) -> Any:
         return RULES["gradient"](LOSSES["squared"](), SCHEDULES["constant"](self.eta))
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class KLMSRegressor(LeastMeanSquares, OnlineRegressor, GrowingEstimator):
+@estimator
+class KLMSRegressor(LeastMeanSquares, OnlineRegressor, KernelEstimator):
     """Kernel least mean squares (KLMS).
 
     Every sample becomes a support vector, whose coefficient is the step size times its error:
@@ -144,9 +136,13 @@ kernel or function, default='gaussian'
     True
     """
 
+    average: Average = False
+    max_support: Count | None = None
+    when_full: WhenFull = "stop"
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class QKLMSRegressor(LeastMeanSquares, OnlineRegressor, BudgetedEstimator):
+
+@estimator
+class QKLMSRegressor(LeastMeanSquares, OnlineRegressor, KernelEstimator):
     """Quantised kernel least mean squares (QKLMS).
 
     The step is that of `KLMSRegressor`, eta times the error. A sample further than `epsilon` from
@@ -238,24 +234,17 @@ class QKLMSRegressor(LeastMeanSquares, OnlineRegressor, BudgetedEstimator):
     # These are parameters of kernels that do not fall with the distance.
     degree: ClassVar[int] = 3  # type: ignore[misc]
     coef0: ClassVar[float] = 0.0  # type: ignore[misc]
-    epsilon: float = 0.5
-    budget: int | None = 500  # type: ignore[assignment]
-
-    _constraints = {
-        "epsilon": NOT_NEGATIVE,
-        "budget": [*COUNT, None],
-        "kernel": [StrOptions({"gaussian", "rbf", "laplacian"})],
-        "degree": None,
-        "coef0": None,
-    }
+    kernel: DistanceKernel = "gaussian"
+    epsilon: NotNegative = 0.5
+    budget: Count | None = 500
 
     def _budget(self, rng: Generator) -> Any:
         distance = self.epsilon if self.kernel == "laplacian" else self.epsilon**2
         return POLICIES["quantise"](math.exp(-self.gamma_ * distance), self.budget or 0)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class KAPARegressor(PolicyFilter, SingleThreadedBlas, OnlineRegressor, BudgetedEstimator):
+@estimator
+class KAPARegressor(PolicyFilter, OnlineRegressor):
     """Kernel affine projection (KAPA-1 and KAPA-2).
 
     A step looks at the last `order` samples together. With G their Gram matrix and e their errors
@@ -360,19 +349,14 @@ kernel or function, default='gaussian'
     True
     """
 
+    variant: Literal["kapa1", "kapa2"] = "kapa2"
+    order: Count = 10
+    eta: Positive = 0.1
+    reg: Positive = 1.0
+
     _policy = "affine_projection"
     _n_sizes = 2
-    variant: str = "kapa2"
-    order: int = 10
-    eta: float = 0.1
-    reg: float = 1.0
-
-    _constraints = {
-        "variant": [StrOptions({"kapa1", "kapa2"})],
-        "order": COUNT,
-        "eta": POSITIVE,
-        "reg": POSITIVE,
-    }
+    _calls_blas = True
 
     def _arguments(self) -> tuple[Any, ...]:
         return self.budget, self.order, self.eta, self.reg, self.variant == "kapa2"

@@ -1,42 +1,25 @@
 """BOGD: online gradient descent that evicts a random support vector."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import numpy as np
 
 from onlinekern.core import POLICIES
-from onlinekern.estimators.gradient import LabelGradient, TargetGradient
-from onlinekern.estimators.kernel import BudgetedEstimator
-from onlinekern.estimators.scikit_learn import Interval, StrOptions
+from onlinekern.core.base.random import Generator
+from onlinekern.estimators.gradient import GradientStep, LabelLoss, TargetLoss
+from onlinekern.estimators.kernel import KernelEstimator
+from onlinekern.estimators.parameters import Count, Positive, estimator
 from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 
-if TYPE_CHECKING:
-    from onlinekern.core.base.random import Generator
+
+def random_eviction(learner: Any, rng: Generator) -> Any:
+    """The policy of BOGD, which leaves the expected function unchanged."""
+    most = np.inf if learner.cap is None else learner.eta * learner.cap
+    return POLICIES[learner.removal](learner.budget, rng, most)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class BOGD(BudgetedEstimator):
-    """Mixin of gradient descent whose random evictions keep the expected function."""
-
-    removal: str = "uniform"
-    cap: float | None = 1.0
-
-    _constraints = {
-        "removal": [StrOptions({"uniform", "nonuniform"})],
-        "cap": [Interval(Real, 0, None, closed="neither"), None],
-    }
-
-    def _budget(self, rng: Generator) -> Any:
-        most = np.inf if self.cap is None else self.eta * self.cap
-        return POLICIES[self.removal](self.budget, rng, most)
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class BOGDClassifier(OnlineClassifier, LabelGradient, BOGD):
+@estimator
+class BOGDClassifier(OnlineClassifier, GradientStep, KernelEstimator):
     """Budgeted online gradient descent (BOGD, BOGD++).
 
     At each step ``f <- (1 - eta_t reg) f``, and a sample whose loss has a slope is added with
@@ -160,9 +143,16 @@ kernel or function, default='gaussian'
     (True, 100)
     """
 
+    loss: LabelLoss = "hinge"
+    removal: Literal["uniform", "nonuniform"] = "uniform"
+    cap: Positive | None = 1.0
+    budget: Count = 500
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class BOGDRegressor(OnlineRegressor, TargetGradient, BOGD):
+    _budget = random_eviction
+
+
+@estimator
+class BOGDRegressor(OnlineRegressor, GradientStep, KernelEstimator):
     """Budgeted online gradient descent (BOGD, BOGD++) for regression.
 
     It is `BOGDClassifier` with a loss of regression [1]_.
@@ -277,3 +267,10 @@ kernel or function, default='gaussian'
     >>> bool(model.fit(X, np.sin(X[:, 0])).score(X, np.sin(X[:, 0])) > 0.9), model.n_support_
     (True, 100)
     """
+
+    loss: TargetLoss = "squared"
+    removal: Literal["uniform", "nonuniform"] = "uniform"
+    cap: Positive | None = 1.0
+    budget: Count = 500
+
+    _budget = random_eviction

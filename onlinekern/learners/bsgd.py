@@ -1,33 +1,26 @@
 """BSGD: stochastic gradient descent on a budget of support vectors."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 from onlinekern.core import LOSSES, POLICIES, RULES
+from onlinekern.core.base.random import Generator
 from onlinekern.core.models.space import InverseTimeSpace
-from onlinekern.estimators.blas_threads import SingleThreadedBlas
-from onlinekern.estimators.constraints import NOT_NEGATIVE, POSITIVE
-from onlinekern.estimators.kernel import BudgetedEstimator
+from onlinekern.estimators.kernel import KernelEstimator
 from onlinekern.estimators.memory import check_size
-from onlinekern.estimators.scikit_learn import Interval, StrOptions
+from onlinekern.estimators.parameters import Count, NotNegative, Positive, estimator
 from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 
-if TYPE_CHECKING:
-    from onlinekern.core.base.random import Generator
 
+@estimator
+class BSGD(KernelEstimator):
+    """Mixin: gradient steps of 1 / (reg t), and what keeps the support vectors within a budget."""
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class BSGD(SingleThreadedBlas, BudgetedEstimator):
-    """Mixin of learners that take steps of 1 / (reg t) and remove support vectors over budget."""
-
-    reg: float = 1e-4
-    maintenance: str = "merge"
+    maintenance: Literal["remove", "project", "merge"] = "merge"
+    reg: Positive = 1e-4
+    budget: Count = 500
 
     _space_type = InverseTimeSpace
-    _constraints = {"reg": POSITIVE, "maintenance": [StrOptions({"remove", "project", "merge"})]}
+    _calls_blas = True
 
     def _budget(self, rng: Generator) -> Any:
         gaussian = isinstance(self.kernel, str) and self.kernel in ("gaussian", "rbf")
@@ -41,7 +34,7 @@ class BSGD(SingleThreadedBlas, BudgetedEstimator):
         return POLICIES[self.maintenance](self.budget)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class BSGDClassifier(OnlineClassifier, BSGD):
     """Budgeted stochastic gradient descent (BSGD): kernel Pegasos on a budget.
 
@@ -155,13 +148,13 @@ kernel or function, default='gaussian'
     (True, 50)
     """
 
-    multi_class: str = "margin"
+    multi_class: Literal["ovr", "margin"] = "margin"
 
     def _rule(self) -> Any:
         return RULES["inverse_time"](LOSSES["hinge"](), self.reg)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class BSGDRegressor(OnlineRegressor, BSGD):
     """Budgeted stochastic gradient descent (BSGD) for regression.
 
@@ -280,16 +273,10 @@ kernel or function, default='gaussian'
     True
     """
 
-    loss: str = "absolute"
-    epsilon: float = 0.1
-    reg: float = 1e-2
-    max_step: float | None = 0.5
-
-    _constraints = {
-        "loss": [StrOptions({"absolute", "epsilon_insensitive"})],
-        "epsilon": NOT_NEGATIVE,
-        "max_step": [Interval(Real, 0, None, closed="neither"), None],
-    }
+    loss: Literal["absolute", "epsilon_insensitive"] = "absolute"
+    epsilon: NotNegative = 0.1
+    reg: Positive = 1e-2
+    max_step: Positive | None = 0.5
 
     def _rule(self) -> Any:
         loss = LOSSES[self.loss](*[self.epsilon] if self.loss == "epsilon_insensitive" else [])

@@ -1,21 +1,16 @@
 """Perceptron and Passive-Aggressive learners that replace a support vector by the new one."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from onlinekern.core import LOSSES, POLICIES, RULES
-from onlinekern.estimators.constraints import NOT_NEGATIVE, POSITIVE
-from onlinekern.estimators.kernel import BudgetedEstimator
+from onlinekern.core.base.random import Generator
+from onlinekern.estimators.kernel import KernelEstimator
+from onlinekern.estimators.parameters import Count, NotNegative, Positive, estimator
 from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 
-if TYPE_CHECKING:
-    from onlinekern.core.base.random import Generator
 
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class RBPClassifier(OnlineClassifier, BudgetedEstimator):
+@estimator
+class RBPClassifier(OnlineClassifier, KernelEstimator):
     """Randomised Budget Perceptron (RBP).
 
     A sample with ``y f(x) <= 0`` becomes a support vector with coefficient y (times its weight);
@@ -109,6 +104,8 @@ kernel or function, default='gaussian'
     (True, 100)
     """
 
+    budget: Count = 500
+
     def _rule(self) -> Any:
         return RULES["perceptron"]()
 
@@ -116,8 +113,8 @@ kernel or function, default='gaussian'
         return POLICIES["random"](self.budget, rng)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class ForgetronClassifier(OnlineClassifier, BudgetedEstimator):
+@estimator
+class ForgetronClassifier(OnlineClassifier, KernelEstimator):
     """Self-tuned Forgetron: a Perceptron that shrinks its coefficients and evicts the oldest.
 
     A sample with ``y f(x) <= 0`` becomes a support vector with coefficient y. If the budget is then
@@ -220,6 +217,8 @@ kernel or function, default='gaussian'
     (True, 100)
     """
 
+    budget: Count = 500
+
     def _rule(self) -> Any:
         return RULES["perceptron"]()
 
@@ -227,22 +226,18 @@ kernel or function, default='gaussian'
         return POLICIES["forgetron"](self.budget)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class BPA(BudgetedEstimator):
-    """Mixin of PA-I on a budget: a new support vector replaces the one that is cheapest to lose."""
+@estimator
+class BPA(KernelEstimator):
+    """Mixin: the step of PA-I; the new support vector replaces the cheapest one to lose."""
 
-    C: float = 1.0
-
-    _constraints = {"C": POSITIVE}
-
-    def _rule(self) -> Any:
-        return RULES["pa1"](self._loss(), self.C)
+    C: Positive = 1.0
+    budget: Count = 500
 
     def _budget(self, rng: Generator) -> Any:
         return POLICIES["bpa_s"](self.budget)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class BPAClassifier(OnlineClassifier, BPA):
     """Budgeted Passive-Aggressive learning, simple (BPA-S).
 
@@ -343,11 +338,11 @@ kernel or function, default='gaussian'
     (True, 100)
     """
 
-    def _loss(self) -> Any:
-        return LOSSES["hinge"]()
+    def _rule(self) -> Any:
+        return RULES["pa1"](LOSSES["hinge"](), self.C)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class BPARegressor(OnlineRegressor, BPA):
     """Budgeted Passive-Aggressive regression, simple (BPA-S).
 
@@ -444,9 +439,7 @@ kernel or function, default='gaussian'
     (True, True)
     """
 
-    epsilon: float = 0.1
+    epsilon: NotNegative = 0.1
 
-    _constraints = {"epsilon": NOT_NEGATIVE}
-
-    def _loss(self) -> Any:
-        return LOSSES["epsilon_insensitive"](self.epsilon)
+    def _rule(self) -> Any:
+        return RULES["pa1"](LOSSES["epsilon_insensitive"](self.epsilon), self.C)

@@ -1,41 +1,55 @@
 """DualSGD: a budget of support vectors; evicted ones move into random features."""
 
-from dataclasses import dataclass
-from numbers import Real
-from typing import Any
+from typing import Any, ClassVar, Literal
+
+import numpy as np
 
 from onlinekern.core import LOSSES, POLICIES, RULES
+from onlinekern.core.base.random import Generator
 from onlinekern.core.models.dual_sgd import DualSpace
-from onlinekern.estimators.constraints import AVERAGE, COUNT, NOT_NEGATIVE, POSITIVE
-from onlinekern.estimators.fourier_features import FourierEstimator, frequencies_of
-from onlinekern.estimators.kernel import SupportVectors, new_kernel
+from onlinekern.estimators.features import (
+    DistanceKernel,
+    Frequencies,
+    fourier_map,
+    frequencies_of,
+    frequency_bytes,
+)
+from onlinekern.estimators.kernel import KernelEstimator
+from onlinekern.estimators.median_width import width_of
 from onlinekern.estimators.memory import check_size
-from onlinekern.estimators.scikit_learn import Interval, StrOptions
+from onlinekern.estimators.parameters import Average, Count, NotNegative, Positive, estimator
 from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.estimators.types import Floats
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class DualSGD(FourierEstimator, SupportVectors):
-    """Mixin of learners that take steps of 1 / (reg t) and merge support vectors into features."""
+@estimator
+class DualSGD(KernelEstimator):
+    """Mixin: gradient steps of 1 / (reg t) on support vectors, k-merging into random features."""
 
-    reg: float = 1e-4
-    budget: int = 100
-    merge_size: int = 20
+    # Parameters of kernels that do not fall with the distance.
+    degree: ClassVar[int] = 3  # type: ignore[misc]
+    coef0: ClassVar[float] = 0.0  # type: ignore[misc]
+    kernel: DistanceKernel = "gaussian"
+    loss: str = "hinge"
+    reg: Positive = 1e-4
+    n_components: Count = 200
+    merge_size: Count = 20
+    frequencies: Frequencies = "auto"
     fit_intercept: bool = False
-    max_step: float | None = None
-    average: bool | str | float = False
+    max_step: Positive | None = None
+    budget: Count = 100
+    average: Average = False
 
-    _constraints = {
-        "reg": POSITIVE,
-        "budget": COUNT,
-        "merge_size": COUNT,
-        "fit_intercept": ["boolean"],
-        "max_step": [Interval(Real, 0, None, closed="neither"), None],
-        "average": AVERAGE,
-    }
+    _size = "n_components"
 
-    def _fourier_space(self, X: Any, n_outputs: int, features: Any) -> Any:
+    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+        return frequency_bytes(self, n_features)
+
+    def _features(self, X: Any, draws: np.random.RandomState) -> Any:
+        self.gamma_ = width_of(self, X)
+        return fourier_map(self, self.gamma_, X, draws)
+
+    def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
         if self.merge_size > self.budget:
             raise ValueError(
                 f"merge_size must be at most budget, got merge_size={self.merge_size} "
@@ -43,7 +57,7 @@ class DualSGD(FourierEstimator, SupportVectors):
             )
         # The queue of the support vectors has a copy, which undoes a failed call.
         check_size("budget", self.budget, 2 * 8 * self.budget)
-        support = self._new_support(new_kernel(self.kernel, self.gamma_), X, n_outputs)
+        support = self._kernel_support(X, n_outputs)
         budget = POLICIES["merge_into_features"](
             features, self.budget, self.merge_size, bool(self.fit_intercept)
         )
@@ -73,7 +87,7 @@ class DualSGD(FourierEstimator, SupportVectors):
         return self._read_in_units(lambda space: space.budget.coefficients()[1], mean=True)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class DualSGDClassifier(OnlineClassifier, DualSGD):
     """Dual Space Gradient Descent (DualSGD): a budget of support vectors and random features.
 
@@ -215,17 +229,12 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
     (3, 2)
     """
 
-    loss: str = "hinge"
-    delta: float = 1.0
-    multi_class: str = "margin"
-
-    _constraints = {
-        "loss": [StrOptions({"hinge", "logistic", "smooth_hinge"})],
-        "delta": POSITIVE,
-    }
+    loss: Literal["hinge", "logistic", "smooth_hinge"] = "hinge"
+    delta: Positive = 1.0
+    multi_class: Literal["ovr", "margin"] = "margin"
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class DualSGDRegressor(OnlineRegressor, DualSGD):
     """Dual Space Gradient Descent (DualSGD) for regression.
 
@@ -360,13 +369,8 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
     True
     """
 
-    loss: str = "absolute"
-    reg: float = 1e-2
-    epsilon: float = 0.1
+    loss: Literal["absolute", "epsilon_insensitive"] = "absolute"
+    epsilon: NotNegative = 0.1
+    reg: Positive = 1e-2
     fit_intercept: bool = True
-    max_step: float | None = 0.5
-
-    _constraints = {
-        "loss": [StrOptions({"absolute", "epsilon_insensitive"})],
-        "epsilon": NOT_NEGATIVE,
-    }
+    max_step: Positive | None = 0.5

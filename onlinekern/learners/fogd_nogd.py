@@ -3,46 +3,64 @@
 A class is its documentation, its parameters and the parts of the core that it is made of.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from dataclasses import dataclass
-from numbers import Integral
-from typing import TYPE_CHECKING, Any
+import numpy as np
 
+from onlinekern.core.base.random import Generator
 from onlinekern.core.models.mapped import MappedSpace
 from onlinekern.core.models.nogd import NystroemSpace
-from onlinekern.estimators.blas_threads import SingleThreadedBlas
-from onlinekern.estimators.constraints import AVERAGE, COUNT
-from onlinekern.estimators.fourier_features import (
-    FourierEstimator,
-    WeightedFeatures,
+from onlinekern.estimators.contract import Learner
+from onlinekern.estimators.features import (
+    DistanceKernel,
+    Frequencies,
+    constants_of_outputs,
+    fourier_map,
     frequencies_of,
+    frequency_bytes,
+    weights_of_features,
 )
-from onlinekern.estimators.gradient import LabelGradient, TargetGradient
+from onlinekern.estimators.gradient import GradientStep, LabelLoss, TargetLoss
 from onlinekern.estimators.kernel import KernelEstimator
-from onlinekern.estimators.median_width import WarmingUp
-from onlinekern.estimators.scikit_learn import Interval
+from onlinekern.estimators.median_width import width_of
+from onlinekern.estimators.parameters import (
+    Average,
+    Count,
+    KernelWidth,
+    MatrixSize,
+    NotNegative,
+    Positive,
+    Schedule,
+    estimator,
+)
 from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.estimators.types import Floats
 
-if TYPE_CHECKING:
-    from onlinekern.core.base.random import Generator
 
+@estimator
+class FOGD(Learner):
+    """Mixin: a linear model of random Fourier features."""
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class FOGD(WeightedFeatures, FourierEstimator):
-    """Mixin of linear models of random Fourier features."""
-
-    n_components: int = 400
+    n_components: Count = 400
+    frequencies: Frequencies = "auto"
     fit_intercept: bool = False
-    average: bool | str | float = False
+    kernel: DistanceKernel = "gaussian"
+    gamma: KernelWidth = "median"
+    average: Average = False
 
-    _constraints = {"fit_intercept": ["boolean"], "average": AVERAGE}
+    _size = "n_components"
+    _warms_up = True
+    coef_ = property(weights_of_features)
+    intercept_ = property(constants_of_outputs)
 
-    def _constant_feature(self) -> bool:
-        return bool(self.fit_intercept)
+    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+        return frequency_bytes(self, n_features)
 
-    def _fourier_space(self, X: Any, n_outputs: int, features: Any) -> Any:
+    def _features(self, X: Any, draws: np.random.RandomState) -> Any:
+        self.gamma_ = width_of(self, X)
+        return fourier_map(self, self.gamma_, X, draws, bool(self.fit_intercept))
+
+    def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
         return MappedSpace(features, n_outputs, self.average)
 
     @property
@@ -51,8 +69,8 @@ class FOGD(WeightedFeatures, FourierEstimator):
         return self._read(lambda space: frequencies_of(space.map))
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class FOGDClassifier(OnlineClassifier, LabelGradient, FOGD):
+@estimator
+class FOGDClassifier(OnlineClassifier, GradientStep, FOGD):
     """Fourier online gradient descent (FOGD).
 
     A linear model ``f(x) = w . z(x)`` of random Fourier features ``z(x) = [cos(omega_j . x),
@@ -188,14 +206,14 @@ default='logistic'
     (True, (1, 800))
     """
 
-    loss: str = "logistic"
-    eta: float = 8.0
-    schedule: str = "power"
-    power: float = 0.25
+    loss: LabelLoss = "logistic"
+    eta: Positive = 8.0
+    schedule: Schedule = "power"
+    power: NotNegative = 0.25
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class FOGDRegressor(OnlineRegressor, TargetGradient, FOGD):
+@estimator
+class FOGDRegressor(OnlineRegressor, GradientStep, FOGD):
     """Fourier online gradient descent (FOGD) for regression.
 
     The model and its learning are those of `FOGDClassifier`, with a loss of regression [1]_.
@@ -319,44 +337,34 @@ default='squared'
     True
     """
 
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class NOGD(SingleThreadedBlas, KernelEstimator, WarmingUp):
-    """Mixin of kernel gradient descent that ends as a linear model of Nystroem features."""
-
-    budget: int = 500
-    n_components: int | None = None
-    average: bool | str | float = False
-
-    _constraints = {
-        # The eigenvectors of its kernel matrix are LAPACK's, which counts in 32 bits.
-        "budget": [Interval(Integral, 1, 2**31 - 1, closed="both")],
-        "n_components": [*COUNT, None],
-        "average": AVERAGE,
-    }
-
-    def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
-        rank = self.budget if self.n_components is None else self.n_components
-        if rank > self.budget:
-            raise ValueError(
-                f"n_components must be at most budget, got n_components={self.n_components} and "
-                f"budget={self.budget}"
-            )
-        return NystroemSpace(self._kernel_support(X, n_outputs), self.budget, rank)
-
-    def _next_calls_blas(self) -> bool:
-        # Only the last landmark calls it: the eigenvectors of the kernel matrix follow it.
-        space = self._model.space
-        return not space.moved and space.support.n + 1 >= space.n_landmarks
-
-    @property
-    def dual_coef_(self) -> Floats:
-        """Coefficients of the model that predicts, ndarray of shape (n_outputs, n_SV)."""
-        return self._read_in_units(lambda space: space.effective())
+    loss: TargetLoss = "squared"
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class NOGDClassifier(OnlineClassifier, LabelGradient, NOGD):
+def nystroem_space(learner: Any, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
+    """The space of NOGD: support vectors, then features of them."""
+    rank = learner.budget if learner.n_components is None else learner.n_components
+    if rank > learner.budget:
+        raise ValueError(
+            f"n_components must be at most budget, got n_components={learner.n_components} and "
+            f"budget={learner.budget}"
+        )
+    return NystroemSpace(learner._kernel_support(X, n_outputs), learner.budget, rank)
+
+
+def is_last_landmark_next(learner: Any) -> bool:
+    """Whether the eigenvectors of the kernel matrix follow the next sample: LAPACK's."""
+    space = learner._model.space
+    return bool(not space.moved and space.support.n + 1 >= space.n_landmarks)
+
+
+def coefficients_of_features(learner: Any) -> Floats:
+    """Coefficients of the model that predicts, ndarray of shape (n_outputs, n_SV)."""
+    found: Floats = learner._read_in_units(lambda space: space.effective())
+    return found
+
+
+@estimator
+class NOGDClassifier(OnlineClassifier, GradientStep, KernelEstimator):
     """Nystroem online gradient descent (NOGD).
 
     The first `budget` support vectors come from kernel gradient descent. Their kernel matrix ``K =
@@ -488,9 +496,19 @@ kernel or function, default='gaussian'
     (True, 100)
     """
 
+    loss: LabelLoss = "hinge"
+    n_components: Count | None = None
+    budget: MatrixSize = 500
+    average: Average = False
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class NOGDRegressor(OnlineRegressor, TargetGradient, NOGD):
+    _calls_blas = True
+    _space = nystroem_space
+    _next_calls_blas = is_last_landmark_next
+    dual_coef_ = property(coefficients_of_features)
+
+
+@estimator
+class NOGDRegressor(OnlineRegressor, GradientStep, KernelEstimator):
     """Nystroem online gradient descent (NOGD) for regression.
 
     The model and its learning are those of `NOGDClassifier`, with a loss of regression [1]_.
@@ -611,3 +629,13 @@ kernel or function, default='gaussian'
     >>> bool(model.score(X, np.sin(X[:, 0])) > 0.95)
     True
     """
+
+    loss: TargetLoss = "squared"
+    n_components: Count | None = None
+    budget: MatrixSize = 500
+    average: Average = False
+
+    _calls_blas = True
+    _space = nystroem_space
+    _next_calls_blas = is_last_landmark_next
+    dual_coef_ = property(coefficients_of_features)

@@ -1,32 +1,23 @@
 """One class by its mean, or by leverages, in the feature space of a kernel."""
 
-from __future__ import annotations
-
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
-from numbers import Real
+from contextlib import AbstractContextManager
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Literal
 
 from onlinekern.core import LOSSES, RULES
+from onlinekern.core.base.random import Generator
 from onlinekern.core.models.kernel_mean import MeanSpace
 from onlinekern.core.models.leverage import LeverageSpace
-from onlinekern.estimators.blas_threads import ONE_THREAD
-from onlinekern.estimators.constraints import POSITIVE
-from onlinekern.estimators.fourier_features import FOURIER_CONSTRAINTS
-from onlinekern.estimators.kernel_features import ExplicitEstimator, least_squares_bytes
+from onlinekern.core.stream import Model
+from onlinekern.estimators.contract import AS_IT_IS
+from onlinekern.estimators.features import FeatureEstimator, Frequencies, least_squares_bytes
 from onlinekern.estimators.outliers import OnlineOutlierDetector
-from onlinekern.estimators.scikit_learn import Interval, StrOptions
-from onlinekern.estimators.types import ArrayLike, Floats
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from onlinekern.core.stream import Model
+from onlinekern.estimators.parameters import Forgetting, MatrixSize, Positive, estimator
+from onlinekern.estimators.types import Floats
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class KernelMeanDetector(OnlineOutlierDetector, ExplicitEstimator):
+@estimator
+class KernelMeanDetector(OnlineOutlierDetector, FeatureEstimator):
     """One class in the features of a kernel, by their mean (EXPoSE) or by leverages.
 
     A novelty and outlier detector: a sample is an outlier where its score is below `offset_`. With
@@ -162,26 +153,18 @@ default='gaussian'
     array([ 1, -1])
     """
 
-    statistic: str = "mean"
-    reg: float = 1.0
-    features: str = "fourier"
-    n_components: int = 200
-    frequencies: str = "auto"
-    forgetting: float = 1.0
-    # These are parameters of the learners with labels: how landmarks are chosen, features extended.
-    selection: ClassVar[str] = "first"  # type: ignore[misc]
+    statistic: Literal["mean", "leverage"] = "mean"
+    reg: Positive = 1.0
+    forgetting: Forgetting = 1.0
+    features: Literal["nystroem", "fourier"] = "fourier"
+    n_components: MatrixSize = 200
+    frequencies: Frequencies = "auto"
+    # Of the learners with labels, whose landmarks they may choose and whose features they extend.
+    selection: ClassVar[Any] = "first"  # type: ignore[misc]
     novelty: ClassVar[float] = 0.05  # type: ignore[misc]
     linear: ClassVar[bool] = False  # type: ignore[misc]
 
-    _constraints = {
-        "statistic": [StrOptions({"mean", "leverage"})],
-        "reg": POSITIVE,
-        "forgetting": [Interval(Real, 0, 1, closed="right")],
-        "frequencies": FOURIER_CONSTRAINTS["frequencies"],
-        "selection": None,
-        "novelty": None,
-        "linear": None,
-    }
+    _calls_blas = True
 
     def _rule(self) -> Any:
         return RULES["every_sample"](LOSSES["hinge"]())
@@ -198,7 +181,7 @@ default='gaussian'
             return features
         return features + least_squares_bytes(length * self.n_components, n_outputs, itemsize)
 
-    def _explicit_space(self, X: Any, n_outputs: int, features: Any) -> Any:
+    def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
         if self.statistic == "leverage":
             return LeverageSpace(features, n_outputs, float(self.reg), float(self.forgetting))
         return MeanSpace(features, forgetting=float(self.forgetting))
@@ -211,44 +194,7 @@ default='gaussian'
                 model.space.forgetting = self.forgetting
 
     def _blas(self) -> AbstractContextManager[Any]:
-        """Return a context for learning the leverage, which calls BLAS; the mean calls none."""
-        return ONE_THREAD() if self.statistic == "leverage" else nullcontext()
-
-    def _train(
-        self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
-    ) -> Model:
-        with self._blas():
-            return super()._train(model, X, y, weight, draws)
-
-    def _partial_fit(self, X: Any, y: Any, labels: Any, sample_weight: ArrayLike | None) -> Any:
-        with self._blas():
-            return super()._partial_fit(X, y, labels, sample_weight)
-
-    def learn_one(
-        self, x: ArrayLike, y: ArrayLike | None = None, sample_weight: float = 1.0
-    ) -> Self:
-        """Learn one sample, without scikit-learn's validation.
-
-        Parameters
-        ----------
-        x : ndarray of shape (n_features,)
-            Fastest when C-contiguous and of the model's dtype.
-        y : Ignored
-        sample_weight : float >= 0, default=1.0
-
-        Returns
-        -------
-        self : object
-
-        Raises
-        ------
-        ValueError
-            If x has not `n_features_in_` finite features, or the weight is negative or not finite.
-        """
-        if not self._next_calls_blas():
-            return super().learn_one(x, y, sample_weight)
-        with ONE_THREAD():
-            return super().learn_one(x, y, sample_weight)
+        return super()._blas() if self.statistic == "leverage" else AS_IT_IS
 
     def _next_calls_blas(self) -> bool:
         # Only the last sample of a block of the leverage calls it.

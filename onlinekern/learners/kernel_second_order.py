@@ -3,49 +3,43 @@
 A class is its documentation, its parameters and the parts of the core that it is made of.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from onlinekern.core import COVARIANCES, GATES, LOSSES, RULES
+from onlinekern.core.base.random import Generator
 from onlinekern.core.models.mapped_second_order import MappedSecondOrderSpace
-from onlinekern.estimators.blas_threads import SingleThreadedBlas
-from onlinekern.estimators.constraints import AVERAGE, COUNT, POSITIVE
-from onlinekern.estimators.fourier_features import WeightedFeatures
-from onlinekern.estimators.kernel_features import ExplicitEstimator
+from onlinekern.estimators.features import (
+    FeatureEstimator,
+    constants_of_outputs,
+    weights_of_features,
+)
 from onlinekern.estimators.linear import WEIGHT_BYTES
+from onlinekern.estimators.parameters import Average, Count, Positive, estimator
 from onlinekern.estimators.scikit_learn import StrOptions
 from onlinekern.estimators.second_order import check_memory, warn_of_degeneration
 from onlinekern.estimators.tasks import OnlineClassifier
 from onlinekern.estimators.types import Floats
-from onlinekern.learners.second_order import CONFIDENCE
+from onlinekern.learners.second_order import Confidence
 from onlinekern.learners.spa import check_alpha_and_beta
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class KernelSecondOrder(SingleThreadedBlas, WeightedFeatures, ExplicitEstimator):
-    """Mixin of learners of weights and their covariance; a subclass says what the steps are."""
+@estimator
+class KernelSecondOrder(FeatureEstimator):
+    """Mixin: weights of the features and their covariance; a subclass says what the steps are."""
 
-    covariance: str = "shared"
-    sketch_size: int = 50
-    gate: str = "margin"
-    alpha: float = 1.0
-    beta: float = 1.0
+    covariance: Annotated[str, StrOptions(set(COVARIANCES))] = "shared"
+    sketch_size: Count = 50
+    gate: Literal["margin", "loss_proportional"] = "margin"
+    alpha: Positive = 1.0
+    beta: Positive = 1.0
     weighted: bool = False
-    average: bool | str | float = False
+    average: Average = False
 
-    _constraints = {
-        "covariance": [StrOptions(set(COVARIANCES))],
-        "sketch_size": COUNT,
-        "gate": [StrOptions({"margin", "loss_proportional"})],
-        "alpha": POSITIVE,
-        "beta": POSITIVE,
-        "weighted": ["boolean"],
-        "average": AVERAGE,
-    }
+    _calls_blas = True
+    coef_ = property(weights_of_features)
+    intercept_ = property(constants_of_outputs)
 
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
         # Each weight has at least a variance.
@@ -59,7 +53,7 @@ class KernelSecondOrder(SingleThreadedBlas, WeightedFeatures, ExplicitEstimator)
         check_alpha_and_beta(self)
         return GATES["loss_proportional"](self.alpha, self.beta, bool(self.weighted))
 
-    def _explicit_space(self, X: Any, n_outputs: int, features: Any) -> Any:
+    def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
         self._warned = False
         sizes = (self.sketch_size,) if self.covariance == "sketched" else ()
         check_memory(self.covariance, n_outputs, features.length, *sizes)
@@ -81,7 +75,7 @@ class KernelSecondOrder(SingleThreadedBlas, WeightedFeatures, ExplicitEstimator)
         return array[:, places[:, None], places]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class KernelAROWClassifier(OnlineClassifier, KernelSecondOrder):
     """Adaptive regularisation of weights (AROW) on explicit features of a kernel.
 
@@ -249,15 +243,13 @@ default='gaussian'
     True
     """
 
-    r: float = 0.1
-
-    _constraints = {"r": POSITIVE}
+    r: Positive = 0.1
 
     def _rule(self) -> Any:
         return RULES["arow"](LOSSES["hinge"](), self.r)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class KernelSCWClassifier(OnlineClassifier, KernelSecondOrder):
     """Soft confidence-weighted learning (SCW) on explicit features of a kernel.
 
@@ -427,15 +419,9 @@ default='gaussian'
     True
     """
 
-    C: float = 1.0
-    variant: str = "scw1"
-    confidence: float = 0.75
-
-    _constraints = {
-        "C": POSITIVE,
-        "variant": [StrOptions({"scw1", "scw2"})],
-        "confidence": CONFIDENCE,
-    }
+    C: Positive = 1.0
+    variant: Literal["scw1", "scw2"] = "scw1"
+    confidence: Confidence = 0.75
 
     def _rule(self) -> Any:
         return RULES[self.variant](LOSSES["hinge"](), self.confidence, self.C)

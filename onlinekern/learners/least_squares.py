@@ -1,42 +1,42 @@
 """Kernel recursive least squares: second order, in one pass, over explicit features of a kernel."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from math import inf
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import numpy as np
 
 from onlinekern.core import GATES, HEADS, LOSSES, RULES
+from onlinekern.core.base.random import Generator
 from onlinekern.core.models.least_squares import LeastSquaresSpace
 from onlinekern.core.models.residuals import Residuals
-from onlinekern.estimators.blas_threads import SingleThreadedBlas
-from onlinekern.estimators.constraints import POSITIVE
-from onlinekern.estimators.fourier_features import WeightedFeatures
-from onlinekern.estimators.kernel_features import ExplicitEstimator, least_squares_bytes
-from onlinekern.estimators.scikit_learn import Interval, StrOptions
+from onlinekern.core.stream import Model
+from onlinekern.estimators.features import (
+    FeatureEstimator,
+    constants_of_outputs,
+    least_squares_bytes,
+    weights_of_features,
+)
+from onlinekern.estimators.parameters import Forgetting, Positive, estimator
 from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.estimators.types import Array, Floats, Samples
 from onlinekern.estimators.validation import validate_data
 from onlinekern.learners.spa import check_alpha_and_beta
 
-if TYPE_CHECKING:
-    from onlinekern.core.stream import Model
-
 # Samples whose margin is that close to what the gate asks for may need their row of the inverse.
 REACH = 0.25
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class KernelRLS(SingleThreadedBlas, WeightedFeatures, ExplicitEstimator):
-    """Mixin of learners by recursive least squares of explicit features."""
+@estimator
+class KernelRLS(FeatureEstimator):
+    """Mixin: recursive least squares of explicit features."""
 
-    reg: float = 0.1
-    forgetting: float = 1.0
+    reg: Positive = 0.1
+    forgetting: Forgetting = 1.0
 
-    _constraints = {"reg": POSITIVE, "forgetting": [Interval(Real, 0, 1, closed="right")]}
+    _calls_blas = True
+    coef_ = property(weights_of_features)
+    intercept_ = property(constants_of_outputs)
 
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
         own = least_squares_bytes(self._length(n_features), n_outputs, itemsize)
@@ -89,7 +89,7 @@ class KernelRLS(SingleThreadedBlas, WeightedFeatures, ExplicitEstimator):
         return self._read(lambda space: space.variances(rows))
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class KernelRLSClassifier(OnlineClassifier, KernelRLS):
     """Kernel recursive least squares with a margin gate: second order, in one pass.
 
@@ -242,20 +242,12 @@ default='gaussian'
     True
     """
 
-    gate: str = "margin"
-    margin: float = 1.0
-    alpha: float = 1.0
-    beta: float = 1.0
+    gate: Literal["margin", "loss_proportional", "always"] = "margin"
+    margin: Positive = 1.0
+    alpha: Positive = 1.0
+    beta: Positive = 1.0
     weighted: bool = False
-    multi_class: str = "margin"
-
-    _constraints = {
-        "gate": [StrOptions({"margin", "loss_proportional", "always"})],
-        "margin": POSITIVE,
-        "alpha": POSITIVE,
-        "beta": POSITIVE,
-        "weighted": ["boolean"],
-    }
+    multi_class: Literal["ovr", "margin"] = "margin"
 
     def _rule(self) -> Any:
         return RULES["least_squares"](LOSSES["hinge"]())
@@ -276,12 +268,12 @@ default='gaussian'
         name = "joint" if self.multi_class == "margin" else "joint_ovr"
         return HEADS[name](len(self.classes_))
 
-    def _explicit_space(self, X: Any, n_outputs: int, features: Any) -> Any:
+    def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
         asked = {"margin": float(self.margin), "loss_proportional": 1.0, "always": inf}[self.gate]
         return self._new_space(n_outputs, features, asked + REACH, None)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class KernelRLSRegressor(OnlineRegressor, KernelRLS):
     """Kernel recursive least squares for regression, with intervals.
 
@@ -416,12 +408,12 @@ default='gaussian'
     True
     """
 
-    _constraints = {"selection": [StrOptions({"first", "ald"})]}
+    selection: Literal["first", "ald"] = "first"
 
     def _rule(self) -> Any:
         return RULES["least_squares"](LOSSES["squared"]())
 
-    def _explicit_space(self, X: Any, n_outputs: int, features: Any) -> Any:
+    def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
         return self._new_space(n_outputs, features, inf, Residuals())
 
     def predict(self, X: Samples, return_std: bool = False) -> Any:

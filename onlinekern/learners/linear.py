@@ -3,26 +3,20 @@
 A class is its documentation, its parameters and the parts of the core that it is made of.
 """
 
-from __future__ import annotations
-
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from onlinekern.core import LOSSES, RULES
+from onlinekern.core.base.random import Generator
 from onlinekern.core.models.linear_batches import BatchSpace
-from onlinekern.estimators.constraints import COUNT, POSITIVE
-from onlinekern.estimators.gradient import LabelGradient, TargetGradient
+from onlinekern.core.stream import Model
+from onlinekern.estimators.gradient import GradientStep, LabelLoss, TargetLoss
 from onlinekern.estimators.linear import LinearEstimator
-from onlinekern.estimators.mini_batches import MiniBatchEstimator
+from onlinekern.estimators.parameters import Count, Positive, Schedule, estimator
 from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 
-if TYPE_CHECKING:
-    from onlinekern.core.base.random import Generator
-    from onlinekern.core.stream import Model
 
-
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class PerceptronClassifier(OnlineClassifier, LinearEstimator):
     """Perceptron.
 
@@ -106,8 +100,8 @@ class PerceptronClassifier(OnlineClassifier, LinearEstimator):
         return RULES["perceptron"]()
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class OGDClassifier(OnlineClassifier, LabelGradient, LinearEstimator):
+@estimator
+class OGDClassifier(OnlineClassifier, GradientStep, LinearEstimator):
     """Online gradient descent for linear classification.
 
     At each step ``w <- (1 - eta_t reg) w - eta_t l'(w.x_t + b, y_t) x_t`` [1]_; b takes the same
@@ -202,12 +196,13 @@ default='hinge'
     True
     """
 
-    eta: float = 0.1
-    schedule: str = "invsqrt"
+    loss: LabelLoss = "hinge"
+    eta: Positive = 0.1
+    schedule: Schedule = "invsqrt"
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class OGDRegressor(OnlineRegressor, TargetGradient, LinearEstimator):
+@estimator
+class OGDRegressor(OnlineRegressor, GradientStep, LinearEstimator):
     """Online gradient descent for linear regression.
 
     At each step ``w <- (1 - eta_t reg) w - eta_t l'(w.x_t + b, y_t) x_t`` [1]_; b takes the same
@@ -296,12 +291,13 @@ class OGDRegressor(OnlineRegressor, TargetGradient, LinearEstimator):
     True
     """
 
-    eta: float = 0.1
-    schedule: str = "invsqrt"
+    loss: TargetLoss = "squared"
+    eta: Positive = 0.1
+    schedule: Schedule = "invsqrt"
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class PegasosClassifier(MiniBatchEstimator, OnlineClassifier, LinearEstimator):
+@estimator
+class PegasosClassifier(OnlineClassifier, LinearEstimator):
     """Pegasos: stochastic sub-gradient descent on the regularised hinge loss.
 
     Batch b of n samples shrinks the model by ``1 - 1/b``, and adds ``y x / (reg b n)`` for each
@@ -392,15 +388,11 @@ class PegasosClassifier(MiniBatchEstimator, OnlineClassifier, LinearEstimator):
     True
     """
 
-    reg: float = 1e-4
-    batch_size: int = 1
+    reg: Positive = 1e-4
+    batch_size: Count = 1
     projection: bool = False
 
-    _constraints = {
-        "reg": POSITIVE,
-        "batch_size": COUNT,
-        "projection": ["boolean"],
-    }
+    _learns_batches = True
 
     def _rule(self) -> Any:
         return RULES["batch_pegasos"](LOSSES["hinge"](), self.reg, self.batch_size)
@@ -411,7 +403,7 @@ class PegasosClassifier(MiniBatchEstimator, OnlineClassifier, LinearEstimator):
         problems = len(self.classes_) if together else 1
         return math.sqrt(problems / self.reg)
 
-    def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
+    def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
         radius = self._radius() if self.projection else 0.0
         return BatchSpace(self.batch_size, radius, *self._linear(X, n_outputs))
 

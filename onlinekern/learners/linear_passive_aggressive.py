@@ -1,49 +1,222 @@
 """Linear Passive-Aggressive learners, at home where scikit-learn's were."""
 
-from __future__ import annotations
-
 import math
-from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+from joblib import effective_n_jobs
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import compute_class_weight
 
 from onlinekern.core import HEADS, LOSSES, RULES
+from onlinekern.core.base.pool import run_together
+from onlinekern.core.base.random import Generator, shuffled
 from onlinekern.core.learning.heads import Weighted
 from onlinekern.core.models.linear import LinearSpace
-from onlinekern.estimators.constraints import NOT_NEGATIVE
-from onlinekern.estimators.passes import PassesEstimator
-from onlinekern.estimators.scikit_learn import Interval, StrOptions
+from onlinekern.core.stream import Model
+from onlinekern.estimators.atomic import fit_method
+from onlinekern.estimators.contract import new_generator
+from onlinekern.estimators.linear import LinearEstimator
+from onlinekern.estimators.parameters import Count, NotNegative, Share, estimator
+from onlinekern.estimators.passes import (
+    Patience,
+    draw_problems,
+    initial_weights,
+    learnt_last,
+    report,
+    score_held_out,
+)
+from onlinekern.estimators.scikit_learn import Interval
 from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
-
-if TYPE_CHECKING:
-    from onlinekern.core.base.random import Generator
-    from onlinekern.core.stream import Model
+from onlinekern.estimators.types import ArrayLike, Samples
+from onlinekern.estimators.warnings import warn
 
 # On sparse samples the steps of the constant are so much smaller than those of the weights.
 SPARSE_INTERCEPT = 0.01
+# As scikit-learn's: a number is that of the sample from which on models are averaged.
+FromSample: TypeAlias = (
+    Annotated[int, Interval(Integral, 0, None, closed="neither")]
+    | bool
+    | Literal["uniform", "decay"]
+)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class LinearPA(PassesEstimator):
-    """Mixin of the linear Passive-Aggressive learners, with their rule and their space."""
+@estimator
+class LinearPA(LinearEstimator):
+    """Mixin: passes until a stopping rule holds; each one-vs-rest problem stops by itself."""
 
-    C: float = 1.0
-    variant: str | None = None
-    average: bool | int | str = False
+    # max_iter and the stopping rule replace n_epochs.
+    n_epochs: ClassVar[int] = 1  # type: ignore[misc]
+    C: Annotated[float, Interval(Real, 0, None, closed="right")] = 1.0
+    loss: str = "hinge"
+    variant: Literal["pa", "pa1", "pa2"] | None = None
+    fit_intercept: bool = True
+    max_iter: Count = 1000
+    tol: NotNegative | None = 1e-3
+    early_stopping: bool = False
+    validation_fraction: Share = 0.1
+    n_iter_no_change: Count = 5
+    verbose: Annotated[int, "verbose"] = 0
+    warm_start: bool = False
+    average: FromSample = False
 
-    _constraints = {
-        "C": [Interval(Real, 0, None, closed="right")],
-        "variant": [StrOptions({"pa", "pa1", "pa2"}), None],
-        "average": [
-            Interval(Integral, 0, None, closed="neither"),
-            "boolean",
-            StrOptions({"uniform", "decay"}),
-        ],
-    }
+    # Rows of all passes that were not learnt: held out, or of weight 0.
+    _passed_over = 0
+
+    # scikit-learn's PassiveAggressive has the initial weights before sample_weight.
+    @fit_method
+    def fit(  # type: ignore[override]
+        self,
+        X: Samples,
+        y: ArrayLike,
+        coef_init: ArrayLike | None = None,
+        intercept_init: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from scratch, or from given weights, in passes.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            float32 samples are kept as float32, everything else becomes float64.
+        y : array-like of shape (n_samples,)
+            Labels or targets.
+        coef_init : array-like of the shape of `coef_`, default=None
+            Initial weights; 0 by default, or with `warm_start` those of the last call.
+        intercept_init : array-like of the shape of `intercept_`, default=None
+            The same for the constants.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0, see Notes of the class; None is 1 for every sample.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If X, y, sample_weight or the initial weights are invalid.
+        FloatingPointError
+            If the learner diverges.
+        """
+        if self.warm_start and self.__sklearn_is_fitted__():
+            coef_init = self.coef_ if coef_init is None else coef_init
+            intercept_init = self.intercept_ if intercept_init is None else intercept_init
+        X, y, weight = self._validate(X, y, sample_weight, start=True, whole=True)
+        y = self._encode(y, self._labels(y))
+        self._weigh_classes(y)
+        self._look_at_scales(X, y, 0, X.shape[0])
+        head = self._head()
+        first = initial_weights(coef_init, intercept_init, head.n_outputs, X.shape[1])
+        separate = head.n_outputs > 1 and getattr(self, "multi_class", None) == "ovr"
+        held_out, seeds = draw_problems(self, y, head.n_outputs if separate else 1)
+        stream = X, y, weight, held_out
+        if separate:
+            self._fit_separately(stream, seeds, first)
+        else:
+            self._model = self._begin(X, head, first)
+            self.n_iter_ = self._pass(self._model, stream, seeds[0])
+        self._passed_over = self.n_iter_ * X.shape[0] - self.n_seen_
+        if self.tol is not None and self.n_iter_ == self.max_iter:
+            warn(
+                f"fit made max_iter={self.max_iter} passes before its stopping rule held: raise "
+                "max_iter or tol.",
+                ConvergenceWarning,
+            )
+        return self
+
+    def _begin(self, X: Any, head: Any, first: Any) -> Any:
+        # The core draws nothing here: the user's generator only draws the order.
+        rng = new_generator(np.random.RandomState(0))
+        self._check_features(X, head.n_outputs)
+        model = self._compose(X, self._space(X, head.n_outputs, rng, None), head, rng)
+        model.space.resume(first)
+        return model
+
+    def _fit_separately(self, stream: Any, seeds: Any, first: Any) -> None:
+        """One problem for each class, with its own order and its own end; then one model."""
+        X, y, weight, held_out = stream
+        recent = learnt_last(self, stream, seeds)
+
+        def solve(k: int) -> Any:
+            model = self._begin(X, self._problem_head(k), first[k : k + 1])
+            problem = X, (y == k).astype(np.float64), weight, held_out
+            scores = np.empty((len(y), 1))
+            return model, self._pass(model, problem, seeds[k], scores), scores[recent, 0]
+
+        found = run_together(solve, range(len(seeds)), effective_n_jobs(self.n_jobs))
+        models, passes, scores = zip(*found, strict=True)
+        whole = self._begin(X, self._head(), first)
+        seen = max(model.n_seen for model in models)
+        whole.space.resume(
+            np.vstack([model.space.latest() for model in models]),
+            np.vstack([model.space.effective() for model in models]),
+            seen,
+        )
+        counts = [(model.n_mistakes, model.cumulative_loss) for model in models]
+        whole.resume_counts(seen, *map(sum, zip(*counts, strict=True)))
+        weights = np.ones(len(recent)) if weight is None else weight[recent]
+        whole.recent.replace(np.column_stack(scores), y[recent], weights)
+        self._model = whole
+        self.n_iter_ = max(passes)
+
+    def _pass(self, model: Model, stream: Any, seed: Any, scores: Any = None) -> Any:
+        """Learn the rows that are not held out, pass after pass; returns how many.
+
+        `scores`, if given, get those of the first pass.
+        """
+        X, y, weight, held_out = stream
+        order = np.arange(X.shape[0])
+        permutation = shuffled(X.shape[0], seed) if self.shuffle else order
+        patience = Patience(self.tol, self.n_iter_no_change)
+        for number in range(1, self.max_iter + 1):
+            order = order[permutation]
+            before = model.cumulative_loss
+            first = number == 1
+            model.learn(
+                X,
+                y,
+                weight,
+                order[~held_out[order]],
+                self.window or 0,
+                scores=scores if first else None,
+                noted=first,
+            )
+            loss = (model.cumulative_loss - before) / np.sum(~held_out)
+            value = score_held_out(self, model, stream) if self.early_stopping else -loss
+            if self.verbose:
+                report(number, model, loss, value if self.early_stopping else None)
+            if patience.is_over(value):
+                break
+        return number
+
+    def _partial_fit(self, X: Any, y: Any, labels: Any, sample_weight: ArrayLike | None) -> Any:
+        if self.early_stopping:
+            raise ValueError("early_stopping=True needs fit; partial_fit holds no rows out")
+        if not self.__sklearn_is_fitted__():
+            self._weigh_classes(None)
+        return super()._partial_fit(X, y, labels, sample_weight)
+
+    def _finish(self) -> None:
+        self.n_iter_ = 1
+
+    def _plain_loss(self) -> Any:
+        """The loss whose slope is 1, or 0."""
+        raise NotImplementedError(f"{type(self).__name__}._plain_loss")
+
+    def _problem_head(self, k: int) -> Any:
+        """The head of the problem of one class against the rest."""
+        raise NotImplementedError(f"{type(self).__name__}._problem_head")
+
+    def _weigh_classes(self, y: Any) -> None:
+        """Store the weights of the classes; y is None before the first call of `partial_fit`."""
+
+    @property
+    def t_(self) -> float:
+        """1 plus the number of samples in all passes."""
+        return 1.0 + self.n_seen_ + self._passed_over
 
     def _rule(self) -> Any:
         variant = self.variant or ("pa2" if self.loss.startswith("squared") else "pa1")
@@ -52,7 +225,7 @@ class LinearPA(PassesEstimator):
             return RULES["scaled_pa1"](self._plain_loss(), math.inf)
         return RULES[f"scaled_{variant}"](self._plain_loss(), self.C)
 
-    def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
+    def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
         # The first samples decide for the whole stream.
         constant = SPARSE_INTERCEPT if sp.issparse(X) else 1.0
         averaging, left_out = self._averaging()
@@ -70,7 +243,7 @@ class LinearPA(PassesEstimator):
         model.space.intercept_in_length = self.variant == "pa"
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class PAClassifier(LinearPA, OnlineClassifier):
     """Passive-Aggressive classification, with the parameters of scikit-learn's.
 
@@ -180,9 +353,7 @@ class PAClassifier(LinearPA, OnlineClassifier):
     True
     """
 
-    loss: str = "hinge"
-
-    _constraints = {"loss": [StrOptions({"hinge", "squared_hinge"})]}
+    loss: Literal["hinge", "squared_hinge"] = "hinge"
 
     def _plain_loss(self) -> Any:
         return LOSSES["hinge"]()
@@ -214,7 +385,7 @@ class PAClassifier(LinearPA, OnlineClassifier):
         return head if self._class_weights is None else Weighted(head, (1, self._class_weights[k]))
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class PARegressor(LinearPA, OnlineRegressor):
     """Passive-Aggressive regression, with the parameters of scikit-learn's.
 
@@ -313,14 +484,8 @@ class PARegressor(LinearPA, OnlineRegressor):
     # scikit-learn's class learns targets as they are.
     standardize_target: ClassVar[bool] = False  # type: ignore[misc]
     _absent = {}
-    loss: str = "epsilon_insensitive"
-    epsilon: float = 0.1
-
-    _constraints = {
-        "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
-        "epsilon": NOT_NEGATIVE,
-        "standardize_target": None,
-    }
+    loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive"
+    epsilon: NotNegative = 0.1
 
     def _plain_loss(self) -> Any:
         return LOSSES["epsilon_insensitive"](self.epsilon)

@@ -3,24 +3,18 @@
 A class is its documentation, its parameters and the parts of the core that it is made of.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 
 from onlinekern.core import LOSSES, RULES
+from onlinekern.core.base.random import Generator
 from onlinekern.core.models.local import LocalSpace
-from onlinekern.estimators.constraints import AVERAGE, COUNT, POSITIVE
-from onlinekern.estimators.scikit_learn import StrOptions
+from onlinekern.estimators.parameters import Average, Count, Positive, estimator
 from onlinekern.estimators.tasks import OnlineClassifier
 from onlinekern.estimators.types import Array, Floats
-from onlinekern.learners.passive_aggressive import VARIANTS, passive_aggressive
-
-if TYPE_CHECKING:
-    from onlinekern.core.base.random import Generator
+from onlinekern.learners.passive_aggressive import Variant, passive_aggressive
 
 # r="scale" is so many times the mean squared length of the samples.
 TRUST = 0.01
@@ -28,7 +22,7 @@ TRUST = 0.01
 N_ASSIGN = 8
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class LOLClassifier(OnlineClassifier):
     """Local online learning (LOL), and with ``joint=False`` independent local learning (I-LOL).
 
@@ -172,34 +166,20 @@ class LOLClassifier(OnlineClassifier):
     ((100, 2), (100, 1, 2))
     """
 
-    n_prototypes: int = 100
+    n_prototypes: Count = 100
     joint: bool = True
-    sharing: float = 1.0
-    step: str = "arow"
-    C: float = 1.0
-    variant: str = "pa1"
-    r: float | str = "scale"
-    n_assign: int | None = None
+    sharing: Positive = 1.0
+    step: Literal["pa", "arow"] = "arow"
+    C: Positive = 1.0
+    variant: Variant = "pa1"
+    r: Literal["scale"] | Positive = "scale"
+    n_assign: Count | None = None
     center: bool = True
-    local_features: str = "sample"
+    local_features: Literal["sample", "offset"] = "sample"
     fit_intercept: bool = True
-    average: bool | str | float = "decay"
+    average: Average = "decay"
 
     _size = "n_prototypes"
-    _constraints = {
-        "n_prototypes": COUNT,
-        "joint": ["boolean"],
-        "sharing": POSITIVE,
-        "step": [StrOptions({"pa", "arow"})],
-        "C": POSITIVE,
-        "variant": VARIANTS,
-        "r": [StrOptions({"scale"}), *POSITIVE],
-        "n_assign": [*COUNT, None],
-        "center": ["boolean"],
-        "local_features": [StrOptions({"sample", "offset"})],
-        "fit_intercept": ["boolean"],
-        "average": AVERAGE,
-    }
 
     def _rule(self) -> Any:
         hinge = LOSSES["hinge"]()
@@ -211,7 +191,7 @@ class LOLClassifier(OnlineClassifier):
         # Prototypes and hyperplanes have copies, which undo a failed call.
         return 2 * 8 * n_features * self.n_prototypes * (1 + n_outputs)
 
-    def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
+    def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
         n_assign = min(N_ASSIGN, self.n_prototypes) if self.n_assign is None else self.n_assign
         if n_assign > self.n_prototypes:
             raise ValueError(

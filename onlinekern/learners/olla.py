@@ -1,37 +1,33 @@
 """OLLA: support vector machines and their like, learnt point by point in several passes."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from math import sqrt
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from onlinekern.core import LOSSES, PENALTIES, POINT_RULES, SCHEDULES
+from onlinekern.core.base.random import Generator
 from onlinekern.core.models.olla import (
     AllOutputs,
     OLLASpace,
     SupportOutputs,
     WorstViolatorFirst,
 )
-from onlinekern.estimators.constraints import COUNT, NOT_NEGATIVE, POSITIVE
+from onlinekern.core.stream import Model
 from onlinekern.estimators.duals import DUALS, Training
-from onlinekern.estimators.kernel import COMPILED_KERNEL, KernelEstimator
+from onlinekern.estimators.gradient import LabelLossName
+from onlinekern.estimators.kernel import CompiledKernel, KernelEstimator
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.one_vs_one import PairwiseClassifier
-from onlinekern.estimators.scikit_learn import Interval, StrOptions
+from onlinekern.estimators.parameters import Count, NotNegative, Positive, Schedule, estimator
+from onlinekern.estimators.scikit_learn import Interval
 from onlinekern.estimators.tasks import Regressor
 from onlinekern.estimators.types import Floats
 from onlinekern.estimators.warnings import warn
 
-if TYPE_CHECKING:
-    from onlinekern.core.base.random import Generator
-    from onlinekern.core.stream import Model
-
-# Plain steps of these losses can diverge; the rule bounds them.
+# The losses whose plain step can diverge, and the rule that bounds it.
 SAFE = {
     "squared": "implicit",
     "squared_hinge": "implicit",
@@ -56,51 +52,35 @@ MULTI_CLASS = {"gradient": ("ovr", "margin"), "newton": ("ovr",), "smo": ("ovr",
 DUAL_ONLY = ("shrinking", "warm_start", "decision_function_shape")
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class OLLA(KernelEstimator):
     """Mixin of learners that keep a coefficient for each training point, for `n_epochs` passes."""
 
-    n_epochs: int = 10
-    C: float = 1.0
-    penalty: str | None = "l2"
+    # All samples are there from the first step on.
+    shuffle: ClassVar[bool] = False  # type: ignore[misc]
+    loss: str = "hinge"
+    C: Positive = 1.0
+    penalty: Literal["l2", "l1", "none"] | None = "l2"
     prox: bool = True
     fit_intercept: bool = True
-    solver: str = "gradient"
-    step: str = "safe"
-    schedule: str = "invsqrt"
-    eta: float | None = None
-    power: float = 0.5
-    relaxation: float = 1.0
-    selection: str = "shuffled"
-    outputs: str | None = None
-    support_tol: float = 1e-5
-    tol: float = 1e-3
-    cache_size: float = 200.0
-    max_iter: int | None = None
+    solver: Literal["gradient", "newton", "smo"] = "gradient"
+    step: Literal["safe", "paper"] = "safe"
+    schedule: Schedule = "invsqrt"
+    eta: Positive | None = None
+    power: NotNegative = 0.5
+    relaxation: Annotated[float, Interval(Real, 0, 2, closed="neither")] = 1.0
+    selection: Literal["cyclic", "shuffled", "max_violator"] = "shuffled"
+    outputs: Literal["all", "support"] | None = None
+    support_tol: NotNegative = 1e-5
+    tol: NotNegative = 1e-3
+    cache_size: Positive = 200.0
+    max_iter: Count | None = None
     shrinking: bool = True
     warm_start: bool = False
+    kernel: CompiledKernel = "gaussian"
+    n_epochs: Count = 10
 
-    _constraints = {
-        **COMPILED_KERNEL,
-        "C": POSITIVE,
-        "penalty": [StrOptions({"l2", "l1", "none"}), None],
-        "prox": ["boolean"],
-        "fit_intercept": ["boolean"],
-        "solver": [StrOptions({"gradient", "newton", "smo"})],
-        "step": [StrOptions({"safe", "paper"})],
-        "schedule": [StrOptions(set(SCHEDULES))],
-        "eta": [*POSITIVE, None],
-        "power": NOT_NEGATIVE,
-        "relaxation": [Interval(Real, 0, 2, closed="neither")],
-        "selection": [StrOptions({"cyclic", "shuffled", "max_violator"})],
-        "outputs": [StrOptions({"all", "support"}), None],
-        "support_tol": NOT_NEGATIVE,
-        "tol": NOT_NEGATIVE,
-        "cache_size": POSITIVE,
-        "max_iter": [*COUNT, None],
-        "shrinking": ["boolean"],
-        "warm_start": ["boolean"],
-    }
+    _warms_up = False
 
     def _check_combination(self) -> None:
         """Raise ValueError for parameters that exclude each other."""
@@ -171,7 +151,7 @@ class OLLA(KernelEstimator):
         kind = SAFE.get(self.loss, "gradient") if self.step == "safe" else "gradient"
         return POINT_RULES[kind](loss, schedule, self.C, self.penalty not in (None, "none"))
 
-    def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
+    def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
         self._check_combination()
         name = self.penalty or "none"
         penalty = PENALTIES["l1_sign" if name == "l1" and not self.prox else name]()
@@ -227,6 +207,9 @@ class OLLA(KernelEstimator):
             self.support_ = space.settle(X, self.support_tol)
         return model
 
+    def _renew(self, model: Model) -> None:
+        """No step follows: what is set takes effect in the next `fit`."""
+
     def _order(self, model: Model, y: Any, weight: Any, draws: np.random.RandomState) -> Any:
         """Return the order of one epoch."""
         if self.selection == "max_violator":
@@ -257,7 +240,7 @@ class OLLA(KernelEstimator):
         return self._read_in_units(lambda space: space.offsets(), mean=True)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class OLLAClassifier(OLLA, PairwiseClassifier):
     """OLLA: nonlinear support vector machines and their like, learnt point by point.
 
@@ -474,16 +457,8 @@ kernel, default='gaussian'
     (True, True)
     """
 
-    loss: str = "hinge"
-    delta: float = 1.0
-    _constraints = {
-        "loss": [
-            StrOptions(
-                {"hinge", "squared_hinge", "smooth_hinge", "logistic", "exponential", "squared"}
-            )
-        ],
-        "delta": POSITIVE,
-    }
+    loss: LabelLossName = "hinge"
+    delta: Positive = 1.0
 
     def _check_combination(self) -> None:
         super()._check_combination()
@@ -513,7 +488,7 @@ kernel, default='gaussian'
         return same and super()._is_steady(before, now)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class OLLARegressor(OLLA, Regressor):
     """OLLA for regression: support vector regression and its like, learnt point by point.
 
@@ -699,15 +674,9 @@ kernel, default='gaussian'
     True
     """
 
-    loss: str = "epsilon_insensitive"
-    epsilon: float = 0.1
-    delta: float = 1.0
-
-    _constraints = {
-        "loss": [StrOptions({"squared", "epsilon_insensitive", "huber"})],
-        "epsilon": NOT_NEGATIVE,
-        "delta": POSITIVE,
-    }
+    loss: Literal["squared", "epsilon_insensitive", "huber"] = "epsilon_insensitive"
+    epsilon: NotNegative = 0.1
+    delta: Positive = 1.0
 
     def _train(
         self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState

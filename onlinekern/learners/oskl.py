@@ -1,18 +1,16 @@
 """OSKL: online sparse kernel learning, whose support vectors are sampled by the loss's slope."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from onlinekern.core import GATES
-from onlinekern.estimators.constraints import POSITIVE
 from onlinekern.estimators.gradient import GradientStep
-from onlinekern.estimators.kernel import GrowingEstimator
-from onlinekern.estimators.scikit_learn import StrOptions
+from onlinekern.estimators.kernel import KernelEstimator, WhenFull
+from onlinekern.estimators.parameters import Average, Count, Positive, estimator
 from onlinekern.estimators.tasks import OnlineClassifier
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class OSKLClassifier(OnlineClassifier, GradientStep, GrowingEstimator):
+@estimator
+class OSKLClassifier(OnlineClassifier, GradientStep, KernelEstimator):
     """Online sparse kernel learning (OSKL): gradient steps of equal length, taken by chance.
 
     A sample is drawn with probability ``|l'(f(x_t), y_t)| / G``; if drawn, it enters with
@@ -143,14 +141,11 @@ kernel or function, default='gaussian'
     (True, True)
     """
 
-    loss: str = "logistic"
-    G: float = 5.0
-    average: bool | str | float = True
-
-    _constraints = {
-        "loss": [StrOptions({"logistic", "smooth_hinge", "squared_hinge", "exponential"})],
-        "G": POSITIVE,
-    }
+    loss: Literal["logistic", "smooth_hinge", "squared_hinge", "exponential"] = "logistic"
+    G: Positive = 5.0
+    average: Average = True
+    max_support: Count | None = None
+    when_full: WhenFull = "stop"
 
     def _gate(self) -> Any:
         return GATES["slope_proportional"](self.G)

@@ -1,17 +1,15 @@
 """Passive-Aggressive learners with kernels."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from onlinekern.core import LOSSES, RULES
 from onlinekern.core.learning.losses import Loss
 from onlinekern.core.learning.rules import Rule
-from onlinekern.estimators.constraints import NOT_NEGATIVE, POSITIVE
-from onlinekern.estimators.kernel import GrowingEstimator
-from onlinekern.estimators.scikit_learn import StrOptions
+from onlinekern.estimators.kernel import KernelEstimator, WhenFull
+from onlinekern.estimators.parameters import Average, Count, NotNegative, Positive, estimator
 from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 
-VARIANTS = [StrOptions({"pa", "pa1", "pa2"})]
+Variant: TypeAlias = Literal["pa", "pa1", "pa2"]
 
 
 def passive_aggressive(variant: str, loss: Loss, C: float) -> Rule:
@@ -19,21 +17,18 @@ def passive_aggressive(variant: str, loss: Loss, C: float) -> Rule:
     return RULES[variant](loss) if variant == "pa" else RULES[variant](loss, C)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class KernelPA(GrowingEstimator):
-    """Mixin of learners whose rule is a Passive-Aggressive variant."""
+@estimator
+class KernelPA(KernelEstimator):
+    """Mixin: the rule of a Passive-Aggressive variant."""
 
-    C: float = 1.0
-    variant: str = "pa1"
-    average: bool | str | float = "decay"
-
-    _constraints = {"C": POSITIVE, "variant": VARIANTS}
-
-    def _rule(self) -> Any:
-        return passive_aggressive(self.variant, self._loss(), self.C)
+    C: Positive = 1.0
+    variant: Variant = "pa1"
+    average: Average = "decay"
+    max_support: Count | None = None
+    when_full: WhenFull = "stop"
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class KernelPAClassifier(OnlineClassifier, KernelPA):
     """Passive-Aggressive learning with kernels.
 
@@ -146,11 +141,11 @@ kernel or function, default='gaussian'
     True
     """
 
-    def _loss(self) -> Any:
-        return LOSSES["hinge"]()
+    def _rule(self) -> Any:
+        return passive_aggressive(self.variant, LOSSES["hinge"](), self.C)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class KernelPARegressor(OnlineRegressor, KernelPA):
     """Passive-Aggressive regression with kernels.
 
@@ -258,9 +253,8 @@ kernel or function, default='gaussian'
     True
     """
 
-    epsilon: float = 0.1
+    epsilon: NotNegative = 0.1
 
-    _constraints = {"epsilon": NOT_NEGATIVE}
-
-    def _loss(self) -> Any:
-        return LOSSES["epsilon_insensitive"](self.epsilon)
+    def _rule(self) -> Any:
+        loss = LOSSES["epsilon_insensitive"](self.epsilon)
+        return passive_aggressive(self.variant, loss, self.C)

@@ -1,27 +1,21 @@
 """Learners on a budget that solve with the Gram matrix of their support vectors."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import numpy as np
 
 from onlinekern.core import POLICIES, RULES
+from onlinekern.core.base.random import Generator
 from onlinekern.core.budgets.projectron import budget_price
-from onlinekern.estimators.blas_threads import SingleThreadedBlas
-from onlinekern.estimators.constraints import COUNT, POSITIVE
-from onlinekern.estimators.kernel import BudgetedEstimator
+from onlinekern.estimators.kernel import KernelEstimator
 from onlinekern.estimators.memory import check_size
+from onlinekern.estimators.parameters import Count, Positive, estimator
 from onlinekern.estimators.tasks import OnlineClassifier
 from onlinekern.estimators.types import Floats
 
-if TYPE_CHECKING:
-    from onlinekern.core.base.random import Generator
 
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class ProjectronClassifier(OnlineClassifier, BudgetedEstimator):
+@estimator
+class ProjectronClassifier(OnlineClassifier, KernelEstimator):
     """Projectron and Projectron++: a Perceptron that projects onto the span of its support vectors.
 
     Let k_t be the kernel values of a sample with the support vectors and ``d = K^-1 k_t``. The
@@ -141,14 +135,8 @@ kernel or function, default='gaussian'
     """
 
     plus_plus: bool = False
-    eta: float = 0.1
-    budget: int | None = 500  # type: ignore[assignment]
-
-    _constraints = {
-        "plus_plus": ["boolean"],
-        "eta": POSITIVE,
-        "budget": [*COUNT, None],
-    }
+    eta: Positive = 0.1
+    budget: Count | None = 500
 
     def _rule(self) -> Any:
         return RULES["margin_perceptron"](bool(self.plus_plus))
@@ -159,8 +147,8 @@ kernel or function, default='gaussian'
         return POLICIES["projectron"](self.eta, self.budget or 0, price, joint)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class BOLSSVMClassifier(SingleThreadedBlas, OnlineClassifier, BudgetedEstimator):
+@estimator
+class BOLSSVMClassifier(OnlineClassifier, KernelEstimator):
     """Budget online learning of a least-squares support vector machine (BOLSSVM).
 
     The model ``f(x) = sum_i alpha_i kappa(x_i, x) + b`` is the least-squares machine of its support
@@ -267,10 +255,11 @@ kernel or function, default='gaussian'
     (True, True)
     """
 
-    C: float = 10.0
-    multi_class: str = "margin"
+    C: Positive = 10.0
+    budget: Count = 500
+    multi_class: Literal["ovr", "margin"] = "margin"
 
-    _constraints = {"C": POSITIVE}
+    _calls_blas = True
 
     def _rule(self) -> Any:
         return RULES["perceptron"]()

@@ -3,39 +3,27 @@
 A class is its documentation, its parameters and the parts of the core that it is made of.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, Literal
 
 import numpy as np
 
-from onlinekern.estimators.blas_threads import SingleThreadedBlas
-from onlinekern.estimators.constraints import NOT_NEGATIVE, POSITIVE
 from onlinekern.estimators.filters import PolicyFilter
-from onlinekern.estimators.kernel import COMPILED_KERNEL, BudgetedEstimator
-from onlinekern.estimators.memory import check_size
-from onlinekern.estimators.scikit_learn import Interval, StrOptions
+from onlinekern.estimators.kernel import CompiledKernel
+from onlinekern.estimators.parameters import (
+    Count,
+    Forgetting,
+    NotNegative,
+    Part,
+    Positive,
+    estimator,
+)
 from onlinekern.estimators.tasks import OnlineRegressor
 from onlinekern.estimators.types import Array, Floats, Samples
 from onlinekern.estimators.validation import check_results, validate_data
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class RecursiveFilter(PolicyFilter):
-    """Mixin of filters whose policy has square matrices of the size of the budget; in front."""
-
-    _n_matrices: ClassVar[int] = 1
-
-    def _check_memory(self) -> None:
-        # Each matrix has a copy, which undoes a failed call.
-        budget = self.get_params()["budget"]
-        check_size("budget", budget, self._n_matrices * 2 * 8 * budget**2)
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class KRLSRegressor(RecursiveFilter, OnlineRegressor, BudgetedEstimator):
+@estimator
+class KRLSRegressor(PolicyFilter, OnlineRegressor):
     """Kernel recursive least squares with approximate linear dependence (KRLS, ALD).
 
     A sample whose squared distance ``delta = kappa_tt - k_t'K^-1 k_t`` from the span of the
@@ -130,19 +118,16 @@ kernel or function, default='gaussian'
     (True, True)
     """
 
-    _policy = "linear_dependence"
-    nu: float = 1e-3
+    nu: NotNegative = 1e-3
 
-    _constraints = {"nu": NOT_NEGATIVE}
+    _policy = "linear_dependence"
 
     def _arguments(self) -> tuple[Any, ...]:
         return self.budget, self.nu
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class SlidingWindowKRLSRegressor(
-    RecursiveFilter, SingleThreadedBlas, OnlineRegressor, BudgetedEstimator
-):
+@estimator
+class SlidingWindowKRLSRegressor(PolicyFilter, OnlineRegressor):
     """Sliding-window kernel recursive least squares (SW-KRLS).
 
     The function is kernel ridge regression on the last `budget` samples, ``alpha = (K + reg I)^-1
@@ -232,20 +217,18 @@ kernel or function, default='gaussian'
     (True, 100)
     """
 
-    _policy = "sliding_window"
-    reg: float = 0.01
-    budget: int = 100
+    reg: Positive = 0.01
+    budget: Count = 100
 
-    _constraints = {"reg": POSITIVE}
+    _policy = "sliding_window"
+    _calls_blas = True
 
     def _arguments(self) -> tuple[Any, ...]:
         return self.budget, self.reg
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class FixedBudgetKRLSRegressor(
-    RecursiveFilter, SingleThreadedBlas, OnlineRegressor, BudgetedEstimator
-):
+@estimator
+class FixedBudgetKRLSRegressor(PolicyFilter, OnlineRegressor):
     """Fixed-budget kernel recursive least squares (FB-KRLS).
 
     The function is kernel ridge regression on a dictionary, ``alpha = (K + reg I)^-1 y``, which
@@ -340,19 +323,19 @@ kernel or function, default='gaussian'
     (True, 100)
     """
 
-    _policy = "fixed_budget"
-    reg: float = 0.01
-    eta: float = 0.0
-    budget: int = 100
+    reg: Positive = 0.01
+    eta: Part = 0.0
+    budget: Count = 100
 
-    _constraints = {"reg": POSITIVE, "eta": [Interval(Real, 0, 1, closed="both")]}
+    _policy = "fixed_budget"
+    _calls_blas = True
 
     def _arguments(self) -> tuple[Any, ...]:
         return self.budget, self.reg, self.eta
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class KRLSTRegressor(RecursiveFilter, SingleThreadedBlas, OnlineRegressor, BudgetedEstimator):
+@estimator
+class KRLSTRegressor(PolicyFilter, OnlineRegressor):
     """Kernel recursive least-squares tracker (KRLS-T).
 
     A Gaussian process whose posterior, with mean mu and covariance S at the dictionary, is updated
@@ -456,19 +439,15 @@ kernel, default='gaussian'
     True
     """
 
+    forgetting: Forgetting = 0.999
+    mode: Literal["b2p", "ui"] = "b2p"
+    noise: Positive = 0.01
+    kernel: CompiledKernel = "gaussian"
+    budget: Count = 100
+
     _policy = "tracker"
     _n_matrices = 3
-    forgetting: float = 0.999
-    mode: str = "b2p"
-    noise: float = 0.01
-    budget: int = 100
-
-    _constraints = {
-        **COMPILED_KERNEL,
-        "forgetting": [Interval(Real, 0, 1, closed="right")],
-        "mode": [StrOptions({"b2p", "ui"})],
-        "noise": POSITIVE,
-    }
+    _calls_blas = True
 
     def _arguments(self) -> tuple[Any, ...]:
         return self.budget, self.noise, self.forgetting, self.mode == "b2p"

@@ -1,37 +1,26 @@
 """SDROGD: online gradient descent with a discriminative regulariser from matrix sketches."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any, Literal
 
 from sklearn.exceptions import ConvergenceWarning
 
 from onlinekern.core import DISCRIMINANTS, LOSSES, RULES, SCHEDULES, STEP_SIZES
+from onlinekern.core.base.random import Generator
 from onlinekern.core.linalg.frequent_directions import FrequentDirections
 from onlinekern.core.linalg.scatter import Scatter
 from onlinekern.core.models.sdrogd import SketchedSpace
-from onlinekern.estimators.blas_threads import SingleThreadedBlas
-from onlinekern.estimators.constraints import AVERAGE, COUNT
-from onlinekern.estimators.linear import LinearModel
-from onlinekern.estimators.mini_batches import MiniBatchEstimator
-from onlinekern.estimators.scikit_learn import Interval, StrOptions
+from onlinekern.core.stream import Model
+from onlinekern.estimators.linear import LinearEstimator
+from onlinekern.estimators.parameters import Average, Count, NotNegative, Part, Positive, estimator
+from onlinekern.estimators.scikit_learn import StrOptions
 from onlinekern.estimators.tasks import OnlineClassifier
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.estimators.warnings import warn
-from onlinekern.preprocessing.sketches import SKETCH_SIZE, sketch_bytes, sketch_rows
-
-if TYPE_CHECKING:
-    from onlinekern.core.base.random import Generator
-    from onlinekern.core.stream import Model
-
-POSITIVE = Interval(Real, 0, None, closed="neither")
-NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
+from onlinekern.preprocessing.sketches import SketchSize, sketch_bytes, sketch_rows
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier, LinearModel):
+@estimator
+class SDROGDClassifier(OnlineClassifier, LinearEstimator):
     """Sketch discriminatively regularised online gradient descent (SDROGD).
 
     A linear classifier f(x) = w'x + b that follows the class means and, by a frequent-directions
@@ -168,33 +157,21 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
     True
     """
 
-    sketch_size: int | float = 20
-    within_weight: float | None = None
-    discriminative: float | None = None
-    reg: float = 1e-4
-    batch_size: int = 60
-    between: str = "linear"
-    sketch: str = "centred"
-    schedule: str | None = None
-    eta0: float | None = None
-    fit_intercept: bool = True
-    average: bool | str | float | None = None
-    multi_class: str = "margin"
+    sketch_size: SketchSize = 20
+    within_weight: Part | None = None
+    discriminative: NotNegative | None = None
+    reg: NotNegative = 1e-4
+    batch_size: Count = 60
+    between: Annotated[str, StrOptions(set(DISCRIMINANTS))] = "linear"
+    sketch: Literal["centred", "raw"] = "centred"
+    schedule: Annotated[str, StrOptions(set(STEP_SIZES))] | None = None
+    eta0: Positive | None = None
+    average: Average | None = None  # type: ignore[assignment]
+    multi_class: Literal["ovr", "margin"] = "margin"
 
     _size = "sketch_size"
-    _constraints = {
-        "sketch_size": SKETCH_SIZE,
-        "within_weight": [Interval(Real, 0, 1, closed="both"), None],
-        "discriminative": [NOT_NEGATIVE, None],
-        "reg": [NOT_NEGATIVE],
-        "batch_size": COUNT,
-        "between": [StrOptions(set(DISCRIMINANTS))],
-        "sketch": [StrOptions({"centred", "raw"})],
-        "schedule": [StrOptions(set(STEP_SIZES)), None],
-        "eta0": [POSITIVE, None],
-        "fit_intercept": ["boolean"],
-        "average": [*AVERAGE, None],
-    }
+    _learns_batches = True
+    _calls_blas = True
 
     def _rule(self) -> Any:
         # The coefficient of a sample is the slope of its loss; steps are the space's.
@@ -217,7 +194,7 @@ class SDROGDClassifier(SingleThreadedBlas, MiniBatchEstimator, OnlineClassifier,
         sketch = sketch_bytes(sketch_rows(self.sketch_size, n_features), n_features)
         return sketch + 3 * 2 * 8 * n_features * n_outputs
 
-    def _space(self, X: Any, n_outputs: int, rng: Generator) -> Any:
+    def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
         self._warned = False
         n_features = X.shape[1]
         sketch = FrequentDirections(sketch_rows(self.sketch_size, n_features), n_features)

@@ -3,20 +3,19 @@
 A class is its documentation, its parameters and the parts of the core that it is made of.
 """
 
-from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Annotated, Any, Literal, TypeAlias
 
 from onlinekern.core import LOSSES, RULES
-from onlinekern.estimators.constraints import NOT_NEGATIVE, POSITIVE
-from onlinekern.estimators.scikit_learn import Interval, StrOptions
+from onlinekern.estimators.parameters import NotNegative, Positive, estimator
+from onlinekern.estimators.scikit_learn import Interval
 from onlinekern.estimators.second_order import SecondOrderEstimator
 from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 
-CONFIDENCE = [Interval(Real, 0.5, 1, closed="neither")]
+Confidence: TypeAlias = Annotated[float, Interval(Real, 0.5, 1, closed="neither")]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class CWClassifier(OnlineClassifier, SecondOrderEstimator):
     """Confidence-weighted learning (CW) in its exact convex form.
 
@@ -130,15 +129,13 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
     True
     """
 
-    confidence: float = 0.75
-
-    _constraints = {"confidence": CONFIDENCE}
+    confidence: Confidence = 0.75
 
     def _rule(self) -> Any:
         return RULES["cw"](LOSSES["hinge"](), self.confidence)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class SCWClassifier(OnlineClassifier, SecondOrderEstimator):
     """Soft confidence-weighted learning (SCW-I and SCW-II).
 
@@ -249,21 +246,15 @@ class SCWClassifier(OnlineClassifier, SecondOrderEstimator):
     True
     """
 
-    C: float = 1.0
-    variant: str = "scw1"
-    confidence: float = 0.75
-
-    _constraints = {
-        "C": POSITIVE,
-        "variant": [StrOptions({"scw1", "scw2"})],
-        "confidence": CONFIDENCE,
-    }
+    C: Positive = 1.0
+    variant: Literal["scw1", "scw2"] = "scw1"
+    confidence: Confidence = 0.75
 
     def _rule(self) -> Any:
         return RULES[self.variant](LOSSES["hinge"](), self.confidence, self.C)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class AROWClassifier(OnlineClassifier, SecondOrderEstimator):
     """Adaptive regularisation of weights (AROW).
 
@@ -372,15 +363,13 @@ class AROWClassifier(OnlineClassifier, SecondOrderEstimator):
     (1, 31, 31)
     """
 
-    r: float = 1.0
-
-    _constraints = {"r": POSITIVE}
+    r: Positive = 1.0
 
     def _rule(self) -> Any:
         return RULES["arow"](LOSSES["hinge"](), self.r)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class AROWRegressor(OnlineRegressor, SecondOrderEstimator):
     """Adaptive regularisation of weights (AROW), for regression.
 
@@ -478,10 +467,8 @@ class AROWRegressor(OnlineRegressor, SecondOrderEstimator):
     >>> np.testing.assert_allclose(model.coef_, ridge.coef_)
     """
 
-    r: float = 1.0
-    epsilon: float = 0.0
-
-    _constraints = {"r": POSITIVE, "epsilon": NOT_NEGATIVE}
+    r: Positive = 1.0
+    epsilon: NotNegative = 0.0
 
     def _rule(self) -> Any:
         return RULES["arow"](LOSSES["epsilon_insensitive"](self.epsilon), self.r)

@@ -1,12 +1,11 @@
 """SPA: sparse passive-aggressive learning, whose support vectors are sampled by their loss."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from onlinekern.core import GATES, LOSSES, RULES
-from onlinekern.estimators.constraints import NOT_NEGATIVE, POSITIVE
-from onlinekern.estimators.kernel import GrowingEstimator
+from onlinekern.estimators.kernel import KernelEstimator, WhenFull
 from onlinekern.estimators.outliers import OnlineOutlierDetector
+from onlinekern.estimators.parameters import Average, Count, NotNegative, Positive, estimator
 from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 
 
@@ -19,24 +18,23 @@ def check_alpha_and_beta(parameters: Any) -> None:
         )
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class SPA(GrowingEstimator):
-    """Mixin of PA-I behind a gate that samples by loss."""
+@estimator
+class SPA(KernelEstimator):
+    """Mixin: PA-I behind a gate that samples by loss."""
 
-    eta: float = 1.0
-    alpha: float = 1.0
-    beta: float = 1.0
-    average: bool | str | float = "decay"
-    max_support: int | None = 10_000
-
-    _constraints = {"eta": POSITIVE, "alpha": POSITIVE, "beta": POSITIVE}
+    eta: Positive = 1.0
+    alpha: Positive = 1.0
+    beta: Positive = 1.0
+    average: Average = "decay"
+    max_support: Count | None = 10_000
+    when_full: WhenFull = "stop"
 
     def _gate(self) -> Any:
         check_alpha_and_beta(self)
         return GATES["loss_proportional"](self.alpha, self.beta)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class SPAClassifier(OnlineClassifier, SPA):
     """Sparse Passive-Aggressive learning with kernels (SPA).
 
@@ -169,7 +167,7 @@ kernel or function, default='gaussian'
         return RULES["pa1"](LOSSES["hinge"](), self.eta)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class SPARegressor(OnlineRegressor, SPA):
     """Sparse Passive-Aggressive regression with kernels.
 
@@ -284,15 +282,13 @@ kernel or function, default='gaussian'
     True
     """
 
-    epsilon: float = 0.1
-
-    _constraints = {"epsilon": NOT_NEGATIVE}
+    epsilon: NotNegative = 0.1
 
     def _rule(self) -> Any:
         return RULES["pa1"](LOSSES["epsilon_insensitive"](self.epsilon), self.eta)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class SPAOneClass(OnlineOutlierDetector, SPA):
     """Sparse Passive-Aggressive learning of one class: a novelty and outlier detector.
 
@@ -405,8 +401,8 @@ kernel or function, default='gaussian'
     array([ 1, -1])
     """
 
-    beta: float = 5.0
-    average: bool | str | float = True
+    beta: Positive = 5.0
+    average: Average = True
 
     def _rule(self) -> Any:
         return RULES["pa1"](LOSSES["hinge"](), self.eta)

@@ -3,18 +3,17 @@
 A class is its documentation, its parameters and the parts of the core that it is made of.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 from onlinekern.core import LOSSES, RULES, SCHEDULES
-from onlinekern.estimators.constraints import POSITIVE
-from onlinekern.estimators.gradient import LabelGradient, TargetGradient
-from onlinekern.estimators.kernel import GrowingEstimator
+from onlinekern.estimators.gradient import GradientStep, LabelLoss, TargetLoss
+from onlinekern.estimators.kernel import KernelEstimator, WhenFull
+from onlinekern.estimators.parameters import Average, Count, Positive, estimator
 from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class KernelPerceptronClassifier(OnlineClassifier, GrowingEstimator):
+@estimator
+class KernelPerceptronClassifier(OnlineClassifier, KernelEstimator):
     """Kernel Perceptron.
 
     A sample with ``y f(x) <= 0`` becomes a support vector with coefficient y (times its weight);
@@ -119,12 +118,16 @@ kernel or function, default='gaussian'
     True
     """
 
+    average: Average = False
+    max_support: Count | None = None
+    when_full: WhenFull = "stop"
+
     def _rule(self) -> Any:
         return RULES["perceptron"]()
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class KernelOGDClassifier(OnlineClassifier, LabelGradient, GrowingEstimator):
+@estimator
+class KernelOGDClassifier(OnlineClassifier, GradientStep, KernelEstimator):
     """Online gradient descent with kernels (NORMA without truncation).
 
     At each step ``f <- (1 - eta_t reg) f - eta_t l'(f(x_t), y_t) kappa(x_t, .)`` (eq. 8 of [1]_).
@@ -249,9 +252,14 @@ kernel or function, default='gaussian'
     True
     """
 
+    loss: LabelLoss = "hinge"
+    average: Average = False
+    max_support: Count | None = None
+    when_full: WhenFull = "stop"
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class KernelOGDRegressor(OnlineRegressor, TargetGradient, GrowingEstimator):
+
+@estimator
+class KernelOGDRegressor(OnlineRegressor, GradientStep, KernelEstimator):
     """Online gradient descent with kernels, for regression.
 
     At each step ``f <- (1 - eta_t reg) f - eta_t l'(f(x_t), y_t) kappa(x_t, .)`` (eq. 8 of [1]_).
@@ -370,9 +378,14 @@ kernel or function, default='gaussian'
     True
     """
 
+    loss: TargetLoss = "squared"
+    average: Average = False
+    max_support: Count | None = None
+    when_full: WhenFull = "stop"
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class KernelPegasosClassifier(OnlineClassifier, GrowingEstimator):
+
+@estimator
+class KernelPegasosClassifier(OnlineClassifier, KernelEstimator):
     """Pegasos with kernels: stochastic sub-gradient descent on the regularised hinge loss.
 
     At step t everything learnt shrinks by ``1 - 1/t``, and a sample with ``y f(x) < 1`` enters with
@@ -480,9 +493,10 @@ kernel or function, default='gaussian'
     True
     """
 
-    reg: float = 1e-4
-
-    _constraints = {"reg": POSITIVE}
+    reg: Positive = 1e-4
+    average: Average = False
+    max_support: Count | None = None
+    when_full: WhenFull = "stop"
 
     def _rule(self) -> Any:
         schedule = SCHEDULES["inverse"](1 / self.reg)

@@ -1,41 +1,48 @@
 """Features whose inner products are, or approximate, a kernel: transformers."""
 
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-)
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.core import FEATURE_MAPS
 from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.blas_threads import one_blas_thread
-from onlinekern.estimators.constraints import COUNT
-from onlinekern.estimators.fourier_features import FOURIER_CONSTRAINTS, fourier_map, frequencies_of
-from onlinekern.estimators.kernel import KERNEL_CONSTRAINTS, new_kernel
+from onlinekern.estimators.features import (
+    DistanceKernel,
+    Frequencies,
+    fourier_map,
+    frequencies_of,
+)
+from onlinekern.estimators.kernel import new_kernel
 from onlinekern.estimators.kernel_width import kernel_width
+from onlinekern.estimators.parameters import (
+    Count,
+    Finite,
+    KernelName,
+    KernelWidth,
+    RandomState,
+    estimator,
+)
 from onlinekern.estimators.savable import Savable
-from onlinekern.estimators.scikit_learn import StrOptions
+from onlinekern.estimators.scikit_learn import BaseEstimator
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
 from onlinekern.estimators.validation import check_results, validate_data
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class FeatureTransformer(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of the transformers around a feature map of the core.
 
     A subclass makes the map of validated samples in `_new_map(X)`.
     """
 
-    kernel: str = "gaussian"
-    gamma: float | str = "median"
-    random_state: object = None
+    kernel: KernelName = "gaussian"
+    gamma: KernelWidth = "median"
+    random_state: RandomState = None
 
     @fit_method
     def fit(self, X: Samples, y: ArrayLike | None = None) -> Self:
@@ -128,7 +135,7 @@ class FeatureTransformer(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
         return tags
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class FourierFeatures(FeatureTransformer):
     """Random Fourier features, whose inner products approximate a kernel.
 
@@ -193,13 +200,9 @@ class FourierFeatures(FeatureTransformer):
     True
     """
 
-    n_components: int = 200
-    frequencies: str = "auto"
-
-    _parameter_constraints = {
-        **FOURIER_CONSTRAINTS,
-        "random_state": ["random_state"],
-    }
+    n_components: Count = 200
+    frequencies: Frequencies = "auto"
+    kernel: DistanceKernel = "gaussian"
 
     def _new_map(self, X: Any) -> Any:
         draws = check_random_state(self.random_state)
@@ -211,7 +214,7 @@ class FourierFeatures(FeatureTransformer):
         return frequencies_of(self._map)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class NystroemFeatures(FeatureTransformer):
     """Nystroem features, in which the kernel is exact among some landmarks.
 
@@ -270,19 +273,11 @@ default='gaussian'
     True
     """
 
-    n_components: int = 100
-    n_landmarks: int | None = None
-    selection: str = "random"
-    degree: int = 3
-    coef0: float = 0.0
-
-    _parameter_constraints = {
-        "n_components": COUNT,
-        "n_landmarks": [*COUNT, None],
-        "selection": [StrOptions({"random", "first"})],
-        **KERNEL_CONSTRAINTS,
-        "random_state": ["random_state"],
-    }
+    n_components: Count = 100
+    n_landmarks: Count | None = None
+    selection: Literal["random", "first"] = "random"
+    degree: Count = 3
+    coef0: Finite = 0.0
 
     @one_blas_thread
     def _new_map(self, X: Any) -> Any:

@@ -16,8 +16,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from onlinekern.estimators import exportable
 from onlinekern.estimators.atomic import learnt_by, turn_of
-from onlinekern.estimators.exportable import Exportable
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
 from onlinekern.estimators.validation import one_row, own_weight
@@ -30,7 +30,7 @@ def final_has(method: str) -> Callable[[Any], bool]:
     return lambda pipeline: hasattr(pipeline.steps[-1][1], method)
 
 
-class StreamPipeline(Savable, Exportable, Pipeline):
+class StreamPipeline(Savable, Pipeline):
     """A scikit-learn Pipeline whose steps all learn from a stream.
 
     In `partial_fit`, `partial_fit_predict` and `learn_one` each transformer learns the samples and
@@ -291,6 +291,9 @@ class StreamPipeline(Savable, Exportable, Pipeline):
                 for state in before:
                     state.restore()
                 raise
+
+    export_c = exportable.export_c
+    export_onnx = exportable.export_onnx
 
     @property
     def n_support_(self) -> int:

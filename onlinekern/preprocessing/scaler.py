@@ -1,19 +1,18 @@
 """Standardisation along a stream: a transformer whose means and deviations run with it."""
 
-from dataclasses import dataclass
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.core.linalg.running_moments import RunningMoments
 from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.memory import check_size
+from onlinekern.estimators.parameters import Forgetting, Positive, estimator
 from onlinekern.estimators.savable import Savable
-from onlinekern.estimators.scikit_learn import Interval
+from onlinekern.estimators.scikit_learn import BaseEstimator
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
 from onlinekern.estimators.validation import (
     check_results,
@@ -27,7 +26,7 @@ from onlinekern.estimators.validation import (
 FLOATS = [np.float64, np.float32]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Standardise features by their means and deviations so far: ``z = (x - mean) / scale``.
 
@@ -102,15 +101,8 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
 
     with_mean: bool | None = None
     with_std: bool = True
-    clip: float | None = 10.0
-    forgetting: float = 1.0
-
-    _parameter_constraints = {
-        "with_mean": ["boolean", None],
-        "with_std": ["boolean"],
-        "clip": [Interval(Real, 0, None, closed="neither"), None],
-        "forgetting": [Interval(Real, 0, 1, closed="right")],
-    }
+    clip: Positive | None = 10.0
+    forgetting: Forgetting = 1.0
 
     @fit_method
     def fit(

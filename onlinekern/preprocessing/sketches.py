@@ -3,29 +3,26 @@
 import copy
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Self
+from typing import Annotated, Any, Self, TypeAlias
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-)
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.core.linalg import frequent_directions
 from onlinekern.estimators.atomic import fit_method, turn_of
 from onlinekern.estimators.blas_threads import one_blas_thread
 from onlinekern.estimators.memory import check_size
+from onlinekern.estimators.parameters import constraints_of
 from onlinekern.estimators.savable import Savable
-from onlinekern.estimators.scikit_learn import Interval, RealNotInt
+from onlinekern.estimators.scikit_learn import BaseEstimator, Interval, RealNotInt
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
 from onlinekern.estimators.validation import check_results, validate_data
 
-SKETCH_SIZE = [
-    Interval(Integral, 1, None, closed="left"),
-    Interval(RealNotInt, 0, 1, closed="right"),
-]
+SketchSize: TypeAlias = (
+    Annotated[int, Interval(Integral, 1, None, closed="left")]
+    | Annotated[float, Interval(RealNotInt, 0, 1, closed="right")]
+)
 
 
 def sketch_rows(sketch_size: int | float, n_features: int) -> int:
@@ -117,9 +114,9 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
     True
     """
 
-    sketch_size: int | float = 0.1
+    sketch_size: SketchSize = 0.1
 
-    _parameter_constraints = {"sketch_size": SKETCH_SIZE}
+    _parameter_constraints = {"sketch_size": constraints_of(SketchSize)}
 
     def fit(self, X: Samples, y: ArrayLike | None = None) -> Self:
         """Sketch X from scratch.

@@ -1,25 +1,26 @@
 """Define an estimator: its documentation, its parameters, and the parts that it is made of."""
 
-from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Annotated, Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from onlinekern.extending import (
     KERNELS,
-    NOT_NEGATIVE,
-    POSITIVE,
     RULES,
     SCHEDULES,
-    BudgetedEstimator,
+    Count,
+    KernelEstimator,
+    NotNegative,
     OnlineClassifier,
+    Positive,
+    estimator,
 )
 from robust_kernels.parts import Cauchy, MostAlikeEviction, Ramp
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class RobustClassifier(OnlineClassifier, BudgetedEstimator):
+@estimator
+class RobustClassifier(OnlineClassifier, KernelEstimator):
     """Gradient descent on the ramp loss, within a budget, under the Cauchy kernel.
 
     Parameters
@@ -51,18 +52,12 @@ default='cauchy'
     50
     """
 
-    eta: float = 0.5
-    reg: float = 0.0
-    floor: float = -1.0
-    kernel: str = "cauchy"
-
-    # Which values are valid; the bases have those of their own parameters.
-    _constraints = {
-        "eta": POSITIVE,
-        "reg": NOT_NEGATIVE,
-        "floor": [Interval(Real, None, 1, closed="left")],
-        "kernel": [StrOptions({"cauchy", *KERNELS})],
-    }
+    # The types say which values are valid; the bases have those of their own parameters.
+    eta: Positive = 0.5
+    reg: NotNegative = 0.0
+    floor: Annotated[float, Interval(Real, None, 1, closed="left")] = -1.0
+    kernel: Annotated[str, StrOptions({"cauchy", *KERNELS})] = "cauchy"
+    budget: Count = 500
 
     def _rule(self) -> Any:
         return RULES["gradient"](Ramp(self.floor), SCHEDULES["constant"](self.eta), self.reg)

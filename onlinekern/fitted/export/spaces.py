@@ -33,7 +33,7 @@ from onlinekern.core.models.nogd import NystroemSpace
 from onlinekern.core.models.olla import AllOutputs, OLLASpace, SupportOutputs
 from onlinekern.core.models.sdrogd import SketchedSpace
 from onlinekern.core.models.space import InverseTimeSpace, KernelSpace
-from onlinekern.estimators.fourier_features import MOST_FREQUENCIES
+from onlinekern.estimators.features import MOST_FREQUENCIES
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export.terms import (
     Constant,

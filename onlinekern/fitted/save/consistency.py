@@ -72,10 +72,10 @@ def check_learner(learner: Any) -> None:
 
 def check_first_samples(learner: Any) -> None:
     """Check that the samples of which the kernel's width comes are the model's."""
-    from onlinekern.estimators.median_width import COUNTS, WarmingUp, WarmUp
+    from onlinekern.estimators.median_width import COUNTS, WarmUp
 
     warm_up, model = learner._warm_up, learner._model
-    known = isinstance(learner, WarmingUp) and type(warm_up) is WarmUp
+    known = learner._warms_up and type(warm_up) is WarmUp
     require(known, "its first samples are none")
     require(warm_up.count == model.n_seen < COUNTS[-1], "it has seen other samples")
     X = warm_up.samples[0]

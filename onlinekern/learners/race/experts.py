@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinekern.estimators.operations import operations
+from onlinekern.estimators.savable import operations
 from onlinekern.estimators.types import Array
 from onlinekern.learners.budgeted import BPAClassifier, BPARegressor
 from onlinekern.learners.fogd_nogd import FOGDClassifier, FOGDRegressor

@@ -1,10 +1,7 @@
 """StreamClassifier and StreamRegressor: learners of raw streams that have nothing to choose."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Hashable
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -20,10 +17,9 @@ from onlinekern.core.learning.vote import MeanVote, Vote
 from onlinekern.core.linalg.running_moments import RunningMoments
 from onlinekern.core.race import Race
 from onlinekern.core.samples.rows import rows_at
-from onlinekern.estimators.blas_threads import SingleThreadedBlas
-from onlinekern.estimators.constraints import POSITIVE
-from onlinekern.estimators.contract import OnlineEstimator
+from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.median_width import joined
+from onlinekern.estimators.parameters import Positive, estimator
 from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.estimators.types import Array, ArrayLike, Samples
 from onlinekern.estimators.validation import (
@@ -43,14 +39,14 @@ FLOATS = [np.float64, np.float32]
 MOST_WAITING = 1000
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class StreamLearner(SingleThreadedBlas, OnlineEstimator):
-    """Mixin of learners whose model is a race of experts."""
+@estimator
+class StreamLearner(Learner):
+    """Mixin: the model is a race of experts."""
 
-    time_budget: float = 100.0
-    memory_budget: float = 64.0
+    time_budget: Positive = 100.0
+    memory_budget: Positive = 64.0
 
-    _constraints = {"time_budget": POSITIVE, "memory_budget": POSITIVE}
+    _calls_blas = True
     _task: ClassVar[str]
     _votes: ClassVar[type[Vote]]
 
@@ -111,11 +107,11 @@ class StreamLearner(SingleThreadedBlas, OnlineEstimator):
         experts = self._experts(race.d, race.head.n_outputs, is_sparse)
         for one in experts if is_classifier(self) else ():
             # In the race it is a factor of the weights of samples; alone, the leader needs it.
-            one.estimator.set_params(class_weight=self.class_weight)
+            one.estimator.set_params(class_weight=getattr(self, "class_weight", None))
         return report_of(race, experts, self._task)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class StreamClassifier(StreamLearner, OnlineClassifier):
     """Classification of raw streams, with nothing to choose.
 
@@ -208,9 +204,9 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     'kernel least squares, gamma 1/d'
     """
 
-    multi_class: ClassVar[str] = "ovr"  # type: ignore[misc]
+    # Each expert has its own.
+    multi_class: ClassVar[Any] = "ovr"  # type: ignore[misc]
 
-    _constraints = {"multi_class": None}
     _takes_labels_up = True
     _task = "classification"
     _votes = Vote
@@ -343,8 +339,8 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
             self._model.resume_counts(self._model.n_seen, 0, 0.0)
 
     def _grown_model(self, before: Array, labels: Array, head: Any) -> Any:
-        """Make the race with more classes; its experts keep what they have learnt."""
-        race = copy.deepcopy(self._model)
+        """The race with more classes; its experts keep what they have learnt."""
+        race: Any = copy.deepcopy(self._model)
         ladder = self._experts(race.d, len(before), not race.moments.centred)
         experts = [
             one.grown(model, before, labels)
@@ -369,7 +365,7 @@ def first_places(y: Array, known: Any) -> Any:
     return np.sort(places[~np.isin(labels, known)]).tolist()
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class StreamRegressor(StreamLearner, OnlineRegressor):
     """Regression of raw streams, with nothing to choose.
 
@@ -446,8 +442,7 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
 
     # The experts standardise it.
     standardize_target: ClassVar[bool] = False  # type: ignore[misc]
-    _absent = {}
 
-    _constraints = {"standardize_target": None}
+    _absent = {}
     _task = "regression"
     _votes = MeanVote

@@ -1,20 +1,18 @@
 """Tables as they are: columns of numbers, categories, dates and text become rows of numbers."""
 
-from __future__ import annotations
-
 import copy
-from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Self
+from typing import Annotated, Any, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.estimators.atomic import fit_method
+from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.savable import Savable
-from onlinekern.estimators.scikit_learn import Interval, StrOptions
+from onlinekern.estimators.scikit_learn import BaseEstimator, Interval, StrOptions
 from onlinekern.estimators.types import Array
 from onlinekern.estimators.warnings import warn
 from onlinekern.preprocessing.scaler import OnlineStandardScaler
@@ -23,12 +21,14 @@ from onlinekern.preprocessing.tables.errors import TableError, difference, liste
 KINDS = ("number", "boolean", "category", "hashed", "date", "text", "ignore")
 # An index of a CSR matrix can count so many.
 MOST_FEATURES = 2**31 - 1
+MostCategories: TypeAlias = Annotated[int, Interval(Integral, 1, MOST_FEATURES, closed="both")]
+Width: TypeAlias = Annotated[int, Interval(Integral, 2, MOST_FEATURES, closed="both")]
 # A table without text is sparse from so many features on, if few of a row are stored.
 MANY_FEATURES = 256
 DENSE_SHARE = 0.25
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     """Turn the columns of a table into features along a stream: the first step of a pipeline.
 
@@ -111,20 +111,11 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     """
 
     kinds: dict[str, str] | None = None
-    missing: str = "mean"
-    max_categories: int | None = None
-    hashed_features: int = 64
-    text_features: int = 1024
+    missing: Annotated[str, StrOptions({"mean", "refuse"})] = "mean"
+    max_categories: MostCategories | None = None
+    hashed_features: Width = 64
+    text_features: Width = 1024
     sparse: bool | None = None
-
-    _parameter_constraints = {
-        "kinds": [dict, None],
-        "missing": [StrOptions({"mean", "refuse"})],
-        "max_categories": [Interval(Integral, 1, MOST_FEATURES, closed="both"), None],
-        "hashed_features": [Interval(Integral, 2, MOST_FEATURES, closed="both")],
-        "text_features": [Interval(Integral, 2, MOST_FEATURES, closed="both")],
-        "sparse": ["boolean", None],
-    }
 
     @fit_method
     def fit(self, X: Any, y: Any = None) -> Self:

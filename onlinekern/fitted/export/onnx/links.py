@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from onlinekern.estimators.one_vs_one import PairwiseClassifier
-from onlinekern.estimators.probabilities import Probabilities
+from onlinekern.estimators.tasks import Classifier
 from onlinekern.fitted.export.onnx.scoring import Link
 
 
@@ -23,7 +23,7 @@ def link_of(estimator: Any) -> Link | None:
     """
     learner = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
     owners = {owner_of(type(learner), name) for name in ("predict_proba", "predict_log_proba")}
-    if not owners <= {Probabilities, PairwiseClassifier} or not hasattr(learner, "predict_proba"):
+    if not owners <= {Classifier, PairwiseClassifier} or not hasattr(learner, "predict_proba"):
         return None
     found = learner.calibration_
     if found is None:

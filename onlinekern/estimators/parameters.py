@@ -1,0 +1,201 @@
+"""The parameters of estimators: their types, which say what is valid, their order, their checks.
+
+An estimator is a dataclass, whose annotated fields are its parameters. The type of a field is also
+its check: a number in a range is an `Annotated` type with scikit-learn's constraint, a choice is a
+`Literal`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, fields
+from functools import cache, reduce
+from numbers import Integral, Real
+from operator import is_, itemgetter, or_
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    Union,
+    cast,
+    dataclass_transform,
+    get_args,
+    get_origin,
+)
+
+import numpy as np
+from sklearn import get_config
+
+from onlinekern.core import KERNEL_ALIASES, KERNELS, SCHEDULES
+from onlinekern.estimators.scikit_learn import Interval, StrOptions
+
+Class = TypeVar("Class", bound=type)
+
+# The core counts with machine words, and multiplies counts with the bytes of a number.
+Count: TypeAlias = Annotated[int, Interval(Integral, 1, 2**48, closed="both")]
+# LAPACK counts in 32 bits.
+MatrixSize: TypeAlias = Annotated[int, Interval(Integral, 1, 2**31 - 1, closed="both")]
+Positive: TypeAlias = Annotated[float, Interval(Real, 0, None, closed="neither")]
+NotNegative: TypeAlias = Annotated[float, Interval(Real, 0, None, closed="left")]
+# Between 0 and 1: without both, with 1, with both.
+Share: TypeAlias = Annotated[float, Interval(Real, 0, 1, closed="neither")]
+Forgetting: TypeAlias = Annotated[float, Interval(Real, 0, 1, closed="right")]
+Part: TypeAlias = Annotated[float, Interval(Real, 0, 1, closed="both")]
+Finite: TypeAlias = Annotated[float, Interval(Real, None, None, closed="neither")]
+RandomState: TypeAlias = Annotated[int | np.random.RandomState | None, "random_state"]
+# False, or which average of the models predicts; True is "uniform".
+Average: TypeAlias = bool | Literal["uniform", "decay"] | Share
+KernelName: TypeAlias = Annotated[str, StrOptions({*KERNELS, *KERNEL_ALIASES})]
+KernelWidth: TypeAlias = Literal["median", "scale", "auto"] | Positive
+Schedule: TypeAlias = Annotated[str, StrOptions(set(SCHEDULES))]
+
+# What comes last in a signature, in this order: the kernel; how many support vectors, and which of
+# the models predicts; the task; the calls.
+SHARED = (
+    *("kernel", "gamma", "degree", "coef0"),
+    *("budget", "max_support", "when_full", "average"),
+    *("contamination", "class_weight", "multi_class", "standardize_target"),
+    *("n_epochs", "shuffle", "random_state", "window", "n_jobs"),
+)
+# Types that say less of a parameter than a base class may have said.
+PLAIN = {bool: "boolean", int: Integral, float: Real, NoneType: None}
+KINDS = (*PLAIN.values(), str, dict)
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False)
+def estimator(cls: Class) -> Class:
+    """Decorator of estimators and of their bases: a dataclass whose parameters are in order.
+
+    The algorithm's own parameters come first: those of the class, then those of its bases. Then
+    come those that many share (`SHARED`).
+    """
+    made: Any = dataclass(kw_only=True, eq=False, repr=False)(cls)
+    note_constraints(made)
+    owner = {name: i for i, base in enumerate(made.__mro__) for name in annotations_of(base)}
+
+    def place(name: str) -> tuple[int, int]:
+        return (SHARED.index(name) + 1 if name in SHARED else 0), owner[name]
+
+    init: Any = made.__init__
+    known = inspect.signature(init).parameters
+    ordered = sorted((field.name for field in fields(made)), key=place)
+    own = [known[name].replace(annotation=bare(known[name].annotation)) for name in ordered]
+    init.__signature__ = inspect.Signature([known["self"], *own], return_annotation=None)
+    init.__annotations__ = {one.name: one.annotation for one in own} | {"return": None}
+    return cast(Class, made)
+
+
+def bare(kind: Any) -> Any:
+    """A type without the constraints in it."""
+    if get_origin(kind) is Annotated:
+        return kind.__origin__
+    if get_origin(kind) in (Union, UnionType):
+        return reduce(or_, map(bare, get_args(kind)))
+    return kind
+
+
+def annotations_of(cls: type) -> dict[str, Any]:
+    """The annotations in the body of a class."""
+    if "__annotations__" in vars(cls):
+        return dict(vars(cls)["__annotations__"])
+    try:
+        return inspect.get_annotations(cls)
+    except NameError:
+        # Python 3.14 evaluates them only now. Names for type checkers are no fields of a user's.
+        return {}
+
+
+def note_constraints(cls: type) -> None:
+    """Let a class have the attribute with which scikit-learn checks parameters."""
+    if "_declared" in vars(cls):
+        return
+    own: Any = cls
+    own._declared = declared_in(cls)
+    known: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        for name, found in vars(base).get("_declared", {}).items():
+            # Another default with a plain type, `eta: float = 0.1`, is checked as before.
+            if not (known.get(name) and found and all(one in KINDS for one in found)):
+                known[name] = found
+    own._parameter_constraints = {name: found for name, found in known.items() if found}
+
+
+def declared_in(cls: type) -> dict[str, list[Any] | None]:
+    """The parameters that the body of a class declares, each with its constraints in the terms of
+    scikit-learn; None for one of a base class that is taken away."""
+    names = getattr(sys.modules.get(cls.__module__), "__dict__", {})
+    found: dict[str, list[Any] | None] = {}
+    for name, kind in annotations_of(cls).items():
+        if isinstance(kind, str):
+            try:
+                kind = eval(kind, {**names, **vars(cls)})
+            except (AttributeError, NameError, TypeError):
+                continue  # of a type checker only: it says nothing about values
+        if not name.startswith("_"):
+            found[name] = None if "ClassVar" in str(kind) else constraints_of(kind)
+    return found
+
+
+def constraints_of(kind: Any) -> list[Any]:
+    """What scikit-learn is to check of a parameter of this type."""
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        return [constraint for part in parts for constraint in constraints_of(part)]
+    if origin is Annotated:
+        return list(kind.__metadata__)
+    if origin is Literal:
+        return [StrOptions(set(parts))]
+    if kind is Any:
+        return ["no_validation"]
+    return [callable if origin is Callable else PLAIN.get(kind, origin or kind)]
+
+
+# To check parameters, and to make the rule of a model of them, takes longer than to learn a row.
+# The model holds the values that were looked at last. They are compared by identity: what users
+# set, by `set_params` or as an attribute, is another object, or the same value.
+
+
+def check_parameters_of(estimator: Any) -> None:
+    """Check the parameters, unless they are those of the last time that the model knows of."""
+    model = estimator.__dict__.get("_model")
+    given = parameters_of(estimator)
+    if model is not None and are_same(model.checked, given):
+        return
+    if not get_config()["skip_parameter_validation"]:
+        estimator._validate_params()
+        if model is not None:
+            model.checked = given
+
+
+def parameters_of(estimator: Any) -> tuple[Any, ...] | None:
+    """The values of the parameters; None where they are no attributes of the estimator."""
+    try:
+        kind: Any = type(estimator)
+        return cast(tuple[Any, ...], getter_of(kind)(estimator.__dict__))
+    except KeyError:
+        return None
+
+
+def parameters_of_rule(estimator: Any) -> tuple[Any, ...] | None:
+    """The same, if they alone decide what the rule and the gate are.
+
+    A class of the user's may make its rule of anything.
+    """
+    of_library = type(estimator).__module__.startswith("onlinekern.")
+    return parameters_of(estimator) if of_library else None
+
+
+@cache
+def getter_of(cls: Hashable) -> Any:
+    """A function of the attributes that gives the parameters of a class of estimators."""
+    return itemgetter(*cast(Any, cls)._get_param_names())
+
+
+def are_same(known: tuple[Any, ...] | None, given: tuple[Any, ...] | None) -> bool:
+    """Whether parameters are the very objects that are known: 1 and True are equal, too."""
+    return known is not None and given is not None and all(map(is_, known, given))
