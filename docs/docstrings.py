@@ -14,8 +14,8 @@ A passage is an entry (a parameter or an attribute), a paragraph of the notes, o
   like it; if none is, it comes after the passage before it, or after the others.
 - A reference is found by the title of the publication, in every class.
 
-Besides, the default in the head of a parameter is that of the class. With `--order` the parameters
-come in the order of the signature.
+Besides, the default in the head of a parameter is that of the class, and the parameters come in the
+order of the signature.
 """
 
 from __future__ import annotations
@@ -259,7 +259,6 @@ def filled(
     docstring: Docstring,
     signature: Signature,
     passages: list[Passage],
-    ordered: bool,
 ) -> tuple[Docstring, list[Use]]:
     """The docstring with its passages, and what it says where passages are."""
     done: Docstring = dict(docstring)
@@ -279,7 +278,7 @@ def filled(
             uses.append(Use(cls, section, items[-1], passage))
         if items:
             done[section] = items
-    if ordered:
+    if "Parameters" in done:
         done["Parameters"] = in_order(done["Parameters"], signature)
     return done, uses
 
@@ -291,7 +290,6 @@ def rewritten(
     source: str,
     signatures: Mapping[str, Signature],
     passages: list[Passage],
-    ordered: bool = False,
 ) -> tuple[str, list[Use]]:
     """A module with the docstrings of the named classes filled, and what they say.
 
@@ -302,8 +300,6 @@ def rewritten(
     signatures : mapping
         Name of a class -> parameter -> default.
     passages : list of Passage
-    ordered : bool, default=False
-        Whether the parameters are sorted by the signature.
     """
     lines = source.split("\n")
     uses: list[Use] = []
@@ -315,9 +311,7 @@ def rewritten(
             margin = " " * text.col_offset
             whole = "\n".join(lines[place]).replace("\\\n", "").split("\n")
             within = [line.removeprefix(margin) for line in whole[:-1]]
-            docstring, said = filled(
-                node.name, parsed(within), signatures[node.name], passages, ordered
-            )
+            docstring, said = filled(node.name, parsed(within), signatures[node.name], passages)
             body = [
                 (margin + line).rstrip() if line[:1].strip() == "" else folded(margin + line)
                 for line in rendered(docstring)
@@ -382,14 +376,14 @@ def signatures_by_file() -> dict[Path, dict[str, Signature]]:
     return files
 
 
-def compared(ordered: bool = False) -> tuple[dict[Path, tuple[str, str]], list[str]]:
+def compared() -> tuple[dict[Path, tuple[str, str]], list[str]]:
     """File -> its text and what it should be, where they differ; and the other problems."""
     passages = read(PASSAGES.read_text(encoding="utf-8"))
     changed = {}
     uses: list[Use] = []
     for path, signatures in signatures_by_file().items():
         before = path.read_text(encoding="utf-8")
-        after, said = rewritten(before, signatures, passages, ordered)
+        after, said = rewritten(before, signatures, passages)
         uses += said
         if after != before:
             changed[path] = (before, after)
@@ -401,9 +395,8 @@ def main() -> None:
     task = parser.add_mutually_exclusive_group(required=True)
     task.add_argument("--write", action="store_true", help="write the docstrings")
     task.add_argument("--check", action="store_true", help="show what would be written")
-    parser.add_argument("--order", action="store_true", help="parameters as in the signature")
     arguments = parser.parse_args()
-    changed, wrong = compared(arguments.order)
+    changed, wrong = compared()
     for path, (before, after) in changed.items():
         name = str(path.relative_to(ROOT))
         if arguments.write:

@@ -151,17 +151,14 @@ class QKLMSRegressor(LeastMeanSquares, OnlineRegressor, KernelEstimator):
 
     Parameters
     ----------
-    eta : float > 0, default=0.5
-        Step size. With ``kappa(x, x) = 1``, a step of 1 makes the error of the sample 0; the
-        default takes half of it. Smaller steps average over noise, and learn slower.
     epsilon : float >= 0, default=0.5
         Quantisation size: the distance in the space of the samples (l2 for the Gaussian kernel, l1
         for the Laplacian) up to which a sample is represented by a support vector. The larger it
         is, the smaller and coarser is the model. The default is small for standardised samples of
         some features.
-    budget : int >= 1 or None, default=500
-        Largest number of support vectors. When it is reached, every sample adds its step to the
-        nearest one. With None, `epsilon` alone bounds their number, on every bounded domain.
+    eta : float > 0, default=0.5
+        Step size. With ``kappa(x, x) = 1``, a step of 1 makes the error of the sample 0; the
+        default takes half of it. Smaller steps average over noise, and learn slower.
     kernel : {'gaussian', 'laplacian'}, default='gaussian'
         ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``: kernels that
         fall with the distance.
@@ -173,6 +170,9 @@ class QKLMSRegressor(LeastMeanSquares, OnlineRegressor, KernelEstimator):
         predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+    budget : int >= 1 or None, default=500
+        Largest number of support vectors. When it is reached, every sample adds its step to the
+        nearest one. With None, `epsilon` alone bounds their number, on every bounded domain.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any
@@ -265,10 +265,6 @@ class KAPARegressor(PolicyFilter, OnlineRegressor):
     reg : float > 0, default=1.0
         Regularisation of G: the larger it is, the less noise is followed. 0.01 is better for series
         without noise. Not used by KAPA-1.
-    budget : int >= 1, default=500
-        Largest number of support vectors. Beyond it, the sample that is no longer among the last
-        ones is projected onto its nearest support vector in the feature space, an idea of QKLMS;
-        [1]_ sets no bound.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
 kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
@@ -288,6 +284,10 @@ kernel or function, default='gaussian'
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
+    budget : int >= 1, default=500
+        Largest number of support vectors. Beyond it, the sample that is no longer among the last
+        ones is projected onto its nearest support vector in the feature space, an idea of QKLMS;
+        [1]_ sets no bound.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any

@@ -30,11 +30,6 @@ class BOGDClassifier(OnlineClassifier, GradientStep, KernelEstimator):
 
     Parameters
     ----------
-    loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'}, \
-default='hinge'
-        Loss that the steps descend; samples at which its slope is 0 teach nothing.
-    budget : int >= 1, default=500
-        Largest number of support vectors B. Time per sample and memory grow linearly with it.
     removal : {'uniform', 'nonuniform'}, default='uniform'
         The probability p_j of evicting support vector j: ``1 / B`` (BOGD), or ``(1 - |a_j| / sum
         |a|) / (B - 1)`` (BOGD++), which evicts small coefficients more often.
@@ -42,6 +37,9 @@ default='hinge'
         Each eviction clips the coefficients to ``[-cap * eta, cap * eta]``. None does not clip:
         the coefficients then grow until the noise of the evictions dominates, which costs ten
         points of accuracy on cod-rna.
+    loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'}, \
+default='hinge'
+        Loss that the steps descend; samples at which its slope is 0 teach nothing.
     eta : float > 0, default=0.5
         Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
         default takes half of it.
@@ -75,6 +73,8 @@ kernel or function, default='gaussian'
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
+    budget : int >= 1, default=500
+        Largest number of support vectors B. Time per sample and memory grow linearly with it.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -159,10 +159,6 @@ class BOGDRegressor(OnlineRegressor, GradientStep, KernelEstimator):
 
     Parameters
     ----------
-    loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'}, default='squared'
-        Loss that the steps descend; samples at which its slope is 0 teach nothing.
-    budget : int >= 1, default=500
-        Largest number of support vectors B. Time per sample and memory grow linearly with it.
     removal : {'uniform', 'nonuniform'}, default='uniform'
         The probability p_j of evicting support vector j: ``1 / B`` (BOGD), or ``(1 - |a_j| / sum
         |a|) / (B - 1)`` (BOGD++), which evicts small coefficients more often.
@@ -170,6 +166,8 @@ class BOGDRegressor(OnlineRegressor, GradientStep, KernelEstimator):
         Each eviction clips the coefficients to ``[-cap * eta, cap * eta]``. None does not clip:
         the coefficients then grow until the noise of the evictions dominates, which costs ten
         points of accuracy on cod-rna.
+    loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'}, default='squared'
+        Loss that the steps descend; samples at which its slope is 0 teach nothing.
     eta : float > 0, default=0.5
         Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
         default takes half of it.
@@ -203,6 +201,8 @@ kernel or function, default='gaussian'
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
+    budget : int >= 1, default=500
+        Largest number of support vectors B. Time per sample and memory grow linearly with it.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any

@@ -51,17 +51,6 @@ class BSGDClassifier(OnlineClassifier, BSGD):
     reg : float > 0, default=1e-4
         Regularisation lambda. Good values: ``2 / n_samples`` for classification, a hundred
         times that for regression.
-    budget : int >= 1, default=500
-        Largest number of support vectors B.
-    class_weight : dict, 'balanced' or None, default=None
-        Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
-        from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
-        ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
-        `partial_fit` and `learn_one` count the samples so far, each with itself.
-    multi_class : {'margin', 'ovr'}, default='margin'
-        For more than two classes: 'margin' compares the true class with its strongest rival, as the
-        paper does (section 6 there), 'ovr' solves one binary problem per class. All classes share
-        one set of support vectors.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
 kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
@@ -81,6 +70,17 @@ kernel or function, default='gaussian'
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
+    budget : int >= 1, default=500
+        Largest number of support vectors B.
+    class_weight : dict, 'balanced' or None, default=None
+        Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
+        from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
+        ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
+        `partial_fit` and `learn_one` count the samples so far, each with itself.
+    multi_class : {'margin', 'ovr'}, default='margin'
+        For more than two classes: 'margin' compares the true class with its strongest rival, as the
+        paper does (section 6 there), 'ovr' solves one binary problem per class. All classes share
+        one set of support vectors.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -168,6 +168,10 @@ class BSGDRegressor(OnlineRegressor, BSGD):
     epsilon : float >= 0, default=0.1
         Deviations up to it are no loss in 'epsilon_insensitive'; in standard deviations
         of y.
+    max_step : float > 0 or None, default=0.5
+        Cap on the size of a step, ``|l'| / (reg t)`` times the weight, in standard deviations of
+        y. Without it (None) the first predictions are far off: the first step has length
+        ``1 / reg``.
     maintenance : {'merge', 'project', 'remove'}, default='merge'
         How the smallest support vector is removed. 'merge' merges it with another one, at the
         smallest error (Gaussian kernel only). 'project' projects it onto the span of the
@@ -175,12 +179,6 @@ class BSGDRegressor(OnlineRegressor, BSGD):
     reg : float > 0, default=0.01
         Regularisation lambda. Good values: ``2 / n_samples`` for classification, a hundred
         times that for regression.
-    budget : int >= 1, default=500
-        Largest number of support vectors B.
-    max_step : float > 0 or None, default=0.5
-        Cap on the size of a step, ``|l'| / (reg t)`` times the weight, in standard deviations of
-        y. Without it (None) the first predictions are far off: the first step has length
-        ``1 / reg``.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
 kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
@@ -200,6 +198,8 @@ kernel or function, default='gaussian'
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
+    budget : int >= 1, default=500
+        Largest number of support vectors B.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any

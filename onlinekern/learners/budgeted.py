@@ -18,8 +18,6 @@ class RBPClassifier(OnlineClassifier, KernelEstimator):
 
     Parameters
     ----------
-    budget : int >= 1, default=500
-        Largest number of support vectors B. Time per sample and memory grow linearly with it.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
 kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
@@ -39,6 +37,8 @@ kernel or function, default='gaussian'
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
+    budget : int >= 1, default=500
+        Largest number of support vectors B. Time per sample and memory grow linearly with it.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -126,8 +126,6 @@ class ForgetronClassifier(OnlineClassifier, KernelEstimator):
 
     Parameters
     ----------
-    budget : int >= 1, default=500
-        Largest number of support vectors B. Time per sample and memory grow linearly with it.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
 kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
@@ -147,6 +145,8 @@ kernel or function, default='gaussian'
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
+    budget : int >= 1, default=500
+        Largest number of support vectors B. Time per sample and memory grow linearly with it.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -248,8 +248,6 @@ class BPAClassifier(OnlineClassifier, BPA):
 
     Parameters
     ----------
-    budget : int >= 1, default=500
-        Largest number of support vectors B. Time per sample and memory grow linearly with it.
     C : float > 0, default=1.0
         Aggressiveness: the largest step. Use 0.25 to 0.5 for noisy labels.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
@@ -271,6 +269,8 @@ kernel or function, default='gaussian'
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
+    budget : int >= 1, default=500
+        Largest number of support vectors B. Time per sample and memory grow linearly with it.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -353,12 +353,10 @@ class BPARegressor(OnlineRegressor, BPA):
 
     Parameters
     ----------
-    budget : int >= 1, default=500
-        Largest number of support vectors B. Time per sample and memory grow linearly with it.
-    C : float > 0, default=1.0
-        Aggressiveness: the largest step, in standard deviations of y.
     epsilon : float >= 0, default=0.1
         Deviations up to it are no loss; in standard deviations of y.
+    C : float > 0, default=1.0
+        Aggressiveness: the largest step, in standard deviations of y.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
 kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
@@ -378,6 +376,8 @@ kernel or function, default='gaussian'
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
+    budget : int >= 1, default=500
+        Largest number of support vectors B. Time per sample and memory grow linearly with it.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any

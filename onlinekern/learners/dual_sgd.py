@@ -100,28 +100,14 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
 
     Parameters
     ----------
+    delta : float > 0, default=1.0
+        Width of the quadratic piece of 'smooth_hinge'.
     loss : {'hinge', 'logistic', 'smooth_hinge'}, default='hinge'
         Loss that the steps descend. 'logistic' has probabilities of its own, the others are
         calibrated.
-    delta : float > 0, default=1.0
-        Width of the quadratic piece of 'smooth_hinge'.
-    kernel : {'gaussian', 'laplacian'}, default='gaussian'
-        The kernel: ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``.
-        Random Fourier features exist for these kernels only, since their frequencies are
-        independent between features.
-    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
-        Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
-        ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
-        the order in which they are learnt, however many come in a call. It is measured at 2, 5,
-        10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
-        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
-        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
-        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
     reg : float > 0, default=1e-4
         Regularisation lambda. Good values: ``2 / n_samples`` for classification, a hundred
         times that for regression.
-    budget : int >= 1, default=100
-        Largest number of support vectors, B of the paper.
     n_components : int >= 1, default=200
         Random frequencies, D of the paper; each gives a cosine and a sine.
     merge_size : int in [1, budget], default=20
@@ -139,6 +125,27 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
         Whether to learn an offset, see Notes. The paper has none.
     max_step : float > 0 or None, default=None
         Cap on the size of a step, ``|l'| / (reg t)`` times the weight.
+    kernel : {'gaussian', 'laplacian'}, default='gaussian'
+        The kernel: ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``.
+        Random Fourier features exist for these kernels only, since their frequencies are
+        independent between features.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
+        ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
+        the order in which they are learnt, however many come in a call. It is measured at 2, 5,
+        10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
+        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
+        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
+        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+    budget : int >= 1, default=100
+        Largest number of support vectors, B of the paper.
+    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -148,13 +155,6 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
         For more than two classes: 'margin' compares the true class with its strongest rival, as the
         paper does, 'ovr' solves one binary problem per class. All classes share the support vectors
         and features.
-    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far, which needs no further kernel values; False
-        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
-        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
-        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
-        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
-        models count. The weights are divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -242,29 +242,15 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
 
     Parameters
     ----------
-    loss : {'absolute', 'epsilon_insensitive'}, default='absolute'
-        Loss that the steps descend. Its slope is at most 1, so that outliers take no longer steps
-        than other samples.
     epsilon : float >= 0, default=0.1
         Deviations up to it are no loss in 'epsilon_insensitive'; in standard deviations
         of y.
-    kernel : {'gaussian', 'laplacian'}, default='gaussian'
-        The kernel: ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``.
-        Random Fourier features exist for these kernels only, since their frequencies are
-        independent between features.
-    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
-        Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
-        ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
-        the order in which they are learnt, however many come in a call. It is measured at 2, 5,
-        10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
-        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
-        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
-        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+    loss : {'absolute', 'epsilon_insensitive'}, default='absolute'
+        Loss that the steps descend. Its slope is at most 1, so that outliers take no longer steps
+        than other samples.
     reg : float > 0, default=0.01
         Regularisation lambda. Good values: ``2 / n_samples`` for classification, a hundred
         times that for regression.
-    budget : int >= 1, default=100
-        Largest number of support vectors, B of the paper.
     n_components : int >= 1, default=200
         Random frequencies, D of the paper; each gives a cosine and a sine.
     merge_size : int in [1, budget], default=20
@@ -285,6 +271,20 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
         Cap on the size of a step, ``|l'| / (reg t)`` times the weight, in standard deviations of
         y. Without it (None) the first predictions are far off: the first step has length
         ``1 / reg``.
+    kernel : {'gaussian', 'laplacian'}, default='gaussian'
+        The kernel: ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``.
+        Random Fourier features exist for these kernels only, since their frequencies are
+        independent between features.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
+        ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
+        the order in which they are learnt, however many come in a call. It is measured at 2, 5,
+        10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
+        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
+        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
+        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+    budget : int >= 1, default=100
+        Largest number of support vectors, B of the paper.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
         Predict with an average of all models so far, which needs no further kernel values; False
         predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:

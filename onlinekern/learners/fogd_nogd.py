@@ -114,6 +114,9 @@ default='logistic'
         'hashed' finds each frequency in a table of random numbers by a hash: for sparse samples of
         any number of features, in memory that does not depend on it. 'auto' is 'plain', and
         'hashed' for more than 2^14 features where the matrix would have more than 2^25 numbers.
+    fit_intercept : bool, default=False
+        Whether to add a feature that is always 1: the kernel is then ``kappa + 1``. Its weight
+        is learnt, and shrinks, like the others.
     kernel : {'gaussian', 'laplacian'}, default='gaussian'
         The kernel: ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``.
         Random Fourier features exist for these kernels only, since their frequencies are
@@ -126,9 +129,6 @@ default='logistic'
         predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
-    fit_intercept : bool, default=False
-        Whether to add a feature that is always 1: the kernel is then ``kappa + 1``. Its weight
-        is learnt, and shrinks, like the others.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
         Predict with an average of all models so far; False predicts with the last one. True is
         'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
@@ -251,6 +251,9 @@ default='squared'
         'hashed' finds each frequency in a table of random numbers by a hash: for sparse samples of
         any number of features, in memory that does not depend on it. 'auto' is 'plain', and
         'hashed' for more than 2^14 features where the matrix would have more than 2^25 numbers.
+    fit_intercept : bool, default=False
+        Whether to add a feature that is always 1: the kernel is then ``kappa + 1``. Its weight
+        is learnt, and shrinks, like the others.
     kernel : {'gaussian', 'laplacian'}, default='gaussian'
         The kernel: ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``.
         Random Fourier features exist for these kernels only, since their frequencies are
@@ -263,9 +266,6 @@ default='squared'
         predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
-    fit_intercept : bool, default=False
-        Whether to add a feature that is always 1: the kernel is then ``kappa + 1``. Its weight
-        is learnt, and shrinks, like the others.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
         Predict with an average of all models so far; False predicts with the last one. True is
         'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
@@ -375,6 +375,10 @@ class NOGDClassifier(OnlineClassifier, GradientStep, KernelEstimator):
 
     Parameters
     ----------
+    n_components : int in [1, budget] or None, default=None
+        Largest number of features k; None is `budget`. Eigenvalues below 1e-10 of the largest
+        give no feature. Lu et al. take a fifth of the budget: on a9a that makes no more
+        mistakes in a third of the time.
     loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'} or \
 compiled loss, default='hinge'
         Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled loss
@@ -393,13 +397,6 @@ compiled loss, default='hinge'
         Width of the quadratic piece of 'smooth_hinge' and 'huber'.
     epsilon : float >= 0, default=0.1
         Deviations up to it are no loss in 'epsilon_insensitive'.
-    budget : int >= 1, default=500
-        Support vectors B: the first samples that take a step. They then become landmarks, and
-        are never replaced.
-    n_components : int in [1, budget] or None, default=None
-        Largest number of features k; None is `budget`. Eigenvalues below 1e-10 of the largest
-        give no feature. Lu et al. take a fifth of the budget: on a9a that makes no more
-        mistakes in a third of the time.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
 kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
@@ -419,6 +416,9 @@ kernel or function, default='gaussian'
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
+    budget : int >= 1, default=500
+        Support vectors B: the first samples that take a step. They then become landmarks, and
+        are never replaced.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
         Predict with an average of all models so far, which needs no further kernel values; False
         predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
@@ -515,6 +515,10 @@ class NOGDRegressor(OnlineRegressor, GradientStep, KernelEstimator):
 
     Parameters
     ----------
+    n_components : int in [1, budget] or None, default=None
+        Largest number of features k; None is `budget`. Eigenvalues below 1e-10 of the largest
+        give no feature. Lu et al. take a fifth of the budget: on a9a that makes no more
+        mistakes in a third of the time.
     loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'} or compiled loss, \
 default='squared'
         Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled loss
@@ -533,13 +537,6 @@ default='squared'
         Width of the quadratic piece of 'smooth_hinge' and 'huber'.
     epsilon : float >= 0, default=0.1
         Deviations up to it are no loss in 'epsilon_insensitive'.
-    budget : int >= 1, default=500
-        Support vectors B: the first samples that take a step. They then become landmarks, and
-        are never replaced.
-    n_components : int in [1, budget] or None, default=None
-        Largest number of features k; None is `budget`. Eigenvalues below 1e-10 of the largest
-        give no feature. Lu et al. take a fifth of the budget: on a9a that makes no more
-        mistakes in a third of the time.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
 kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
@@ -559,6 +556,9 @@ kernel or function, default='gaussian'
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
+    budget : int >= 1, default=500
+        Support vectors B: the first samples that take a step. They then become landmarks, and
+        are never replaced.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
         Predict with an average of all models so far, which needs no further kernel values; False
         predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:

@@ -37,9 +37,6 @@ class KernelMeanDetector(OnlineOutlierDetector, FeatureEstimator):
 
     Parameters
     ----------
-    contamination : float in (0, 0.5], default=0.1
-        Fraction of outliers: `offset_` is this quantile of the scores. The default is that of
-        scikit-learn's detectors without a rule of their own.
     statistic : {'mean', 'leverage'}, default='mean'
         What the score is. The mean costs one product with the features, the leverage products with
         a matrix of their number: docs/accuracy.md compares ranking and cost.
@@ -50,13 +47,6 @@ class KernelMeanDetector(OnlineOutlierDetector, FeatureEstimator):
     forgetting : float in (0, 1], default=1.0
         Weight of a sample relative to the next one. 1 is the mean of all samples; with 0.999 the
         last 1,000 samples have 63 % of the weight.
-    features : {'fourier', 'nystroem'}, default='fourier'
-        Random Fourier features, or Nystroem features of landmarks: the first `n_components` samples
-        that differ from each other, whose kernel values with any sample are exact.
-    n_components : int >= 1, default=200
-        Random frequencies D, each of which gives a cosine and a sine; the error of a kernel value
-        falls like ``1 / sqrt(D)``. With Nystroem features, the number of landmarks. 200 is what the
-        figures of docs/accuracy.md were measured with.
     frequencies : {'auto', 'plain', 'orthogonal', 'structured', 'hashed'}, default='auto'
         How the frequencies are drawn. 'plain' draws a matrix of independent frequencies,
         n_components x n_features. 'orthogonal' makes the directions of each n_features of them
@@ -66,6 +56,13 @@ class KernelMeanDetector(OnlineOutlierDetector, FeatureEstimator):
         'hashed' finds each frequency in a table of random numbers by a hash: for sparse samples of
         any number of features, in memory that does not depend on it. 'auto' is 'plain', and
         'hashed' for more than 2^14 features where the matrix would have more than 2^25 numbers.
+    features : {'fourier', 'nystroem'}, default='fourier'
+        Random Fourier features, or Nystroem features of landmarks: the first `n_components` samples
+        that differ from each other, whose kernel values with any sample are exact.
+    n_components : int >= 1, default=200
+        Random frequencies D, each of which gives a cosine and a sine; the error of a kernel value
+        falls like ``1 / sqrt(D)``. With Nystroem features, the number of landmarks. 200 is what the
+        figures of docs/accuracy.md were measured with.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, \
 default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'.
@@ -81,6 +78,9 @@ default='gaussian'
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
+    contamination : float in (0, 0.5], default=0.1
+        Fraction of outliers: `offset_` is this quantile of the scores. The default is that of
+        scikit-learn's detectors without a rule of their own.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True

@@ -114,13 +114,6 @@ class KernelAROWClassifier(OnlineClassifier, KernelSecondOrder):
     weighted : bool, default=False
         With ``gate="loss_proportional"``, whether a sample that entered with probability p has the
         weight ``1 / p``, as in SPA, or 1.
-    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all mu so far; False predicts with the last one. True is
-        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
-        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
-        forgets exponentially, for streams that change: the model before the last i samples has the
-        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
-        divided by their sum.
     features : {'nystroem', 'fourier'}, default='nystroem'
         The features of the kernel. 'nystroem': for landmarks l_1 ... l_m among the samples learnt,
         with kernel matrix ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A
@@ -159,6 +152,13 @@ default='gaussian'
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
+    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
+        Predict with an average of all mu so far; False predicts with the last one. True is
+        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -290,13 +290,6 @@ class KernelSCWClassifier(OnlineClassifier, KernelSecondOrder):
     weighted : bool, default=False
         With ``gate="loss_proportional"``, whether a sample that entered with probability p has the
         weight ``1 / p``, as in SPA, or 1.
-    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all mu so far; False predicts with the last one. True is
-        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
-        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
-        forgets exponentially, for streams that change: the model before the last i samples has the
-        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
-        divided by their sum.
     features : {'nystroem', 'fourier'}, default='nystroem'
         The features of the kernel. 'nystroem': for landmarks l_1 ... l_m among the samples learnt,
         with kernel matrix ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A
@@ -335,6 +328,13 @@ default='gaussian'
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
+    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
+        Predict with an average of all mu so far; False predicts with the last one. True is
+        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',

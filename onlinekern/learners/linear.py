@@ -27,14 +27,6 @@ class PerceptronClassifier(OnlineClassifier, LinearEstimator):
     ----------
     fit_intercept : bool, default=True
         Whether to learn a constant b.
-    class_weight : dict, 'balanced' or None, default=None
-        Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
-        from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
-        ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
-        `partial_fit` and `learn_one` count the samples so far, each with itself.
-    multi_class : {'ovr', 'margin'}, default='ovr'
-        For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
-        the true class with its strongest rival (Crammer and Singer 2001).
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
         Predict with an average of all models so far, which costs a second product per score;
         features that a sample does not store cost nothing. False predicts with the last one. True
@@ -43,6 +35,14 @@ class PerceptronClassifier(OnlineClassifier, LinearEstimator):
         forgets exponentially, for streams that change: the model before the last i samples has the
         weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
         divided by their sum.
+    class_weight : dict, 'balanced' or None, default=None
+        Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
+        from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
+        ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
+        `partial_fit` and `learn_one` count the samples so far, each with itself.
+    multi_class : {'ovr', 'margin'}, default='ovr'
+        For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
+        the true class with its strongest rival (Crammer and Singer 2001).
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -130,14 +130,6 @@ default='hinge'
         Deviations up to it are no loss in 'epsilon_insensitive'.
     fit_intercept : bool, default=True
         Whether to learn a constant b.
-    class_weight : dict, 'balanced' or None, default=None
-        Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
-        from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
-        ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
-        `partial_fit` and `learn_one` count the samples so far, each with itself.
-    multi_class : {'ovr', 'margin'}, default='ovr'
-        For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
-        the true class with its strongest rival (Crammer and Singer 2001).
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
         Predict with an average of all models so far, which costs a second product per score;
         features that a sample does not store cost nothing. False predicts with the last one. True
@@ -146,6 +138,14 @@ default='hinge'
         forgets exponentially, for streams that change: the model before the last i samples has the
         weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
         divided by their sum.
+    class_weight : dict, 'balanced' or None, default=None
+        Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
+        from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
+        ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
+        `partial_fit` and `learn_one` count the samples so far, each with itself.
+    multi_class : {'ovr', 'margin'}, default='ovr'
+        For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
+        the true class with its strongest rival (Crammer and Singer 2001).
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -315,14 +315,6 @@ class PegasosClassifier(OnlineClassifier, LinearEstimator):
         is off by default because it hurts more often than it helps.
     fit_intercept : bool, default=True
         Whether to learn a constant b.
-    class_weight : dict, 'balanced' or None, default=None
-        Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
-        from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
-        ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
-        `partial_fit` and `learn_one` count the samples so far, each with itself.
-    multi_class : {'ovr', 'margin'}, default='ovr'
-        For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
-        the true class with its strongest rival (Crammer and Singer 2001).
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
         Predict with an average of all models so far, which costs a second product per score;
         features that a sample does not store cost nothing. False predicts with the last one. True
@@ -331,6 +323,14 @@ class PegasosClassifier(OnlineClassifier, LinearEstimator):
         forgets exponentially, for streams that change: the model before the last i samples has the
         weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
         divided by their sum.
+    class_weight : dict, 'balanced' or None, default=None
+        Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
+        from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
+        ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
+        `partial_fit` and `learn_one` count the samples so far, each with itself.
+    multi_class : {'ovr', 'margin'}, default='ovr'
+        For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
+        the true class with its strongest rival (Crammer and Singer 2001).
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True

@@ -260,8 +260,6 @@ class PAClassifier(LinearPA, OnlineClassifier):
         Which step to take: 'hinge' is PA-I, 'squared_hinge' PA-II.
     variant : {'pa', 'pa1', 'pa2'} or None, default=None
         None leaves the choice to `loss`. PA-I tolerates noisy labels, plain PA does not.
-    fit_intercept : bool, default=True
-        Whether to learn a constant b.
     max_iter : int >= 1, default=1000
         Largest number of passes of `fit` over the data. `partial_fit` always makes one.
     tol : float >= 0 or None, default=0.001
@@ -277,6 +275,8 @@ class PAClassifier(LinearPA, OnlineClassifier):
         If not 0, print the norm, the loss and the score of each pass of `fit`.
     warm_start : bool, default=False
         Whether `fit` starts from the weights of the last call.
+    fit_intercept : bool, default=True
+        Whether to learn a constant b.
     average : bool, int >= 1, 'uniform' or 'decay', default=False
         Predict with the average of the models after each sample instead of the last one; an
         integer n leaves out the models before sample n. True is 'uniform', their mean. 'decay'
@@ -395,16 +395,14 @@ class PARegressor(LinearPA, OnlineRegressor):
 
     Parameters
     ----------
+    epsilon : float >= 0, default=0.1
+        Deviations up to it are no loss; in the units of y.
     C : float > 0, default=1.0
         Aggressiveness: the largest tau of PA-I. Not used by plain PA.
     loss : {'epsilon_insensitive', 'squared_epsilon_insensitive'}, default='epsilon_insensitive'
         Which step to take: 'epsilon_insensitive' is PA-I, the squared loss PA-II.
-    epsilon : float >= 0, default=0.1
-        Deviations up to it are no loss; in the units of y.
     variant : {'pa', 'pa1', 'pa2'} or None, default=None
         None leaves the choice to `loss`. PA-I tolerates noisy targets, plain PA does not.
-    fit_intercept : bool, default=True
-        Whether to learn a constant b.
     max_iter : int >= 1, default=1000
         Largest number of passes of `fit` over the data. `partial_fit` always makes one.
     tol : float >= 0 or None, default=0.001
@@ -420,6 +418,8 @@ class PARegressor(LinearPA, OnlineRegressor):
         If not 0, print the norm, the loss and the score of each pass of `fit`.
     warm_start : bool, default=False
         Whether `fit` starts from the weights of the last call.
+    fit_intercept : bool, default=True
+        Whether to learn a constant b.
     average : bool, int >= 1, 'uniform' or 'decay', default=False
         Predict with the average of the models after each sample instead of the last one; an
         integer n leaves out the models before sample n. True is 'uniform', their mean. 'decay'

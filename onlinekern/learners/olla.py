@@ -255,12 +255,12 @@ class OLLAClassifier(OLLA, PairwiseClassifier):
 
     Parameters
     ----------
+    delta : float > 0, default=1.0
+        Width of the quadratic piece of 'smooth_hinge' (the huberised hinge).
     loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'}, \
 default='hinge'
         Loss of a point. 'hinge' and 'smooth_hinge' give the fewest support vectors; 'logistic' has
         probabilities of its own, the others are calibrated.
-    delta : float > 0, default=1.0
-        Width of the quadratic piece of 'smooth_hinge' (the huberised hinge).
     C : float > 0, default=1.0
         Weight of the losses against the regulariser: ``w'w / 2 + C sum l``, which is the C of
         scikit-learn's SVC and SVR. 'smo' finds that minimum; with ``penalty='l2'`` the hinge's
@@ -327,16 +327,6 @@ default='hinge'
         Whether 'smo' begins with the coefficients that the fit before gave the rows of the same
         numbers, in proportion to C. Where it begins changes the number of steps, not the
         solution, whatever the rows and their labels are now.
-    class_weight : dict, 'balanced' or None, default=None
-        Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
-        from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
-        ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
-        `partial_fit` and `learn_one` count the samples so far, each with itself.
-    multi_class : {'ovr', 'margin', 'ovo'}, default='ovr'
-        For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
-        the true class with its strongest rival (Crammer and Singer 2001), 'ovo' solves one
-        problem per pair of classes, as SVC does, and lets them vote. 'ovo' needs
-        ``solver='smo'``, which has no 'margin'. All problems share one set of support vectors.
     probability : bool, default=False
         Whether ``solver='smo'`` prepares `predict_proba`: up to 512 points are left out, a
         fifth at a time, and scored by what the others teach. The other solvers have
@@ -361,6 +351,16 @@ kernel, default='gaussian'
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
+    class_weight : dict, 'balanced' or None, default=None
+        Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
+        from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
+        ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
+        `partial_fit` and `learn_one` count the samples so far, each with itself.
+    multi_class : {'ovr', 'margin', 'ovo'}, default='ovr'
+        For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
+        the true class with its strongest rival (Crammer and Singer 2001), 'ovo' solves one
+        problem per pair of classes, as SVC does, and lets them vote. 'ovo' needs
+        ``solver='smo'``, which has no 'margin'. All problems share one set of support vectors.
     n_epochs : int >= 1, default=10
         Largest number of passes over the data.
     random_state : int, RandomState instance or None, default=None
@@ -496,14 +496,14 @@ class OLLARegressor(OLLA, Regressor):
 
     Parameters
     ----------
-    loss : {'epsilon_insensitive', 'squared', 'huber'}, default='epsilon_insensitive'
-        Loss of a point. 'epsilon_insensitive' is support vector regression, 'squared' kernel ridge
-        regression; 'huber' tolerates outliers.
     epsilon : float >= 0, default=0.1
         Deviations up to it are no loss in 'epsilon_insensitive'; in standard deviations
         of y.
     delta : float > 0, default=1.0
         Deviations beyond it count linearly in 'huber'; in standard deviations of y.
+    loss : {'epsilon_insensitive', 'squared', 'huber'}, default='epsilon_insensitive'
+        Loss of a point. 'epsilon_insensitive' is support vector regression, 'squared' kernel ridge
+        regression; 'huber' tolerates outliers.
     C : float > 0, default=1.0
         Weight of the losses against the regulariser: ``w'w / 2 + C sum l``, which is the C of
         scikit-learn's SVC and SVR. 'smo' finds that minimum; with ``penalty='l2'`` the hinge's

@@ -19,19 +19,12 @@ class OSKLClassifier(OnlineClassifier, GradientStep, KernelEstimator):
 
     Parameters
     ----------
-    loss : {'logistic', 'smooth_hinge', 'squared_hinge', 'exponential'}, default='logistic'
-        The losses are smooth: the smaller the slope, the fewer samples are kept.
     G : float > 0, default=5.0
         Sparsity: the larger G, the fewer samples are kept, and the longer the steps are. G should
         be at least the largest slope, which is 1 for 'logistic' and 'smooth_hinge'; samples of a
         larger slope are always kept, with a gradient step.
-    average : bool, 'uniform', 'decay' or float in (0, 1), default=True
-        Predict with an average of all models so far, which needs no further kernel values; False
-        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
-        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
-        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
-        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
-        models count. The weights are divided by their sum.
+    loss : {'logistic', 'smooth_hinge', 'squared_hinge', 'exponential'}, default='logistic'
+        The losses are smooth: the smaller the slope, the fewer samples are kept.
     eta : float > 0, default=0.5
         Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
         default takes half of it.
@@ -73,6 +66,13 @@ kernel or function, default='gaussian'
         'oldest' it takes the place of the oldest support vector, so that the model follows a
         stream that changes. An average then is that of the support vectors that are left: the
         oldest one leaves all the models of which it is made.
+    average : bool, 'uniform', 'decay' or float in (0, 1), default=True
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',

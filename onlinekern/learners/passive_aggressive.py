@@ -69,6 +69,13 @@ kernel or function, default='gaussian'
         'oldest' it takes the place of the oldest support vector, so that the model follows a
         stream that changes. An average then is that of the support vectors that are left: the
         oldest one leaves all the models of which it is made.
+    average : bool, 'uniform', 'decay' or float in (0, 1), default='decay'
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -78,13 +85,6 @@ kernel or function, default='gaussian'
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
         the true class with its strongest rival (Crammer and Singer 2001). All classes share one
         set of support vectors.
-    average : bool, 'uniform', 'decay' or float in (0, 1), default='decay'
-        Predict with an average of all models so far, which needs no further kernel values; False
-        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
-        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
-        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
-        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
-        models count. The weights are divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -154,12 +154,12 @@ class KernelPARegressor(OnlineRegressor, KernelPA):
 
     Parameters
     ----------
+    epsilon : float >= 0, default=0.1
+        Deviations up to it are no loss; in standard deviations of y.
     C : float > 0, default=1.0
         Aggressiveness: the largest coefficient of PA-I. Not used by plain PA.
     variant : {'pa', 'pa1', 'pa2'}, default='pa1'
         Which step to take: PA, PA-I or PA-II. PA-I tolerates noisy labels, plain PA does not.
-    epsilon : float >= 0, default=0.1
-        Deviations up to it are no loss; in standard deviations of y.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
 kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled

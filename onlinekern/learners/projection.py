@@ -37,9 +37,6 @@ class ProjectronClassifier(OnlineClassifier, KernelEstimator):
         Distance from the span up to which a mistake is projected. The smaller it is, the more
         support vectors there are, and the closer the model is to the Perceptron. With ``kappa(x, x)
         = 1`` distances are between 0 and 1.
-    budget : int >= 1 or None, default=500
-        Largest number of support vectors B. With None, `eta` alone bounds their number, on every
-        bounded domain (theorem 1 there). An update takes time proportional to its square.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
 kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
@@ -59,6 +56,9 @@ kernel or function, default='gaussian'
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
+    budget : int >= 1 or None, default=500
+        Largest number of support vectors B. With None, `eta` alone bounds their number, on every
+        bounded domain (theorem 1 there). An update takes time proportional to its square.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -165,9 +165,6 @@ class BOLSSVMClassifier(OnlineClassifier, KernelEstimator):
     ----------
     C : float > 0, default=10.0
         Weight of the squared errors against the norm of the model.
-    budget : int >= 1, default=500
-        Largest number of support vectors B. Time per sample and memory grow linearly with it.
-        An update takes time proportional to its square.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
 kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
@@ -187,6 +184,9 @@ kernel or function, default='gaussian'
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
+    budget : int >= 1, default=500
+        Largest number of support vectors B. Time per sample and memory grow linearly with it.
+        An update takes time proportional to its square.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',

@@ -36,10 +36,6 @@ class KRLSRegressor(PolicyFilter, OnlineRegressor):
     nu : float >= 0, default=1e-3
         Squared distance from the span up to which a sample does not enter. With ``kappa(x, x) = 1``
         distances are between 0 and 1. It alone regularises: noise asks for a larger one.
-    budget : int >= 1, default=500
-        Largest size of the dictionary; when it is reached, every sample counts as a combination.
-        The dictionary stays smaller where `nu` bounds it. Time per sample and memory grow with the
-        square of its size.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
 kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
@@ -59,6 +55,10 @@ kernel or function, default='gaussian'
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
+    budget : int >= 1, default=500
+        Largest size of the dictionary; when it is reached, every sample counts as a combination.
+        The dictionary stays smaller where `nu` bounds it. Time per sample and memory grow with the
+        square of its size.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any
@@ -138,8 +138,6 @@ class SlidingWindowKRLSRegressor(PolicyFilter, OnlineRegressor):
     reg : float > 0, default=0.01
         Regularisation c of the paper. With ``kappa(x, x) = 1`` it is the variance of the noise
         relative to that of the signal.
-    budget : int >= 1, default=100
-        Largest number of support vectors. Time per sample and memory grow with its square.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
 kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
@@ -159,6 +157,8 @@ kernel or function, default='gaussian'
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
+    budget : int >= 1, default=100
+        Largest number of support vectors. Time per sample and memory grow with its square.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any
@@ -244,8 +244,6 @@ class FixedBudgetKRLSRegressor(PolicyFilter, OnlineRegressor):
         Learning rate of the targets: before a sample enters, those of the dictionary move towards
         its own, ``y_r <- y_r + eta kappa(x_r, x_t) (y_t - y_r)``. 0 is for functions that do not
         change.
-    budget : int >= 1, default=100
-        Largest number of support vectors. Time per sample and memory grow with its square.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
 kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
@@ -265,6 +263,8 @@ kernel or function, default='gaussian'
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
+    budget : int >= 1, default=100
+        Largest number of support vectors. Time per sample and memory grow with its square.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any
@@ -354,8 +354,6 @@ class KRLSTRegressor(PolicyFilter, OnlineRegressor):
         recursive least squares.
     noise : float > 0, default=0.01
         Variance of the noise relative to that of the signal, for ``kappa(x, x) = 1``.
-    budget : int >= 1, default=100
-        Largest number of support vectors. Time per sample and memory grow with its square.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'} or compiled \
 kernel, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
@@ -373,6 +371,8 @@ kernel, default='gaussian'
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
+    budget : int >= 1, default=100
+        Largest number of support vectors. Time per sample and memory grow with its square.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any

@@ -48,6 +48,13 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
         matrices do not fit into the available memory.
     fit_intercept : bool, default=True
         Whether to learn a constant b.
+    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
+        Predict with an average of all mu so far; False predicts with the last one. True is
+        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -56,13 +63,6 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
     multi_class : {'ovr', 'margin'}, default='ovr'
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
         the true class with its strongest rival (Crammer and Singer 2001).
-    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all mu so far; False predicts with the last one. True is
-        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
-        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
-        forgets exponentially, for streams that change: the model before the last i samples has the
-        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
-        divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -166,6 +166,13 @@ class SCWClassifier(OnlineClassifier, SecondOrderEstimator):
         matrices do not fit into the available memory.
     fit_intercept : bool, default=True
         Whether to learn a constant b.
+    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
+        Predict with an average of all mu so far; False predicts with the last one. True is
+        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -174,13 +181,6 @@ class SCWClassifier(OnlineClassifier, SecondOrderEstimator):
     multi_class : {'ovr', 'margin'}, default='ovr'
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
         the true class with its strongest rival (Crammer and Singer 2001).
-    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all mu so far; False predicts with the last one. True is
-        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
-        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
-        forgets exponentially, for streams that change: the model before the last i samples has the
-        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
-        divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -281,6 +281,13 @@ class AROWClassifier(OnlineClassifier, SecondOrderEstimator):
         matrices do not fit into the available memory.
     fit_intercept : bool, default=True
         Whether to learn a constant b.
+    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
+        Predict with an average of all mu so far; False predicts with the last one. True is
+        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
+        forgets exponentially, for streams that change: the model before the last i samples has the
+        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
+        divided by their sum.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -289,13 +296,6 @@ class AROWClassifier(OnlineClassifier, SecondOrderEstimator):
     multi_class : {'ovr', 'margin'}, default='ovr'
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
         the true class with its strongest rival (Crammer and Singer 2001).
-    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all mu so far; False predicts with the last one. True is
-        'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
-        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
-        forgets exponentially, for streams that change: the model before the last i samples has the
-        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
-        divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True

@@ -56,15 +56,6 @@ class SPAClassifier(OnlineClassifier, SPA):
         fewest mistakes (docs/defaults.md). The paper takes 5 for test accuracy, and 20 (200 for
         a million samples) for a small model. The losses of a scaled regression target are well
         below 1, so 1 keeps few samples already.
-    average : bool, 'uniform', 'decay' or float in (0, 1), default='decay'
-        Predict with an average of all models so far, which needs no further kernel values; False
-        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
-        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
-        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
-        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
-        models count. The weights are divided by their sum.
-
-        'uniform' is SPA-avg, False is SPA-last.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
 kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
@@ -94,6 +85,15 @@ kernel or function, default='gaussian'
         'oldest' it takes the place of the oldest support vector, so that the model follows a
         stream that changes. An average then is that of the support vectors that are left: the
         oldest one leaves all the models of which it is made.
+    average : bool, 'uniform', 'decay' or float in (0, 1), default='decay'
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
+
+        'uniform' is SPA-avg, False is SPA-last.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -177,6 +177,8 @@ class SPARegressor(OnlineRegressor, SPA):
 
     Parameters
     ----------
+    epsilon : float >= 0, default=0.1
+        Deviations up to it are no loss; in standard deviations of y, like alpha, beta and eta.
     eta : float > 0, default=1.0
         Bound on the expected step: a sample drawn with probability rho takes a step of at most
         ``eta / rho``. Results change little between 0.1 and 10.
@@ -187,15 +189,6 @@ class SPARegressor(OnlineRegressor, SPA):
         fewest mistakes (docs/defaults.md). The paper takes 5 for test accuracy, and 20 (200 for
         a million samples) for a small model. The losses of a scaled regression target are well
         below 1, so 1 keeps few samples already.
-    epsilon : float >= 0, default=0.1
-        Deviations up to it are no loss; in standard deviations of y, like alpha, beta and eta.
-    average : bool, 'uniform', 'decay' or float in (0, 1), default='decay'
-        Predict with an average of all models so far, which needs no further kernel values; False
-        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
-        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
-        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
-        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
-        models count. The weights are divided by their sum.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
 kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
@@ -225,6 +218,13 @@ kernel or function, default='gaussian'
         'oldest' it takes the place of the oldest support vector, so that the model follows a
         stream that changes. An average then is that of the support vectors that are left: the
         oldest one leaves all the models of which it is made.
+    average : bool, 'uniform', 'decay' or float in (0, 1), default='decay'
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any
@@ -299,9 +299,6 @@ class SPAOneClass(OnlineOutlierDetector, SPA):
 
     Parameters
     ----------
-    contamination : float in (0, 0.5], default=0.1
-        Fraction of outliers: `offset_` is this quantile of the scores. The default is that of
-        scikit-learn's detectors without a rule of their own.
     eta : float > 0, default=1.0
         Bound on the expected step: a sample drawn with probability rho takes a step of at most
         ``eta / rho``. Results change little between 0.1 and 10.
@@ -309,13 +306,6 @@ class SPAOneClass(OnlineOutlierDetector, SPA):
         Loss above which the probability rho no longer grows.
     beta : float >= alpha, default=5.0
         Sparsity: at most ``alpha / beta`` of the samples are kept on average.
-    average : bool, 'uniform', 'decay' or float in (0, 1), default=True
-        Predict with an average of all models so far, which needs no further kernel values; False
-        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
-        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
-        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
-        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
-        models count. The weights are divided by their sum.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
 kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
@@ -345,6 +335,16 @@ kernel or function, default='gaussian'
         'oldest' it takes the place of the oldest support vector, so that the model follows a
         stream that changes. An average then is that of the support vectors that are left: the
         oldest one leaves all the models of which it is made.
+    average : bool, 'uniform', 'decay' or float in (0, 1), default=True
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
+    contamination : float in (0, 0.5], default=0.1
+        Fraction of outliers: `offset_` is this quantile of the scores. The default is that of
+        scikit-learn's detectors without a rule of their own.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True

@@ -48,6 +48,13 @@ kernel or function, default='gaussian'
         'oldest' it takes the place of the oldest support vector, so that the model follows a
         stream that changes. An average then is that of the support vectors that are left: the
         oldest one leaves all the models of which it is made.
+    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -57,13 +64,6 @@ kernel or function, default='gaussian'
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
         the true class with its strongest rival (Crammer and Singer 2001). All classes share one
         set of support vectors.
-    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far, which needs no further kernel values; False
-        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
-        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
-        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
-        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
-        models count. The weights are divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -182,6 +182,13 @@ kernel or function, default='gaussian'
         'oldest' it takes the place of the oldest support vector, so that the model follows a
         stream that changes. An average then is that of the support vectors that are left: the
         oldest one leaves all the models of which it is made.
+    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -191,13 +198,6 @@ kernel or function, default='gaussian'
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
         the true class with its strongest rival (Crammer and Singer 2001). All classes share one
         set of support vectors.
-    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far, which needs no further kernel values; False
-        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
-        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
-        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
-        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
-        models count. The weights are divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -423,6 +423,13 @@ kernel or function, default='gaussian'
         'oldest' it takes the place of the oldest support vector, so that the model follows a
         stream that changes. An average then is that of the support vectors that are left: the
         oldest one leaves all the models of which it is made.
+    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
+        Predict with an average of all models so far, which needs no further kernel values; False
+        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
+        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
+        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
+        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
+        models count. The weights are divided by their sum.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -432,13 +439,6 @@ kernel or function, default='gaussian'
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
         the true class with its strongest rival (Crammer and Singer 2001). All classes share one
         set of support vectors.
-    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
-        Predict with an average of all models so far, which needs no further kernel values; False
-        predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
-        model t has a weight of about ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013,
-        eta = 3). A number a in (0, 1) forgets exponentially, for streams that change: the model
-        before the last i samples has the weight ``a**i``, so that about the last ``1 / (1 - a)``
-        models count. The weights are divided by their sum.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True

@@ -148,12 +148,6 @@ class FourierFeatures(FeatureTransformer):
     ----------
     n_components : int >= 1, default=200
         Number of frequencies; each gives a cosine and a sine.
-    kernel : {'gaussian', 'laplacian'}, default='gaussian'
-        The kernel: ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``.
-    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
-        Width of the kernel. 'median' is 2 over the median of ``||x - z||^2`` (Laplacian:
-        ``||x - z||_1``) over all pairs of 200 rows of X at equal intervals, 'scale' is
-        ``1 / (n_features * X.var())``, 'auto' ``1 / n_features``.
     frequencies : {'auto', 'plain', 'orthogonal', 'structured', 'hashed'}, default='auto'
         How the frequencies are drawn. 'plain' draws all independently. 'orthogonal' makes the
         directions of each n_features frequencies orthogonal: the mean is the same and the deviation
@@ -164,6 +158,12 @@ class FourierFeatures(FeatureTransformer):
         x 64 random numbers by a hash of its column: for sparse samples of any number of features,
         in memory that does not depend on it. 'auto' is 'plain', and 'hashed' for more than 2^14
         features where the matrix would have more than 2^25 numbers.
+    kernel : {'gaussian', 'laplacian'}, default='gaussian'
+        The kernel: ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of the kernel. 'median' is 2 over the median of ``||x - z||^2`` (Laplacian:
+        ``||x - z||_1``) over all pairs of 200 rows of X at equal intervals, 'scale' is
+        ``1 / (n_features * X.var())``, 'auto' ``1 / n_features``.
     random_state : int, RandomState instance or None, default=None
         Seed of the frequencies.
 

@@ -134,6 +134,14 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
         landmarks (300 in regression), with which one pass comes close to a tuned SVC.
     memory_budget : float > 0, default=64.0
         Megabytes that the experts may take at first.
+    class_weight : dict, 'balanced' or None, default=None
+        Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
+        from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
+        ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
+        `partial_fit` and `learn_one` count the samples so far, each with itself.
+
+        A dictionary may hold labels that are still to come. The factors act in every expert and in
+        the vote.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -146,14 +154,6 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     n_jobs : int or None, default=None
         Threads that experts learn in, and that rows are predicted in; None means 1 unless in a
         ``joblib.parallel_backend`` context. It never changes a result.
-    class_weight : dict, 'balanced' or None, default=None
-        Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
-        from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
-        ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
-        `partial_fit` and `learn_one` count the samples so far, each with itself.
-
-        A dictionary may hold labels that are still to come. The factors act in every expert and in
-        the vote.
 
     Attributes
     ----------
