@@ -65,7 +65,9 @@ def test_unknown_labels_are_refused_one_by_one(kind, label, state_of, same_state
 
 def test_a_missing_key_elsewhere_is_not_taken_for_an_unknown_label():
     class Failing(KernelPAClassifier):
-        def _learn_one(self, x, y, weight):
+        _calls_blas = True
+
+        def _next_calls_blas(self):
             raise KeyError("elsewhere")
 
     model = Failing(gamma=0.5).fit(X, HIGH)

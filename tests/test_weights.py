@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -317,14 +318,14 @@ def test_counts_do_not_change_when_learning_a_sample_fails(make, stream, monkeyp
     before, counts = state_of(model), model._class_counts.tolist()
     with pytest.raises(ValueError, match="x contains NaN"):
         model.learn_one(np.full(X.shape[1], np.nan), y[0].item())
-    learn = make._learn_one
 
-    def interrupted(self, *arguments):
-        learn(self, *arguments)
+    @contextmanager
+    def interrupted(self):
+        yield
         raise KeyboardInterrupt
 
     with monkeypatch.context() as context:
-        context.setattr(make, "_learn_one", interrupted)
+        context.setattr(make, "_blas", interrupted)
         with pytest.raises(KeyboardInterrupt):
             model.learn_one(X[0], y[0].item())
     assert model._class_counts.tolist() == counts
