@@ -16,7 +16,7 @@ from onlinekern.core import FEATURE_MAPS
 from onlinekern.core.base.vector import available_levels
 from onlinekern.core.features.structured import signs_shape
 from onlinekern.estimators import memory
-from onlinekern.fitted.export.spaces import map_of
+from onlinekern.fitted.families.features import map_of
 
 DTYPES = [np.float32, np.float64]
 KINDS = ["hashed", "structured"]

@@ -28,7 +28,7 @@ from onlinekern.fitted.export.scoring import (
     Sum,
     TargetVote,
 )
-from onlinekern.fitted.export.spaces import map_of, terms_of
+from onlinekern.fitted.families.features import known, map_of
 
 
 def describe(estimator: Any) -> Scoring:
@@ -115,7 +115,9 @@ def rounding(dtype: Any) -> tuple[Step, ...]:
 
 def of_model(model: Any, shift: float = 0.0) -> Sum:
     """The sum that a model computes; its targets may be standardised."""
-    terms = terms_of(model.space)
+    rule = known(model.space, "space").terms
+    assert rule is not None
+    terms = rule(model.space)
     if model.head.target_forgetting == 0:
         return Sum(model.head.n_outputs, terms, shift=shift)
     return Sum(1, terms, scale=model.target_scale, shift=model.target_mean)

@@ -32,8 +32,8 @@ from onlinekern.fitted.export.states import (
     Landmarks,
     Learning,
     Scaler,
+    Space,
     SquaresState,
-    State,
 )
 
 MEANINGS = {
@@ -129,7 +129,7 @@ def generate(
     return finished(source, scoring, header, labels, learn)
 
 
-def stores_rows(state: State) -> bool:
+def stores_rows(state: Space) -> bool:
     """Whether rows become support vectors or landmarks, or are compared with such."""
     squares = isinstance(state, SquaresState) and isinstance(state.map, Landmarks)
     return isinstance(state, KernelState) or squares

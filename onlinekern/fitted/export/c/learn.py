@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf, log, log1p
 from typing import Any
 
 import numpy as np
 
+from onlinekern.fitted.export.c.forms import Forms, Size
 from onlinekern.fitted.export.c.second_order import write_second_order_rule, write_variances
 from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.c.squares import (
@@ -35,22 +35,14 @@ from onlinekern.fitted.export.terms import Fourier
 # Parts whose C is that of another class.
 SAME_LOSS = {"Absolute": "EpsilonInsensitive"}
 SAME_RULE = {"Pegasos": "Gradient"}
+TARGETS = ("weight", "mean", "squares", "scale")
 DRAWING_GATES = ("LossProportional", "SlopeProportional")
 # Of the weights before they start from 1 again, and the most that they grow from one model to the
 # next: the constants of `base.scaled_average`.
 LARGEST_WEIGHT, LARGEST_GROWTH = 2.0**256, 1e100
 
 
-@dataclass(frozen=True)
-class Size:
-    """Sizes of the numbers of a model."""
-
-    outputs: int
-    features: int
-    length: int
-
-
-class Learner:
+class Learner(Forms):
     """Writes what learns to a source.
 
     Parameters
@@ -66,29 +58,18 @@ class Learner:
     def __init__(
         self, source: Source, learning: Learning, n_features: int, capacity: int | None
     ) -> None:
-        self.source, self.learning, self.state = source, learning, learning.state
-        self.averaged = learning.averaging is not False
-        outputs, length = learning.values.shape
-        if isinstance(self.state, KernelState):
-            length = capacity_of(self.state, capacity)
-        if isinstance(self.state, SquaresState):
-            length += room_to_grow(self.state)
-        self.size = Size(outputs, n_features, length)
+        self.state = state = learning.state
+        outputs, length = learning.numbers.values.shape
+        if isinstance(state, KernelState):
+            length = capacity_of(state, capacity)
+        if isinstance(state, SquaresState):
+            length += room_to_grow(state)
+        policy = state.policy.name if isinstance(state, KernelState) else ""
+        draws = learning.gate.name in DRAWING_GATES or policy in DRAWING_POLICIES
+        super().__init__(source, learning, Size(outputs, n_features, length), draws)
         self.shrinks = rule_shrinks(learning.rule)
-        policy = self.state.policy.name if isinstance(self.state, KernelState) else ""
         self.scales = self.shrinks or (policy == "UniformEviction" and length > 1)
-        self.second_order = isinstance(self.state, LinearState) and self.state.variances is not None
-        self.draws = learning.gate.name in DRAWING_GATES or policy in DRAWING_POLICIES
-
-    def fill(self, name: str, **values: Any) -> None:
-        """A form with the sizes of the model."""
-        self.source.fill(name, **vars(self.size), **values)
-
-    def filled(self, name: str, **values: Any) -> str:
-        return self.source.filled(name, **vars(self.size), **values).rstrip()
-
-    def number(self, value: Any) -> str:
-        return self.source.number(value)
+        self.second_order = isinstance(state, LinearState) and state.variances is not None
 
     def write(self) -> None:
         """All of it but the functions of the header."""
@@ -110,19 +91,20 @@ class Learner:
     def write_state(self) -> None:
         """What changes."""
         own, size, source = self.learning, self.size, self.source
-        width = own.values.shape[1]
-        tables = {"values": own.values, "companions": own.companions}
-        for name, numbers in tables.items():
+        numbers = own.numbers
+        width = numbers.values.shape[1]
+        tables = {"values": numbers.values, "companions": numbers.companions}
+        for name, rows in tables.items():
             if name == "values" or self.averaged:
                 padded = np.zeros((size.outputs, size.length))
-                padded[:, :width] = numbers
+                padded[:, :width] = rows
                 source.state(name, padded)
         item = source.dtype.itemsize
-        source.scalars("real", item, scale=self.number(own.scale))
+        source.scalars("real", item, scale=self.number(numbers.scale))
         source.scalars("int64_t", 8, seen=own.seen)
         if self.averaged:
-            source.scalars("int64_t", 8, steps=own.steps)
-            source.scalars("real", item, total=self.number(own.total))
+            source.scalars("int64_t", 8, steps=numbers.steps)
+            source.scalars("real", item, total=self.number(numbers.total))
         source.memory("coefficients", size.outputs)
         if not isinstance(self.state, SquaresState):
             source.memory("squared_lengths", size.outputs)
@@ -130,14 +112,9 @@ class Learner:
             words = ", ".join(f"UINT64_C({word})" for word in own.generator)
             source.scalars("uint64_t", 32, **{"generator[4]": f"{{{words}}}"})
         if own.targets is not None:
-            _, weight, mean, squares, deviation = own.targets
-            fields = zip(
-                ("weight", "mean", "squares", "scale"),
-                (weight, mean, squares, deviation),
-                strict=True,
-            )
+            fields = ((name, getattr(own.targets, name)) for name in TARGETS)
             contents = ", ".join(f".{name} = {self.number(value)}" for name, value in fields)
-            names = "real weight, mean, squares, scale;"
+            names = f"real {', '.join(TARGETS)};"
             source.tables.append(f"typedef struct {{ {names} }} targets;\n")
             source.scalars("targets", 4 * item, target=f"{{{contents}}}")
 
@@ -180,7 +157,7 @@ class Learner:
 
     def write_average(self) -> None:
         """The functions `advance`, `shrink`, `model_scores`, `add`."""
-        own, kind = self.learning, "averaged" if self.averaged else "plain"
+        own, kind = self.learning.numbers, "averaged" if self.averaged else "plain"
         adds = not (isinstance(self.state, KernelState | SquaresState) or self.second_order)
         values: dict[str, Any] = {"skipped": own.skipped, "renew": "", "restart": ""}
         if self.averaged:
@@ -198,7 +175,7 @@ class Learner:
 
     def write_shares(self, values: dict[str, Any]) -> None:
         """How models are weighted in the average; completes the values of `averaged_state`."""
-        averaging = self.learning.averaging
+        averaging = self.learning.numbers.averaging
         if averaging is True or averaging == "decay":
             self.fill("shares_uniform" if averaging is True else "shares_decay")
             return
@@ -208,7 +185,7 @@ class Learner:
             period = max(1, min(period, int(log(1e18) / log1p(growth - 1))))
         given = {"growth": self.number(growth), "period": period}
         self.fill("shares_exponential", **given)
-        given["skipped"] = self.learning.skipped
+        given["skipped"] = self.learning.numbers.skipped
         values["renew"] = self.filled("renew_companions", **given)
         values["restart"] = self.filled("restart_weights", **given)
 
@@ -304,30 +281,6 @@ class Learner:
             shrink=shrinking(self.source, own.rule),
             update=update,
         )
-
-    def kept(self) -> tuple[list[str], list[str]]:
-        """Lines that save what a refused sample has changed, and that restore it."""
-        save, restore = [], []
-        if self.draws:
-            save.append("    uint64_t drawn_from[4];\n    memcpy(drawn_from, generator, 32);")
-            restore.append("    memcpy(generator, drawn_from, 32);")
-        if self.learning.targets is not None:
-            save.insert(0, "    const targets before = target;")
-            restore.append("    target = before;")
-        return save, restore
-
-    def standardising(self) -> tuple[list[str], str]:
-        """Lines that standardise the target, and what must be finite then."""
-        own = self.learning
-        if own.targets is None:
-            return [], ""
-        lines = ["    y = (y - target.mean) / target.scale;"]
-        if not own.targets[0]:
-            forgetting = self.number(own.head.arguments.get("forgetting", 1.0))
-            rounding = self.number(1e-15 if self.source.dtype == np.float64 else 1e-7)
-            self.fill("target_state", forgetting=forgetting, rounding=rounding)
-            lines.insert(0, "    take_up(y, weight);")
-        return lines, " || !is_finite(target.mean) || !is_finite(target.scale)"
 
     def factors(self) -> str:
         """Lines that multiply the coefficients by the factors of the classes."""
