@@ -14,51 +14,45 @@ from sklearn.pipeline import Pipeline
 from onlinekern.core.base.part import Part
 from onlinekern.core.learning.heads import Weighted
 from onlinekern.estimators.types import Floats
-from onlinekern.fitted.export.states import (
-    CannotLearn,
-    Described,
-    Learning,
-    Scaler,
-    Targets,
-)
+from onlinekern.fitted.export import states
 from onlinekern.fitted.state import fields_of, kind_of, opened
 from onlinekern.preprocessing.kernel_features import FeatureTransformer
 from onlinekern.preprocessing.scaler import OnlineStandardScaler
 
 
-def described(part: Any, kind: str) -> Described:
+def described(part: Any, kind: str) -> states.Described:
     """A part of the step by its name."""
     known = kind_of(type(part))
     if known is None or not known.options.get("in_c"):
-        raise CannotLearn(f"the {kind} {type(part).__name__} has no C")
+        raise states.CannotLearn(f"the {kind} {type(part).__name__} has no C")
     arguments = fields_of(part)
     if known.name == "Perceptron":
         arguments["loss"] = part.loss
     for key, value in arguments.items():
         if isinstance(value, Part):
             arguments[key] = described(value, key)
-    return Described(known.name, arguments)
+    return states.Described(known.name, arguments)
 
 
-def describe_learning(estimator: Any) -> Learning:
+def describe_learning(estimator: Any) -> states.Learning:
     """What a fitted estimator needs to go on learning; CannotLearn if its step is not known."""
     if isinstance(estimator, Pipeline):
         return of_pipeline(estimator)
     own = vars(estimator)
     if not hasattr(estimator, "learn_one"):
-        raise CannotLearn("it learns whole sets of samples")
+        raise states.CannotLearn("it learns whole sets of samples")
     if "_warm_up" in own:
-        raise CannotLearn(
+        raise states.CannotLearn(
             "the width of its kernel is not settled yet: give gamma a number, or more samples"
         )
     if "_recent" in own:
-        raise CannotLearn("the offset of a detector follows the scores of many samples")
+        raise states.CannotLearn("the offset of a detector follows the scores of many samples")
     model = estimator._fitted_model
     with model.reading():
         return of_model(estimator, model)
 
 
-def of_pipeline(pipeline: Any) -> Learning:
+def of_pipeline(pipeline: Any) -> states.Learning:
     """The description of a pipeline whose maps stay, and whose scaler, the first step, learns."""
     *steps, (_, learner) = pipeline.steps
     used = [(name, step) for name, step in steps if step is not None and not isinstance(step, str)]
@@ -67,17 +61,17 @@ def of_pipeline(pipeline: Any) -> Learning:
         if type(step) is OnlineStandardScaler and number == 0:
             learning = replace(learning, scaler=scaler_of(step))
         elif not isinstance(step, FeatureTransformer):
-            raise CannotLearn(f"the step {name!r} learns too, and is not the first one")
+            raise states.CannotLearn(f"the step {name!r} learns too, and is not the first one")
     return learning
 
 
-def scaler_of(scaler: Any) -> Scaler:
+def scaler_of(scaler: Any) -> states.Scaler:
     """Running moments that go on."""
     moments, options = scaler._moments, scaler._scaling()
     state = opened(moments).state
     if moments.n == 0:
-        raise CannotLearn("its scaler has seen no sample")
-    return Scaler(
+        raise states.CannotLearn("its scaler has seen no sample")
+    return states.Scaler(
         mean=moments.mean(),
         variance=moments.variance(),
         centred=moments.centred,
@@ -88,18 +82,18 @@ def scaler_of(scaler: Any) -> Scaler:
     )
 
 
-def of_model(estimator: Any, model: Any) -> Learning:
+def of_model(estimator: Any, model: Any) -> states.Learning:
     """The description of a model that no thread changes meanwhile."""
     if not hasattr(model, "space"):
-        raise CannotLearn("it is a race of several models")
+        raise states.CannotLearn("it is a race of several models")
     kind = kind_of(type(model.space))
     if kind is None or kind.learning is None:
-        raise CannotLearn(f"the space {type(model.space).__name__} has no C")
+        raise states.CannotLearn(f"the space {type(model.space).__name__} has no C")
     own = opened(model)
     state, numbers = kind.learning(own.arguments.space)
     weighted = fields_of(model.head) if type(model.head) is Weighted else {}
     head, step_factors = weighted.get("inner", model.head), weighted.get("weights")
-    return Learning(
+    return states.Learning(
         state=state,
         numbers=numbers,
         rule=described(model.rule, "rule"),
@@ -107,7 +101,7 @@ def of_model(estimator: Any, model: Any) -> Learning:
         head=described(head, "head"),
         factors=factors_of_samples(estimator),
         step_factors=None if step_factors is None else np.array(step_factors, dtype=np.float64),
-        targets=None if own.targets is None else Targets(**vars(own.targets)),
+        targets=None if own.targets is None else states.Targets(**vars(own.targets)),
         seen=model.n_seen,
         generator=model.rng.get_state(),
     )
@@ -121,5 +115,5 @@ def factors_of_samples(estimator: Any) -> Floats | None:
     if weights is None or hasattr(estimator, "_weigh_classes"):
         return None
     if isinstance(weights, str):
-        raise CannotLearn("class_weight='balanced' follows the stream")
+        raise states.CannotLearn("class_weight='balanced' follows the stream")
     return factors_of(weights, estimator.classes_)

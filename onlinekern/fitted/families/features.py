@@ -11,17 +11,7 @@ from onlinekern.core.features.map import RandomFourier
 from onlinekern.core.kernels.python_kernel import PythonKernel
 from onlinekern.estimators.fourier_features import MOST_FREQUENCIES
 from onlinekern.estimators.types import Floats
-from onlinekern.fitted.export.terms import (
-    Constant,
-    Expansion,
-    Fourier,
-    KernelFunction,
-    Linear,
-    Map,
-    Mapped,
-    Projected,
-    Terms,
-)
+from onlinekern.fitted.export import terms
 from onlinekern.fitted.families.parts import KERNELS
 from onlinekern.fitted.merge.averages import scaled_average
 from onlinekern.fitted.state import Kind, describe, fields_of, kind_of
@@ -44,21 +34,21 @@ def known(part: Any, what: str) -> Kind:
     return kind
 
 
-def kernel_of(kernel: Any) -> KernelFunction:
+def kernel_of(kernel: Any) -> terms.KernelFunction:
     """A kernel of the core."""
     if isinstance(kernel, PythonKernel):
         raise TypeError(
             f"kernel={kernel.function!r} is a Python function, which cannot be exported: take a "
             f"kernel of the library, one of {', '.join(name for name, _ in KERNELS.values())}"
         )
-    return KernelFunction(known(kernel, "kernel").options["kernel"], **fields_of(kernel))
+    return terms.KernelFunction(known(kernel, "kernel").options["kernel"], **fields_of(kernel))
 
 
-def map_of(features: Any) -> Map:
+def map_of(features: Any) -> terms.Map:
     """A feature map of the core, its constant left out."""
     formula = known(features, "feature map").terms
     assert formula is not None
-    found: Map = formula(features)
+    found: terms.Map = formula(features)
     return found
 
 
@@ -67,7 +57,7 @@ def rounding_of(features: Any) -> float:
     return float(np.sqrt(np.finfo(np.float32 if features.itemsize == 4 else np.float64).eps))
 
 
-def fourier(features: Any) -> Fourier:
+def fourier(features: Any) -> terms.Fourier:
     count = features.n_components * features.d
     if count > MOST_FREQUENCIES and not isinstance(features, RandomFourier):
         raise TypeError(
@@ -75,35 +65,35 @@ def fourier(features: Any) -> Fourier:
             f"its place, of {features.n_components} frequencies of {features.d} features, and "
             f"at most {MOST_FREQUENCIES} numbers are written"
         )
-    return Fourier(features.frequencies().astype(np.float64))
+    return terms.Fourier(features.frequencies().astype(np.float64))
 
 
-def nystroem(features: Any) -> Projected:
+def nystroem(features: Any) -> terms.Projected:
     projection = features.projection().astype(np.float64)
     landmarks = features.landmarks
-    return Projected(kernel_of(landmarks.kernel), landmarks.rows(), projection)
+    return terms.Projected(kernel_of(landmarks.kernel), landmarks.rows(), projection)
 
 
-def nested(features: Any) -> Projected:
+def nested(features: Any) -> terms.Projected:
     landmarks = features.landmarks
     # The features of a model of float32 samples are made with a whitening of that type.
     whitening = features.whitening().astype(landmarks.dtype).astype(np.float64)
-    return Projected(kernel_of(landmarks.kernel), landmarks.rows(), whitening)
+    return terms.Projected(kernel_of(landmarks.kernel), landmarks.rows(), whitening)
 
 
-def weighted(features: Any, weights: Floats, offsets: Floats) -> Terms:
+def weighted(features: Any, weights: Floats, offsets: Floats) -> terms.Terms:
     """The terms of weights of the features of a map, (n_outputs, n_features), and of offsets."""
     if isinstance(features, WithLinear):
         d = features.d
-        linear = Linear(weights[:, :d] / np.sqrt(max(d, 1)))
+        linear = terms.Linear(weights[:, :d] / np.sqrt(max(d, 1)))
         return linear, *weighted(features.map, weights[:, d:], offsets)
-    constant = (Constant(offsets),) if np.any(offsets) else ()
-    return Mapped(map_of(features), weights), *constant
+    constant = (terms.Constant(offsets),) if np.any(offsets) else ()
+    return terms.Mapped(map_of(features), weights), *constant
 
 
-def expansion(support: Any) -> Expansion:
+def expansion(support: Any) -> terms.Expansion:
     """The support vectors of a set under its kernel."""
-    return Expansion(kernel_of(support.kernel), support.rows(), support.effective())
+    return terms.Expansion(kernel_of(support.kernel), support.rows(), support.effective())
 
 
 for name, text in (

@@ -16,7 +16,7 @@ from onlinekern.fitted.families.features import (
     weighted,
 )
 from onlinekern.fitted.grow import Growth
-from onlinekern.fitted.merge.averages import Averaging, scaled_average
+from onlinekern.fitted.merge.averages import Averaging
 from onlinekern.fitted.merge.expansions import check_sets, merged_expansion
 from onlinekern.fitted.merge.filters import (
     merged_affine,
@@ -28,8 +28,8 @@ from onlinekern.fitted.merge.mix import Mix
 from onlinekern.fitted.state import State, describe, kind_of
 
 # What policies have learnt: with the inverse of a kernel matrix, a factor of it, or lengths.
-INVERSE = "inverse[row column] diagonal[one column] n_updates broken pending"
-VALUES = f"{INVERSE} values[one column]"
+INVERSE = "inverse~[row column] diagonal~[one column] n_updates~ broken~ pending~"
+VALUES = f"{INVERSE} values~[one column]"
 FACTOR, LENGTHS = "factor[slot slot]", "lengths[slot]"
 
 
@@ -42,7 +42,7 @@ def policy(path: str, arguments: str, learnt: str = "", **options: Any) -> None:
     plain = path == "budgets.policy.Budget"
     # Policies of other packages have arguments without names, and learn what they like.
     own = ("arguments=", "learnt") if plain else (f"arguments({arguments})", f"learnt({learnt})")
-    text = f"cls= {own[0]} state(set({SUPPORT_SET} n added) refused {own[1]})"
+    text = f"cls= {own[0]} state(set({SUPPORT_SET} n added) refused~ {own[1]})"
     describe(path, text, by_function=plain, options=options)
 
 
@@ -117,20 +117,20 @@ policy("budgets.policy.Budget", "", in_c=True, unbounded=True)
 BOUND = "max_support="
 policy("budgets.policy.RefuseWhenFull", BOUND, drops=True, in_c=True, unbounded=True)
 policy("budgets.eviction.OldestEviction", BOUND, drops=True, in_c=True)
-policy("budgets.eviction.RandomEviction", f"{BOUND} rng", drops=True, in_c=True)
-policy("budgets.eviction.UniformEviction", f"{BOUND} rng max_coefficient=", in_c=True)
-policy("budgets.eviction.NonuniformEviction", f"{BOUND} rng max_coefficient=")
+policy("budgets.eviction.RandomEviction", f"{BOUND} rng=", drops=True, in_c=True)
+policy("budgets.eviction.UniformEviction", f"{BOUND} rng= max_coefficient=", in_c=True)
+policy("budgets.eviction.NonuniformEviction", f"{BOUND} rng= max_coefficient=")
 policy("budgets.bpa.CheapestReplacement", BOUND, LENGTHS, drops=True, in_c=True)
-margins = f"{scaled_average('output slot')} n_steps damage"
+margins = "values~[output slot] companions~[output slot] scale~ total~ steps~ n_steps~ damage~"
 policy("budgets.forgetron.ShrinkingEviction", BOUND, margins, drops=True)
 policy("budgets.removal_projection.Removal", BOUND, LENGTHS, drops=True)
 policy("budgets.removal_projection.Projection", BOUND, INVERSE)
 policy("budgets.merging.Merging", BOUND)
 policy("budgets.projectron.Projectron", f"eta= {BOUND} price= joint=", FACTOR, drops=True)
 policy("budgets.quantisation.Quantise", f"similarity= {BOUND}", drops=True)
-machines = f"{INVERSE} targets[machine column] offsets[one output] products[machine column]"
+machines = f"{INVERSE} targets[machine column] offsets[one output] products~[machine column]"
 policy("budgets.bolssvm.LeastSquaresPolicy", f"{BOUND} C=", machines, merge=merged_samples)
-merging = f"map {BOUND} merge_size= offset="
+merging = f"map= {BOUND} merge_size= offset="
 policy("models.dual_sgd.FeatureMerging", merging, "weights[machine feature] offsets[machine]")
 policy(
     "budgets.affine_projection.AffineProjection",

@@ -214,13 +214,13 @@ def landmarks_of(features: Any) -> Landmarks:
 
 SUMS = (
     "matrix~[feature feature] vectors~[output feature] base[output feature] "
-    "inverse[feature feature] products[feature open] rows[sample feature] factor[open open] "
+    "inverse[feature feature] products[feature open] rows~[sample feature] factor[open open] "
     "innovations[open output] targets~[open output] weights~[sample one] "
     "used count waiting since"
 )
 describe(
     "models.least_squares.LeastSquaresSpace",
-    f"map n_outputs# reg= forgetting= reach= residuals wide entered state({SUMS})",
+    f"map n_outputs# reg= forgetting= reach= residuals wide~ entered~ state({SUMS})",
     merge=merged_space,
     begin=begin,
     terms=terms,
@@ -228,9 +228,9 @@ describe(
 )
 describe(
     "models.leverage.LeverageSpace",
-    f"map reg= forgetting= wide entered state({SUMS})",
+    f"map reg= forgetting= wide~ entered~ state({SUMS})",
     merge=merged_space,
     terms=leverage_terms,
 )
-told = "state(seen recent[residual] levels[one level])"
+told = "state(seen~ recent~[residual] levels~[one level])"
 describe("models.residuals.Residuals", told)

@@ -138,5 +138,5 @@ linear(
     "SecondOrderSpace",
     "linear_second_order",
     "d= dtype= n_outputs# averaging= intercept= kind=",
-    "covariance[class feature ...] n_degenerate~",
+    "covariance[class weight ...] n_degenerate~",
 )

@@ -9,7 +9,7 @@ hyperplanes are averaged by their numbers of samples, or multiplied as Gaussians
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -142,34 +142,27 @@ def merged_local(mix: Mix, parts: list[State], base: State | None) -> State:
     own = parts[0].options
     models = [Local.of(part) for part in parts]
     first = Local.of(base) if base else None
-    totals, before = of(parts, base, "totals")
-    counts, n_before = of(totals, before, "n_samples")
-    n_samples = mix.count(counts, n_before)
+    counts, before = of(parts, base, "totals.n_samples")
     common = since(mix, *of(models, first, "shared"), own.sharing, own.second_order)
     if first is not None and len(first.places) == own.n_prototypes:
         places = since(mix, *of(models, first, "places"), 1.0, own.second_order)
     else:
         groups = [model.places for model in models]
-        places = folded(mix, groups, counts, n_before or 0, own.n_prototypes, own.second_order)
-    squares, distances = (
-        max(float(mix.total(numbers, known or 0.0)), 0.0)
-        for numbers, known in (of(totals, before, name) for name in ("squared_norms", "distances"))
-    )
+        places = folded(mix, groups, counts, before or 0, own.n_prototypes, own.second_order)
+    totals = {
+        name: max(float(mix.total(numbers, known or 0.0)), 0.0)
+        for name in ("squared_norms", "distances")
+        for numbers, known in [of(parts, base, f"totals.{name}")]
+    }
+    totals["n_distances"] = mix.count(*of(parts, base, "totals.n_distances"))
+    totals["n_samples"] = mix.count(counts, before)
+    steps = mix.count(*of(parts, base, "hyperplanes.steps"))
     means, old = of(parts, base, "mean")
-    hyperplanes, known = of(
-        [part.hyperplanes for part in parts], base and base.hyperplanes, "steps"
-    )
-    steps = mix.count(hyperplanes, known)
     return parts[0].told(
         prototypes=prototypes_state(parts[0], places),
         hyperplanes=hyperplanes_state(parts[0], common.followed_by(places), steps),
-        mean=moved_mean(mix, means, counts, old, n_before or 0),
-        totals=parts[0].totals.told(
-            n_samples=n_samples,
-            squared_norms=squares,
-            distances=distances,
-            n_distances=mix.count(*of(totals, before, "n_distances")),
-        ),
+        mean=moved_mean(mix, means, counts, old, before or 0),
+        totals=parts[0].totals.told(**totals),
     )
 
 
@@ -178,10 +171,8 @@ def since(
 ) -> Blocks:
     """Blocks of the same places in all models, and in the base."""
     old = np.zeros_like(groups[0].counts) if first is None else first.counts
-    shares = [
-        w * np.maximum(group.counts - old, 0.0)
-        for w, group in zip(mix.weights, groups, strict=True)
-    ]
+    pairs = zip(mix.weights, groups, strict=True)
+    shares = [weight * np.maximum(group.counts - old, 0.0) for weight, group in pairs]
     empty = sum(shares) == 0
     shares = [np.where(empty, 1.0, share) for share in shares]
     merged = blended(groups, shares, prior, False)
@@ -189,10 +180,8 @@ def since(
     sums = [group.counts[:, None] * group.centers for group in groups]
     start = 0.0 if first is None else first.counts[:, None] * first.centers
     centers = mix.total(sums, start) / np.maximum(counts, 1e-300)[:, None]
-    latest, known = (
-        merged.latest,
-        mix.total([g.known for g in groups], first.known if first else 0.0),
-    )
+    latest = merged.latest
+    known = mix.total([g.known for g in groups], first.known if first else 0.0)
     if second_order:
         known = np.maximum(known, 0.0)
         targets = [(group.known + prior) * group.latest for group in groups]
@@ -205,15 +194,13 @@ def folded(
     mix: Mix, groups: list[Blocks], counts: list[int], before: int, most: int, second_order: bool
 ) -> Blocks:
     """Prototypes that do not belong together from the start, model by model."""
-    weighted = [
-        Blocks(weight * group.counts, *list(vars(group).values())[1:])
-        for weight, group in zip(mix.weights, groups, strict=True)
-    ]
+    pairs = zip(mix.weights, groups, strict=True)
+    weighted = [replace(group, counts=weight * group.counts) for weight, group in pairs]
     found, seen = weighted[0], counts[0]
     for group, count in zip(weighted[1:], counts[1:], strict=True):
         seen += count - before
         found = joined(found, group, min(most, seen), second_order)
-    return Blocks(np.maximum(found.counts, 1.0), *list(vars(found).values())[1:])
+    return replace(found, counts=np.maximum(found.counts, 1.0))
 
 
 def moved_mean(mix: Mix, means: list[Floats], counts: list[int], old: Any, before: int) -> Floats:
@@ -287,7 +274,8 @@ def read(stored: dict[str, Any]) -> dict[str, Any]:
     """Weights, companions and variances are side by side in the rows of one array."""
     own = dict(zip(fields(OPTIONS), stored["options"], strict=True))
     steps, rows = stored["hyperplanes"]
-    names = names_of(own["averaging"], own["second_order"])
+    there = {"values": True, "companions": own["averaging"], "variances": own["second_order"]}
+    names = [name for name, has in there.items() if has is not False]
     parts = rows.reshape(len(rows), len(names), own["n_outputs"], -1)
     each = {name: parts[:, place] for place, name in enumerate(names)}
     return {**stored, "hyperplanes": {"steps": steps, **each}}
@@ -299,18 +287,12 @@ def write(named: dict[str, Any]) -> dict[str, Any]:
     return {**named, "hyperplanes": (steps, rows.reshape(len(rows), -1))}
 
 
-def names_of(averaging: Any, second_order: bool) -> list[str]:
-    """The arrays that a model has, in the order of its rows."""
-    has = {"values": True, "companions": averaging is not False, "variances": second_order}
-    return [name for name, there in has.items() if there]
-
-
 describe(
     "models.local.LocalSpace",
-    f"options({OPTIONS}) prototypes(n centers[prototype column] statistics[prototype statistic]) "
+    f"options({OPTIONS}) prototypes(n centers[prototype column] statistics~[prototype statistic]) "
     "hyperplanes(steps values[block output feature] companions[block output feature] "
-    "variances[block class feature]) "
-    "mean[one column] totals(n_samples squared_norms distances n_distances)",
+    "variances~[block class feature]) "
+    "mean[one column] totals(n_samples~ squared_norms~ distances n_distances)",
     read=read,
     write=write,
     merge=merged_local,

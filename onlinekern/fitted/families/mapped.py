@@ -12,7 +12,7 @@ from onlinekern.fitted.export.terms import Terms
 from onlinekern.fitted.families.features import map_of, weighted
 from onlinekern.fitted.grow import Growth
 from onlinekern.fitted.merge.averages import Averaging, merged_steps, scaled_average
-from onlinekern.fitted.merge.gaussians import combined, inverse, unit_matrices
+from onlinekern.fitted.merge.gaussians import Gaussian, combined, inverse, unit_matrices
 from onlinekern.fitted.merge.maps import Common, common_map
 from onlinekern.fitted.merge.mix import Mix, of
 from onlinekern.fitted.merge.sketches import merged_precision
@@ -48,15 +48,15 @@ def merged_mapped_gaussian(mix: Mix, parts: list[State], base: State | None) -> 
     """The product of Gaussians, in common features."""
     space = parts[0]
     common = common_map(*of(parts, base, "map"))
-    states, before = of(parts, base, "state")
     averaging = Averaging(space.averaged)
     weights = merged_weights(mix, common, parts, base)
     latest, averaged = averaging.pair(weights)
-    means = [state.scale * state.values for state in states]
-    old = before.scale * before.values if before else np.zeros_like(means[0])
-    covariances, prior = of(parts, base, "covariance")
+    models = [Gaussian(own.state.scale * own.state.values, own.covariance) for own in parts]
+    prior = Gaussian(np.zeros_like(models[0].mean), None)
+    if base:
+        prior = Gaussian(base.state.scale * base.state.values, base.covariance)
     merged = merged_precision if space.covariance.kind_.name == "Sketched" else merged_covariance
-    latest, covariance = merged(mix, common, means, covariances, old, prior)
+    latest, covariance = merged(mix, common, models, prior)
     averaged = averaged if averaging.present else latest
     return space.told(
         map=common.map,
@@ -66,28 +66,18 @@ def merged_mapped_gaussian(mix: Mix, parts: list[State], base: State | None) -> 
     )
 
 
-def merged_covariance(
-    mix: Mix,
-    common: Common,
-    means: list[Floats],
-    covariances: list[State],
-    old: Floats,
-    prior: State | None,
-) -> tuple[Floats, State]:
+def merged_covariance(mix: Mix, common: Common, models: list[Gaussian], base: Gaussian) -> Gaussian:
     """Means and covariance in the common features."""
-    precisions = [inverse(each.array) for each in covariances]
-    one = unit_matrices(precisions[0])
-    first = one if prior is None else inverse(prior.array)
+    precisions = [inverse(own.covariance.array) for own in models]
+    one, means, old = unit_matrices(precisions[0]), [own.mean for own in models], base.mean
+    first = one if base.covariance is None else inverse(base.covariance.array)
     if common.turns[0] is not None:
         every = [*zip(precisions, means, strict=True), (first, old)]
-        places = [*range(len(means)), -1]
-        turned = [
-            turned_gaussian(common, *one_of, place)
-            for place, one_of in zip(places, every, strict=True)
-        ]
+        places = zip([*range(len(means)), -1], every, strict=True)
+        turned = [turned_gaussian(common, *one_of, place) for place, one_of in places]
         (*precisions, first), (*means, old) = (list(half) for half in zip(*turned, strict=True))
     latest, covariance = combined(mix, means, precisions, old, first)
-    return latest, covariances[0].told(array=covariance)
+    return Gaussian(latest, models[0].covariance.told(array=covariance))
 
 
 def turned_gaussian(
@@ -149,7 +139,7 @@ for name, axes in (
     ("Full", "class feature feature"),
     ("Shared", "one feature feature"),
 ):
-    described = f"cls= n_outputs# length= array[{axes}]"
+    described = f"cls= n_outputs# length= array~[{axes}]"
     describe(f"models.covariances.{name}", described, by_function=name == "Covariance")
 describe(
     "models.sketched_covariance.Sketched",

@@ -19,7 +19,7 @@ def merged_model(mix: Mix, models: list[State], base: State | None) -> State:
     every = [*models, *([base] if base else [])]
     parts = [model.arguments for model in every]
     check_parts(parts)
-    own, known = parts[0], of(models, base, "arguments")[1]
+    own = parts[0]
     seen, before = of(models, base, "seen")
     mix = mix.counting(seen, before)
     told = models[0].targets
@@ -28,10 +28,9 @@ def merged_model(mix: Mix, models: list[State], base: State | None) -> State:
         mix, told = with_targets(mix, each, own.head.target_forgetting, base is not None)
     if (merge := own.space.kind_.merge) is None:
         raise TypeError(f"models with a {own.space.kind_.name} cannot be merged")
-    spaces, old_space = of(parts[: len(models)], known, "space")
     total = base.loss if base else 0.0
     return models[0].told(
-        arguments=own.told(space=merge(mix, spaces, old_space), rng=own.rng),
+        arguments=own.told(space=merge(mix, *of(models, base, "arguments.space")), rng=own.rng),
         seen=mix.count(seen, before),
         mistakes=mix.count(*of(models, base, "mistakes")),
         loss=float(total + sum(model.loss - total for model in models)),
@@ -103,7 +102,7 @@ def merged_recent(mix: Mix, parts: list[State | None], base: State | None) -> St
     if first is None:
         return None
     noted = mix.count(*of(parts, base, "noted"))
-    rows = mix.latest(of(parts, None, "rows")[0], min(noted, KEPT))
+    rows = mix.latest([part.rows for part in parts if part], min(noted, KEPT))
     return first.told(noted=noted, rows=rows)
 
 
@@ -115,8 +114,7 @@ def merged_race(mix: Mix, races: list[State], base: State | None) -> State:
         names = ("costs", "head", "dtype", "budget", "limit", "forgetting")
         if not all(same(getattr(own, name), getattr(other, name)) for name in names):
             raise ValueError("the models have different experts, or different forms of samples")
-    progress, old = of(races, base, "progress")
-    counted = mix.counting(*of(progress, old, "n_seen"))
+    counted = mix.counting(*of(races, base, "progress.n_seen"))
     experts, known = of(parts, before, "experts")
     merged = tuple(
         merged_model(mix, [each[k] for each in experts], known[k] if known else None)
@@ -128,7 +126,7 @@ def merged_race(mix: Mix, races: list[State], base: State | None) -> State:
             vote=merged_vote(counted, *of(parts, before, "vote")),
             moments=merged_moments(mix, *of(parts, before, "moments"), own.forgetting),
         ),
-        progress=merged_progress(counted, progress, old),
+        progress=merged_progress(counted, *of(races, base, "progress")),
         recent=merged_recent(counted, *of(races, base, "recent")),
     )
 

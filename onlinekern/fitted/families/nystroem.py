@@ -43,7 +43,7 @@ def merged_nystroem(mix: Mix, parts: list[State], base: State | None) -> State:
     take_in(made, whole.rows, np.ascontiguousarray(whole.coefficients.T))
     fresh = opened(made)
     n_outputs, moved = space.arguments.n_outputs, fresh.learnt
-    first = averaged_state(averaging, fresh.state, n_outputs, steps)
+    first = space.state.told(**vars(averaged_state(averaging, fresh.state, n_outputs, steps)))
     if moved:
         weights = averaged_state(averaging, moved.weights, n_outputs, steps)
         moved = moved.told(projection=moved.projection, weights=weights)

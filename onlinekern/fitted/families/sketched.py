@@ -16,9 +16,8 @@ def merged_scatter(mix: Mix, parts: list[State], base: State | None) -> State:
     """`Scatter`: the means and weights of the classes exactly, the scatter by its sketch."""
     states, before = of(parts, base, "state")
     if before is None:
-        before = State(states[0].kind_, tuple, {
-            name: np.zeros_like(values) for name, values in vars(states[0]).items()
-        })  # fmt: skip
+        nothing = {name: np.zeros_like(values) for name, values in vars(states[0]).items()}
+        before = states[0].changed(**nothing)
     sums = np.maximum(mix.total(*of(states, before, "sums")), 0.0)
     counts = sums[0, :-1]
     moments = [state.sums[0, :-1, None] * state.means for state in states]
@@ -52,10 +51,8 @@ def between_means(mix: Mix, states: list[Any], before: Any, means: Any) -> list[
 
 def merged_sketched(mix: Mix, parts: list[State], base: State | None) -> State:
     """`SketchedSpace`: its weights are averaged, its gradient is that of all open batches."""
-    own = parts[0].arguments
-    arguments, known = of(parts, base, "arguments")
-    scatter = merged_scatter(mix, *of(arguments, known, "scatter"))
-    states, before = of(parts, base, "state")
+    own, states = parts[0].arguments, [part.state for part in parts]
+    scatter = merged_scatter(mix, *of(parts, base, "arguments.scatter"))
     exponent = max(state.exponent for state in states)
     factors = [np.ldexp(1.0, max(state.exponent - exponent, -1000)) for state in states]
     weights, average = (
@@ -67,7 +64,7 @@ def merged_sketched(mix: Mix, parts: list[State], base: State | None) -> State:
         weights=weights,
         average=average if own.averaging else weights,
         gradient=sum(own.gradient for own in states) * (pending / max(open_rows, 1)),
-        steps=mix.count(*of(states, before, "steps")),
+        steps=mix.count(*of(parts, base, "state.steps")),
         exponent=exponent,
         pending=pending,
     )
@@ -76,16 +73,16 @@ def merged_sketched(mix: Mix, parts: list[State], base: State | None) -> State:
 
 describe(
     "linalg.frequent_directions.FrequentDirections",
-    "size= d= rows[direction feature] squared_norm shrinkage",
+    "size= d= rows~[direction feature] squared_norm~ shrinkage~",
 )
 describe(
     "linalg.scatter.Scatter",
-    "sketch n_classes= centred= state(means[label feature] sums[one sum] top[one feature])",
+    "sketch n_classes= centred= state(means~[label feature] sums~[one sum] top~[one feature])",
 )
 describe(
     "models.sdrogd.SketchedSpace",
     "arguments(scatter discriminant= step_size= n_outputs= batch_size= intercept= averaging=) "
-    "state(weights[output feature] average[output feature] gradient~[output feature] "
+    "state(weights~[output feature] average[output feature] gradient~[output feature] "
     "steps~ exponent pending~)",
     merge=merged_sketched,
     terms=terms,

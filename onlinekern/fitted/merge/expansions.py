@@ -222,22 +222,15 @@ def finished(mix: Mix, parts: list[State], base: State | None, fresh: State) -> 
     inverse_time = issubclass(space.cls, InverseTimeSpace) and steps > 0
     final = 1 / steps if inverse_time else 1.0
     fields = averaging.fields(rows[: own.n_outputs], rows[-own.n_outputs :], steps, final)
-    state = fresh.state.changed(**fields)
+    state = space.state.told(**{**vars(fresh.state), **fields})
     learnt = policy.learnt
     if is_dual:
         learnt = merged_dual(mix, parts, learnt, state, averaging)
-    refused = mix.count(*refusals(parts, base)) + policy.refused
+    refused = mix.count(*of(parts, base, "budget.state.refused")) + policy.refused
     sizes = {"n": len(state.ages), "added": state.added}
-    identity = space.budget.state.set.changed(**vars(own), **sizes)
+    identity = space.budget.state.set.told(**vars(own), **sizes)
     known = space.budget.state.told(set=identity, refused=refused, learnt=learnt)
     return space.told(state=state, budget=space.budget.told(state=known))
-
-
-def refusals(parts: list[State], base: State | None) -> tuple[list[int], int | None]:
-    """How many support vectors the policies have refused."""
-    policies, known = of(parts, base, "budget")
-    states, before = of(policies, known, "state")
-    return of(states, before, "refused")
 
 
 def merged_dual(

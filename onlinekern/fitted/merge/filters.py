@@ -55,7 +55,7 @@ def learnt_of(part: State) -> State:
 def taken_up(space: State, support: SupportSet, learnt: dict[str, Any]) -> State:
     """A space of these support vectors, whose policy knows this."""
     policy, known = space.budget.state, opened_set(space, support)
-    identity = policy.set.changed(n=support.n, added=support.n)
+    identity = policy.set.told(n=support.n, added=support.n)
     told = policy.told(set=identity, refused=0, learnt=policy.learnt.told(**learnt))
     return space.told(state=known, budget=space.budget.told(state=told))
 
@@ -200,11 +200,27 @@ def merged_tracker(mix: Mix, parts: list[State], base: State | None) -> State:
     chosen = Union.of(support)
     sums = [posterior(mix, part, i) for i, part in enumerate(parts)]
     # Of what all began with, each has kept other support vectors, and forgotten another share.
-    own = mix if base is None else replace(mix, weights=mix.shares)
-    precision, vector = added_over(own, chosen, sums, has_base=False)
+    fair = mix if base is None else replace(mix, weights=mix.shares)
+    precision, vector = added_over(fair, chosen, sums, has_base=False)
     covariance = posterior_covariance(chosen.gram, precision)
-    kept = most_useful(chosen.gram, covariance @ vector, space.budget.arguments.max_support)
-    return tracking(mix, parts, base, whole, chosen.gram, covariance, covariance @ vector, kept)
+    values = covariance @ vector
+    kept = most_useful(chosen.gram, values, space.budget.arguments.max_support)
+    square, (size, width) = np.ix_(kept, kept), learnt_of(space).inverse.shape
+    gram, lengths = chosen.gram[square], np.diagonal(chosen.gram)[kept]
+    inverse = symmetric_inverse(gram)
+    squares = {"inverse": inverse, "covariance": covariance[square], "prior": gram}
+    rows = {"diagonal": lengths, "values": values[kept]}
+    more = width - len(kept)
+    learnt = {
+        **{name: np.pad(own, ((0, size - len(kept)), (0, more))) for name, own in squares.items()},
+        **{name: np.pad(row, (0, more))[None] for name, row in rows.items()},
+        **{"n_updates": 0, "broken": False, "pending": None},
+        "residuals": mix.mean([learnt_of(part).residuals for part in parts]),
+    }
+    support = empty_set(space.arguments)
+    coefficients = np.ascontiguousarray((inverse @ values[kept])[:, None])
+    support.add_rows(whole.rows[kept], coefficients)
+    return finished(mix, parts, base, taken_up(space, support, learnt))
 
 
 def posterior_covariance(gram: Floats, precision: Floats) -> Floats:
@@ -242,35 +258,6 @@ def most_useful(gram: Floats, values: Floats, most: int) -> Array:
         own = own[np.ix_(rest, rest)] - np.outer(row, row) / own[place, place]
         kept = kept[rest]
     return kept
-
-
-def tracking(
-    mix: Mix,
-    parts: list[State],
-    base: State | None,
-    whole: Expansion,
-    gram: Floats,
-    covariance: Floats,
-    values: Floats,
-    kept: Array,
-) -> State:
-    """The space of a tracker of some of the support vectors of a union."""
-    space = parts[0]
-    n, (size, width) = len(kept), learnt_of(space).inverse.shape
-    square = np.ix_(kept, kept)
-    own = symmetric_inverse(gram[square])
-    padded = {
-        name: np.pad(matrix, ((0, size - n), (0, width - n)))
-        for name, matrix in (
-            ("inverse", own), ("covariance", covariance[square]), ("prior", gram[square]))
-    }  # fmt: skip
-    rows = {"diagonal": np.diagonal(gram)[kept], "values": values[kept]}
-    padded |= {name: np.pad(row, (0, width - n))[None] for name, row in rows.items()}
-    residuals = mix.mean([learnt_of(part).residuals for part in parts])
-    learnt = {**padded, "n_updates": 0, "broken": False, "pending": None, "residuals": residuals}
-    support = empty_set(space.arguments)
-    support.add_rows(whole.rows[kept], np.ascontiguousarray((own @ values[kept])[:, None]))
-    return finished(mix, parts, base, taken_up(space, support, learnt))
 
 
 def merged_affine(mix: Mix, parts: list[State], base: State | None) -> State:

@@ -11,6 +11,8 @@ where N(mu_0, S_0) is the model that all began with, or the prior N(0, I).
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from onlinekern.estimators.types import Floats
@@ -18,6 +20,13 @@ from onlinekern.fitted.merge.mix import Mix
 
 # Of the largest variance: smaller ones are rounding.
 LEAST_VARIANCE = 1e-12
+
+
+class Gaussian(NamedTuple):
+    """Over the weights of features: the state of the covariance, None for the prior."""
+
+    mean: Floats
+    covariance: Any
 
 
 def inverse(matrices: Floats) -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -88,5 +89,6 @@ class Mix:
 
 
 def of(parts: Sequence[Any], base: Any, name: str) -> tuple[list[Any], Any]:
-    """A field of several states, and that of the base: None if there is none."""
-    return [getattr(part, name) for part in parts], None if base is None else getattr(base, name)
+    """A field of several states, `state.steps` say, and that of the base: None without one."""
+    get = attrgetter(name)
+    return [get(part) for part in parts], None if base is None else get(base)

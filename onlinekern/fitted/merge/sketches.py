@@ -14,6 +14,7 @@ import numpy as np
 import scipy.linalg
 
 from onlinekern.estimators.types import Floats
+from onlinekern.fitted.merge.gaussians import Gaussian
 from onlinekern.fitted.merge.maps import Common
 from onlinekern.fitted.merge.mix import Mix, of
 from onlinekern.fitted.state import State
@@ -71,43 +72,39 @@ def turned_rows(common: Common, rows: Floats, place: int, width: int) -> Floats:
     return np.pad(turned, ((0, 0), (0, width - turned.shape[1])))
 
 
-def turned_precision(common: Common, covariance: State, place: int) -> State:
+def turned_precision(common: Common, own: Gaussian, place: int) -> Gaussian:
     """A `Sketched` covariance in the common features: all but the prior becomes rows."""
-    sketch, (diagonal,) = covariance.sketch, covariance.diagonal
+    mean = turned_rows(common, own.mean, place, own.mean.shape[1])
+    if own.covariance is None:
+        return Gaussian(mean, None)
+    sketch, (diagonal,) = own.covariance.sketch, own.covariance.diagonal
     more = np.diag(np.sqrt(diagonal - 1))
     every = np.concatenate([sketch.rows, more[np.flatnonzero(diagonal > 1)]])
     turned = sketch.changed(rows=turned_rows(common, every, place, sketch.d))
-    return covariance.changed(sketch=turned, diagonal=np.ones((1, len(diagonal))))
+    ones = np.ones((1, len(diagonal)))
+    return Gaussian(mean, own.covariance.changed(sketch=turned, diagonal=ones))
 
 
-def merged_precision(
-    mix: Mix,
-    common: Common,
-    means: list[Floats],
-    covariances: list[State],
-    old: Floats,
-    prior: State | None,
-) -> tuple[Floats, State]:
+def merged_precision(mix: Mix, common: Common, models: list[Gaussian], base: Gaussian) -> Gaussian:
     """Means and `Sketched` covariance: precisions diag(D) + C'C are added up."""
     if common.turns[0] is not None:
-        width = old.shape[1]
-        means = [turned_rows(common, mean, i, width) for i, mean in enumerate(means)]
-        covariances = [turned_precision(common, own, i) for i, own in enumerate(covariances)]
-        if prior is not None:
-            old, prior = turned_rows(common, old, -1, width), turned_precision(common, prior, -1)
+        models = [turned_precision(common, own, place) for place, own in enumerate(models)]
+        if base.covariance is not None:
+            base = turned_precision(common, base, -1)
+    covariances, prior = of(models, base, "covariance")
     diagonals, first = of(covariances, prior, "diagonal")
-    first = first if prior else np.ones((1, old.shape[1]))
+    first = np.ones((1, base.mean.shape[1])) if prior is None else first
     diagonal = np.maximum(mix.total(diagonals, first), 1.0)
     sketches, known_sketch = of(covariances, prior, "sketch")
     merged = merged_sketch(mix, sketches, known_sketch)
     known = [
-        unit * (d * mean + mean @ each.rows.T @ each.rows)
-        for unit, d, mean, each in zip(mix.units, diagonals, means, sketches, strict=False)
+        unit * (d * own.mean + own.mean @ own.covariance.sketch.rows.T @ own.covariance.sketch.rows)
+        for unit, d, own in zip(mix.units, diagonals, models, strict=False)
     ]
-    target = first * old
+    target = first * base.mean
     if prior is not None:
         rows = known_sketch.rows
-        target = target + old @ rows.T @ rows
+        target = target + base.mean @ rows.T @ rows
     target = mix.total(known, mix.units[-1] * target)
     rows = merged.rows
     factor = np.linalg.cholesky(np.eye(len(rows)) + rows / diagonal @ rows.T)
@@ -115,4 +112,5 @@ def merged_precision(
     if len(rows) > 0:
         inner = scipy.linalg.cho_solve((factor, True), rows @ scaled.T)
         scaled = scaled - (rows.T @ inner).T / diagonal
-    return scaled, covariances[0].told(sketch=merged, diagonal=diagonal, factor=factor)
+    covariance = covariances[0].told(sketch=merged, diagonal=diagonal, factor=factor)
+    return Gaussian(scaled, covariance)

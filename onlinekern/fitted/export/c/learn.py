@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from onlinekern.fitted.export import states
 from onlinekern.fitted.export.c.forms import Forms, Size
 from onlinekern.fitted.export.c.second_order import write_second_order_rule, write_variances
 from onlinekern.fitted.export.c.source import Source
@@ -22,14 +23,6 @@ from onlinekern.fitted.export.c.support import (
     write_admission,
 )
 from onlinekern.fitted.export.c.terms import diagonal_of, write_features, write_kernel
-from onlinekern.fitted.export.states import (
-    Described,
-    KernelState,
-    Learning,
-    LinearState,
-    MappedState,
-    SquaresState,
-)
 from onlinekern.fitted.export.terms import Fourier
 
 # Parts whose C is that of another class.
@@ -56,30 +49,30 @@ class Learner(Forms):
     """
 
     def __init__(
-        self, source: Source, learning: Learning, n_features: int, capacity: int | None
+        self, source: Source, learning: states.Learning, n_features: int, capacity: int | None
     ) -> None:
         self.state = state = learning.state
         outputs, length = learning.numbers.values.shape
-        if isinstance(state, KernelState):
+        if isinstance(state, states.KernelState):
             length = capacity_of(state, capacity)
-        if isinstance(state, SquaresState):
+        if isinstance(state, states.SquaresState):
             length += room_to_grow(state)
-        policy = state.policy.name if isinstance(state, KernelState) else ""
+        policy = state.policy.name if isinstance(state, states.KernelState) else ""
         draws = learning.gate.name in DRAWING_GATES or policy in DRAWING_POLICIES
         super().__init__(source, learning, Size(outputs, n_features, length), draws)
         self.shrinks = rule_shrinks(learning.rule)
         self.scales = self.shrinks or (policy == "UniformEviction" and length > 1)
-        self.second_order = isinstance(state, LinearState) and state.variances is not None
+        self.second_order = isinstance(state, states.LinearState) and state.variances is not None
 
     def write(self) -> None:
         """All of it but the functions of the header."""
         self.write_state()
         self.write_row()
         self.write_average()
-        if isinstance(self.state, KernelState):
+        if isinstance(self.state, states.KernelState):
             write_admission(self, self.state)
         self.write_step()
-        if isinstance(self.state, SquaresState):
+        if isinstance(self.state, states.SquaresState):
             write_squares(self, self.state)
         else:
             self.write_learn()
@@ -106,7 +99,7 @@ class Learner(Forms):
             source.scalars("int64_t", 8, steps=numbers.steps)
             source.scalars("real", item, total=self.number(numbers.total))
         source.memory("coefficients", size.outputs)
-        if not isinstance(self.state, SquaresState):
+        if not isinstance(self.state, states.SquaresState):
             source.memory("squared_lengths", size.outputs)
         if self.draws:
             words = ", ".join(f"UINT64_C({word})" for word in own.generator)
@@ -121,7 +114,7 @@ class Learner(Forms):
     def write_row(self) -> None:
         """The functions `look`, `product`, `length_of`."""
         state, size, source = self.state, self.size, self.source
-        if isinstance(state, LinearState):
+        if isinstance(state, states.LinearState):
             length = self.number(state.in_length)
             self.fill("linear_product")
             self.fill("linear_look")
@@ -133,10 +126,10 @@ class Learner(Forms):
             self.fill("add_row", constant=constant)
             return
         source.memory("features", size.length)
-        if isinstance(state, SquaresState):
+        if isinstance(state, states.SquaresState):
             write_features_of_squares(self, state)
             return
-        if isinstance(state, MappedState):
+        if isinstance(state, states.MappedState):
             write_features(source, "map", state.map)
             constant = f"    features[{size.length - 1}] = 1;" if state.constant else ""
             self.fill("mapped_look", id="map", constant=constant)
@@ -158,17 +151,19 @@ class Learner(Forms):
     def write_average(self) -> None:
         """The functions `advance`, `shrink`, `model_scores`, `add`."""
         own, kind = self.learning.numbers, "averaged" if self.averaged else "plain"
-        adds = not (isinstance(self.state, KernelState | SquaresState) or self.second_order)
+        adds = not (
+            isinstance(self.state, states.KernelState | states.SquaresState) or self.second_order
+        )
         values: dict[str, Any] = {"skipped": own.skipped, "renew": "", "restart": ""}
         if self.averaged:
             self.write_shares(values)
             self.fill("averaged_state", **values)
         if self.scales:
             self.fill(f"{kind}_fold")
-            ends = scale_ends(isinstance(self.state, LinearState), self.averaged)
+            ends = scale_ends(isinstance(self.state, states.LinearState), self.averaged)
             smallest, largest = (self.number(end) for end in ends)
             self.fill("shrink", smallest=smallest, largest=largest)
-        first = f"steps - {own.skipped} < 1" if isinstance(self.state, LinearState) else "0"
+        first = f"steps - {own.skipped} < 1" if isinstance(self.state, states.LinearState) else "0"
         self.fill(f"{kind}_scores", first=first)
         if adds:
             self.fill(f"{kind}_add")
@@ -196,7 +191,7 @@ class Learner(Forms):
         self.write_loss(loss, own.rule.name == "PassiveAggressive")
         if "schedule" in own.rule.arguments:
             self.part("schedule", own.rule.arguments["schedule"])
-        squares = isinstance(self.state, SquaresState)
+        squares = isinstance(self.state, states.SquaresState)
         if not squares:
             self.write_rule(own.rule)
         gate = dict(own.gate.arguments)
@@ -204,7 +199,7 @@ class Learner(Forms):
             weighted = gate.pop("weighted", True)
             gate["suffered"] = "weight * loss_value(f, y)" if weighted else "loss_value(f, y)"
             gate["importance"] = "1 / probability" if weighted else "1"
-        self.part("gate", Described(own.gate.name, gate))
+        self.part("gate", states.Described(own.gate.name, gate))
         if squares:
             return
         if not self.second_order:
@@ -217,18 +212,18 @@ class Learner(Forms):
         else:
             self.fill(f"head_{own.head.name}", contraction=rival)
 
-    def write_loss(self, loss: Described, demanded: bool) -> None:
+    def write_loss(self, loss: states.Described, demanded: bool) -> None:
         arguments = dict(loss.arguments)
         name = SAME_LOSS.get(loss.name, loss.name)
         if loss.name == "Absolute":
             arguments["epsilon"] = 0.0
         if loss.name == "Exponential":
             arguments["most"] = 700.0 if self.source.dtype == np.float64 else 85.0
-        self.part("loss", Described(name, arguments))
+        self.part("loss", states.Described(name, arguments))
         if demanded:
-            self.part("demand", Described(name, arguments))
+            self.part("demand", states.Described(name, arguments))
 
-    def write_rule(self, rule: Described) -> None:
+    def write_rule(self, rule: states.Described) -> None:
         if self.second_order:
             write_second_order_rule(self, rule)
             return
@@ -240,9 +235,9 @@ class Learner(Forms):
             return
         if arguments.get("C") == inf:
             arguments["C"] = float(np.finfo(self.source.dtype).max) / 4
-        self.part("rule", Described(SAME_RULE.get(rule.name, rule.name), arguments))
+        self.part("rule", states.Described(SAME_RULE.get(rule.name, rule.name), arguments))
 
-    def part(self, kind: str, part: Described) -> None:
+    def part(self, kind: str, part: states.Described) -> None:
         """The functions of a part, with its numbers."""
         values = {
             name: self.number(value) if isinstance(value, int | float) else value
@@ -255,9 +250,9 @@ class Learner(Forms):
         own, size = self.learning, self.size
         save, restore = self.kept()
         targets, more = self.standardising()
-        kernel = isinstance(self.state, KernelState)
+        kernel = isinstance(self.state, states.KernelState)
         full = ""
-        if isinstance(self.state, KernelState) and may_overflow(self.state, size.length):
+        if isinstance(self.state, states.KernelState) and may_overflow(self.state, size.length):
             full = self.when_full(restore)
         step = "move(k, x)" if self.second_order else "add(k, &phi, coefficients[k])"
         moved = "            if (coefficients[k] < 0 || coefficients[k] > 0)"
@@ -272,7 +267,7 @@ class Learner(Forms):
             "learn",
             save="\n".join(save),
             targets="\n".join(targets),
-            of="&phi" if isinstance(self.state, MappedState) else "x",
+            of="&phi" if isinstance(self.state, states.MappedState) else "x",
             factors=self.factors(),
             more=more,
             restore="\n".join("    " + line for line in restore),
@@ -315,7 +310,7 @@ def solutions(second_order: bool) -> tuple[str, str]:
     )
 
 
-def shrinking(source: Source, rule: Described) -> str:
+def shrinking(source: Source, rule: states.Described) -> str:
     """The line that shrinks the model before sample number `seen`."""
     regularisation = rule.arguments.get("regularisation", 0.0)
     if rule.name in ("Pegasos", "BatchPegasos"):
@@ -326,7 +321,7 @@ def shrinking(source: Source, rule: Described) -> str:
     return f"    shrink({factor} > 0 ? {factor} : 0);"
 
 
-def rule_shrinks(rule: Described) -> bool:
+def rule_shrinks(rule: states.Described) -> bool:
     """Whether a rule multiplies what was learnt before."""
     if rule.name in ("Pegasos", "BatchPegasos"):
         return True
