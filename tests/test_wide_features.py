@@ -15,8 +15,8 @@ import onlinekern as ok
 from onlinekern.core import FEATURE_MAPS
 from onlinekern.core.base.vector import available_levels
 from onlinekern.core.features.structured import signs_shape
-from onlinekern.estimators import fourier_features, memory
-from onlinekern.fitted.export.spaces import map_of
+from onlinekern.estimators import features, memory
+from onlinekern.fitted.families.features import map_of
 
 DTYPES = [np.float32, np.float64]
 KINDS = ["hashed", "structured"]
@@ -118,7 +118,7 @@ def test_what_auto_is():
     wide = ok.FourierFeatures(n_components=2000, gamma=0.5, random_state=0).fit(rows)
     assert type(wide._map) is FEATURE_MAPS["hashed_fourier"]
     # As many frequencies of few features are a matrix as before.
-    assert fourier_features.fitting("orthogonal", 10**6, 784) == "orthogonal"
+    assert features.fitting("orthogonal", 10**6, 784) == "orthogonal"
 
 
 def settings(name, **parameters):

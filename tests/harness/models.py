@@ -42,7 +42,8 @@ from harness.subjects import (
 )
 from onlinekern import FourierFeatures, FrequentDirections, NystroemFeatures, OnlineStandardScaler
 from onlinekern.fitted.save import from_bytes, to_bytes
-from onlinekern.fitted.save.registered import RESTORERS, parts
+from onlinekern.fitted.save.registered import parts
+from onlinekern.fitted.state import restorers
 
 MOST_SECONDS = 20
 # Tries of one child.
@@ -137,7 +138,8 @@ def change_node(file, draw):
 
 def change_class(file, draw):
     """Name another class, restorer or kind."""
-    names = {"class": [*NAMES, *parts(), "Pipeline"], "object": [*RESTORERS, "os.system"]}
+    restored = [kind.name for kind in restorers().values()]
+    names = {"class": [*NAMES, *parts(), "Pipeline"], "object": [*restored, "os.system"]}
     names["kind"] = [node["kind"] for node in file.nodes]
     names["dtype"] = NUMPY_DTYPES
     places = [(node, key) for node in file.nodes if isinstance(node, dict) for key in names]

@@ -14,24 +14,11 @@ from onlinekern.core.learning.heads import OneVsOne
 from onlinekern.core.learning.vote import MeanVote
 from onlinekern.core.race import Race
 from onlinekern.estimators.types import Array
-from onlinekern.fitted.export.scoring import (
-    MARGIN,
-    Body,
-    ClassVote,
-    Features,
-    Member,
-    PairVote,
-    Scoring,
-    Single,
-    Standardisation,
-    Step,
-    Sum,
-    TargetVote,
-)
-from onlinekern.fitted.export.spaces import map_of, terms_of
+from onlinekern.fitted.export import scoring as parts
+from onlinekern.fitted.families.features import known, map_of
 
 
-def describe(estimator: Any) -> Scoring:
+def describe(estimator: Any) -> parts.Scoring:
     """What a fitted estimator computes.
 
     Parameters
@@ -61,7 +48,7 @@ def describe(estimator: Any) -> Scoring:
     return of_learner(estimator)
 
 
-def of_learner(learner: Any) -> Scoring:
+def of_learner(learner: Any) -> parts.Scoring:
     """The description of a learner alone."""
     if "_waiting" in vars(learner):
         raise NotFittedError(
@@ -75,8 +62,8 @@ def of_learner(learner: Any) -> Scoring:
         else:
             steps, body = rounding(model.dtype), of_model(model, shift_of(learner))
             if isinstance(model.head, OneVsOne):
-                body = PairVote(model.head.n_labels, body)
-    return Scoring(
+                body = parts.PairVote(model.head.n_labels, body)
+    return parts.Scoring(
         name=type(learner).__name__,
         n_features=model.d,
         steps=steps,
@@ -108,36 +95,38 @@ def head_of(learner: Any, n_outputs: int) -> str:
     return "binary" if n_outputs == 1 else "classes"
 
 
-def rounding(dtype: Any) -> tuple[Step, ...]:
+def rounding(dtype: Any) -> tuple[parts.Step, ...]:
     """The step in front of a model of samples of this dtype."""
-    return (Single(),) if np.dtype(dtype) == np.float32 else ()
+    return (parts.Single(),) if np.dtype(dtype) == np.float32 else ()
 
 
-def of_model(model: Any, shift: float = 0.0) -> Sum:
+def of_model(model: Any, shift: float = 0.0) -> parts.Sum:
     """The sum that a model computes; its targets may be standardised."""
-    terms = terms_of(model.space)
+    rule = known(model.space, "space").terms
+    assert rule is not None
+    terms = rule(model.space)
     if model.head.target_forgetting == 0:
-        return Sum(model.head.n_outputs, terms, shift=shift)
-    return Sum(1, terms, scale=model.target_scale, shift=model.target_mean)
+        return parts.Sum(model.head.n_outputs, terms, shift=shift)
+    return parts.Sum(1, terms, scale=model.target_scale, shift=model.target_mean)
 
 
-def of_race(race: Any) -> tuple[tuple[Step, ...], Body]:
+def of_race(race: Any) -> tuple[tuple[parts.Step, ...], parts.Body]:
     """The steps and the vote of a race, whose experts learn scaled rows in float32."""
-    steps = (*rounding(race.dtype), standardisation(race.moments, race.limit, True), Single())
+    steps = (*rounding(race.dtype), standardisation(race.moments, race.limit, True), parts.Single())
     awake = np.flatnonzero(race.voting)
     shares, links = race.vote.weights(race.voting), race.vote.links
     members = tuple(
-        Member(float(shares[k]), float(links[k]), of_model(race.experts[k])) for k in awake
+        parts.Member(float(shares[k]), float(links[k]), of_model(race.experts[k])) for k in awake
     )
     if not isinstance(race.vote, MeanVote):
-        return steps, ClassVote(race.head.n_outputs, members)
+        return steps, parts.ClassVote(race.head.n_outputs, members)
     seen = race.vote.get_state()["range"]
     least, most = (float(end) for end in seen) if len(seen) else (-np.inf, np.inf)
-    reach = MARGIN * (most - least) if len(seen) else 0.0
-    return steps, TargetVote(members, least - reach, most + reach)
+    reach = parts.MARGIN * (most - least) if len(seen) else 0.0
+    return steps, parts.TargetVote(members, least - reach, most + reach)
 
 
-def standardisation(moments: Any, limit: float | None, scaled: bool) -> Standardisation:
+def standardisation(moments: Any, limit: float | None, scaled: bool) -> parts.Standardisation:
     """How running moments scale rows."""
     mean, variance = moments.mean(), moments.variance()
     limit = np.inf if limit is None or not scaled else float(limit)
@@ -147,14 +136,14 @@ def standardisation(moments: Any, limit: float | None, scaled: bool) -> Standard
     with np.errstate(over="ignore"):
         varies = variance > 16 * np.finfo(float).eps ** 2 * mean * mean
     scale = np.sqrt(np.where(varies, variance, 1.0)) if scaled else None
-    return Standardisation(mean if moments.centred else None, scale, limit)
+    return parts.Standardisation(mean if moments.centred else None, scale, limit)
 
 
-def of_pipeline(pipeline: Any) -> Scoring:
+def of_pipeline(pipeline: Any) -> parts.Scoring:
     """The description of a pipeline: its steps, and the learner behind them."""
     check_is_fitted(pipeline)
     *transformers, (_, learner) = pipeline.steps
-    steps: list[Step] = []
+    steps: list[parts.Step] = []
     n_features = None
     for name, transformer in transformers:
         if transformer is None or isinstance(transformer, str):
@@ -162,7 +151,7 @@ def of_pipeline(pipeline: Any) -> Scoring:
         steps += of_transformer(name, transformer)
         n_features = n_features or transformer.n_features_in_
     last = describe(learner)
-    return Scoring(
+    return parts.Scoring(
         name=last.name,
         n_features=n_features or last.n_features,
         steps=(*steps, *last.steps),
@@ -172,7 +161,7 @@ def of_pipeline(pipeline: Any) -> Scoring:
     )
 
 
-def of_transformer(name: str, transformer: Any) -> list[Step]:
+def of_transformer(name: str, transformer: Any) -> list[parts.Step]:
     """The steps of a transformer of a pipeline."""
     from onlinekern.preprocessing.kernel_features import FeatureTransformer
     from onlinekern.preprocessing.scaler import OnlineStandardScaler
@@ -185,7 +174,7 @@ def of_transformer(name: str, transformer: Any) -> list[Step]:
         return of_table(name, transformer)
     if isinstance(transformer, FeatureTransformer):
         single = rounding(transformer._dtype)
-        return [*single, Features(map_of(transformer._map)), *single]
+        return [*single, parts.Features(map_of(transformer._map)), *single]
     raise TypeError(
         f"the step {name!r} ({type(transformer).__name__}) cannot be exported; steps that can: "
         "OnlineStandardScaler, FourierFeatures, NystroemFeatures. Export the learner alone, and "
@@ -193,7 +182,7 @@ def of_transformer(name: str, transformer: Any) -> list[Step]:
     )
 
 
-def of_table(name: str, encoder: Any) -> list[Step]:
+def of_table(name: str, encoder: Any) -> list[parts.Step]:
     """The steps of a table's encoder: none, if each column is a number that is its own feature."""
     for column in encoder._columns:
         is_number = column.kind in ("number", "boolean")

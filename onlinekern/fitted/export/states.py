@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export.terms import Fourier, KernelFunction, Map
+
+
+class CannotLearn(TypeError):
+    """The step of a model cannot be exported; the message goes on after 'cannot learn: '."""
 
 
 class Described(NamedTuple):
@@ -14,6 +20,37 @@ class Described(NamedTuple):
 
     name: str
     arguments: dict[str, Any]
+
+
+class Numbers(NamedTuple):
+    """The numbers of a model that it scores with.
+
+    Attributes
+    ----------
+    values, companions : ndarray of shape (n_outputs, length)
+        The model of output k is `scale` times values[k]; see `base.scaled_average` for the others.
+    averaging : False, True, 'decay' or float
+    scale, total : float
+    steps, skipped : int
+    """
+
+    values: Floats
+    companions: Floats
+    averaging: Any = False
+    scale: float = 1.0
+    total: float = 0.0
+    steps: int = 0
+    skipped: int = 0
+
+    @classmethod
+    def of(
+        cls, state: Any, averaging: Any, columns: Any = slice(None), skipped: int = 0
+    ) -> Numbers:
+        """Those of a scaled average, in some columns of it."""
+        values, companions = (
+            np.ascontiguousarray(rows[:, columns]) for rows in (state.values, state.companions)
+        )
+        return cls(values, companions, averaging, state.scale, state.total, state.steps, skipped)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +79,7 @@ class KernelState:
     """Coefficients of support vectors, slot by slot, under a policy.
 
     `added` counts the support vectors that ever came, `lengths` are their kernel values with
-    themselves.
+    themselves. There may be as many as there is room for if they are `unbounded`.
     """
 
     kernel: KernelFunction
@@ -50,6 +87,7 @@ class KernelState:
     policy: Described
     added: int
     lengths: Floats
+    unbounded: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +121,7 @@ class SquaresState:
     reg: float
 
 
-State: TypeAlias = LinearState | MappedState | KernelState | SquaresState
+Space: TypeAlias = LinearState | MappedState | KernelState | SquaresState
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,45 +148,44 @@ class Scaler:
     limit: float
 
 
+class Targets(NamedTuple):
+    """Running mean and scale of the targets so far; `fixed` if they stay as they are."""
+
+    fixed: bool
+    weight: float
+    mean: float
+    squares: float
+    scale: float
+
+
 @dataclass(frozen=True, eq=False)
 class Learning:
     """A model that goes on learning.
 
     Attributes
     ----------
-    state : LinearState, MappedState or KernelState
-    values, companions : ndarray of shape (n_outputs, length)
-        The model of output k is `scale` times values[k]; see `base.scaled_average` for the others.
-    averaging : False, True, 'decay' or float
-    scale, total : float
-    steps, skipped : int
+    state : LinearState, MappedState, KernelState or SquaresState
+    numbers : Numbers
     rule, gate, head : Described
     factors : ndarray of shape (n_classes,), or None
         Of the weights of samples.
     steps_factors : ndarray of shape (n_classes,), or None
         Of the coefficients; `positive_only`: one against the rest, of the sample's own class only.
-    targets : tuple, or None
-        Whether mean and scale stay, weight, mean, squares and scale of the targets so far.
+    targets : Targets, or None
     seen : int
     generator : tuple of int
     scaler : Scaler, or None
         The first step in front of the model.
     """
 
-    state: State
-    values: Floats
-    companions: Floats
-    averaging: Any
-    scale: float
-    total: float
-    steps: int
-    skipped: int
+    state: Space
+    numbers: Numbers
     rule: Described
     gate: Described
     head: Described
     factors: Floats | None
     step_factors: Floats | None
-    targets: tuple[Any, ...] | None
+    targets: Targets | None
     seen: int
     generator: tuple[int, ...]
     scaler: Scaler | None = None

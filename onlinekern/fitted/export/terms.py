@@ -270,3 +270,4 @@ class Local:
 
 
 Term: TypeAlias = Constant | Linear | Expansion | Mapped | Leverage | Local
+Terms: TypeAlias = tuple[Term, ...]

@@ -11,7 +11,12 @@ from typing import Any
 
 from onlinekern.core.models.union import average_weights
 from onlinekern.estimators.types import Floats
-from onlinekern.fitted.merge.mix import Mix
+from onlinekern.fitted.merge.mix import Mix, of
+
+
+def scaled_average(axes: str) -> str:
+    """The fields of a state whose parameters have these axes."""
+    return f"values[{axes}] companions[{axes}] scale total steps"
 
 
 @dataclass(frozen=True)
@@ -38,16 +43,18 @@ class Averaging:
         last, everyone = average_weights(self.kind, steps, self.skipped)
         return last, everyone
 
-    def pair(self, state: Any, values: Floats, companions: Floats) -> tuple[Floats, Floats]:
+    def pair(self, state: Any) -> tuple[Floats, Floats]:
         """Parameters and their average, which are the same without an average."""
-        latest = state["scale"] * values
-        if not self.present or state["steps"] + 1 - self.skipped <= 1:
+        latest = state.scale * state.values
+        if not self.present or state.steps + 1 - self.skipped <= 1:
             return latest, latest
-        last, everyone = self.weights(state["steps"])
-        product = (state["total"] + last * state["scale"]) * values
-        return latest, (product - companions) / everyone
+        last, everyone = self.weights(state.steps)
+        product = (state.total + last * state.scale) * state.values
+        return latest, (product - state.companions) / everyone
 
-    def state(self, latest: Floats, averaged: Floats, steps: int, scale: float = 1.0) -> Any:
+    def fields(
+        self, latest: Floats, averaged: Floats, steps: int, scale: float = 1.0
+    ) -> dict[str, Any]:
         """The other way round: values, companions, scale, total and steps of a state."""
         last, everyone = self.weights(steps)
         companions = everyone * (latest - averaged) if self.present else 0 * latest
@@ -58,4 +65,4 @@ class Averaging:
 
 def merged_steps(mix: Mix, states: list[Any], before: Any) -> int:
     """How many models the average of the merged one has counted."""
-    return mix.count([state["steps"] for state in states], before["steps"] if before else 0)
+    return mix.count(*of(states, before, "steps"))

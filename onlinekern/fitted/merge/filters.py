@@ -22,95 +22,101 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from onlinekern.core.budgets.affine_projection import AffineProjection
 from onlinekern.core.budgets.bolssvm import LeastSquaresPolicy
-from onlinekern.core.budgets.dependence import LinearDependence
 from onlinekern.core.budgets.recursive import FixedBudget, SlidingWindow
 from onlinekern.core.budgets.removal_projection import Projection
-from onlinekern.core.budgets.tracker import Tracker
 from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.models.space import KernelSpace
-from onlinekern.core.models.union import kernel_values
+from onlinekern.core.models.union import kernel_values, take_in
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.fitted.merge.expansions import (
     JITTER,
     Expansion,
-    check_sets,
+    doubled,
+    empty_set,
     expansion_of,
     finished,
     fitted,
     largest,
-    merged_expansion,
     project,
     union,
 )
-from onlinekern.fitted.merge.linear import symmetric_inverse
+from onlinekern.fitted.merge.gaussians import symmetric_inverse
 from onlinekern.fitted.merge.mix import Mix
-from onlinekern.fitted.merge.opened import Opened, closed, opened
+from onlinekern.fitted.state import State, closed, opened
 
 
-def everything(parts: list[Opened], base: Opened | None) -> list[Opened]:
-    return [*parts, *([base] if base is not None else [])]
-
-
-def learnt_of(part: Opened) -> Any:
+def learnt_of(part: State) -> State:
     """What the policy of a space has learnt."""
-    return part.arguments[3].arguments[2]["learnt"]
+    found: State = part.budget.state.learnt
+    return found
 
 
-def merged_samples(mix: Mix, parts: list[Opened], base: Opened | None) -> Opened:
+def taken_up(space: State, support: SupportSet, learnt: dict[str, Any]) -> State:
+    """A space of these support vectors, whose policy knows this."""
+    policy, known = space.budget.state, opened_set(space, support)
+    identity = policy.set.told(n=support.n, added=support.n)
+    told = policy.told(set=identity, refused=0, learnt=policy.learnt.told(**learnt))
+    return space.told(state=known, budget=space.budget.told(state=told))
+
+
+def opened_set(space: State, support: SupportSet) -> State:
+    """The state of a new support set."""
+    found: State = space.state.told(**support.get_state())
+    return found
+
+
+def merged_samples(mix: Mix, parts: list[State], base: State | None) -> State:
     """Policies that are given samples: support vectors with their targets."""
-    cls, arguments, _, budget = parts[0].arguments
-    expansions = [expansion_of(*part.arguments[1:3]) for part in parts]
+    space = parts[0]
+    expansions = [expansion_of(part) for part in parts]
     whole = union(mix, expansions)
     found = dict(zip(whole.names(), range(len(whole)), strict=True))
     targets = np.zeros(len(whole))
     for i, (part, own) in enumerate(zip(parts, expansions, strict=True)):
         values = targets_of(part, own.slots) * mix.units[i] + mix.shifts[i]
         targets[[found[key] for key in own.names()]] = values
-    kept = telling(arguments, budget, whole, targets)
-    space = fitted(cls, arguments, budget, whole.part(kept), targets[kept])
-    fresh = opened(space)
-    if budget.arguments[0] is FixedBudget:
-        set_values(whole, space.support, fresh, budget.arguments[1][1])
+    kept = telling(space, whole, targets)
+    made = fitted(space, whole.part(kept), targets[kept], space.cls)
+    fresh = opened(made)
+    if space.budget.cls is FixedBudget:
+        set_values(whole, made.support, fresh, space.budget.arguments.reg)
     return finished(mix, parts, base, fresh)
 
 
-def set_values(whole: Expansion, support: SupportSet, fresh: Opened, ridge: float) -> None:
+def set_values(whole: Expansion, support: SupportSet, fresh: State, ridge: float) -> None:
     """Let the policy's targets be those of the average function: v = (K + R) c."""
     coefficients = project(whole, support, fresh)[0]
-    gram = kernel_values(support, fresh.arguments[2]["rows"])
+    gram = kernel_values(support, fresh.state.rows)
     values = gram @ coefficients + ridge * coefficients
-    values[fresh.arguments[2]["free"]] = 0
-    learnt = fresh.arguments[3].arguments[2]["learnt"]
-    learnt["values"][0, : len(values)] = values
+    values[fresh.state.free] = 0
+    learnt_of(fresh).values[0, : len(values)] = values
 
 
-def telling(arguments: Any, budget: Opened, whole: Expansion, targets: Floats) -> Array:
+def telling(space: State, whole: Expansion, targets: Floats) -> Array:
     """The places of those whom a policy with an inverse would keep if it had met all at once."""
-    policy, (most, *rest) = budget.arguments[0], budget.arguments[1]
-    if len(whole) <= most or policy is SlidingWindow:
+    policy, own = space.budget.cls, space.budget.arguments
+    if len(whole) <= own.max_support or policy is SlidingWindow:
         return np.arange(len(whole))
-    ridge = 1 / rest[0] if policy is LeastSquaresPolicy else rest[0]
-    support = SupportSet(*arguments)
-    support.add_rows(whole.rows, np.zeros((len(whole), arguments[3])))
+    ridge = 1 / own.C if policy is LeastSquaresPolicy else own.reg
+    support, n_outputs = empty_set(space.arguments), space.arguments.n_outputs
+    support.add_rows(whole.rows, np.zeros((len(whole), n_outputs)))
     gram = Union.of(support).gram + ridge * np.eye(len(whole))
     if policy is FixedBudget:
         targets = gram @ whole.coefficients[0]
     if policy is LeastSquaresPolicy:
-        n_outputs = arguments[3]
         labels = np.arange(n_outputs) if n_outputs > 1 else np.ones(1)
         targets = np.where(targets[:, None] == labels, 1.0, -1.0)
-    return most_useful(gram, targets, most)
+    return most_useful(gram, targets, own.max_support)
 
 
-def targets_of(part: Opened, slots: Any) -> Floats:
+def targets_of(part: State, slots: Any) -> Floats:
     """The targets, or class numbers, of support vectors."""
     learnt = learnt_of(part)
-    if "values" in learnt:
-        found: Floats = learnt["values"][0, slots]
+    if hasattr(learnt, "values"):
+        found: Floats = learnt.values[0, slots]
         return found
-    signs = learnt["targets"][:-1, slots]
+    signs = learnt.targets[:-1, slots]
     return (signs[0] > 0).astype(float) if len(signs) == 1 else signs.argmax(axis=0).astype(float)
 
 
@@ -163,44 +169,58 @@ def added_over(
     return (matrix + matrix.T) / 2, vector
 
 
-def merged_dependence(mix: Mix, parts: list[Opened], base: Opened | None) -> Opened:
+def merged_dependence(mix: Mix, parts: list[State], base: State | None) -> State:
     """KRLS with approximate linear dependence."""
-    cls, arguments, _, budget = parts[0].arguments
-    whole = union(mix, [expansion_of(*part.arguments[1:3]) for part in parts])
-    space = fitted(cls, arguments, budget, whole, np.zeros(len(whole)))
+    whole = union(mix, [expansion_of(part) for part in parts])
+    space = fitted(parts[0], whole, np.zeros(len(whole)), parts[0].cls)
     chosen = Union.of(space.support)
     sums = []
-    for i, part in enumerate(everything(parts, base)):
-        state, place = part.arguments[2], i if i < len(parts) else -1
+    for i, part in enumerate([*parts, *([base] if base else [])]):
+        state, place = part.state, i if i < len(parts) else -1
         own = Union.of(closed(part).support)
-        matrix = symmetric_inverse(learnt_of(part)["covariance"])
-        values = own.gram @ (state["scale"] * state["values"][0])
+        matrix = symmetric_inverse(learnt_of(part).covariance)
+        values = own.gram @ (state.scale * state.values[0])
         values = mix.units[place] * values + mix.shifts[place]
-        sums.append((state["rows"], matrix, matrix @ values))
+        sums.append((state.rows, matrix, matrix @ values))
     matrix, vector = added_over(mix, chosen, sums, base is not None)
     covariance = symmetric_inverse(matrix)
     coefficients = scipy.linalg.solve(chosen.gram, covariance @ vector, assume_a="pos")
     fresh = opened(space)
-    fresh.arguments[2]["values"] = coefficients[None] / fresh.arguments[2]["scale"]
-    fresh.arguments[3].arguments[2]["learnt"]["covariance"] = covariance
+    fresh.state.values = coefficients[None] / fresh.state.scale
+    learnt_of(fresh).covariance = covariance
     return finished(mix, parts, base, fresh)
 
 
-def merged_tracker(mix: Mix, parts: list[Opened], base: Opened | None) -> Opened:
+def merged_tracker(mix: Mix, parts: list[State], base: State | None) -> State:
     """KRLS-T."""
-    _, arguments, _, budget = parts[0].arguments
-    kernel, d, dtype, n_outputs, averaged, is_sparse = arguments
-    whole = union(mix, [expansion_of(*part.arguments[1:3]) for part in parts])
-    support = SupportSet(kernel, d, dtype, n_outputs, averaged, is_sparse)
-    support.add_rows(whole.rows, np.zeros((len(whole), n_outputs)))
+    space = parts[0]
+    whole = union(mix, [expansion_of(part) for part in parts])
+    support = empty_set(space.arguments)
+    support.add_rows(whole.rows, np.zeros((len(whole), space.arguments.n_outputs)))
     chosen = Union.of(support)
     sums = [posterior(mix, part, i) for i, part in enumerate(parts)]
     # Of what all began with, each has kept other support vectors, and forgotten another share.
-    own = mix if base is None else replace(mix, weights=mix.shares)
-    precision, vector = added_over(own, chosen, sums, has_base=False)
+    fair = mix if base is None else replace(mix, weights=mix.shares)
+    precision, vector = added_over(fair, chosen, sums, has_base=False)
     covariance = posterior_covariance(chosen.gram, precision)
-    kept = most_useful(chosen.gram, covariance @ vector, budget.arguments[1][0])
-    return tracking(mix, parts, base, whole, chosen.gram, covariance, covariance @ vector, kept)
+    values = covariance @ vector
+    kept = most_useful(chosen.gram, values, space.budget.arguments.max_support)
+    square, (size, width) = np.ix_(kept, kept), learnt_of(space).inverse.shape
+    gram, lengths = chosen.gram[square], np.diagonal(chosen.gram)[kept]
+    inverse = symmetric_inverse(gram)
+    squares = {"inverse": inverse, "covariance": covariance[square], "prior": gram}
+    rows = {"diagonal": lengths, "values": values[kept]}
+    more = width - len(kept)
+    learnt = {
+        **{name: np.pad(own, ((0, size - len(kept)), (0, more))) for name, own in squares.items()},
+        **{name: np.pad(row, (0, more))[None] for name, row in rows.items()},
+        **{"n_updates": 0, "broken": False, "pending": None},
+        "residuals": mix.mean([learnt_of(part).residuals for part in parts]),
+    }
+    support = empty_set(space.arguments)
+    coefficients = np.ascontiguousarray((inverse @ values[kept])[:, None])
+    support.add_rows(whole.rows[kept], coefficients)
+    return finished(mix, parts, base, taken_up(space, support, learnt))
 
 
 def posterior_covariance(gram: Floats, precision: Floats) -> Floats:
@@ -215,15 +235,15 @@ def posterior_covariance(gram: Floats, precision: Floats) -> Floats:
     return (covariance + covariance.T) / 2
 
 
-def posterior(mix: Mix, part: Opened, place: int) -> tuple[Any, Floats, Floats]:
+def posterior(mix: Mix, part: State, place: int) -> tuple[Any, Floats, Floats]:
     """Rows, S^-1 - K^-1 and S^-1 mu of a tracker."""
-    learnt, state = learnt_of(part), part.arguments[2]
-    used = np.flatnonzero(learnt["diagonal"][0])
-    covariance = learnt["covariance"][np.ix_(used, used)]
+    learnt = learnt_of(part)
+    used = np.flatnonzero(learnt.diagonal[0])
+    covariance = learnt.covariance[np.ix_(used, used)]
     precision = symmetric_inverse(covariance)
-    values = mix.units[place] * learnt["values"][0, used] + mix.shifts[place]
-    added = precision - symmetric_inverse(learnt["prior"][np.ix_(used, used)])
-    return state["rows"][used], added, precision @ values
+    values = mix.units[place] * learnt.values[0, used] + mix.shifts[place]
+    added = precision - symmetric_inverse(learnt.prior[np.ix_(used, used)])
+    return part.state.rows[used], added, precision @ values
 
 
 def most_useful(gram: Floats, values: Floats, most: int) -> Array:
@@ -240,60 +260,24 @@ def most_useful(gram: Floats, values: Floats, most: int) -> Array:
     return kept
 
 
-def tracking(
-    mix: Mix,
-    parts: list[Opened],
-    base: Opened | None,
-    whole: Expansion,
-    gram: Floats,
-    covariance: Floats,
-    values: Floats,
-    kept: Array,
-) -> Opened:
-    """The space of a tracker of some of the support vectors of a union."""
-    _, arguments, _, budget = parts[0].arguments
-    n, (size, width) = len(kept), learnt_of(parts[0])["inverse"].shape
-    square = np.ix_(kept, kept)
-    own = symmetric_inverse(gram[square])
-    padded = {
-        name: np.pad(matrix, ((0, size - n), (0, width - n)))
-        for name, matrix in (
-            ("inverse", own), ("covariance", covariance[square]), ("prior", gram[square]))
-    }  # fmt: skip
-    rows = {"diagonal": np.diagonal(gram)[kept], "values": values[kept]}
-    padded |= {name: np.pad(row, (0, width - n))[None] for name, row in rows.items()}
-    residuals = mix.mean([learnt_of(part)["residuals"] for part in parts])
-    learnt = {**padded, "n_updates": 0, "broken": False, "pending": None}
-    learnt["residuals"] = residuals
-    support = SupportSet(*arguments)
-    support.add_rows(whole.rows[kept], np.ascontiguousarray((own @ values[kept])[:, None]))
-    named = {"set": (*arguments, n, n), "refused": 0, "learnt": learnt}
-    policy = budget.changed(*budget.arguments[:2], named)
-    fresh = parts[0].changed(KernelSpace, arguments, support.get_state(), policy)
-    return finished(mix, parts, base, fresh)
-
-
-def merged_affine(mix: Mix, parts: list[Opened], base: Opened | None) -> Opened:
+def merged_affine(mix: Mix, parts: list[State], base: State | None) -> State:
     """KAPA."""
-    _, arguments, _, budget = parts[0].arguments
-    most, order, *_ = budget.arguments[1]
-    expansions = [expansion_of(*part.arguments[1:3]) for part in parts]
+    space, own = parts[0], parts[0].budget.arguments
+    most, order = own.max_support, own.order
+    expansions = [expansion_of(part) for part in parts]
     whole = union(mix, expansions)
-    count = sum(min(learnt_of(part)["learnt"], order) for part in parts)
+    count = sum(min(learnt_of(part).learnt, order) for part in parts)
     last, older = split(whole, min(order, count, len(whole)))
     if len(whole) > most:
-        plain = Opened(budget.function, (Projection, (max(most - len(last), 1),), None))
-        space = fitted(KernelSpace, arguments, plain, older)
-        older = expansion_of(arguments, space.support.get_state())
+        plain = KernelSpace(doubled(space.arguments, older), Projection(max(most - len(last), 1)))
+        take_in(plain, older.rows, np.ascontiguousarray(older.coefficients.T))
+        older = expansion_of(space.changed(state=opened_set(space, plain.support)))
         older = largest(older, most - len(last))
-    support = SupportSet(*arguments)
+    support = empty_set(space.arguments)
     for part_of in (older, last):
         support.add_rows(part_of.rows, np.ascontiguousarray(part_of.coefficients.T))
     learnt = remembered(mix, parts, expansions, support, last, order)
-    named = {"set": (*arguments, support.n, support.n), "refused": 0, "learnt": learnt}
-    policy = budget.changed(*budget.arguments[:2], named)
-    fresh = parts[0].changed(KernelSpace, arguments, support.get_state(), policy)
-    return finished(mix, parts, base, fresh)
+    return finished(mix, parts, base, taken_up(space, support, learnt))
 
 
 def split(whole: Expansion, n: int) -> tuple[Expansion, Expansion]:
@@ -304,7 +288,7 @@ def split(whole: Expansion, n: int) -> tuple[Expansion, Expansion]:
 
 def remembered(
     mix: Mix,
-    parts: list[Opened],
+    parts: list[State],
     expansions: list[Expansion],
     support: SupportSet,
     last: Expansion,
@@ -313,37 +297,19 @@ def remembered(
     """What KAPA knows of the last samples: slots, targets, weights, scores and kernel values."""
     told: dict[bytes, tuple[float, float]] = {}
     for i, (part, own) in enumerate(zip(parts, expansions, strict=True)):
-        slots, targets, weights, _ = learnt_of(part)["recent"]
+        slots, targets, weights, _ = learnt_of(part).recent
         names = dict(zip(own.slots.tolist(), own.names(), strict=True))
         for slot, target, weight in zip(slots, targets, weights, strict=True):
             if weight > 0 and int(slot) in names:
                 told[names[int(slot)]] = (mix.units[i] * target + mix.shifts[i], weight)
     values = kernel_values(support, last.rows)
-    state = support.get_state()
-    scores = values @ (state["scale"] * state["values"][0])
+    known = opened_set(parts[0], support)
+    scores = values @ (known.scale * known.values[0])
     n, first = len(last), support.n - len(last)
     recent, gram = np.zeros((4, order)), np.zeros((order, order))
     recent[0, :n], recent[3, :n] = first + np.arange(n), scores
     pairs = [told.get(key, (score, 1.0)) for key, score in zip(last.names(), scores, strict=True)]
     recent[1:3, :n] = np.array(pairs).reshape(n, 2).T
     gram[:n, :n] = values[:, first:]
-    lengths = np.diagonal(kernel_values(support, state["rows"])).copy()
+    lengths = np.diagonal(kernel_values(support, known.rows)).copy()
     return {"recent": recent, "gram": gram, "learnt": n, "lengths": lengths}
-
-
-# Policy -> rule for spaces that have it.
-FILTERS: dict[type, Any] = {
-    AffineProjection: merged_affine,
-    FixedBudget: merged_samples,
-    LeastSquaresPolicy: merged_samples,
-    LinearDependence: merged_dependence,
-    SlidingWindow: merged_samples,
-    Tracker: merged_tracker,
-}
-
-
-def merged_support_vectors(mix: Mix, parts: list[Opened], base: Opened | None) -> Opened:
-    """`KernelSpace`, by the rule of its policy."""
-    *_, budget = parts[0].arguments
-    check_sets([part.arguments[1] for part in parts])
-    return FILTERS.get(budget.arguments[0], merged_expansion)(mix, parts, base)

@@ -20,7 +20,8 @@ from onlinekern.core.features.nested import NestedNystroem
 from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.models.union import kernel_values
 from onlinekern.estimators.types import Array, Floats
-from onlinekern.fitted.merge.opened import Opened, closed, opened, same
+from onlinekern.fitted.merge.mix import of
+from onlinekern.fitted.state import State, closed, opened, same
 
 NOT_COMMON = (
     "the models have different features: give all of them the same gamma and an integer as "
@@ -34,14 +35,14 @@ class Common:
 
     Parameters
     ----------
-    map : Opened
+    map : State
     turns : tuple of ndarray or None
         A matrix T for each model, and for the base; None where the features are the same.
     constant : int or None
         The position of the constant feature.
     """
 
-    map: Opened
+    map: State
     turns: tuple[Any, ...]
     constant: int | None = None
 
@@ -68,47 +69,47 @@ def fitting(rows: Floats, width: int) -> Floats:
     return np.pad(rows, ((0, 0), (0, max(0, width - rows.shape[1]))))[:, :width]
 
 
-def common_map(parts: list[Opened], base: Opened | None) -> Common:
+def common_map(parts: list[State], base: State | None) -> Common:
     """The map of the merged model; ValueError if the features have nothing in common."""
     maps = [*parts, *([base] if base else [])]
     if all(same(maps[0], other) for other in maps[1:]):
         return Common(parts[0], (None,) * len(maps), constant_of(parts[0]))
-    if {part.name for part in maps} == {"WithLinear"}:
-        inner = common_map([p.arguments[0] for p in parts], base.arguments[0] if base else None)
+    if {part.kind_.name for part in maps} == {"WithLinear"}:
+        inner = common_map(*of(parts, base, "map"))
         offset = closed(parts[0]).offset
         turns = [scipy.linalg.block_diag(np.eye(offset), turn) for turn in inner.turns]
-        return Common(parts[0].changed(inner.map), tuple(turns), constant_of(parts[0]))
-    if {part.name for part in maps} != {"NestedNystroem"}:
+        return Common(parts[0].told(map=inner.map), tuple(turns), constant_of(parts[0]))
+    if {part.kind_.name for part in maps} != {"NestedNystroem"}:
         raise ValueError(NOT_COMMON)
     return common_landmarks(parts, maps)
 
 
-def constant_of(part: Opened) -> int | None:
+def constant_of(part: State) -> int | None:
     """The position of a feature that is always 1."""
-    return closed(part.arguments[0]).d if part.name == "WithLinear" else None
+    return closed(part.map).d if part.kind_.name == "WithLinear" else None
 
 
-def common_landmarks(parts: list[Opened], maps: list[Opened]) -> Common:
+def common_landmarks(parts: list[State], maps: list[State]) -> Common:
     """Landmarks of all models, as many as there is room for: the first of each come first."""
-    settings = [(part.arguments[0], part.arguments[2:5]) for part in maps]
-    if any(setting != settings[0] for setting in settings[1:]):
-        raise ValueError(NOT_COMMON)
-    arguments, (room, selection, novelty) = settings[0]
-    landmarks = [part.arguments[1]["rows"] for part in parts]
+    first = maps[0]
+    for name in ("arguments", "n_components", "selection", "novelty"):
+        if any(not same(getattr(first, name), getattr(other, name)) for other in maps[1:]):
+            raise ValueError(NOT_COMMON)
+    landmarks = [part.state.rows for part in parts]
     places = [(np.arange(n.shape[0]) + 0.5) / max(n.shape[0], 1) for n in landmarks]
     order = np.argsort(np.concatenate(places), kind="stable")
     rows = stacked(landmarks)[order]
-    common = NestedNystroem(SupportSet(*arguments), room, selection, novelty)
+    support = SupportSet(*closed(first.arguments))
+    common = NestedNystroem(support, first.n_components, first.selection, first.novelty)
     common.add_rows(rows)
     turns = tuple(turn_onto(common, part) for part in maps)
     return Common(opened(common), turns)
 
 
-def turn_onto(common: Any, part: Opened) -> Floats:
+def turn_onto(common: Any, part: State) -> Floats:
     """T: from the features of a map to those of another one."""
-    _, state, *_, whitening = part.arguments
-    values = kernel_values(common.landmarks, state["rows"])
-    known = common.whitening() @ values.T @ whitening.T
+    values = kernel_values(common.landmarks, part.state.rows)
+    known = common.whitening() @ values.T @ part.whitening.T
     return known
 
 

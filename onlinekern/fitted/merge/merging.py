@@ -14,11 +14,11 @@ from onlinekern.estimators.atomic import learnt_by, turn_of
 from onlinekern.estimators.blas_threads import ONE_THREAD
 from onlinekern.estimators.outliers import RecentQuantile
 from onlinekern.estimators.savable import Savable
+from onlinekern.fitted.families.models import merged_moments
 from onlinekern.fitted.merge.mix import Mix
-from onlinekern.fitted.merge.models import merged_model, merged_moments, merged_race
-from onlinekern.fitted.merge.opened import closed, opened, same
 from onlinekern.fitted.merge.sketches import merged_sketch
 from onlinekern.fitted.save.consistency import complete
+from onlinekern.fitted.state import closed, opened, same
 from onlinekern.preprocessing.pipeline import StreamPipeline
 
 # Parameters that only say how a model is taught.
@@ -158,8 +158,7 @@ def merged_attributes(mix: Mix, own: list[dict[str, Any]], before: Any) -> dict[
         return [each[name] for each in own], None if before is None else before[name]
 
     if "_model" in own[0]:
-        rule = merged_race if own[0]["_model"].name == "Race" else merged_model
-        found["_model"] = closed(rule(mix, *of("_model")))
+        found["_model"] = closed(own[0]["_model"].kind_.merge(mix, *of("_model")))
     if "_moments" in own[0]:
         found["_moments"] = closed(merged_moments(mix, *of("_moments"), own[0]["forgetting"]))
     if "_sketch" in own[0]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -34,12 +35,13 @@ class Mix:
     units: tuple[float, ...] = ()
     shifts: tuple[float, ...] = ()
 
-    def counting(self, seen: Sequence[int], before: int) -> Mix:
+    def counting(self, seen: Sequence[int], before: int | None) -> Mix:
         """The mix of objects that have counted their own samples; ValueError if one has fewer."""
-        counts = tuple(number - before for number in seen)
+        known = before or 0
+        counts = tuple(number - known for number in seen)
         if min(counts) < 0:
             raise ValueError(
-                f"base has learnt {before} samples, a model only {min(seen)}: all models must have "
+                f"base has learnt {known} samples, a model only {min(seen)}: all models must have "
                 "begun with base"
             )
         ones, zeros = (1.0,) * (len(counts) + 1), (0.0,) * (len(counts) + 1)
@@ -69,9 +71,10 @@ class Mix:
         ]
         return self.mean(kept) * before + sum(added)
 
-    def count(self, numbers: Sequence[int], before: int) -> int:
+    def count(self, numbers: Sequence[int], before: int | None) -> int:
         """The sum of counts, without regard to weights."""
-        return int(before + sum(number - before for number in numbers))
+        known = before or 0
+        return int(known + sum(number - known for number in numbers))
 
     def latest(self, rows: Sequence[Any], most: int) -> Array:
         """At most so many rows of several arrays, of each as many as its share, from its end."""
@@ -83,3 +86,9 @@ class Mix:
         parts = [part[len(part) - n :] for part, n in zip(rows, taken, strict=True)]
         found: Array = np.concatenate(parts)
         return found
+
+
+def of(parts: Sequence[Any], base: Any, name: str) -> tuple[list[Any], Any]:
+    """A field of several states, `state.steps` say, and that of the base: None without one."""
+    get = attrgetter(name)
+    return [get(part) for part in parts], None if base is None else get(base)

@@ -28,27 +28,21 @@ def complete(loaded: Any) -> None:
     from onlinekern.preprocessing.sketches import FrequentDirections
     from onlinekern.preprocessing.tables.encoder import TableEncoder
 
-    learnt: dict[type, str] = {
-        Learner: "_model",
-        FeatureTransformer: "_map",
-        FrequentDirections: "_sketch",
-        OnlineStandardScaler: "_moments",
-    }
     checks = {
-        Learner: check_learner,
-        RecentQuantile: check_quantile,
-        WarmUp: check_warm_up,
-        FeatureTransformer: check_transformer,
-        FrequentDirections: check_sketch,
-        OnlineStandardScaler: check_scaler,
-        StreamPipeline: check_pipeline,
-        TableEncoder: check_table,
+        Learner: ("_model", check_learner),
+        RecentQuantile: ("", check_quantile),
+        WarmUp: ("", check_warm_up),
+        FeatureTransformer: ("_map", check_transformer),
+        FrequentDirections: ("_sketch", check_transformer),
+        OnlineStandardScaler: ("_moments", check_transformer),
+        StreamPipeline: ("", check_pipeline),
+        TableEncoder: ("", check_table),
     }
-    for cls, check in checks.items():
+    for cls, (learnt, check) in checks.items():
         if isinstance(loaded, cls):
             check(loaded)
-        elif cls in learnt:
-            require(learnt[cls] not in vars(loaded), f"{learnt[cls]} is of another class")
+        else:
+            require(learnt not in vars(loaded), f"{learnt} is of another class")
 
 
 def check_learner(learner: Any) -> None:
@@ -124,29 +118,14 @@ def check_warm_up(warm_up: Any) -> None:
 
 def check_transformer(transformer: Any) -> None:
     from onlinekern.core.features.map import FeatureMap
-
-    own = vars(transformer)
-    if "_map" in own:
-        require(isinstance(own["_map"], FeatureMap), "its map is none")
-        require(own.get("n_features_in_") == own["_map"].d, "the number of features is not one")
-
-
-def check_sketch(transformer: Any) -> None:
     from onlinekern.core.linalg.frequent_directions import FrequentDirections
-
-    own = vars(transformer)
-    if "_sketch" in own:
-        require(type(own["_sketch"]) is FrequentDirections, "its sketch is none")
-        require(own.get("n_features_in_") == own["_sketch"].d, "the number of features is not one")
-
-
-def check_scaler(scaler: Any) -> None:
     from onlinekern.core.linalg.running_moments import RunningMoments
 
-    own = vars(scaler)
-    if "_moments" in own:
-        require(type(own["_moments"]) is RunningMoments, "its moments are none")
-        require(own.get("n_features_in_") == own["_moments"].d, "the number of features is not one")
+    kinds = {"_map": FeatureMap, "_sketch": FrequentDirections, "_moments": RunningMoments}
+    own = vars(transformer)
+    for name in own.keys() & kinds.keys():
+        require(isinstance(own[name], kinds[name]), f"its {name[1:]} is none")
+        require(own.get("n_features_in_") == own[name].d, "the number of features is not one")
 
 
 def check_table(encoder: Any) -> None:

@@ -20,6 +20,7 @@ from onlinekern.estimators.types import Array
 from onlinekern.fitted.save import arrays, registered
 from onlinekern.fitted.save.consistency import DERIVED
 from onlinekern.fitted.save.generators import state_of_generator
+from onlinekern.fitted.state import restorers
 
 MOST_DEPTH = 100
 CANNOT = (
@@ -127,8 +128,8 @@ class Writer:
         maker, arguments = reduced
         if (name := registered.part_name(maker)) is not None:
             made = {"kind": "part", "class": name}
-        elif maker in registered.restored_names():
-            made = {"kind": "restored", "object": registered.restored_names()[maker]}
+        elif maker in restorers():
+            made = {"kind": "restored", "object": restorers()[maker].name}
         else:
             made_by = maker if isinstance(maker, type) else kind
             raise TypeError(f"{self.where()} is an object {describe(made_by)}: {CANNOT}")

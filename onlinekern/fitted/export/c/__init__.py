@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from onlinekern.fitted.export.describe import describe
-from onlinekern.fitted.export.learning import GROWING, describe_learning
+from onlinekern.fitted.export.learning import describe_learning
 from onlinekern.fitted.export.states import KernelState, Learning
 from onlinekern.fitted.save.atomic import replacing
 
@@ -73,7 +73,7 @@ def learning_of(
         if learn is None and capacity is None:
             return None
         raise TypeError(f"{name} cannot be exported to learn: {error}") from error
-    grows = isinstance(learning.state, KernelState) and learning.state.policy.name in GROWING
+    grows = isinstance(learning.state, KernelState) and learning.state.unbounded
     if capacity is not None and not grows:
         raise ValueError(f"capacity={capacity} has no effect on {name}, whose memory does not grow")
     return None if learn is None and grows and capacity is None else learning

@@ -9,32 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from onlinekern.fitted.export import scoring as parts
+from onlinekern.fitted.export import states
 from onlinekern.fitted.export.c.labels import label_table
 from onlinekern.fitted.export.c.learn import Learner
 from onlinekern.fitted.export.c.scaler import write_scaler
 from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.c.terms import needs_dense, write_features, write_term
-from onlinekern.fitted.export.scoring import (
-    LEAST_SHARE,
-    Body,
-    ClassVote,
-    Features,
-    PairVote,
-    Scoring,
-    Single,
-    Standardisation,
-    Sum,
-    TargetVote,
-    sums_of,
-)
-from onlinekern.fitted.export.states import (
-    KernelState,
-    Landmarks,
-    Learning,
-    Scaler,
-    SquaresState,
-    State,
-)
 
 MEANINGS = {
     "binary": "One score, > 0 for class 1.",
@@ -93,11 +74,11 @@ int ${prefix}_learn_one_sparse(const int32_t *columns, const ${prefix}_real *val
 
 
 def generate(
-    scoring: Scoring,
+    scoring: parts.Scoring,
     dtype: Any,
     prefix: str,
     header: str,
-    learning: Learning | None = None,
+    learning: states.Learning | None = None,
     capacity: int | None = None,
 ) -> Exported:
     """The C of a description.
@@ -129,13 +110,13 @@ def generate(
     return finished(source, scoring, header, labels, learn)
 
 
-def stores_rows(state: State) -> bool:
+def stores_rows(state: states.Space) -> bool:
     """Whether rows become support vectors or landmarks, or are compared with such."""
-    squares = isinstance(state, SquaresState) and isinstance(state.map, Landmarks)
-    return isinstance(state, KernelState) or squares
+    squares = isinstance(state, states.SquaresState) and isinstance(state.map, states.Landmarks)
+    return isinstance(state, states.KernelState) or squares
 
 
-def write_learning(source: Source, scoring: Scoring, learning: Learning) -> str:
+def write_learning(source: Source, scoring: parts.Scoring, learning: states.Learning) -> str:
     """The functions that learn; returns their declaration."""
     type_name, target = "int32_t", "y is its class number"
     reading = {"follow": "read_dense", "sparse": "read_sparse"}
@@ -157,7 +138,9 @@ def write_learning(source: Source, scoring: Scoring, learning: Learning) -> str:
     return Template(LEARN).substitute(source.names, type=type_name, target=target)
 
 
-def finished(source: Source, scoring: Scoring, header: str, labels: str, learn: str) -> Exported:
+def finished(
+    source: Source, scoring: parts.Scoring, header: str, labels: str, learn: str
+) -> Exported:
     """The files of a source that is complete; `learn` declares what learns."""
     regression = scoring.head == "regression"
     text = files("onlinekern.fitted.export.c").joinpath("model.h").read_text(encoding="utf-8")
@@ -178,7 +161,9 @@ def finished(source: Source, scoring: Scoring, header: str, labels: str, learn: 
     return Exported(source.text(header), declared, source.flash, source.ram, bool(learn))
 
 
-def write_reading(source: Source, scoring: Scoring, keeps_rows: bool, scaler: Scaler | None) -> int:
+def write_reading(
+    source: Source, scoring: parts.Scoring, keeps_rows: bool, scaler: states.Scaler | None
+) -> int:
     """The functions `read_dense` and `read_sparse`; returns how many features are scored.
 
     All elements of a row are read by their number where `keeps_rows`, as some terms do. A `scaler`
@@ -187,11 +172,11 @@ def write_reading(source: Source, scoring: Scoring, keeps_rows: bool, scaler: Sc
     steps = [
         step
         for step in scoring.steps
-        if not (isinstance(step, Single) and source.dtype == np.float32)
+        if not (isinstance(step, parts.Single) and source.dtype == np.float32)
     ]
     dense = keeps_rows or any(
         needs_dense(term, source.dtype.itemsize)
-        for one in sums_of(scoring.body)
+        for one in parts.sums_of(scoring.body)
         for term in one.terms
     )
     d = scoring.n_features
@@ -202,7 +187,7 @@ def write_reading(source: Source, scoring: Scoring, keeps_rows: bool, scaler: Sc
     lines, width = [], d
     if scaler is not None:
         lines.append(write_scaler(source, scaler))
-        steps = [step for step in steps if not isinstance(step, Standardisation)]
+        steps = [step for step in steps if not isinstance(step, parts.Standardisation)]
     for step in steps:
         text, width = step_lines(source, step, width)
         lines.append(text)
@@ -212,12 +197,12 @@ def write_reading(source: Source, scoring: Scoring, keeps_rows: bool, scaler: Sc
 
 def step_lines(source: Source, step: Any, width: int) -> tuple[str, int]:
     """The lines that do a step to `x` of so many numbers; and how many it then has."""
-    if isinstance(step, Single):
+    if isinstance(step, parts.Single):
         source.use("single")
         return f"    single(x, {width});", width
-    if isinstance(step, Standardisation):
+    if isinstance(step, parts.Standardisation):
         return standardisation_lines(source, step, width), width
-    assert isinstance(step, Features)
+    assert isinstance(step, parts.Features)
     id_ = source.new_id("features")
     length = step.map.n_features
     source.memory(f"{id_}_out", length)
@@ -227,7 +212,7 @@ def step_lines(source: Source, step: Any, width: int) -> tuple[str, int]:
     return f"    {given}\n    {call}\n    x = {id_}_out;", length
 
 
-def standardisation_lines(source: Source, step: Standardisation, width: int) -> str:
+def standardisation_lines(source: Source, step: parts.Standardisation, width: int) -> str:
     """The calls that standardise `x`."""
     id_ = source.new_id("scaling")
     calls = []
@@ -242,7 +227,7 @@ def standardisation_lines(source: Source, step: Standardisation, width: int) -> 
     return "\n".join(calls)
 
 
-def write_sum(source: Source, body: Sum) -> str:
+def write_sum(source: Source, body: parts.Sum) -> str:
     """A function `<id>_scores`; returns the id."""
     ids = [write_term(source, term) for term in body.terms]
     calls = [f"    {id_}_add(x, scores);" for id_ in ids if id_ is not None] or ["    (void)x;"]
@@ -254,12 +239,12 @@ def write_sum(source: Source, body: Sum) -> str:
     return own
 
 
-def write_body(source: Source, body: Body) -> None:
+def write_body(source: Source, body: parts.Body) -> None:
     """The function `body`."""
-    if isinstance(body, Sum):
+    if isinstance(body, parts.Sum):
         source.fill("body", work=f"    {write_sum(source, body)}_scores(x, scores);")
         return
-    if isinstance(body, PairVote):
+    if isinstance(body, parts.PairVote):
         write_pair_vote(source, body)
         return
     outputs = body.n_outputs
@@ -269,7 +254,7 @@ def write_body(source: Source, body: Body) -> None:
     for id_, member in zip(calls, body.members, strict=True):
         share, link = source.number(member.share), source.number(member.link)
         answer = f"vote(own, {share}, {link}, scores)"
-        if isinstance(body, TargetVote):
+        if isinstance(body, parts.TargetVote):
             answer = f"scores[0] += {share} * bounded(own[0])"
         elif outputs == 1:
             answer = f"scores[0] += {share} * vote_of(own[0], {link})"
@@ -277,7 +262,7 @@ def write_body(source: Source, body: Body) -> None:
     source.fill("body", work="\n".join(lines))
 
 
-def write_pair_vote(source: Source, body: PairVote) -> None:
+def write_pair_vote(source: Source, body: parts.PairVote) -> None:
     """The function `body` of pairs of classes."""
     source.memory("pair_scores", body.sum.n_outputs)
     source.memory("totals", body.n_outputs)
@@ -286,20 +271,22 @@ def write_pair_vote(source: Source, body: PairVote) -> None:
     source.fill("body", work=lines + "    vote(pair_scores, scores);")
 
 
-def write_vote(source: Source, body: ClassVote | TargetVote) -> None:
+def write_vote(source: Source, body: parts.ClassVote | parts.TargetVote) -> None:
     """What makes an answer of scores."""
-    if isinstance(body, ClassVote):
+    if isinstance(body, parts.ClassVote):
         if body.n_outputs == 1:
             source.use("binary_vote")
         else:
-            source.fill("class_vote", outputs=body.n_outputs, least=source.number(LEAST_SHARE))
+            source.fill(
+                "class_vote", outputs=body.n_outputs, least=source.number(parts.LEAST_SHARE)
+            )
         return
     largest = float(np.finfo(source.dtype).max)
     ends = np.clip([body.least, body.most], -largest, largest)
     source.fill("target_vote", least=source.number(ends[0]), most=source.number(ends[1]))
 
 
-def write_entries(source: Source, scoring: Scoring) -> None:
+def write_entries(source: Source, scoring: parts.Scoring) -> None:
     """The functions that the header declares."""
     outputs = scoring.n_outputs
     source.fill("score", outputs=outputs)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf, log, log1p
 from typing import Any
 
 import numpy as np
 
+from onlinekern.fitted.export import states
+from onlinekern.fitted.export.c.forms import Forms, Size
 from onlinekern.fitted.export.c.second_order import write_second_order_rule, write_variances
 from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.c.squares import (
@@ -22,35 +23,19 @@ from onlinekern.fitted.export.c.support import (
     write_admission,
 )
 from onlinekern.fitted.export.c.terms import diagonal_of, write_features, write_kernel
-from onlinekern.fitted.export.states import (
-    Described,
-    KernelState,
-    Learning,
-    LinearState,
-    MappedState,
-    SquaresState,
-)
 from onlinekern.fitted.export.terms import Fourier
 
 # Parts whose C is that of another class.
 SAME_LOSS = {"Absolute": "EpsilonInsensitive"}
 SAME_RULE = {"Pegasos": "Gradient"}
+TARGETS = ("weight", "mean", "squares", "scale")
 DRAWING_GATES = ("LossProportional", "SlopeProportional")
 # Of the weights before they start from 1 again, and the most that they grow from one model to the
 # next: the constants of `base.scaled_average`.
 LARGEST_WEIGHT, LARGEST_GROWTH = 2.0**256, 1e100
 
 
-@dataclass(frozen=True)
-class Size:
-    """Sizes of the numbers of a model."""
-
-    outputs: int
-    features: int
-    length: int
-
-
-class Learner:
+class Learner(Forms):
     """Writes what learns to a source.
 
     Parameters
@@ -64,41 +49,30 @@ class Learner:
     """
 
     def __init__(
-        self, source: Source, learning: Learning, n_features: int, capacity: int | None
+        self, source: Source, learning: states.Learning, n_features: int, capacity: int | None
     ) -> None:
-        self.source, self.learning, self.state = source, learning, learning.state
-        self.averaged = learning.averaging is not False
-        outputs, length = learning.values.shape
-        if isinstance(self.state, KernelState):
-            length = capacity_of(self.state, capacity)
-        if isinstance(self.state, SquaresState):
-            length += room_to_grow(self.state)
-        self.size = Size(outputs, n_features, length)
+        self.state = state = learning.state
+        outputs, length = learning.numbers.values.shape
+        if isinstance(state, states.KernelState):
+            length = capacity_of(state, capacity)
+        if isinstance(state, states.SquaresState):
+            length += room_to_grow(state)
+        policy = state.policy.name if isinstance(state, states.KernelState) else ""
+        draws = learning.gate.name in DRAWING_GATES or policy in DRAWING_POLICIES
+        super().__init__(source, learning, Size(outputs, n_features, length), draws)
         self.shrinks = rule_shrinks(learning.rule)
-        policy = self.state.policy.name if isinstance(self.state, KernelState) else ""
         self.scales = self.shrinks or (policy == "UniformEviction" and length > 1)
-        self.second_order = isinstance(self.state, LinearState) and self.state.variances is not None
-        self.draws = learning.gate.name in DRAWING_GATES or policy in DRAWING_POLICIES
-
-    def fill(self, name: str, **values: Any) -> None:
-        """A form with the sizes of the model."""
-        self.source.fill(name, **vars(self.size), **values)
-
-    def filled(self, name: str, **values: Any) -> str:
-        return self.source.filled(name, **vars(self.size), **values).rstrip()
-
-    def number(self, value: Any) -> str:
-        return self.source.number(value)
+        self.second_order = isinstance(state, states.LinearState) and state.variances is not None
 
     def write(self) -> None:
         """All of it but the functions of the header."""
         self.write_state()
         self.write_row()
         self.write_average()
-        if isinstance(self.state, KernelState):
+        if isinstance(self.state, states.KernelState):
             write_admission(self, self.state)
         self.write_step()
-        if isinstance(self.state, SquaresState):
+        if isinstance(self.state, states.SquaresState):
             write_squares(self, self.state)
         else:
             self.write_learn()
@@ -110,41 +84,37 @@ class Learner:
     def write_state(self) -> None:
         """What changes."""
         own, size, source = self.learning, self.size, self.source
-        width = own.values.shape[1]
-        tables = {"values": own.values, "companions": own.companions}
-        for name, numbers in tables.items():
+        numbers = own.numbers
+        width = numbers.values.shape[1]
+        tables = {"values": numbers.values, "companions": numbers.companions}
+        for name, rows in tables.items():
             if name == "values" or self.averaged:
                 padded = np.zeros((size.outputs, size.length))
-                padded[:, :width] = numbers
+                padded[:, :width] = rows
                 source.state(name, padded)
         item = source.dtype.itemsize
-        source.scalars("real", item, scale=self.number(own.scale))
+        source.scalars("real", item, scale=self.number(numbers.scale))
         source.scalars("int64_t", 8, seen=own.seen)
         if self.averaged:
-            source.scalars("int64_t", 8, steps=own.steps)
-            source.scalars("real", item, total=self.number(own.total))
+            source.scalars("int64_t", 8, steps=numbers.steps)
+            source.scalars("real", item, total=self.number(numbers.total))
         source.memory("coefficients", size.outputs)
-        if not isinstance(self.state, SquaresState):
+        if not isinstance(self.state, states.SquaresState):
             source.memory("squared_lengths", size.outputs)
         if self.draws:
             words = ", ".join(f"UINT64_C({word})" for word in own.generator)
             source.scalars("uint64_t", 32, **{"generator[4]": f"{{{words}}}"})
         if own.targets is not None:
-            _, weight, mean, squares, deviation = own.targets
-            fields = zip(
-                ("weight", "mean", "squares", "scale"),
-                (weight, mean, squares, deviation),
-                strict=True,
-            )
+            fields = ((name, getattr(own.targets, name)) for name in TARGETS)
             contents = ", ".join(f".{name} = {self.number(value)}" for name, value in fields)
-            names = "real weight, mean, squares, scale;"
+            names = f"real {', '.join(TARGETS)};"
             source.tables.append(f"typedef struct {{ {names} }} targets;\n")
             source.scalars("targets", 4 * item, target=f"{{{contents}}}")
 
     def write_row(self) -> None:
         """The functions `look`, `product`, `length_of`."""
         state, size, source = self.state, self.size, self.source
-        if isinstance(state, LinearState):
+        if isinstance(state, states.LinearState):
             length = self.number(state.in_length)
             self.fill("linear_product")
             self.fill("linear_look")
@@ -156,10 +126,10 @@ class Learner:
             self.fill("add_row", constant=constant)
             return
         source.memory("features", size.length)
-        if isinstance(state, SquaresState):
+        if isinstance(state, states.SquaresState):
             write_features_of_squares(self, state)
             return
-        if isinstance(state, MappedState):
+        if isinstance(state, states.MappedState):
             write_features(source, "map", state.map)
             constant = f"    features[{size.length - 1}] = 1;" if state.constant else ""
             self.fill("mapped_look", id="map", constant=constant)
@@ -180,25 +150,27 @@ class Learner:
 
     def write_average(self) -> None:
         """The functions `advance`, `shrink`, `model_scores`, `add`."""
-        own, kind = self.learning, "averaged" if self.averaged else "plain"
-        adds = not (isinstance(self.state, KernelState | SquaresState) or self.second_order)
+        own, kind = self.learning.numbers, "averaged" if self.averaged else "plain"
+        adds = not (
+            isinstance(self.state, states.KernelState | states.SquaresState) or self.second_order
+        )
         values: dict[str, Any] = {"skipped": own.skipped, "renew": "", "restart": ""}
         if self.averaged:
             self.write_shares(values)
             self.fill("averaged_state", **values)
         if self.scales:
             self.fill(f"{kind}_fold")
-            ends = scale_ends(isinstance(self.state, LinearState), self.averaged)
+            ends = scale_ends(isinstance(self.state, states.LinearState), self.averaged)
             smallest, largest = (self.number(end) for end in ends)
             self.fill("shrink", smallest=smallest, largest=largest)
-        first = f"steps - {own.skipped} < 1" if isinstance(self.state, LinearState) else "0"
+        first = f"steps - {own.skipped} < 1" if isinstance(self.state, states.LinearState) else "0"
         self.fill(f"{kind}_scores", first=first)
         if adds:
             self.fill(f"{kind}_add")
 
     def write_shares(self, values: dict[str, Any]) -> None:
         """How models are weighted in the average; completes the values of `averaged_state`."""
-        averaging = self.learning.averaging
+        averaging = self.learning.numbers.averaging
         if averaging is True or averaging == "decay":
             self.fill("shares_uniform" if averaging is True else "shares_decay")
             return
@@ -208,7 +180,7 @@ class Learner:
             period = max(1, min(period, int(log(1e18) / log1p(growth - 1))))
         given = {"growth": self.number(growth), "period": period}
         self.fill("shares_exponential", **given)
-        given["skipped"] = self.learning.skipped
+        given["skipped"] = self.learning.numbers.skipped
         values["renew"] = self.filled("renew_companions", **given)
         values["restart"] = self.filled("restart_weights", **given)
 
@@ -219,7 +191,7 @@ class Learner:
         self.write_loss(loss, own.rule.name == "PassiveAggressive")
         if "schedule" in own.rule.arguments:
             self.part("schedule", own.rule.arguments["schedule"])
-        squares = isinstance(self.state, SquaresState)
+        squares = isinstance(self.state, states.SquaresState)
         if not squares:
             self.write_rule(own.rule)
         gate = dict(own.gate.arguments)
@@ -227,7 +199,7 @@ class Learner:
             weighted = gate.pop("weighted", True)
             gate["suffered"] = "weight * loss_value(f, y)" if weighted else "loss_value(f, y)"
             gate["importance"] = "1 / probability" if weighted else "1"
-        self.part("gate", Described(own.gate.name, gate))
+        self.part("gate", states.Described(own.gate.name, gate))
         if squares:
             return
         if not self.second_order:
@@ -240,18 +212,18 @@ class Learner:
         else:
             self.fill(f"head_{own.head.name}", contraction=rival)
 
-    def write_loss(self, loss: Described, demanded: bool) -> None:
+    def write_loss(self, loss: states.Described, demanded: bool) -> None:
         arguments = dict(loss.arguments)
         name = SAME_LOSS.get(loss.name, loss.name)
         if loss.name == "Absolute":
             arguments["epsilon"] = 0.0
         if loss.name == "Exponential":
             arguments["most"] = 700.0 if self.source.dtype == np.float64 else 85.0
-        self.part("loss", Described(name, arguments))
+        self.part("loss", states.Described(name, arguments))
         if demanded:
-            self.part("demand", Described(name, arguments))
+            self.part("demand", states.Described(name, arguments))
 
-    def write_rule(self, rule: Described) -> None:
+    def write_rule(self, rule: states.Described) -> None:
         if self.second_order:
             write_second_order_rule(self, rule)
             return
@@ -263,9 +235,9 @@ class Learner:
             return
         if arguments.get("C") == inf:
             arguments["C"] = float(np.finfo(self.source.dtype).max) / 4
-        self.part("rule", Described(SAME_RULE.get(rule.name, rule.name), arguments))
+        self.part("rule", states.Described(SAME_RULE.get(rule.name, rule.name), arguments))
 
-    def part(self, kind: str, part: Described) -> None:
+    def part(self, kind: str, part: states.Described) -> None:
         """The functions of a part, with its numbers."""
         values = {
             name: self.number(value) if isinstance(value, int | float) else value
@@ -278,9 +250,9 @@ class Learner:
         own, size = self.learning, self.size
         save, restore = self.kept()
         targets, more = self.standardising()
-        kernel = isinstance(self.state, KernelState)
+        kernel = isinstance(self.state, states.KernelState)
         full = ""
-        if isinstance(self.state, KernelState) and may_overflow(self.state, size.length):
+        if isinstance(self.state, states.KernelState) and may_overflow(self.state, size.length):
             full = self.when_full(restore)
         step = "move(k, x)" if self.second_order else "add(k, &phi, coefficients[k])"
         moved = "            if (coefficients[k] < 0 || coefficients[k] > 0)"
@@ -295,7 +267,7 @@ class Learner:
             "learn",
             save="\n".join(save),
             targets="\n".join(targets),
-            of="&phi" if isinstance(self.state, MappedState) else "x",
+            of="&phi" if isinstance(self.state, states.MappedState) else "x",
             factors=self.factors(),
             more=more,
             restore="\n".join("    " + line for line in restore),
@@ -304,30 +276,6 @@ class Learner:
             shrink=shrinking(self.source, own.rule),
             update=update,
         )
-
-    def kept(self) -> tuple[list[str], list[str]]:
-        """Lines that save what a refused sample has changed, and that restore it."""
-        save, restore = [], []
-        if self.draws:
-            save.append("    uint64_t drawn_from[4];\n    memcpy(drawn_from, generator, 32);")
-            restore.append("    memcpy(generator, drawn_from, 32);")
-        if self.learning.targets is not None:
-            save.insert(0, "    const targets before = target;")
-            restore.append("    target = before;")
-        return save, restore
-
-    def standardising(self) -> tuple[list[str], str]:
-        """Lines that standardise the target, and what must be finite then."""
-        own = self.learning
-        if own.targets is None:
-            return [], ""
-        lines = ["    y = (y - target.mean) / target.scale;"]
-        if not own.targets[0]:
-            forgetting = self.number(own.head.arguments.get("forgetting", 1.0))
-            rounding = self.number(1e-15 if self.source.dtype == np.float64 else 1e-7)
-            self.fill("target_state", forgetting=forgetting, rounding=rounding)
-            lines.insert(0, "    take_up(y, weight);")
-        return lines, " || !is_finite(target.mean) || !is_finite(target.scale)"
 
     def factors(self) -> str:
         """Lines that multiply the coefficients by the factors of the classes."""
@@ -362,7 +310,7 @@ def solutions(second_order: bool) -> tuple[str, str]:
     )
 
 
-def shrinking(source: Source, rule: Described) -> str:
+def shrinking(source: Source, rule: states.Described) -> str:
     """The line that shrinks the model before sample number `seen`."""
     regularisation = rule.arguments.get("regularisation", 0.0)
     if rule.name in ("Pegasos", "BatchPegasos"):
@@ -373,7 +321,7 @@ def shrinking(source: Source, rule: Described) -> str:
     return f"    shrink({factor} > 0 ? {factor} : 0);"
 
 
-def rule_shrinks(rule: Described) -> bool:
+def rule_shrinks(rule: states.Described) -> bool:
     """Whether a rule multiplies what was learnt before."""
     if rule.name in ("Pegasos", "BatchPegasos"):
         return True

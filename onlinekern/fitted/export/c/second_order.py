@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
+from onlinekern.fitted.export.c.forms import Forms
 from onlinekern.fitted.export.states import Described, LinearState
-
-if TYPE_CHECKING:
-    from onlinekern.fitted.export.c.learn import Learner
 
 # A variance below this share of ||x||^2 counts as 0: `models.confidence`.
 NEGLIGIBLE = 1e-15
 
 
-def write_variances(learner: Learner, state: LinearState) -> None:
+def write_variances(learner: Forms, state: LinearState) -> None:
     """The functions `measure` and `move`."""
     source, size = learner.source, learner.size
     source.state("variances", state.variances)
@@ -31,7 +28,7 @@ def write_variances(learner: Learner, state: LinearState) -> None:
     learner.fill("move", companion=companion)
 
 
-def write_second_order_rule(learner: Learner, rule: Described) -> None:
+def write_second_order_rule(learner: Forms, rule: Described) -> None:
     """The coefficient and the contraction of a rule."""
     if rule.name == "AROW":
         learner.fill("rule_AROW", r=learner.number(rule.arguments["r"]))

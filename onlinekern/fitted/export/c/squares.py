@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from onlinekern.fitted.export.c.forms import Forms
 from onlinekern.fitted.export.c.terms import diagonal_of, write_features, write_kernel
 from onlinekern.fitted.export.states import Landmarks, SquaresState
 from onlinekern.fitted.export.terms import Fourier
-
-if TYPE_CHECKING:
-    from onlinekern.fitted.export.c.learn import Learner
 
 
 def room_to_grow(state: SquaresState) -> int:
@@ -20,7 +16,7 @@ def room_to_grow(state: SquaresState) -> int:
     return own.room - len(own.vectors) if isinstance(own, Landmarks) else 0
 
 
-def write_features_of_squares(learner: Learner, state: SquaresState) -> None:
+def write_features_of_squares(learner: Forms, state: SquaresState) -> None:
     """The functions `look` and `product` of least squares, and their landmarks."""
     source, size = learner.source, learner.size
     base = base_of(state, size.features)
@@ -53,7 +49,7 @@ def base_of(state: SquaresState, n_features: int) -> int:
     return (n_features if state.factor is not None else 0) + state.constant
 
 
-def write_squares(learner: Learner, state: SquaresState) -> None:
+def write_squares(learner: Forms, state: SquaresState) -> None:
     """The functions `consider`, `enter` and `learn` of least squares."""
     source, size, own = learner.source, learner.size, learner.learning
     width = len(state.inverse)
@@ -86,7 +82,7 @@ def write_squares(learner: Learner, state: SquaresState) -> None:
     )
 
 
-def growing(learner: Learner, state: SquaresState, landmarks: Landmarks) -> str:
+def growing(learner: Forms, state: SquaresState, landmarks: Landmarks) -> str:
     """The function `consider`, and the lines that call it; none where all landmarks are there."""
     if len(landmarks.vectors) == landmarks.room:
         return ""

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING
 
-from onlinekern.fitted.export.learning import GROWING
+from onlinekern.fitted.export.c.forms import Forms
 from onlinekern.fitted.export.states import KernelState
-
-if TYPE_CHECKING:
-    from onlinekern.fitted.export.c.learn import Learner
 
 ADMISSIONS = {
     "Budget": "admit_grow",
@@ -22,7 +18,7 @@ ADMISSIONS = {
 DRAWING_POLICIES = ("RandomEviction", "UniformEviction")
 
 
-def write_admission(learner: Learner, state: KernelState) -> None:
+def write_admission(learner: Forms, state: KernelState) -> None:
     """The functions `put` and `admit`."""
     name = state.policy.name
     norms = ""
@@ -41,12 +37,14 @@ def write_admission(learner: Learner, state: KernelState) -> None:
     if name == "CheapestReplacement":
         learner.source.state("lengths", state.lengths, length)
     rescale = rescaling(learner, state) if name == "UniformEviction" else ""
-    learner.fill(ADMISSIONS[name], bound=state.policy.arguments.get("bound", 0), rescale=rescale)
+    learner.fill(
+        ADMISSIONS[name], bound=state.policy.arguments.get("max_support", 0), rescale=rescale
+    )
 
 
-def rescaling(learner: Learner, state: KernelState) -> str:
+def rescaling(learner: Forms, state: KernelState) -> str:
     """What `UniformEviction` does to the coefficients."""
-    bound = state.policy.arguments["bound"]
+    bound = state.policy.arguments["max_support"]
     lines = []
     if bound > 1:
         lines.append(f"        shrink({learner.number(bound / (bound - 1.0))});")
@@ -58,8 +56,8 @@ def rescaling(learner: Learner, state: KernelState) -> str:
 
 def may_overflow(state: KernelState, capacity: int) -> bool:
     """Whether a sample may find no room for it."""
-    bound = state.policy.arguments.get("bound", inf)
-    return state.policy.name in GROWING and capacity < bound
+    bound = state.policy.arguments.get("max_support", inf)
+    return state.unbounded and capacity < bound
 
 
 def capacity_of(state: KernelState, capacity: int | None) -> int:
@@ -70,8 +68,8 @@ def capacity_of(state: KernelState, capacity: int | None) -> int:
     ValueError
         If nothing says how many there may be, or too few are asked for.
     """
-    bound = state.policy.arguments.get("bound")
-    if state.policy.name not in GROWING:
+    bound = state.policy.arguments.get("max_support")
+    if not state.unbounded:
         return int(bound) if bound is not None else 0
     room = capacity if capacity is not None else bound
     if room is None:

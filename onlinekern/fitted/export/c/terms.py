@@ -8,21 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from onlinekern.fitted.export import terms
 from onlinekern.fitted.export.c.source import Source
-from onlinekern.fitted.export.terms import (
-    Constant,
-    Expansion,
-    Fourier,
-    KernelFunction,
-    Leverage,
-    Linear,
-    Local,
-    Map,
-    Mapped,
-    Projected,
-    Term,
-    dense,
-)
 
 # Name of a kernel -> what it is made of a product p with a vector, by which product, and what it
 # needs to know of a row beside.
@@ -45,26 +32,30 @@ def is_sparse(vectors: Any, itemsize: int) -> bool:
     return bool(vectors.nnz * (itemsize + 4) < whole)
 
 
-def needs_dense(term: Term, itemsize: int) -> bool:
+def needs_dense(term: terms.Term, itemsize: int) -> bool:
     """Whether the C of a term reads all elements of a row by their number."""
     kernel, vectors = kernel_and_vectors(term)
     if kernel is not None:
         return kernel.name in ("gaussian", "laplacian") or is_sparse(vectors, itemsize)
-    return isinstance(term, Local)
+    return isinstance(term, terms.Local)
 
 
-def kernel_and_vectors(term: Term) -> tuple[KernelFunction | None, Any]:
+def kernel_and_vectors(term: terms.Term) -> tuple[terms.KernelFunction | None, Any]:
     """The kernel of a term, and the vectors that rows are compared with."""
-    if isinstance(term, Expansion):
+    if isinstance(term, terms.Expansion):
         return term.kernel, term.vectors
-    features = term.map if isinstance(term, Mapped | Leverage) else None
-    if isinstance(features, Projected):
+    features = term.map if isinstance(term, terms.Mapped | terms.Leverage) else None
+    if isinstance(features, terms.Projected):
         return features.kernel, features.landmarks
     return None, None
 
 
 def write_kernel(
-    source: Source, id_: str, kernel: KernelFunction, vectors: Any, capacity: int | None = None
+    source: Source,
+    id_: str,
+    kernel: terms.KernelFunction,
+    vectors: Any,
+    capacity: int | None = None,
 ) -> str:
     """The function `<id>_kernel` with its vectors; returns what its `norm` is.
 
@@ -76,7 +67,7 @@ def write_kernel(
     norm = "0"
     if kernel.name == "cosine":
         source.use("inverse_norm")
-        norms = np.sqrt(np.square(dense(vectors)).sum(axis=1))
+        norms = np.sqrt(np.square(terms.dense(vectors)).sum(axis=1))
         numbers = 1 / np.where(norms > 0, norms, np.inf)
         if capacity is None:
             source.constants(f"{id_}_norms", numbers)
@@ -116,7 +107,7 @@ def write_vectors(source: Source, id_: str, vectors: Any, product: str, sparse: 
     """The tables of vectors; returns the product of a row with vector i."""
     n_features = vectors.shape[1]
     if not sparse:
-        source.constants(f"{id_}_vectors", dense(vectors))
+        source.constants(f"{id_}_vectors", terms.dense(vectors))
         return product_with(source, id_, product, n_features)
     rows = sp.csr_matrix(vectors)
     source.use(f"sparse_{product}")
@@ -131,7 +122,7 @@ def write_vectors(source: Source, id_: str, vectors: Any, product: str, sparse: 
     return f"sparse_{product}({stored}, x->values{more})"
 
 
-def write_expansion(source: Source, id_: str, term: Expansion) -> bool:
+def write_expansion(source: Source, id_: str, term: terms.Expansion) -> bool:
     count, outputs = term.coefficients.shape[1], len(term.coefficients)
     if count == 0:
         return False
@@ -141,25 +132,25 @@ def write_expansion(source: Source, id_: str, term: Expansion) -> bool:
     return True
 
 
-def write_linear(source: Source, id_: str, term: Linear) -> bool:
+def write_linear(source: Source, id_: str, term: terms.Linear) -> bool:
     outputs, features = term.weights.shape
     source.constants(f"{id_}_weights", term.weights)
     source.fill("linear", id=id_, outputs=outputs, features=features)
     return True
 
 
-def write_constant(source: Source, id_: str, term: Constant) -> bool:
+def write_constant(source: Source, id_: str, term: terms.Constant) -> bool:
     source.constants(f"{id_}_values", term.values)
     source.fill("constant", id=id_, outputs=len(term.values))
     return True
 
 
-def write_mapped(source: Source, id_: str, term: Mapped) -> bool:
-    if isinstance(term.map, Projected):
+def write_mapped(source: Source, id_: str, term: terms.Mapped) -> bool:
+    if isinstance(term.map, terms.Projected):
         # Weights of P k(x) are coefficients of k(x).
         coefficients = term.weights @ term.map.projection
         return write_expansion(
-            source, id_, Expansion(term.map.kernel, term.map.landmarks, coefficients)
+            source, id_, terms.Expansion(term.map.kernel, term.map.landmarks, coefficients)
         )
     count, features = term.map.frequencies.shape
     outputs = len(term.weights)
@@ -170,9 +161,9 @@ def write_mapped(source: Source, id_: str, term: Mapped) -> bool:
     return True
 
 
-def write_features(source: Source, id_: str, features: Map) -> None:
+def write_features(source: Source, id_: str, features: terms.Map) -> None:
     """The function `<id>_features`."""
-    if isinstance(features, Fourier):
+    if isinstance(features, terms.Fourier):
         count, width = features.frequencies.shape
         source.constants(f"{id_}_frequencies", features.frequencies)
         factor = source.number(1 / np.sqrt(count))
@@ -184,13 +175,13 @@ def write_features(source: Source, id_: str, features: Map) -> None:
     source.fill("projected_features", id=id_, norm=norm, count=count, length=length)
 
 
-def write_leverage(source: Source, id_: str, term: Leverage) -> bool:
+def write_leverage(source: Source, id_: str, term: terms.Leverage) -> bool:
     length = term.map.n_features
     write_features(source, id_, term.map)
     source.constants(f"{id_}_matrix", term.matrix)
     source.memory(f"{id_}_z", length)
     rest = ""
-    if isinstance(term.map, Projected):
+    if isinstance(term.map, terms.Projected):
         rest = source.filled(
             "beyond_landmarks",
             id=id_,
@@ -203,7 +194,7 @@ def write_leverage(source: Source, id_: str, term: Leverage) -> bool:
     return True
 
 
-def diagonal_of(source: Source, kernel: KernelFunction) -> str:
+def diagonal_of(source: Source, kernel: terms.KernelFunction) -> str:
     """The kernel value of a row with itself."""
     if kernel.name in ("gaussian", "laplacian"):
         return "1"
@@ -220,7 +211,7 @@ def diagonal_of(source: Source, kernel: KernelFunction) -> str:
     return value.replace("$degree", str(kernel.degree)).replace(" p", " square(x)")
 
 
-def write_local(source: Source, id_: str, term: Local) -> bool:
+def write_local(source: Source, id_: str, term: terms.Local) -> bool:
     count, outputs, features = term.weights.shape
     # Where hyperplanes are those of x - c, the product with c moves to the intercept.
     moved = term.intercepts - np.einsum("jkf,jf->jk", term.weights, term.centers)
@@ -247,16 +238,16 @@ def write_local(source: Source, id_: str, term: Local) -> bool:
 # Class of a term -> what its tables are called, and what writes its function `<id>_add`; it
 # returns False where there is nothing to add.
 WRITERS: dict[type, tuple[str, Callable[[Source, str, Any], bool]]] = {
-    Expansion: ("expansion", write_expansion),
-    Linear: ("linear", write_linear),
-    Constant: ("constant", write_constant),
-    Mapped: ("mapped", write_mapped),
-    Leverage: ("leverage", write_leverage),
-    Local: ("local", write_local),
+    terms.Expansion: ("expansion", write_expansion),
+    terms.Linear: ("linear", write_linear),
+    terms.Constant: ("constant", write_constant),
+    terms.Mapped: ("mapped", write_mapped),
+    terms.Leverage: ("leverage", write_leverage),
+    terms.Local: ("local", write_local),
 }
 
 
-def write_term(source: Source, term: Term) -> str | None:
+def write_term(source: Source, term: terms.Term) -> str | None:
     """Add a term to a file; returns the id of its function, or None where it adds nothing."""
     kind, write = WRITERS[type(term)]
     id_ = source.new_id(kind)

@@ -7,16 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from onlinekern.fitted.export import terms
 from onlinekern.fitted.export.onnx.values import middle, used_columns
-from onlinekern.fitted.export.terms import (
-    Expansion,
-    Fourier,
-    Leverage,
-    Local,
-    Mapped,
-    Term,
-    dense,
-)
 
 # Rows at which rounding errors are estimated.
 PROBES = 64
@@ -25,26 +17,26 @@ PROBES = 64
 TOLERANCE = 5e-5
 
 
-def precision_of(term: Term, dtype: np.dtype[Any]) -> np.dtype[Any]:
+def precision_of(term: terms.Term, dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The type that a term is computed in."""
     if dtype == np.float64 or not needs_double(term):
         return dtype
     return np.dtype(np.float64)
 
 
-def needs_double(term: Term) -> bool:
+def needs_double(term: terms.Term) -> bool:
     """Whether float32 would be too coarse for a term."""
-    if isinstance(term, Leverage):  # a difference of nearly equal numbers is divided by `reg`
+    if isinstance(term, terms.Leverage):  # a difference of nearly equal numbers is divided by `reg`
         return True
-    if isinstance(term, Local):
+    if isinstance(term, terms.Local):
         return bool(spread(term.prototypes) > TOLERANCE * term.bandwidth / unit())
-    if isinstance(term, Mapped) and isinstance(term.map, Fourier):
+    if isinstance(term, terms.Mapped) and isinstance(term.map, terms.Fourier):
         total = np.abs(term.weights).sum(axis=1).max(initial=0) / np.sqrt(len(term.map.frequencies))
         return bool(total * unit() > TOLERANCE)
-    return isinstance(term, Expansion) and term.coefficients.size > 0 and is_coarse(term)
+    return isinstance(term, terms.Expansion) and term.coefficients.size > 0 and is_coarse(term)
 
 
-def is_coarse(term: Expansion) -> bool:
+def is_coarse(term: terms.Expansion) -> bool:
     """Whether the sum of a kernel expansion is made of numbers that are much larger.
 
     Kernel values have an error of half a unit, and a Gaussian one that of its exponent.
@@ -54,7 +46,7 @@ def is_coarse(term: Expansion) -> bool:
         vectors = vectors[:, columns]
     count = vectors.shape[0]
     places = np.unique(np.linspace(0, count - 1, min(count, PROBES)).astype(int))
-    signed = term.kernel.values(dense(vectors[places]), vectors)
+    signed = term.kernel.values(terms.dense(vectors[places]), vectors)
     values, scores = np.abs(signed), signed @ term.coefficients.T
     error = unit() * (values @ np.abs(term.coefficients).T)
     if term.kernel.name == "gaussian":

@@ -7,21 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onlinekern.estimators.types import Array
+from onlinekern.fitted.export import scoring as parts
 from onlinekern.fitted.export.onnx.graph import Graph, Tensor
 from onlinekern.fitted.export.onnx.terms import features, term_scores
-from onlinekern.fitted.export.scoring import (
-    LEAST_SHARE,
-    Body,
-    ClassVote,
-    Features,
-    Member,
-    PairVote,
-    Scoring,
-    Single,
-    Step,
-    Sum,
-    TargetVote,
-)
 
 
 class Link(NamedTuple):
@@ -42,7 +30,7 @@ class Link(NamedTuple):
     softmax: bool
 
 
-def row_scores(graph: Graph, x: Tensor, scoring: Scoring) -> Tensor:
+def row_scores(graph: Graph, x: Tensor, scoring: parts.Scoring) -> Tensor:
     """Scores of rows, (n, n_outputs), in the type of the rows."""
     dtype = x.dtype
     for step in scoring.steps:
@@ -50,12 +38,12 @@ def row_scores(graph: Graph, x: Tensor, scoring: Scoring) -> Tensor:
     return body_scores(graph, graph.cast(x, dtype), scoring.body)
 
 
-def after(graph: Graph, x: Tensor, step: Step, dtype: np.dtype[Any]) -> Tensor:
+def after(graph: Graph, x: Tensor, step: parts.Step, dtype: np.dtype[Any]) -> Tensor:
     """Rows after a step."""
-    if isinstance(step, Single):
+    if isinstance(step, parts.Single):
         single = graph.cast(x, np.float32)
         return graph.cast(single, dtype)
-    if isinstance(step, Features):
+    if isinstance(step, parts.Features):
         return features(graph, graph.cast(x, dtype), step.map)
     # A mean may be much larger than deviations from it: these are computed in double.
     x = graph.cast(x, np.float64)
@@ -66,20 +54,20 @@ def after(graph: Graph, x: Tensor, step: Step, dtype: np.dtype[Any]) -> Tensor:
     return graph.op("Clip", x, -step.limit, step.limit) if np.isfinite(step.limit) else x
 
 
-def body_scores(graph: Graph, x: Tensor, body: Body) -> Tensor:
+def body_scores(graph: Graph, x: Tensor, body: parts.Body) -> Tensor:
     """What a sum or a vote gives."""
-    if isinstance(body, Sum):
+    if isinstance(body, parts.Sum):
         return sum_scores(graph, x, body)
-    if isinstance(body, PairVote):
+    if isinstance(body, parts.PairVote):
         return votes_of_pairs(graph, sum_scores(graph, x, body.sum), body)
-    parts = []
+    votes = []
     for member in body.members:
         own = opinion(graph, sum_scores(graph, x, member.sum), member, body)
-        parts.append(graph.op("Mul", own, member.share))
-    return graph.total(parts) if parts else zeros(graph, x, body.n_outputs)
+        votes.append(graph.op("Mul", own, member.share))
+    return graph.total(votes) if votes else zeros(graph, x, body.n_outputs)
 
 
-def votes_of_pairs(graph: Graph, scores: Tensor, body: PairVote) -> Tensor:
+def votes_of_pairs(graph: Graph, scores: Tensor, body: parts.PairVote) -> Tensor:
     """The votes for the classes, (n, n_classes), of the scores of their pairs."""
     signs = body.signs()
     above = graph.cast(graph.op("Greater", scores, 0.0, dtype=bool), scores.dtype)
@@ -91,17 +79,17 @@ def votes_of_pairs(graph: Graph, scores: Tensor, body: PairVote) -> Tensor:
     return graph.op("Add", votes, graph.op("Div", totals, shares))
 
 
-def sum_scores(graph: Graph, x: Tensor, body: Sum) -> Tensor:
+def sum_scores(graph: Graph, x: Tensor, body: parts.Sum) -> Tensor:
     """shift + scale (sum of the terms)."""
-    parts = [term_scores(graph, x, term) for term in body.terms]
-    found = [part for part in parts if part is not None]
+    every = [term_scores(graph, x, term) for term in body.terms]
+    found = [part for part in every if part is not None]
     total = graph.total([*found, *rowwise(graph, x, body, found)])
     if body.scale != 1:
         total = graph.op("Mul", total, body.scale)
     return graph.op("Add", total, body.shift) if body.shift != 0 else total
 
 
-def rowwise(graph: Graph, x: Tensor, body: Sum, found: list[Tensor]) -> list[Tensor]:
+def rowwise(graph: Graph, x: Tensor, body: parts.Sum, found: list[Tensor]) -> list[Tensor]:
     """Zeros of every row, where no part has its rows: constants alone are a single row."""
     constants = {tensor.name for tensor in graph.constants}
     if all(part.name in constants for part in found):
@@ -116,9 +104,11 @@ def zeros(graph: Graph, x: Tensor, n_outputs: int) -> Tensor:
     return graph.op("Expand", graph.constant([[0.0]], x.dtype), shape)
 
 
-def opinion(graph: Graph, scores: Tensor, member: Member, body: ClassVote | TargetVote) -> Tensor:
+def opinion(
+    graph: Graph, scores: Tensor, member: parts.Member, body: parts.ClassVote | parts.TargetVote
+) -> Tensor:
     """What a member says in a vote."""
-    if isinstance(body, TargetVote):
+    if isinstance(body, parts.TargetVote):
         largest = float(np.finfo(scores.dtype).max)
         ends = np.clip([body.least, body.most], -largest, largest)
         return graph.op("Clip", scores, float(ends[0]), float(ends[1]))
@@ -133,7 +123,7 @@ def opinion(graph: Graph, scores: Tensor, member: Member, body: ClassVote | Targ
         own = graph.op("Max", half, 0.0)
     else:
         own = graph.op("Sigmoid", scaled)
-    own = graph.op("Add", own, LEAST_SHARE)
+    own = graph.op("Add", own, parts.LEAST_SHARE)
     return graph.op("Div", own, graph.sum(own))
 
 
@@ -150,7 +140,7 @@ def is_int64(number: int | float) -> bool:
     return float(number).is_integer() and -(2**63) <= int(number) < 2**63
 
 
-def predicted(graph: Graph, scores: Tensor, scoring: Scoring) -> Tensor:
+def predicted(graph: Graph, scores: Tensor, scoring: parts.Scoring) -> Tensor:
     """Labels of rows: (n,), of a detector (n, 1)."""
     assert scoring.labels is not None
     if scoring.head == "classes":

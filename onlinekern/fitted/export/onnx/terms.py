@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from onlinekern.fitted.export import terms
 from onlinekern.fitted.export.onnx.graph import Graph, Tensor
 from onlinekern.fitted.export.onnx.precision import precision_of
 from onlinekern.fitted.export.onnx.values import (
@@ -15,59 +16,47 @@ from onlinekern.fitted.export.onnx.values import (
     reduced,
     used_columns,
 )
-from onlinekern.fitted.export.terms import (
-    Constant,
-    Expansion,
-    Fourier,
-    Leverage,
-    Linear,
-    Local,
-    Map,
-    Mapped,
-    Projected,
-    Term,
-)
 
 
-def constant(graph: Graph, x: Tensor, term: Constant) -> Tensor:
+def constant(graph: Graph, x: Tensor, term: terms.Constant) -> Tensor:
     return graph.constant(term.values[np.newaxis], x.dtype)
 
 
-def linear(graph: Graph, x: Tensor, term: Linear) -> Tensor:
+def linear(graph: Graph, x: Tensor, term: terms.Linear) -> Tensor:
     return graph.op("MatMul", x, term.weights.T)
 
 
-def expansion(graph: Graph, x: Tensor, term: Expansion) -> Tensor | None:
+def expansion(graph: Graph, x: Tensor, term: terms.Expansion) -> Tensor | None:
     if term.coefficients.shape[1] == 0:
         return None
     values = kernel_values(graph, x, term.kernel, term.vectors)
     return graph.op("MatMul", values, term.coefficients.T)
 
 
-def mapped(graph: Graph, x: Tensor, term: Mapped) -> Tensor:
+def mapped(graph: Graph, x: Tensor, term: terms.Mapped) -> Tensor:
     return graph.op("MatMul", features(graph, x, term.map), term.weights.T)
 
 
-def features(graph: Graph, x: Tensor, map_: Map) -> Tensor:
+def features(graph: Graph, x: Tensor, map_: terms.Map) -> Tensor:
     """The features of rows."""
-    if isinstance(map_, Projected):
+    if isinstance(map_, terms.Projected):
         values = kernel_values(graph, x, map_.kernel, map_.landmarks)
         return graph.op("MatMul", values, map_.projection.T)
     return fourier(graph, x, map_)
 
 
-def fourier(graph: Graph, x: Tensor, map_: Fourier) -> Tensor:
+def fourier(graph: Graph, x: Tensor, map_: terms.Fourier) -> Tensor:
     # The cosine of doubles is younger than their sine in onnxruntime.
     angles = graph.op("MatMul", x, map_.frequencies.T)
     both = graph.op("Concat", graph.op("Add", angles, np.pi / 2), angles, axis=1)
     return graph.op("Mul", graph.op("Sin", both), 1 / np.sqrt(len(map_.frequencies)))
 
 
-def leverage(graph: Graph, x: Tensor, term: Leverage) -> Tensor:
+def leverage(graph: Graph, x: Tensor, term: terms.Leverage) -> Tensor:
     z = features(graph, x, term.map)
     inner = graph.sum(graph.op("Mul", graph.op("MatMul", z, term.matrix), z))
     variance = graph.op("Max", inner, 0.0)
-    if isinstance(term.map, Projected):
+    if isinstance(term.map, terms.Projected):
         diagonal = kernel_diagonal(graph, x, term.map.kernel)
         rest = graph.op("Sub", diagonal, graph.square(z))
         seen = graph.op("Greater", rest, graph.op("Mul", diagonal, term.rounding), dtype=bool)
@@ -76,7 +65,7 @@ def leverage(graph: Graph, x: Tensor, term: Leverage) -> Tensor:
     return graph.op("Reciprocal", graph.op("Add", variance, 1.0))
 
 
-def local(graph: Graph, x: Tensor, term: Local) -> Tensor:
+def local(graph: Graph, x: Tensor, term: terms.Local) -> Tensor:
     count, outputs, width = term.weights.shape
     assigned = min(term.n_assign, count)
     products, rows, center = reduced(graph, x, term.prototypes)
@@ -98,7 +87,7 @@ def local(graph: Graph, x: Tensor, term: Local) -> Tensor:
     return graph.sum(graph.op("Mul", chosen, shares), keepdims=False)
 
 
-def local_shares(graph: Graph, best: Tensor, term: Local, assigned: int) -> Tensor:
+def local_shares(graph: Graph, best: Tensor, term: terms.Local, assigned: int) -> Tensor:
     """What the nearest prototypes count, from 2 p in descending order, (n, assigned)."""
     if term.bandwidth > 0:
         first = graph.op("Gather", best, graph.integers([0]), axis=1)
@@ -112,25 +101,25 @@ def local_shares(graph: Graph, best: Tensor, term: Local, assigned: int) -> Tens
 
 # Class of a term -> what gives its scores; None where there is nothing to add.
 WRITERS: dict[type, Callable[[Graph, Tensor, Any], Tensor | None]] = {
-    Constant: constant,
-    Linear: linear,
-    Expansion: expansion,
-    Mapped: mapped,
-    Leverage: leverage,
-    Local: local,
+    terms.Constant: constant,
+    terms.Linear: linear,
+    terms.Expansion: expansion,
+    terms.Mapped: mapped,
+    terms.Leverage: leverage,
+    terms.Local: local,
 }
 
 
-def term_scores(graph: Graph, x: Tensor, term: Term) -> Tensor | None:
+def term_scores(graph: Graph, x: Tensor, term: terms.Term) -> Tensor | None:
     """What a term adds to the scores of rows, in the type of the rows.
 
     A term whose rounding errors would show in float32 is computed in double.
     """
-    if isinstance(term, Mapped) and isinstance(term.map, Projected):
+    if isinstance(term, terms.Mapped) and isinstance(term.map, terms.Projected):
         # Weights of P k(x) are coefficients of k(x).
         coefficients = term.weights @ term.map.projection
-        term = Expansion(term.map.kernel, term.map.landmarks, coefficients)
-    if isinstance(term, Expansion):
+        term = terms.Expansion(term.map.kernel, term.map.landmarks, coefficients)
+    if isinstance(term, terms.Expansion):
         # Before vectors become dense for an estimate of their precision.
         count, columns = term.vectors.shape[0], used_columns(term.vectors)
         width = term.vectors.shape[1] if columns is None else len(columns)

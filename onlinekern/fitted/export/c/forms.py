@@ -1,0 +1,71 @@
+"""What the sections of a model that learns have in common: its source, its numbers, its sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from onlinekern.fitted.export.c.source import Source
+from onlinekern.fitted.export.states import Learning
+
+
+@dataclass(frozen=True)
+class Size:
+    """Sizes of the numbers of a model."""
+
+    outputs: int
+    features: int
+    length: int
+
+
+class Forms:
+    """Fills the forms of a model that learns.
+
+    Parameters
+    ----------
+    source : Source
+    learning : Learning
+    size : Size
+    draws : bool
+        Whether the gate or the policy draws random numbers.
+    """
+
+    def __init__(self, source: Source, learning: Learning, size: Size, draws: bool) -> None:
+        self.source, self.learning, self.size, self.draws = source, learning, size, draws
+        self.averaged = learning.numbers.averaging is not False
+
+    def fill(self, name: str, **values: Any) -> None:
+        """A form with the sizes of the model."""
+        self.source.fill(name, **vars(self.size), **values)
+
+    def filled(self, name: str, **values: Any) -> str:
+        return self.source.filled(name, **vars(self.size), **values).rstrip()
+
+    def number(self, value: Any) -> str:
+        return self.source.number(value)
+
+    def kept(self) -> tuple[list[str], list[str]]:
+        """Lines that save what a refused sample has changed, and that restore it."""
+        save, restore = [], []
+        if self.draws:
+            save.append("    uint64_t drawn_from[4];\n    memcpy(drawn_from, generator, 32);")
+            restore.append("    memcpy(generator, drawn_from, 32);")
+        if self.learning.targets is not None:
+            save.insert(0, "    const targets before = target;")
+            restore.append("    target = before;")
+        return save, restore
+
+    def standardising(self) -> tuple[list[str], str]:
+        """Lines that standardise the target, and what must be finite then."""
+        own = self.learning
+        if own.targets is None:
+            return [], ""
+        lines = ["    y = (y - target.mean) / target.scale;"]
+        if not own.targets.fixed:
+            forgetting = self.number(own.head.arguments.get("forgetting", 1.0))
+            rounding = self.number(1e-15 if self.source.dtype == np.float64 else 1e-7)
+            self.fill("target_state", forgetting=forgetting, rounding=rounding)
+            lines.insert(0, "    take_up(y, weight);")
+        return lines, " || !is_finite(target.mean) || !is_finite(target.scale)"

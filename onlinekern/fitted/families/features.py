@@ -1,0 +1,112 @@
+"""Explicit features: what a map is made of, and what it is in plain numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onlinekern.core.features.joined import WithLinear
+from onlinekern.core.features.map import RandomFourier
+from onlinekern.core.kernels.python_kernel import PythonKernel
+from onlinekern.estimators.features import MOST_FREQUENCIES
+from onlinekern.estimators.types import Floats
+from onlinekern.fitted.export import terms
+from onlinekern.fitted.families.parts import KERNELS
+from onlinekern.fitted.merge.averages import scaled_average
+from onlinekern.fitted.state import Kind, describe, fields_of, kind_of
+
+SUPPORT_SET = "kernel= d= dtype= n_outputs# averaged= is_sparse="
+ROWS = "rows[slot ...] terms~[slot] ages~[slot] free[free] added"
+SUPPORT_VECTORS = f"arguments({SUPPORT_SET}) state({ROWS} {scaled_average('output slot')})"
+# Their coefficients mean nothing: there is one output, whatever the model has.
+LANDMARKS = SUPPORT_VECTORS.replace("#", "=").replace("output", "one")
+
+
+def known(part: Any, what: str) -> Kind:
+    """The kind of a part; TypeError if its formula is not known."""
+    kind = kind_of(type(part))
+    if kind is None or not (kind.terms or "kernel" in kind.options):
+        raise TypeError(
+            f"the {what} {type(part).__name__} cannot be exported: it is no part of onlinekern "
+            "whose formula is known"
+        )
+    return kind
+
+
+def kernel_of(kernel: Any) -> terms.KernelFunction:
+    """A kernel of the core."""
+    if isinstance(kernel, PythonKernel):
+        raise TypeError(
+            f"kernel={kernel.function!r} is a Python function, which cannot be exported: take a "
+            f"kernel of the library, one of {', '.join(name for name, _ in KERNELS.values())}"
+        )
+    return terms.KernelFunction(known(kernel, "kernel").options["kernel"], **fields_of(kernel))
+
+
+def map_of(features: Any) -> terms.Map:
+    """A feature map of the core, its constant left out."""
+    formula = known(features, "feature map").terms
+    assert formula is not None
+    found: terms.Map = formula(features)
+    return found
+
+
+def rounding_of(features: Any) -> float:
+    """The square root of the machine epsilon of a map's samples."""
+    return float(np.sqrt(np.finfo(np.float32 if features.itemsize == 4 else np.float64).eps))
+
+
+def fourier(features: Any) -> terms.Fourier:
+    count = features.n_components * features.d
+    if count > MOST_FREQUENCIES and not isinstance(features, RandomFourier):
+        raise TypeError(
+            f"the feature map {type(features).__name__} cannot be exported: a matrix would take "
+            f"its place, of {features.n_components} frequencies of {features.d} features, and "
+            f"at most {MOST_FREQUENCIES} numbers are written"
+        )
+    return terms.Fourier(features.frequencies().astype(np.float64))
+
+
+def nystroem(features: Any) -> terms.Projected:
+    projection = features.projection().astype(np.float64)
+    landmarks = features.landmarks
+    return terms.Projected(kernel_of(landmarks.kernel), landmarks.rows(), projection)
+
+
+def nested(features: Any) -> terms.Projected:
+    landmarks = features.landmarks
+    # The features of a model of float32 samples are made with a whitening of that type.
+    whitening = features.whitening().astype(landmarks.dtype).astype(np.float64)
+    return terms.Projected(kernel_of(landmarks.kernel), landmarks.rows(), whitening)
+
+
+def weighted(features: Any, weights: Floats, offsets: Floats) -> terms.Terms:
+    """The terms of weights of the features of a map, (n_outputs, n_features), and of offsets."""
+    if isinstance(features, WithLinear):
+        d = features.d
+        linear = terms.Linear(weights[:, :d] / np.sqrt(max(d, 1)))
+        return linear, *weighted(features.map, weights[:, d:], offsets)
+    constant = (terms.Constant(offsets),) if np.any(offsets) else ()
+    return terms.Mapped(map_of(features), weights), *constant
+
+
+def expansion(support: Any) -> terms.Expansion:
+    """The support vectors of a set under its kernel."""
+    return terms.Expansion(kernel_of(support.kernel), support.rows(), support.effective())
+
+
+for name, text in (
+    ("map.RandomFourier", "frequencies="),
+    ("hashed.HashedFourier", "table= seed= n_components= d="),
+    ("structured.StructuredFourier", "signs= scales= d="),
+):
+    text = f"{text} dtype= constant="
+    describe(f"features.{name}", text, by_function=False, terms=fourier)
+describe("features.joined.WithLinear", "map", by_function=False)
+describe("features.nystroem.Nystroem", f"{LANDMARKS} projection=", terms=nystroem)
+describe(
+    "features.nested.NestedNystroem",
+    f"{LANDMARKS} n_components= selection= novelty= whitening[slot slot]",
+    terms=nested,
+)

@@ -1,0 +1,154 @@
+"""Kernel expansions: support vectors under a budget policy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onlinekern.fitted.export.states import CannotLearn, Described, KernelState, Numbers
+from onlinekern.fitted.export.terms import Constant, Terms, dense
+from onlinekern.fitted.families.features import (
+    SUPPORT_SET,
+    SUPPORT_VECTORS,
+    expansion,
+    kernel_of,
+    weighted,
+)
+from onlinekern.fitted.grow import Growth
+from onlinekern.fitted.merge.averages import Averaging
+from onlinekern.fitted.merge.expansions import check_sets, merged_expansion
+from onlinekern.fitted.merge.filters import (
+    merged_affine,
+    merged_dependence,
+    merged_samples,
+    merged_tracker,
+)
+from onlinekern.fitted.merge.mix import Mix
+from onlinekern.fitted.state import State, describe, kind_of
+
+# What policies have learnt: with the inverse of a kernel matrix, a factor of it, or lengths.
+INVERSE = "inverse~[row column] diagonal~[one column] n_updates~ broken~ pending~"
+VALUES = f"{INVERSE} values~[one column]"
+FACTOR, LENGTHS = "factor[slot slot]", "lengths[slot]"
+
+
+def policy(path: str, arguments: str, learnt: str = "", **options: Any) -> None:
+    """Describe a policy by the arguments of its class, and by what it learns.
+
+    `drops`: whoever leaves is projected onto those who stay. `merge`: the rule for spaces with it.
+    `in_c`: learning in C knows it; `unbounded`: of as many support vectors as there is room for.
+    """
+    plain = path == "budgets.policy.Budget"
+    # Policies of other packages have arguments without names, and learn what they like.
+    own = ("arguments=", "learnt") if plain else (f"arguments({arguments})", f"learnt({learnt})")
+    text = f"cls= {own[0]} state(set({SUPPORT_SET} n added) refused~ {own[1]})"
+    describe(path, text, by_function=plain, options=options)
+
+
+def merged_support_vectors(mix: Mix, parts: list[State], base: State | None) -> State:
+    """By the rule of the policy."""
+    check_sets(parts)
+    kind = kind_of(parts[0].budget.cls)
+    rule = kind.options.get("merge") if kind else None
+    merged: State = (rule or merged_expansion)(mix, parts, base)
+    return merged
+
+
+def begin(space: State, old: State, growth: Growth) -> None:
+    """What policies know of a class that never came."""
+    name, learnt = space.budget.cls.__name__, space.budget.state.learnt
+    if name == "LeastSquaresPolicy":
+        # The machine of that class: the last row is that of the target 1.
+        before = old.budget.state.learnt
+        learnt.offsets[:, growth.new] = -1.0
+        for field in ("targets", "products"):
+            known = getattr(before, field)
+            rows = growth.along(known[:-1])
+            rows[growth.new] = 0.0 - known[-1]
+            setattr(learnt, field, np.vstack([rows, known[-1]]))
+    elif name == "FeatureMerging":
+        # Features and offsets, and their companions below.
+        before = old.budget.state.learnt
+        weights, halves = (
+            [growth.along(half) for half in np.split(rows, 2)]
+            for rows in (before.weights, before.offsets)
+        )
+        if space.budget.arguments.offset and growth.level:
+            both = growth.numbers(old.state, Averaging(space.arguments.averaged))
+            for half, number in zip(halves, both, strict=True):
+                half[growth.new] = number
+        learnt.weights, learnt.offsets = np.vstack(weights), np.concatenate(halves)
+
+
+def terms(space: Any) -> Terms:
+    # A policy that solves least squares has offsets beside the support vectors.
+    offsets = space.budget.get_learnt().get("offsets")
+    constant = () if offsets is None else (Constant(offsets.ravel()[: space.n_outputs]),)
+    return expansion(space.support), *constant
+
+
+def dual_terms(space: Any) -> Terms:
+    weights, offsets = space.budget.coefficients()
+    features = space.budget.map
+    return expansion(space.support), *weighted(features, weights[:, features.columns()], offsets)
+
+
+def learning(space: State) -> tuple[KernelState, Numbers]:
+    """Coefficients of support vectors, under a policy that C knows."""
+    own, state, budget = space.arguments, space.state, space.budget
+    kind = kind_of(budget.cls)
+    if kind is None or "in_c" not in kind.options:
+        raise CannotLearn(f"the budget policy {budget.cls.__name__} has no C")
+    if len(state.free):
+        raise CannotLearn("some slots of its support vectors are free")
+    arguments = dict(vars(budget.arguments)) if budget.arguments else {}
+    arguments.pop("rng", None)
+    described = Described(kind.name, arguments)
+    vectors, lengths = dense(state.rows), getattr(budget.state.learnt, "lengths", np.zeros(0))
+    unbounded = "unbounded" in kind.options
+    known = KernelState(
+        kernel_of(own.kernel), vectors, described, state.added, np.asarray(lengths), unbounded
+    )
+    return known, Numbers.of(state, own.averaged)
+
+
+policy("budgets.policy.Budget", "", in_c=True, unbounded=True)
+BOUND = "max_support="
+policy("budgets.policy.RefuseWhenFull", BOUND, drops=True, in_c=True, unbounded=True)
+policy("budgets.eviction.OldestEviction", BOUND, drops=True, in_c=True)
+policy("budgets.eviction.RandomEviction", f"{BOUND} rng=", drops=True, in_c=True)
+policy("budgets.eviction.UniformEviction", f"{BOUND} rng= max_coefficient=", in_c=True)
+policy("budgets.eviction.NonuniformEviction", f"{BOUND} rng= max_coefficient=")
+policy("budgets.bpa.CheapestReplacement", BOUND, LENGTHS, drops=True, in_c=True)
+margins = "values~[output slot] companions~[output slot] scale~ total~ steps~ n_steps~ damage~"
+policy("budgets.forgetron.ShrinkingEviction", BOUND, margins, drops=True)
+policy("budgets.removal_projection.Removal", BOUND, LENGTHS, drops=True)
+policy("budgets.removal_projection.Projection", BOUND, INVERSE)
+policy("budgets.merging.Merging", BOUND)
+policy("budgets.projectron.Projectron", f"eta= {BOUND} price= joint=", FACTOR, drops=True)
+policy("budgets.quantisation.Quantise", f"similarity= {BOUND}", drops=True)
+machines = f"{INVERSE} targets[machine column] offsets[one output] products~[machine column]"
+policy("budgets.bolssvm.LeastSquaresPolicy", f"{BOUND} C=", machines, merge=merged_samples)
+merging = f"map= {BOUND} merge_size= offset="
+policy("models.dual_sgd.FeatureMerging", merging, "weights[machine feature] offsets[machine]")
+policy(
+    "budgets.affine_projection.AffineProjection",
+    f"{BOUND} order= eta= reg= normalised=",
+    f"recent[known sample] gram[sample sample] learnt {LENGTHS}",
+    merge=merged_affine,
+)
+spans = f"{FACTOR} covariance[slot slot]"
+policy("budgets.dependence.LinearDependence", f"{BOUND} nu=", spans, merge=merged_dependence)
+policy("budgets.recursive.SlidingWindow", f"{BOUND} reg=", VALUES, merge=merged_samples)
+policy("budgets.recursive.FixedBudget", f"{BOUND} reg= eta=", VALUES, merge=merged_samples)
+policy(
+    "budgets.tracker.Tracker",
+    f"{BOUND} noise= forgetting= back_to_prior=",
+    f"{VALUES} covariance[row column] prior[row column] residuals[one level]",
+    merge=merged_tracker,
+)
+SPACE, RULES = f"cls= {SUPPORT_VECTORS} budget", {"merge": merged_support_vectors, "begin": begin}
+describe("models.space.KernelSpace", SPACE, terms=terms, learning=learning, **RULES)
+describe("models.space.InverseTimeSpace", SPACE, by_function=False, terms=terms, **RULES)
+describe("models.dual_sgd.DualSpace", SPACE, by_function=False, terms=dual_terms, **RULES)

@@ -1,0 +1,236 @@
+"""Kernel least squares, which merge exactly: the sums of several streams are added.
+
+    A = r I + sum_i (A_i - r I),   b = sum_i b_i,   w = A^-1 b,
+
+where the features are the same. If the models began with a common one, what it had learnt counts
+once. The core keeps A and b without the last samples, and within an epoch without forgetting
+(`linalg.open_block`): both are made up for here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from scipy.linalg import solve_triangular
+
+from onlinekern.core.features.joined import WithLinear
+from onlinekern.core.features.nested import NestedNystroem
+from onlinekern.estimators.types import Floats
+from onlinekern.fitted.export.states import CannotLearn, Landmarks, Numbers, SquaresState
+from onlinekern.fitted.export.terms import Fourier, Leverage, Terms, dense
+from onlinekern.fitted.families.features import kernel_of, map_of, rounding_of
+from onlinekern.fitted.families.mapped import terms
+from onlinekern.fitted.grow import Growth
+from onlinekern.fitted.merge.maps import Common, common_map
+from onlinekern.fitted.merge.mix import Mix, of
+from onlinekern.fitted.state import State, closed, describe, opened
+
+# Residuals and their levels: what Residuals keeps at most.
+KEPT = 512
+# Added to the diagonal of sums that are not positive, relative to it; ten times more each time.
+LEAST_EXTRA = 1e-15
+ATTEMPTS = 10
+
+
+def statistics(state: Any, reg: float, forgetting: float) -> tuple[Floats, Floats]:
+    """A - r I and b', of all samples so far."""
+    rows = state.rows
+    matrix = state.matrix + (state.weights * rows).T @ rows
+    vectors = state.vectors + state.targets.T @ rows[len(rows) - state.count :]
+    fade = forgetting**state.since
+    # The sums of an epoch contain r I; what is forgotten of it is given back.
+    known = fade * (matrix - reg * np.eye(len(matrix)))
+    return known, fade * vectors
+
+
+def sums_of(known: Floats, vectors: Floats, reg: float) -> dict[str, Any]:
+    """The fields of a state whose sums are A - r I and b', and which waits for nothing."""
+    used, n_outputs = len(known), len(vectors)
+    matrix, factor = factored((known + known.T) / 2 + reg * np.eye(used))
+    inverse = scipy.linalg.cho_solve(factor, np.eye(used))
+    weights = scipy.linalg.cho_solve(factor, vectors.T).T
+    empty = {
+        "products": (used, 0),
+        "rows": (0, used),
+        "factor": (0, 0),
+        "innovations": (0, n_outputs),
+        "targets": (0, n_outputs),
+        "weights": (0, 1),
+    }
+    arrays = {name: np.zeros(shape) for name, shape in empty.items()}
+    counts = {"used": used, "count": 0, "waiting": 0, "since": 0}
+    solved = {"base": np.ascontiguousarray(weights), "inverse": (inverse + inverse.T) / 2}
+    return {"matrix": matrix, "vectors": vectors, **solved, **arrays, **counts}
+
+
+def factored(matrix: Floats) -> tuple[Floats, Any]:
+    """A matrix, and its Cholesky factor.
+
+    Sums of features that are not scaled may be so large that what a difference leaves of them is
+    not positive by rounding. Their diagonal grows until it is.
+    """
+    extra = 0.0
+    for _ in range(ATTEMPTS):
+        grown = matrix + extra * np.diag(np.diagonal(matrix))
+        try:
+            return grown, scipy.linalg.cho_factor(grown, lower=True)
+        except scipy.linalg.LinAlgError:
+            extra = max(LEAST_EXTRA, 10 * extra)
+    raise FloatingPointError("the sums of the merged models are not positive")
+
+
+def added(
+    mix: Mix, common: Common, states: list[Any], before: Any, reg: float, forgetting: float
+) -> Any:
+    """The state of all samples of several states."""
+    sums = [statistics(state, reg, forgetting) for state in states]
+    every = [*sums, *([statistics(before, reg, forgetting)] if before else [])]
+    turned = [one_of(mix, common, place, *each) for place, each in enumerate(every)]
+    used = len(turned[0][0])
+    first = (turned.pop()) if before else (np.zeros((used, used)), 0 * turned[0][1])
+    known = mix.total([pair[0] for pair in turned], first[0], forgetting)
+    vectors = mix.total([pair[1] for pair in turned], first[1], forgetting)
+    return states[0].told(**sums_of(known, np.ascontiguousarray(vectors), reg))
+
+
+def one_of(
+    mix: Mix, common: Common, place: int, known: Floats, vectors: Floats
+) -> tuple[Floats, Floats]:
+    """A - r I and b' of one model, in the common features and in the units of the merged targets.
+
+    A shift of the targets needs the sum of the features: the column of the constant one.
+    """
+    place = place if place < len(mix.counts) else -1
+    unit, shift = mix.units[place], mix.shifts[place]
+    vectors = unit * vectors
+    if common.constant is not None:
+        vectors = vectors + shift * known[common.constant]
+    return common.matrix(known, place), common.vectors(vectors, place)
+
+
+def merged_space(mix: Mix, parts: list[State], base: State | None) -> State:
+    """The sums of a space, over the samples that have entered them."""
+    space = parts[0]
+    common = common_map(*of(parts, base, "map"))
+    entered, before = of(parts, base, "entered")
+    counts = mix.counting(entered, before).counts
+    own = Mix(mix.weights, counts, mix.units, mix.shifts)
+    state = added(own, common, *of(parts, base, "state"), space.reg, space.forgetting)
+    fields = {"map": common.map, "entered": mix.count(entered, before), "state": state}
+    if hasattr(space, "residuals"):
+        fields["residuals"] = merged_residuals(mix, *of(parts, base, "residuals"))
+    return space.told(**fields, wide=any(part.wide for part in parts))
+
+
+def merged_residuals(mix: Mix, parts: list[State], base: State | None) -> State | None:
+    """`Residuals`: the last ones of each model, as many as its share."""
+    if parts[0] is None:
+        return None
+    states, before = of(parts, base, "state")
+    seen = mix.count(*of(states, before, "seen"))
+    units = zip(mix.units, states, strict=False)
+    recent = mix.latest([unit * state.recent for unit, state in units], min(seen, KEPT))
+    levels = mix.mean([state.levels for state in states])
+    return parts[0].told(state=states[0].told(seen=seen, recent=recent, levels=levels))
+
+
+def begin(space: State, _: State, growth: Growth) -> None:
+    """Let new outputs be those of the targets -1 for all samples so far.
+
+    phi has a constant 1, so sum a phi (-1) = -(A - r I) e, with e the unit vector of the constant,
+    and the weights are -A^-1 (A - r I) e = r A^-1 e - e. Of the samples that wait, some are in no
+    sum yet, and those of the open block in no weight either: see `linalg.open_block`.
+    """
+    state, constant, new = space.state, closed(space.map).constant, growth.new
+    if not 0 <= constant < state.used:
+        return
+    unit = np.zeros(state.used)
+    unit[constant] = 1.0
+    rows, weights = state.rows, state.weights[:, 0]
+    waiting = len(rows) - state.count
+    seen = state.matrix[:, constant] - space.reg * unit + weights[:waiting] @ rows[:waiting]
+    state.vectors[new] = -seen
+    state.base[new] = base = space.reg * state.inverse[:, constant] - unit
+    errors = -1.0 - rows[waiting:] @ base
+    state.innovations[:, new] = np.linalg.solve(state.factor.T, errors)[:, None]
+    state.targets[:, new] = -weights[waiting:, None]
+
+
+def inverse_of(state: State, forgetting: float) -> Floats:
+    """A^-1 of least squares, after all samples so far."""
+    matrix: Floats = state.inverse
+    if state.count:
+        # The samples of the open block are not in the inverse yet: see `linalg.open_block`.
+        solved = solve_triangular(state.factor, state.products.T, trans="T", lower=False)
+        matrix = matrix - solved.T @ solved
+    if forgetting < 1:
+        matrix = matrix * forgetting ** -float(state.since)
+    return matrix
+
+
+def leverage_terms(space: Any) -> Terms:
+    features, own = space.map, opened(space)
+    places = features.columns()
+    inverse = inverse_of(own.state, own.forgetting)
+    matrix = np.ascontiguousarray(inverse[np.ix_(places, places)])
+    return (Leverage(map_of(features), matrix, own.reg, rounding_of(features)),)
+
+
+def learning(space: State) -> tuple[SquaresState, Numbers]:
+    """Recursive least squares, without forgetting."""
+    if space.forgetting < 1:
+        raise CannotLearn("its least squares forget, and give back the prior from time to time")
+    features = inner = closed(space.map)
+    factor, offset, places = None, 0, np.zeros(0, dtype=np.intp)
+    if type(features) is WithLinear:
+        inner, factor, offset = features.map, 1 / np.sqrt(max(features.d, 1)), features.offset
+        places = np.arange(features.d)
+    if features.constant >= 0:
+        places = np.append(places, features.constant)
+    places = np.concatenate([places, offset + inner.columns()])
+    inverse = inverse_of(space.state, space.forgetting)[np.ix_(places, places)]
+    values = np.ascontiguousarray(closed(space).block.weights()[:, places])
+    mapping = landmarks_of(inner) if type(inner) is NestedNystroem else map_of(inner)
+    if not isinstance(mapping, Fourier | Landmarks):
+        raise CannotLearn(f"the feature map {type(inner).__name__} has no C")
+    constant, inverse = features.constant >= 0, np.ascontiguousarray(inverse)
+    return SquaresState(factor, constant, mapping, inverse, space.reg), Numbers(values, values)
+
+
+def landmarks_of(features: Any) -> Landmarks:
+    """Landmarks that come with the stream."""
+    own = opened(features)
+    return Landmarks(
+        kernel=kernel_of(own.arguments.kernel),
+        vectors=dense(own.state.rows),
+        whitening=own.whitening,
+        room=own.n_components,
+        least=rounding_of(features) if own.selection == "first" else own.novelty,
+        only_entered=own.selection == "margin",
+    )
+
+
+SUMS = (
+    "matrix~[feature feature] vectors~[output feature] base[output feature] "
+    "inverse[feature feature] products[feature open] rows~[sample feature] factor[open open] "
+    "innovations[open output] targets~[open output] weights~[sample one] "
+    "used count waiting since"
+)
+describe(
+    "models.least_squares.LeastSquaresSpace",
+    f"map n_outputs# reg= forgetting= reach= residuals wide~ entered~ state({SUMS})",
+    merge=merged_space,
+    begin=begin,
+    terms=terms,
+    learning=learning,
+)
+describe(
+    "models.leverage.LeverageSpace",
+    f"map reg= forgetting= wide~ entered~ state({SUMS})",
+    merge=merged_space,
+    terms=leverage_terms,
+)
+told = "state(seen~ recent~[residual] levels~[one level])"
+describe("models.residuals.Residuals", told)

@@ -1,0 +1,142 @@
+"""Linear models: weights of the features themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onlinekern.estimators.types import Floats
+from onlinekern.fitted.export.states import CannotLearn, LinearState, Numbers
+from onlinekern.fitted.export.terms import Constant, Linear, Terms
+from onlinekern.fitted.grow import Growth
+from onlinekern.fitted.merge.averages import Averaging, merged_steps, scaled_average
+from onlinekern.fitted.merge.gaussians import merged_gaussians
+from onlinekern.fitted.merge.mix import Mix, of
+from onlinekern.fitted.state import State, describe, fields
+
+# Numbers that a block of the core's linear weights has.
+LINE = 8
+PLAIN = "d= dtype= n_outputs# averaging= intercept= skipped= in_length="
+WEIGHTS = scaled_average("output feature")
+
+
+def linear(name: str, module: str, arguments: str, more: str = "") -> None:
+    """Describe a space whose state has more fields than weights."""
+    names = list(fields(arguments))
+
+    def read(stored: dict[str, Any]) -> dict[str, Any]:
+        """Weights and companions are rows of one array of blocks, of whole lines."""
+        own = dict(zip(names, stored["arguments"], strict=True))
+        shape = -1, own["n_outputs"], (own["d"] + LINE) // LINE * LINE
+        state = dict(stored["state"])
+        rows = state.pop("blocks").reshape(shape)
+        if "batch_update" in state:
+            state["batch_update"] = state["batch_update"].reshape(shape[1:])
+        return {**stored, "state": {"values": rows[0], "companions": rows[-1], **state}}
+
+    def write(named: dict[str, Any]) -> dict[str, Any]:
+        state = dict(named["state"])
+        averaging = dict(zip(names, named["arguments"], strict=True))["averaging"]
+        rows = [state.pop("values"), state.pop("companions")][: 1 + (averaging is not False)]
+        state["blocks"] = np.stack(rows).reshape(-1, LINE)
+        if "batch_update" in state:
+            state["batch_update"] = state["batch_update"].reshape(-1, LINE)
+        return {**named, "state": state}
+
+    describe(
+        f"models.{module}.{name}",
+        f"cls= arguments({arguments}) state({WEIGHTS} {more})",
+        by_function=name == "LinearSpace",
+        read=read,
+        write=write,
+        merge=merged_linear,
+        begin=begin,
+        terms=terms,
+        learning=learning,
+    )
+
+
+def averaging_of(space: State) -> Averaging:
+    """The average of a space."""
+    own = space.arguments
+    return Averaging(own.averaging, getattr(own, "skipped", 0))
+
+
+def latest_of(space: State) -> tuple[Floats, Floats]:
+    """Weights and their average; an open batch ends here."""
+    latest, averaged = averaging_of(space).pair(space.state)
+    if hasattr(space.state, "batch_update"):
+        latest = space.state.shrink * latest + space.state.batch_update
+    return latest, averaged
+
+
+def merged_linear(mix: Mix, parts: list[State], base: State | None) -> State:
+    """Averages of weights; with a covariance, products of Gaussians."""
+    space, averaging = parts[0], averaging_of(parts[0])
+    states, before = of(parts, base, "state")
+    pairs = [latest_of(part) for part in parts]
+    latest, averaged = (mix.blend(half) for half in zip(*pairs, strict=True))
+    more: dict[str, Any] = {}
+    if hasattr(space.state, "covariance"):
+        width = space.arguments.d + bool(space.arguments.intercept)
+        old = latest_of(base)[0][:, :width] if base else np.zeros_like(latest[:, :width])
+        means = [pair[0][:, :width] for pair in pairs]
+        covariances, prior = of(states, before, "covariance")
+        latest[:, :width], covariance = merged_gaussians(mix, means, covariances, old, prior)
+        degenerate = mix.count(*of(states, before, "n_degenerate"))
+        more = {"covariance": covariance, "n_degenerate": degenerate}
+    if hasattr(space.state, "batch_update"):
+        norm = float(np.square(latest).sum())
+        empty = np.zeros_like(space.state.batch_update)
+        more = {"batch_update": empty, "count": 0, "shrink": 1.0, "squared_norm": norm}
+    averaged = averaged if averaging.present or not more else latest
+    weights = averaging.fields(latest, averaged, merged_steps(mix, states, before))
+    return space.told(state=space.state.told(**weights, **more))
+
+
+def begin(space: State, old: State, growth: Growth) -> None:
+    """The constant of new classes; one matrix for all outputs stays."""
+    own = space.arguments
+    if own.intercept:
+        growth.begin(space.state, own.d, averaging_of(space))
+    if getattr(own, "kind", "") == "shared":
+        space.state.covariance = old.state.covariance
+
+
+def terms(space: Any) -> Terms:
+    effective = space.effective()
+    weights = Linear(np.ascontiguousarray(effective[:, :-1]))
+    return (weights, Constant(effective[:, -1])) if np.any(effective[:, -1]) else (weights,)
+
+
+def learning(space: State) -> tuple[LinearState, Numbers]:
+    """Of the plain model, and of variances of second order."""
+    own, state = space.arguments, space.state
+    if getattr(own, "batch_size", 1) > 1 or getattr(own, "radius", 0.0) > 0:
+        raise CannotLearn("it learns in batches, or projects its weights")
+    width, averaging = own.d + 1, averaging_of(space)
+    numbers = Numbers.of(state, own.averaging, slice(width), averaging.skipped)
+    variances = None
+    if hasattr(state, "covariance"):
+        if own.kind != "diagonal":
+            raise CannotLearn(f"covariance={own.kind!r} has no C; 'diagonal' has")
+        variances = np.ones((own.n_outputs, width))
+        variances[:, : own.d + own.intercept] = state.covariance
+    in_length = float(own.intercept) if getattr(own, "in_length", True) else 0.0
+    return LinearState(float(own.intercept), in_length, variances), numbers
+
+
+linear("LinearSpace", "linear", PLAIN)
+linear(
+    "BatchSpace",
+    "linear_batches",
+    f"batch_size= radius= {PLAIN}",
+    "batch_update~[output feature] count~ shrink~ squared_norm~",
+)
+linear(
+    "SecondOrderSpace",
+    "linear_second_order",
+    "d= dtype= n_outputs# averaging= intercept= kind=",
+    "covariance[class weight ...] n_degenerate~",
+)

@@ -1,0 +1,168 @@
+"""Models of explicit features: weights, Gaussians over weights, and means."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onlinekern.estimators.types import Floats
+from onlinekern.fitted.export.states import MappedState, Numbers
+from onlinekern.fitted.export.terms import Terms
+from onlinekern.fitted.families.features import map_of, weighted
+from onlinekern.fitted.grow import Growth
+from onlinekern.fitted.merge.averages import Averaging, merged_steps, scaled_average
+from onlinekern.fitted.merge.gaussians import Gaussian, combined, inverse, unit_matrices
+from onlinekern.fitted.merge.maps import Common, common_map
+from onlinekern.fitted.merge.mix import Mix, of
+from onlinekern.fitted.merge.sketches import merged_precision
+from onlinekern.fitted.state import State, closed, describe
+
+WEIGHTS = scaled_average("output feature")
+
+
+def merged_mapped(mix: Mix, parts: list[State], base: State | None) -> State:
+    """The average, in common features."""
+    common = common_map(*of(parts, base, "map"))
+    weights = merged_weights(mix, common, parts, base)
+    return parts[0].told(map=common.map, state=weights)
+
+
+def merged_weights(mix: Mix, common: Common, parts: list[State], base: State | None) -> State:
+    """The state of weights of features: their weighted average."""
+    averaging = Averaging(parts[0].averaged)
+    states, before = of(parts, base, "state")
+    pairs = [averaging.pair(state) for state in states]
+    turned = [[common.vectors(half, i) for half in pair] for i, pair in enumerate(pairs)]
+    width = states[0].values.shape[1]
+    halves = [widened(mix.blend(half), width) for half in zip(*turned, strict=True)]
+    steps = merged_steps(mix, states, before)
+    return states[0].told(**averaging.fields(halves[0], halves[1], steps))
+
+
+def widened(rows: Floats, width: int) -> Floats:
+    return np.pad(rows, ((0, 0), (0, width - rows.shape[1])))
+
+
+def merged_mapped_gaussian(mix: Mix, parts: list[State], base: State | None) -> State:
+    """The product of Gaussians, in common features."""
+    space = parts[0]
+    common = common_map(*of(parts, base, "map"))
+    averaging = Averaging(space.averaged)
+    weights = merged_weights(mix, common, parts, base)
+    latest, averaged = averaging.pair(weights)
+    models = [Gaussian(own.state.scale * own.state.values, own.covariance) for own in parts]
+    prior = Gaussian(np.zeros_like(models[0].mean), None)
+    if base:
+        prior = Gaussian(base.state.scale * base.state.values, base.covariance)
+    merged = merged_precision if space.covariance.kind_.name == "Sketched" else merged_covariance
+    latest, covariance = merged(mix, common, models, prior)
+    averaged = averaged if averaging.present else latest
+    return space.told(
+        map=common.map,
+        covariance=covariance,
+        n_degenerate=mix.count(*of(parts, base, "n_degenerate")),
+        state=weights.told(**averaging.fields(latest, averaged, weights.steps)),
+    )
+
+
+def merged_covariance(mix: Mix, common: Common, models: list[Gaussian], base: Gaussian) -> Gaussian:
+    """Means and covariance in the common features."""
+    precisions = [inverse(own.covariance.array) for own in models]
+    one, means, old = unit_matrices(precisions[0]), [own.mean for own in models], base.mean
+    first = one if base.covariance is None else inverse(base.covariance.array)
+    if common.turns[0] is not None:
+        every = [*zip(precisions, means, strict=True), (first, old)]
+        places = zip([*range(len(means)), -1], every, strict=True)
+        turned = [turned_gaussian(common, *one_of, place) for place, one_of in places]
+        (*precisions, first), (*means, old) = (list(half) for half in zip(*turned, strict=True))
+    latest, covariance = combined(mix, means, precisions, old, first)
+    return Gaussian(latest, models[0].covariance.told(array=covariance))
+
+
+def turned_gaussian(
+    common: Common, precision: Floats, mean: Floats, place: int
+) -> tuple[Floats, Floats]:
+    """Precision and mean in the common features; what one does not know there has the prior."""
+    length = mean.shape[1]
+    one = unit_matrices(precision)
+    if common.turns[place] is None:
+        return precision, mean
+    wide = widened(common.vectors(mean, place), length)
+    if precision.ndim == 2:
+        known = np.stack([np.diag(common.matrix(np.diag(row), place)) for row in precision - one])
+        return one + widened(known, length), wide
+    found = one
+    for k, matrix in enumerate(precision - one):
+        known = common.matrix(matrix, place)
+        found[k, : len(known), : len(known)] += known
+    return found, wide
+
+
+def merged_mean(mix: Mix, parts: list[State], base: State | None) -> State:
+    """Sums of features are added."""
+    forgetting = parts[0].forgetting
+    common = common_map(*of(parts, base, "map"))
+    totals, total_before = of(parts, base, "total")
+    states, before = of(parts, base, "state")
+    sums = [n * own.scale * own.values for n, own in zip(totals, states, strict=True)]
+    old = total_before * before.scale * before.values if before else 0.0
+    total = mix.total(totals, total_before or 0.0, forgetting)
+    mean = mix.total(sums, old, forgetting) / max(total, np.finfo(float).tiny)
+    weights = Averaging(False).fields(mean, mean, merged_steps(mix, states, before))
+    return parts[0].told(map=common.map, total=float(total), state=states[0].told(**weights))
+
+
+def begin(space: State, _: State, growth: Growth) -> None:
+    """The constant feature of new classes."""
+    constant = closed(space.map).constant
+    if constant >= 0:
+        growth.begin(space.state, constant, Averaging(space.averaged))
+
+
+def terms(space: Any) -> Terms:
+    return weighted(space.map, space.effective(), space.offsets())
+
+
+def learning(space: State) -> tuple[MappedState, Numbers]:
+    """Weights of the features of a map."""
+    features = closed(space.map)
+    constant, places = features.constant >= 0, features.columns()
+    if constant:
+        places = np.append(places, features.constant)
+    return MappedState(map_of(features), constant), Numbers.of(space.state, space.averaged, places)
+
+
+for name, axes in (
+    ("Covariance", "class ..."),
+    ("Diagonal", "class feature"),
+    ("Full", "class feature feature"),
+    ("Shared", "one feature feature"),
+):
+    described = f"cls= n_outputs# length= array~[{axes}]"
+    describe(f"models.covariances.{name}", described, by_function=name == "Covariance")
+describe(
+    "models.sketched_covariance.Sketched",
+    "n_outputs# sketch diagonal[one feature] factor[direction direction]",
+)
+describe(
+    "models.mapped.MappedSpace",
+    f"map n_outputs# averaged= state({WEIGHTS})",
+    merge=merged_mapped,
+    begin=begin,
+    terms=terms,
+    learning=learning,
+)
+describe(
+    "models.mapped_second_order.MappedSecondOrderSpace",
+    f"map averaged= covariance n_degenerate~ state({WEIGHTS})",
+    merge=merged_mapped_gaussian,
+    begin=begin,
+    terms=terms,
+)
+describe(
+    "models.kernel_mean.MeanSpace",
+    f"map forgetting= total~ state({WEIGHTS})",
+    merge=merged_mean,
+    terms=terms,
+)

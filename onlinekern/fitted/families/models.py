@@ -1,0 +1,219 @@
+"""Models and races: what all kinds of spaces have in common."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from onlinekern.fitted.merge.mix import Mix, of
+from onlinekern.fitted.state import State, describe, same
+
+# Scores that are kept for probabilities at most.
+KEPT = 512
+
+
+def merged_model(mix: Mix, models: list[State], base: State | None) -> State:
+    """`Model`; its random numbers go on from those of the first."""
+    every = [*models, *([base] if base else [])]
+    parts = [model.arguments for model in every]
+    check_parts(parts)
+    own = parts[0]
+    seen, before = of(models, base, "seen")
+    mix = mix.counting(seen, before)
+    told = models[0].targets
+    if told is not None:
+        each = [model.targets for model in every]
+        mix, told = with_targets(mix, each, own.head.target_forgetting, base is not None)
+    if (merge := own.space.kind_.merge) is None:
+        raise TypeError(f"models with a {own.space.kind_.name} cannot be merged")
+    total = base.loss if base else 0.0
+    return models[0].told(
+        arguments=own.told(space=merge(mix, *of(models, base, "arguments.space")), rng=own.rng),
+        seen=mix.count(seen, before),
+        mistakes=mix.count(*of(models, base, "mistakes")),
+        loss=float(total + sum(model.loss - total for model in models)),
+        recent=merged_recent(mix, *of(models, base, "recent")),
+        targets=told,
+    )
+
+
+def check_parts(parts: list[State]) -> None:
+    """Raise ValueError unless head, rule, gate and form of samples of all models are the same."""
+    names = {"d": "number of features"}
+    first = parts[0]
+    for own in parts[1:]:
+        for field in ("head", "rule", "gate", "d", "dtype"):
+            one, other = getattr(first, field), getattr(own, field)
+            if one != other:
+                raise ValueError(
+                    f"the models have different {names.get(field, field)}s: {one} and {other}"
+                )
+        kinds = [part.space.kind_ for part in (first, own)]
+        if kinds[0] is not kinds[1]:
+            raise ValueError(f"the models are of different kinds: {kinds[0].name}, {kinds[1].name}")
+
+
+def with_targets(
+    mix: Mix, each: list[State], forgetting: float, has_base: bool
+) -> tuple[Mix, State]:
+    """Running mean and scale of the targets of all models, and the mix in units of them."""
+    n, first = len(mix.weights), each[0]
+    merged = first
+    if not all(same(free(one), free(first)) for one in each):
+        centre = first.mean
+        sums = [sums_about(one, centre) for one in each]
+        weight, moment, second = mix.total(sums[:n], sums[-1] if has_base else 0.0, forgetting)
+        weight = max(weight, np.finfo(float).tiny)
+        mean = centre + moment / weight
+        spread = max(0.0, second - moment * moment / weight)
+        scale = float(np.sqrt(spread / weight))
+        merged = first.told(
+            fixed=any(one.fixed for one in each),
+            weight=float(weight),
+            mean=float(mean),
+            squares=float(spread),
+            scale=scale if scale > 1e-15 * abs(mean) else 1.0,
+        )
+    # The last ones are those of the base.
+    own = [*each[:n], each[-1]]
+    units = tuple(one.scale / merged.scale for one in own)
+    shifts = tuple((one.mean - merged.mean) / merged.scale for one in own)
+    return replace(mix, units=units, shifts=shifts), merged
+
+
+def free(targets: State) -> State:
+    """Targets without regard to whether they stay."""
+    return targets.changed(fixed=False)
+
+
+def sums_about(targets: State, centre: float) -> Any:
+    """Weight, first and second moment of targets about a point."""
+    weight, mean = targets.weight, targets.mean
+    return np.array(
+        [weight, weight * (mean - centre), targets.squares + weight * (mean - centre) ** 2]
+    )
+
+
+def merged_recent(mix: Mix, parts: list[State | None], base: State | None) -> State | None:
+    """`RecentScores`: the last ones of each model, as many as its share."""
+    first = parts[0]
+    if first is None:
+        return None
+    noted = mix.count(*of(parts, base, "noted"))
+    rows = mix.latest([part.rows for part in parts if part], min(noted, KEPT))
+    return first.told(noted=noted, rows=rows)
+
+
+def merged_race(mix: Mix, races: list[State], base: State | None) -> State:
+    """`Race`: each expert with its counterparts; the losses that give them their weights."""
+    parts, before = of(races, base, "arguments")
+    own = parts[0]
+    for other in (*parts[1:], *([before] if before else [])):
+        names = ("costs", "head", "dtype", "budget", "limit", "forgetting")
+        if not all(same(getattr(own, name), getattr(other, name)) for name in names):
+            raise ValueError("the models have different experts, or different forms of samples")
+    counted = mix.counting(*of(races, base, "progress.n_seen"))
+    experts, known = of(parts, before, "experts")
+    merged = tuple(
+        merged_model(mix, [each[k] for each in experts], known[k] if known else None)
+        for k in range(len(own.experts))
+    )
+    return races[0].told(
+        arguments=own.told(
+            experts=merged,
+            vote=merged_vote(counted, *of(parts, before, "vote")),
+            moments=merged_moments(mix, *of(parts, before, "moments"), own.forgetting),
+        ),
+        progress=merged_progress(counted, *of(races, base, "progress")),
+        recent=merged_recent(counted, *of(races, base, "recent")),
+    )
+
+
+def merged_progress(mix: Mix, progress: list[State], old: State | None) -> State:
+    """Where a race has got to. Whoever votes in one of the races votes; marks are those before."""
+    seen = mix.count(*of(progress, old, "n_seen"))
+    learnt, before = of(progress, old, "learnt")
+    first, *_ = progress
+    return first.told(
+        n_seen=seen,
+        noted=mix.count(*of(progress, old, "noted")),
+        # An alarm is a number of samples to come.
+        alarm=seen + max(0, *(each.alarm - each.n_seen for each in progress)),
+        stride=max(each.stride for each in progress),
+        voting=np.maximum.reduce([each.voting for each in progress]),
+        learnt=mix.total(learnt, 0 if before is None else before).astype(np.int64),
+        history=list(old.history) if old else [],
+    )
+
+
+def merged_vote(mix: Mix, parts: list[State], base: State | None) -> State:
+    """`Vote`: mean losses."""
+    states, before = of(parts, base, "state")
+    merged = {
+        name: mix.mean([getattr(own, name) for own in states]) for name in ("losses", "counts")
+    }
+    known = before.total if before else 0.0
+    merged["total"] = float(known + sum(own.total - known for own in states))
+    if hasattr(states[0], "range"):
+        seen = np.concatenate([own.range for own in states])
+        merged["range"] = np.array([seen.min(), seen.max()]) if len(seen) else np.array([])
+    mistakes = mix.count(*of(states, before, "n_mistakes"))
+    return parts[0].told(state=states[0].told(**merged, n_mistakes=mistakes))
+
+
+def merged_moments(mix: Mix, parts: list[State], base: State | None, forgetting: float) -> State:
+    """`RunningMoments`: exactly, unless what is old is forgotten."""
+    first = parts[0]
+    if any((part.d, part.centred) != (first.d, first.centred) for part in parts):
+        raise ValueError("the moments are of different numbers of features or forms of samples")
+    states, before = of(parts, base, "state")
+    counts, count_before = of(states, before, "count")
+    mix = mix.counting(counts, count_before)
+    weights = [state.total / state.unit for state in states]
+    old = before.total / before.unit if before else 0.0
+    total = max(float(mix.total(weights, old, forgetting)), 0.0)
+    if not first.centred:
+        sums = [state.moments / state.unit for state in states]
+        start = before.moments / before.unit if before else 0.0
+        moments = np.maximum(mix.total(sums, start, forgetting), 0.0)
+    else:
+        centre = states[0].moments[0]
+        sums = [w * about(own.moments, centre) for w, own in zip(weights, states, strict=True)]
+        start = old * about(before.moments, centre) if before else 0.0
+        mean, second = mix.total(sums, start, forgetting) / max(total, np.finfo(float).tiny)
+        moments = np.stack([centre + mean, np.maximum(second - mean * mean, 0.0)])
+    count = mix.count(counts, count_before)
+    return first.told(state=states[0].told(moments=moments, count=count, unit=1.0, total=total))
+
+
+def about(moments: Any, centre: Any) -> Any:
+    """First and second moments about a point, of means and variances."""
+    shift = moments[0] - centre
+    return np.stack([shift, moments[1] + shift * shift])
+
+
+describe(
+    "stream.Model",
+    "arguments(space head= rule= gate= rng d= dtype=) seen mistakes loss recent "
+    "targets(fixed weight mean squares scale)",
+    merge=merged_model,
+)
+describe(
+    "race.Race",
+    "arguments(experts costs= vote moments head= dtype= budget= limit= forgetting=) "
+    "progress(n_seen noted alarm stride voting[expert] learnt[expert] history) recent",
+    merge=merged_race,
+)
+scores = "n_outputs# n_labels= noted rows[sample column]"
+describe("learning.recent_scores.RecentScores", scores)
+describe(
+    "learning.vote.Vote",
+    "name= arguments(links= n_outputs= decay= sharpness=) "
+    "state(losses[loss] counts[loss] n_mistakes total range[end])",
+)
+describe(
+    "linalg.running_moments.RunningMoments",
+    "d= centred= state(moments[moment feature] count unit total)",
+)

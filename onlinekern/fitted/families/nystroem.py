@@ -1,0 +1,124 @@
+"""NOGD: a kernel expansion whose support vectors become landmarks, then weights of features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onlinekern.core.models.nogd import NystroemSpace
+from onlinekern.core.models.union import take_in
+from onlinekern.fitted.export.states import CannotLearn, MappedState, Numbers
+from onlinekern.fitted.export.terms import Terms
+from onlinekern.fitted.families import mapped
+from onlinekern.fitted.families.features import SUPPORT_VECTORS, expansion
+from onlinekern.fitted.grow import Growth
+from onlinekern.fitted.merge.averages import Averaging
+from onlinekern.fitted.merge.expansions import (
+    Expansion,
+    check_sets,
+    doubled,
+    expansion_of,
+    union,
+)
+from onlinekern.fitted.merge.mix import Mix
+from onlinekern.fitted.state import State, closed, describe, kinds, opened, same
+
+
+def merged_nystroem(mix: Mix, parts: list[State], base: State | None) -> State:
+    """Weights of common landmarks, or expansions that are given to a new space."""
+    space = parts[0]
+    check_sets(parts)
+    averaging, learnt = Averaging(space.arguments.averaged), space.learnt
+    steps = mix.count([steps_of(part) for part in parts], steps_of(base) if base else 0)
+    if learnt and all(same_landmarks(space, other) for other in parts):
+        pairs = [averaging.pair(part.learnt.weights) for part in parts]
+        halves = [mix.blend(half) for half in zip(*pairs, strict=True)]
+        weights = learnt.weights.told(**averaging.fields(halves[0], halves[1], steps))
+        moved = learnt.told(projection=learnt.projection, weights=weights)
+        return space.told(state=space.state, learnt=moved)
+    whole = union(mix, [landmark_expansion(part, averaging) for part in parts])
+    support = doubled(space.arguments, whole)
+    made = NystroemSpace(support, space.n_landmarks, space.n_components)
+    take_in(made, whole.rows, np.ascontiguousarray(whole.coefficients.T))
+    fresh = opened(made)
+    n_outputs, moved = space.arguments.n_outputs, fresh.learnt
+    first = space.state.told(**vars(averaged_state(averaging, fresh.state, n_outputs, steps)))
+    if moved:
+        weights = averaged_state(averaging, moved.weights, n_outputs, steps)
+        moved = moved.told(projection=moved.projection, weights=weights)
+    return space.told(state=first, learnt=moved)
+
+
+def averaged_state(averaging: Averaging, state: State, n_outputs: int, steps: int) -> State:
+    """A state of twice the outputs as one with an average."""
+    rows = state.scale * state.values
+    return state.changed(**averaging.fields(rows[:n_outputs], rows[-n_outputs:], steps))
+
+
+def same_landmarks(one: State, other: State) -> bool:
+    """Whether two models are in their second stage, with the same features."""
+    return (
+        other.learnt is not None
+        and same(one.learnt.projection, other.learnt.projection)
+        and same(one.state.rows, other.state.rows)
+    )
+
+
+def steps_of(part: State) -> int:
+    """Models that have been counted: those of the second stage, if there is one."""
+    steps: int = (part.learnt.weights if part.learnt else part.state).steps
+    return steps
+
+
+def landmark_expansion(part: State, averaging: Averaging) -> Expansion:
+    """The expansion of a model of either stage over its landmarks."""
+    whole, learnt = expansion_of(part), part.learnt
+    if learnt is None:
+        return whole
+    pair = averaging.pair(learnt.weights)
+    features = np.concatenate(pair[: 1 + averaging.present])[:, : len(learnt.projection)]
+    coefficients = (features @ learnt.projection)[:, whole.slots]
+    return Expansion(whole.rows, coefficients, whole.places, whole.slots)
+
+
+def second_stage(space: State) -> State:
+    """The space of weights of features that a model has become."""
+    support, weights = space.arguments, space.learnt.weights
+    given = {"arguments": support, "state": space.state, "projection": space.learnt.projection}
+    known = kinds()
+    landmarks = State(known["Nystroem"], known["Nystroem"].restorer, given)
+    fields = {"map": landmarks, "n_outputs": support.n_outputs, "averaged": support.averaged}
+    kind = known["MappedSpace"]
+    return State(kind, kind.restorer, {**fields, "state": weights})
+
+
+def begin(space: State, old: State, growth: Growth) -> None:
+    """There is no constant: new classes have weights of 0."""
+
+
+def terms(space: Any) -> Terms:
+    if not space.moved:
+        return (expansion(space.support),)
+    return mapped.terms(closed(second_stage(opened(space))))
+
+
+def learning(space: State) -> tuple[MappedState, Numbers]:
+    """The second stage."""
+    if space.learnt is None:
+        raise CannotLearn(
+            f"it has {len(space.state.ages)} of the {space.n_landmarks} support vectors that "
+            "become landmarks"
+        )
+    return mapped.learning(second_stage(space))
+
+
+describe(
+    "models.nogd.NystroemSpace",
+    f"{SUPPORT_VECTORS} n_landmarks= n_components= "
+    f"learnt(projection[component slot] weights({mapped.WEIGHTS}))",
+    merge=merged_nystroem,
+    begin=begin,
+    terms=terms,
+    learning=learning,
+)

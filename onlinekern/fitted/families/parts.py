@@ -1,0 +1,78 @@
+"""The immutable parts of a model by the names of their arguments, and its random numbers.
+
+Parts that have a section in the C of `export/c` can learn there; others are refused by their name.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onlinekern.fitted.state import describe
+
+# Module of the core, classes, and the names of their arguments.
+IN_C = (
+    ("losses", "PerceptronLoss Hinge SquaredHinge Logistic Exponential Squared Absolute", ""),
+    ("losses", "SmoothHinge Huber", "delta="),
+    ("losses", "EpsilonInsensitive", "epsilon="),
+    ("schedules", "Schedule InverseSquareRoot Inverse", "eta="),
+    ("schedules", "Power", "eta= power="),
+    ("rules", "Perceptron", ""),
+    ("rules", "Gradient Pegasos", "loss= schedule= regularisation="),
+    ("rules", "BatchPegasos", "loss= regularisation= batch_size="),
+    ("rules", "PassiveAggressive", "loss="),
+    ("rules", "PassiveAggressive1 PassiveAggressive2", "loss= C="),
+    ("rules", "ScaledPassiveAggressive1 ScaledPassiveAggressive2", "loss= C="),
+    ("second_order_rules", "LeastSquares", "loss="),
+    ("second_order_rules", "AROW", "loss= r="),
+    ("second_order_rules", "ConfidenceWeighted", "loss= confidence="),
+    (
+        "second_order_rules",
+        "SoftConfidenceWeighted1 SoftConfidenceWeighted2",
+        "loss= confidence= C=",
+    ),
+    ("sampling", "Gate", ""),
+    ("sampling", "WithinMargin", "margin="),
+    ("sampling", "LossProportional", "alpha= beta= weighted="),
+    ("sampling", "SlopeProportional", "G="),
+    ("heads", "Head Binary", ""),
+    ("heads", "Standardized", "forgetting="),
+    ("heads", "OneVsRest Margin Joint JointOneVsRest", "n_classes="),
+)
+POINT = "PointGradient ImplicitGradient StoppedGradient CappedGradient"
+OTHERS = (
+    ("learning.heads", "OneVsOne", "n_classes="),
+    ("learning.heads", "Weighted", "inner= weights="),
+    ("learning.rules", "InverseTime", "loss= regularisation= max_step="),
+    ("learning.rules", "EverySample", "loss="),
+    ("learning.point_rules", POINT, "loss= schedule= C= penalised="),
+    ("learning.point_rules", "PointNewton", "loss= C= relaxation="),
+    ("learning.point_rules", "Penalty SquaredNorm AbsoluteNorm AbsoluteNormGradient", ""),
+    ("budgets.projectron", "MarginPerceptron", "margins="),
+    ("models.sdrogd", "LinearBetween QuadraticBetween", "within_weight= weight= regularisation="),
+    ("models.sdrogd", "StepSize SafeStepSize", ""),
+    ("models.sdrogd", "RootStepSize", "eta0="),
+)
+# Class of a kernel, its name, and its arguments.
+KERNELS = {
+    "Gaussian": ("gaussian", "gamma="),
+    "Laplacian": ("laplacian", "gamma="),
+    "Polynomial": ("polynomial", "gamma= degree= coef0="),
+    "Kernel": ("linear", ""),
+    "Sigmoid": ("sigmoid", "gamma= coef0="),
+    "Cosine": ("cosine", ""),
+}
+
+
+def describe_parts(module: str, names: str, arguments: str, **options: Any) -> None:
+    """Describe classes that have the same arguments."""
+    for name in names.split():
+        describe(f"{module}.{name}", arguments, by_function=False, options=options)
+
+
+for module, names, arguments in IN_C:
+    describe_parts(f"learning.{module}", names, arguments, in_c=True)
+for module, names, arguments in OTHERS:
+    describe_parts(module, names, arguments)
+for name, (kernel, arguments) in KERNELS.items():
+    describe_parts("kernels.kernels", name, arguments, kernel=kernel)
+describe("base.random.Generator", "state")

@@ -1,0 +1,80 @@
+"""Products of Gaussians: what models with a covariance have learnt from the same prior.
+
+Such a model is a Gaussian over its weights, N(mu_i, S_i). What several have learnt is independent,
+so that their precisions add up:
+
+    S^-1 = S_0^-1 + sum_i (S_i^-1 - S_0^-1),
+    S^-1 mu = S_0^-1 mu_0 + sum_i (S_i^-1 mu_i - S_0^-1 mu_0),
+
+where N(mu_0, S_0) is the model that all began with, or the prior N(0, I).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onlinekern.estimators.types import Floats
+from onlinekern.fitted.merge.mix import Mix
+
+# Of the largest variance: smaller ones are rounding.
+LEAST_VARIANCE = 1e-12
+
+
+class Gaussian(NamedTuple):
+    """Over the weights of features: the state of the covariance, None for the prior."""
+
+    mean: Floats
+    covariance: Any
+
+
+def inverse(matrices: Floats) -> Floats:
+    """Inverses of variances (two axes), or of covariance matrices (three)."""
+    if matrices.ndim == 2:
+        return 1 / np.maximum(matrices, LEAST_VARIANCE * matrices.max())
+    return np.stack([symmetric_inverse(matrix) for matrix in matrices])
+
+
+def symmetric_inverse(matrix: Floats) -> Floats:
+    """The inverse of a symmetric matrix, whose eigenvalues are held above rounding errors."""
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    least = LEAST_VARIANCE * abs(values).max(initial=0.0)
+    half = vectors / np.sqrt(np.maximum(values, least))
+    found: Floats = half @ half.T
+    # A product with the transpose is not symmetric to the bit everywhere.
+    return (found + found.T) / 2
+
+
+def products(matrices: Floats, rows: Floats) -> Floats:
+    """A matrix for each row, or one for all, times the rows."""
+    if matrices.ndim == 2:
+        return matrices * rows
+    return np.stack([matrices[k % len(matrices)] @ row for k, row in enumerate(rows)])
+
+
+def unit_matrices(like: Floats) -> Floats:
+    """Variances of 1, in the form of others."""
+    if like.ndim == 2:
+        return np.ones_like(like)
+    return np.broadcast_to(np.eye(like.shape[-1]), like.shape).copy()
+
+
+def merged_gaussians(
+    mix: Mix, means: list[Floats], covariances: list[Floats], old: Floats, prior: Floats | None
+) -> tuple[Floats, Floats]:
+    """Mean and covariance of the product of Gaussians."""
+    precisions = [inverse(covariance) for covariance in covariances]
+    first = unit_matrices(precisions[0]) if prior is None else inverse(prior)
+    return combined(mix, means, precisions, old, first)
+
+
+def combined(
+    mix: Mix, means: list[Floats], precisions: list[Floats], old: Floats, first: Floats
+) -> tuple[Floats, Floats]:
+    precision = mix.total(precisions, first)
+    units = mix.units
+    known = [u * products(p, m) for u, p, m in zip(units, precisions, means, strict=False)]
+    target = mix.total(known, units[-1] * products(first, old))
+    covariance = inverse(precision)
+    return products(covariance, target), covariance

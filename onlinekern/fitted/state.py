@@ -1,0 +1,294 @@
+"""Fitted models opened by names.
+
+Each part of the core is described once, in the modules of `families`: its fields, what the axes of
+its arrays are, whether learning changes them, and how models of it are merged, grown and exported.
+`opened` makes a `State` of an object of the core; `closed` makes the object of it again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from types import SimpleNamespace
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from onlinekern.core.base.part import Component, Frozen, Part
+
+
+@dataclass(frozen=True)
+class Field:
+    """What a value of a state is.
+
+    Parameters
+    ----------
+    axes : tuple of str
+        Of an array. The rows of 'output' change their sign where a class becomes another output,
+        those of 'class' do not; axes of another name are of one length within an object.
+    learnt : bool
+        Whether learning changes it. What it does not change is the same in models that are merged.
+    counts : bool
+        Whether it is the number of outputs.
+    record : Kind, optional
+        Of a tuple or a dictionary that has names of its own.
+    follows : bool
+        Whether it follows from other fields, or says nothing to generated code.
+    """
+
+    axes: tuple[str, ...] = ()
+    learnt: bool = True
+    counts: bool = False
+    record: Kind | None = None
+    follows: bool = False
+
+
+Fields: TypeAlias = "dict[str, Field]"
+TOKEN = re.compile(r"(\w+)([=#~]?)(?:\[([^]]*)\])?(\()?|(\))")
+
+
+def fields(text: str) -> Fields:
+    """Fields from a line of names, in the order in which an object is restored from them.
+
+    `d=` does not change by learning, `n_outputs#` counts the outputs, `values[output slot]` is an
+    array of these axes, `steps` a number or an object with fields of its own, `state(...)` a tuple
+    or a dictionary, and `ages~[slot]` says nothing to generated code.
+    """
+    levels: list[Fields] = [{}]
+    names = []
+    for name, sign, axes, begins, ends in TOKEN.findall(text):
+        if begins:
+            names.append(name)
+            levels.append({})
+        elif ends:
+            inner = levels.pop()
+            learnt = any(each.learnt for each in inner.values())
+            levels[-1][names.pop()] = Field((), learnt, record=Kind("a record", inner))
+        else:
+            own = tuple(axes.split())
+            levels[-1][name] = Field(own, sign in ("", "~"), sign == "#", follows=sign == "~")
+    return levels[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """One kind of object, and what may be done with it.
+
+    Parameters
+    ----------
+    name : str
+        Of its class.
+    fields : dict
+        Name -> Field, in the order in which the object is restored from them.
+    module : str
+        Of the core.
+    by_function : bool
+        Whether the module has a function that restores objects of the kind: files name it.
+    read, write : callable, optional
+        Take the values that are stored to those that the fields name, and back.
+    merge : callable, optional
+        (Mix, states, state of the base or None) -> merged state.
+    begin : callable, optional
+        (grown state, old one, Growth): does what of new classes does not follow from the axes.
+        Models of a space without it take up no classes.
+    terms : callable, optional
+        From the object to what it adds up to a score.
+    learning : callable, optional
+        From its state to what learning in C needs.
+    options : dict
+        What the rules of its family ask for.
+    """
+
+    name: str
+    fields: Fields
+    module: str = ""
+    by_function: bool = True
+    read: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    write: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    merge: Callable[..., State] | None = None
+    begin: Callable[..., None] | None = None
+    terms: Callable[[Any], Any] | None = None
+    learning: Callable[[State], Any] | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def named(self) -> bool:
+        """Whether files may name the class itself."""
+        return not self.by_function or "cls" in self.fields
+
+    @property
+    def cls(self) -> type:
+        """The class of the core."""
+        found: type = getattr(self.home, self.name)
+        return found
+
+    @property
+    def home(self) -> Any:
+        """The module."""
+        return import_module(f"onlinekern.core.{self.module}")
+
+    @property
+    def restorer(self) -> Any:
+        """The function that restores objects of the kind."""
+        return getattr(self.home, "restore", None) or self.home._restore
+
+
+class State(SimpleNamespace):
+    """An object of the core, or a tuple or dictionary in one, by the names of its fields.
+
+    Its attributes are the values: what may change is a State too.
+    """
+
+    __slots__ = ("form_", "kind_")
+    kind_: Kind
+    form_: Any
+
+    def __init__(self, kind: Kind, form: Any, values: dict[str, Any]) -> None:
+        super().__init__(**values)
+        self.kind_, self.form_ = kind, form
+
+    def changed(self, **values: Any) -> State:
+        """The same with other values of some fields."""
+        if unknown := values.keys() - vars(self).keys():
+            raise TypeError(f"{self.kind_.name} has no field {min(unknown)}")
+        return State(self.kind_, self.form_, {**vars(self), **values})
+
+    def told(self, **values: Any) -> State:
+        """The same with other values of all that is learnt; TypeError if one is left out."""
+        known = self.kind_.fields
+        for name in vars(self).keys() - values.keys():
+            if name not in known or known[name].learnt:
+                raise TypeError(f"nothing is known of the field {name} of {self.kind_.name}")
+        return self.changed(**values)
+
+
+KINDS: dict[str, Kind] = {}
+
+
+def describe(path: str, text: str, **rules: Any) -> None:
+    """Note the kind of a class of the core, "models.space.KernelSpace", by a line of `fields`."""
+    module, _, name = path.rpartition(".")
+    KINDS[name] = Kind(name, fields(text), module, **rules)
+
+
+@cache
+def kinds() -> dict[str, Kind]:
+    """Name -> kind, of all families."""
+    from onlinekern.fitted import families
+
+    for module in iter_modules(families.__path__):
+        import_module(f"{families.__name__}.{module.name}")
+    return KINDS
+
+
+@cache
+def restorers() -> dict[Any, Kind]:
+    """Function of the core -> kind of the objects that it restores."""
+    return {kind.restorer: kind for kind in kinds().values() if kind.by_function}
+
+
+def kind_of(cls: type) -> Kind | None:
+    """The kind of a class; None of a class of another package, which may be something else."""
+    kind = kinds().get(cls.__name__)
+    return kind if kind and cls.__module__ == f"onlinekern.core.{kind.module}" else None
+
+
+def inherited(cls: type) -> Iterator[Kind]:
+    """The kinds of a class and of those that it derives from."""
+    return (kind for base in cls.__mro__ if (kind := kind_of(base)) is not None)
+
+
+def fields_of(part: Any) -> dict[str, Any]:
+    """The arguments of an immutable part by their names; none of a class of another package."""
+    kind = kind_of(type(part))
+    return dict(zip(kind.fields, part.arguments, strict=False)) if kind else {}
+
+
+def opened(value: Any, made: dict[int, Any] | None = None) -> Any:
+    """A value in which each object of the core that may change is a `State`.
+
+    What is shared stays shared: `made` holds the objects that have been opened, by identity.
+    """
+    made = {} if made is None else made
+    if isinstance(value, tuple):
+        return tuple(opened(item, made) for item in value)
+    if isinstance(value, dict):
+        return {key: opened(item, made) for key, item in value.items()}
+    if isinstance(value, (type, Part)) or not (isinstance(value, Frozen) or is_of_core(value)):
+        return value
+    if id(value) not in made:
+        reduced: Any = value.__reduce_ex__(4)
+        function, arguments, *_ = reduced
+        # The value too, so that no other gets its identity.
+        made[id(value)] = state_of(what(function, arguments), function, arguments, made), value
+    return made[id(value)][0]
+
+
+def is_of_core(value: Any) -> bool:
+    return isinstance(value, Component) or type(value).__module__.startswith("onlinekern.core.")
+
+
+def what(function: Any, arguments: tuple[Any, ...]) -> Kind:
+    """The kind of what a function restores from these arguments."""
+    first = next((each for each in (function, *arguments) if isinstance(each, type)), None)
+    known = (kind_of(first) if first else None) or restorers().get(function)
+    # Objects of other packages may have any arguments.
+    return known or Kind(function.__name__, fields(" ".join(f"_{i}=" for i in range(99))))
+
+
+def state_of(kind: Kind, form: Any, raw: Any, made: dict[int, Any]) -> State:
+    """The state of this form, `tuple`, `dict` or a function, of these values."""
+    given = raw if isinstance(raw, dict) else dict(zip(kind.fields, raw, strict=False))
+    whole = len(given) == len(raw)
+    given = kind.read(given) if kind.read else given
+    if not whole or not given.keys() <= kind.fields.keys():
+        extra = sorted(given.keys() - kind.fields.keys())
+        raise TypeError(f"{kind.name} has fields that nobody describes: {extra}")
+    values = {}
+    for name, value in given.items():
+        inner = kind.fields[name].record
+        if inner is not None and isinstance(value, (tuple, dict)):
+            values[name] = state_of(inner, type(value), value, made)
+        else:
+            values[name] = opened(value, made)
+    return State(kind, form, values)
+
+
+def closed(value: Any, made: dict[int, Any] | None = None) -> Any:
+    """The other way round."""
+    made = {} if made is None else made
+    if isinstance(value, tuple):
+        return tuple(closed(item, made) for item in value)
+    if isinstance(value, dict):
+        return {key: closed(item, made) for key, item in value.items()}
+    if not isinstance(value, State):
+        return value
+    if id(value) not in made:
+        values: Any = {name: closed(item, made) for name, item in vars(value).items()}
+        if value.kind_.write:
+            values = value.kind_.write(values)
+        if value.form_ is not dict:
+            items = tuple(values.values())
+            values = items if value.form_ is tuple else value.form_(*items)
+        made[id(value)] = values, value
+    return made[id(value)][0]
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two opened values are equal, whatever they are nested of."""
+    if isinstance(one, State) and isinstance(other, State):
+        return one.form_ == other.form_ and same(vars(one), vars(other))
+    if isinstance(one, (tuple, list)) and isinstance(other, (tuple, list)):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    if sp.issparse(one) and sp.issparse(other):
+        return one.shape == other.shape and (one != other).nnz == 0
+    return type(one) is type(other) and bool(one == other)
