@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from onlinekern.core.base.part import Component, Frozen, Part
+from onlinekern.core.base.part import Component, Part
 
 
 @dataclass(frozen=True)
@@ -124,18 +124,14 @@ class Kind:
     @property
     def cls(self) -> type:
         """The class of the core."""
-        found: type = getattr(self.home, self.name)
+        found: type = getattr(import_module(f"onlinekern.core.{self.module}"), self.name)
         return found
-
-    @property
-    def home(self) -> Any:
-        """The module."""
-        return import_module(f"onlinekern.core.{self.module}")
 
     @property
     def restorer(self) -> Any:
         """The function that restores objects of the kind."""
-        return getattr(self.home, "restore", None) or self.home._restore
+        home = import_module(f"onlinekern.core.{self.module}")
+        return getattr(home, "restore", None) or home._restore
 
 
 class State(SimpleNamespace):
@@ -219,7 +215,8 @@ def opened(value: Any, made: dict[int, Any] | None = None) -> Any:
         return tuple(opened(item, made) for item in value)
     if isinstance(value, dict):
         return {key: opened(item, made) for key, item in value.items()}
-    if isinstance(value, (type, Part)) or not (isinstance(value, Frozen) or is_of_core(value)):
+    of_core = type(value).__module__.startswith("onlinekern.core.")
+    if isinstance(value, (type, Part)) or not (of_core or isinstance(value, Component)):
         return value
     if id(value) not in made:
         reduced: Any = value.__reduce_ex__(4)
@@ -227,10 +224,6 @@ def opened(value: Any, made: dict[int, Any] | None = None) -> Any:
         # The value too, so that no other gets its identity.
         made[id(value)] = state_of(what(function, arguments), function, arguments, made), value
     return made[id(value)][0]
-
-
-def is_of_core(value: Any) -> bool:
-    return isinstance(value, Component) or type(value).__module__.startswith("onlinekern.core.")
 
 
 def what(function: Any, arguments: tuple[Any, ...]) -> Kind:

@@ -15,7 +15,7 @@ from onlinekern.core.learning.vote import MeanVote
 from onlinekern.core.race import Race
 from onlinekern.estimators.types import Array
 from onlinekern.fitted.export import scoring as parts
-from onlinekern.fitted.families.features import known, map_of
+from onlinekern.fitted.families.features import formula_of, map_of
 
 
 def describe(estimator: Any) -> parts.Scoring:
@@ -102,9 +102,7 @@ def rounding(dtype: Any) -> tuple[parts.Step, ...]:
 
 def of_model(model: Any, shift: float = 0.0) -> parts.Sum:
     """The sum that a model computes; its targets may be standardised."""
-    rule = known(model.space, "space").terms
-    assert rule is not None
-    terms = rule(model.space)
+    terms = formula_of(model.space, "space")(model.space)
     if model.head.target_forgetting == 0:
         return parts.Sum(model.head.n_outputs, terms, shift=shift)
     return parts.Sum(1, terms, scale=model.target_scale, shift=model.target_mean)

@@ -14,7 +14,7 @@ from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export import terms
 from onlinekern.fitted.families.parts import KERNELS
 from onlinekern.fitted.merge.averages import scaled_average
-from onlinekern.fitted.state import Kind, describe, fields_of, kind_of
+from onlinekern.fitted.state import describe, fields_of, kind_of
 
 SUPPORT_SET = "kernel= d= dtype= n_outputs# averaged= is_sparse="
 ROWS = "rows[slot ...] terms~[slot] ages~[slot] free[free] added"
@@ -23,15 +23,16 @@ SUPPORT_VECTORS = f"arguments({SUPPORT_SET}) state({ROWS} {scaled_average('outpu
 LANDMARKS = SUPPORT_VECTORS.replace("#", "=").replace("output", "one")
 
 
-def known(part: Any, what: str) -> Kind:
-    """The kind of a part; TypeError if its formula is not known."""
+def formula_of(part: Any, what: str) -> Any:
+    """The terms of a space or a map, or the name of a kernel; TypeError if they are not known."""
     kind = kind_of(type(part))
-    if kind is None or not (kind.terms or "kernel" in kind.options):
+    formula = kind and (kind.terms or kind.options.get("kernel"))
+    if not formula:
         raise TypeError(
             f"the {what} {type(part).__name__} cannot be exported: it is no part of onlinekern "
             "whose formula is known"
         )
-    return kind
+    return formula
 
 
 def kernel_of(kernel: Any) -> terms.KernelFunction:
@@ -41,14 +42,12 @@ def kernel_of(kernel: Any) -> terms.KernelFunction:
             f"kernel={kernel.function!r} is a Python function, which cannot be exported: take a "
             f"kernel of the library, one of {', '.join(name for name, _ in KERNELS.values())}"
         )
-    return terms.KernelFunction(known(kernel, "kernel").options["kernel"], **fields_of(kernel))
+    return terms.KernelFunction(formula_of(kernel, "kernel"), **fields_of(kernel))
 
 
 def map_of(features: Any) -> terms.Map:
     """A feature map of the core, its constant left out."""
-    formula = known(features, "feature map").terms
-    assert formula is not None
-    found: terms.Map = formula(features)
+    found: terms.Map = formula_of(features, "feature map")(features)
     return found
 
 

@@ -41,18 +41,16 @@ def merged_model(mix: Mix, models: list[State], base: State | None) -> State:
 
 def check_parts(parts: list[State]) -> None:
     """Raise ValueError unless head, rule, gate and form of samples of all models are the same."""
-    names = {"d": "number of features"}
     first = parts[0]
     for own in parts[1:]:
-        for field in ("head", "rule", "gate", "d", "dtype"):
-            one, other = getattr(first, field), getattr(own, field)
+        for name in ("head", "rule", "gate", "d", "dtype"):
+            one, other = getattr(first, name), getattr(own, name)
             if one != other:
-                raise ValueError(
-                    f"the models have different {names.get(field, field)}s: {one} and {other}"
-                )
-        kinds = [part.space.kind_ for part in (first, own)]
-        if kinds[0] is not kinds[1]:
-            raise ValueError(f"the models are of different kinds: {kinds[0].name}, {kinds[1].name}")
+                said = "number of features" if name == "d" else name
+                raise ValueError(f"the models have different {said}s: {one} and {other}")
+        one, other = first.space.kind_, own.space.kind_
+        if one is not other:
+            raise ValueError(f"the models are of different kinds: {one.name}, {other.name}")
 
 
 def with_targets(
@@ -61,7 +59,7 @@ def with_targets(
     """Running mean and scale of the targets of all models, and the mix in units of them."""
     n, first = len(mix.weights), each[0]
     merged = first
-    if not all(same(free(one), free(first)) for one in each):
+    if not all(same(one.changed(fixed=first.fixed), first) for one in each):
         centre = first.mean
         sums = [sums_about(one, centre) for one in each]
         weight, moment, second = mix.total(sums[:n], sums[-1] if has_base else 0.0, forgetting)
@@ -83,17 +81,10 @@ def with_targets(
     return replace(mix, units=units, shifts=shifts), merged
 
 
-def free(targets: State) -> State:
-    """Targets without regard to whether they stay."""
-    return targets.changed(fixed=False)
-
-
 def sums_about(targets: State, centre: float) -> Any:
     """Weight, first and second moment of targets about a point."""
-    weight, mean = targets.weight, targets.mean
-    return np.array(
-        [weight, weight * (mean - centre), targets.squares + weight * (mean - centre) ** 2]
-    )
+    weight, shift = targets.weight, targets.mean - centre
+    return np.array([weight, weight * shift, targets.squares + weight * shift**2])
 
 
 def merged_recent(mix: Mix, parts: list[State | None], base: State | None) -> State | None:
@@ -131,18 +122,17 @@ def merged_race(mix: Mix, races: list[State], base: State | None) -> State:
     )
 
 
-def merged_progress(mix: Mix, progress: list[State], old: State | None) -> State:
+def merged_progress(mix: Mix, each: list[State], old: State | None) -> State:
     """Where a race has got to. Whoever votes in one of the races votes; marks are those before."""
-    seen = mix.count(*of(progress, old, "n_seen"))
-    learnt, before = of(progress, old, "learnt")
-    first, *_ = progress
-    return first.told(
+    seen = mix.count(*of(each, old, "n_seen"))
+    learnt, before = of(each, old, "learnt")
+    return each[0].told(
         n_seen=seen,
-        noted=mix.count(*of(progress, old, "noted")),
+        noted=mix.count(*of(each, old, "noted")),
         # An alarm is a number of samples to come.
-        alarm=seen + max(0, *(each.alarm - each.n_seen for each in progress)),
-        stride=max(each.stride for each in progress),
-        voting=np.maximum.reduce([each.voting for each in progress]),
+        alarm=seen + max(0, *(own.alarm - own.n_seen for own in each)),
+        stride=max(own.stride for own in each),
+        voting=np.maximum.reduce([own.voting for own in each]),
         learnt=mix.total(learnt, 0 if before is None else before).astype(np.int64),
         history=list(old.history) if old else [],
     )

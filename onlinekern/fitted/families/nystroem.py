@@ -13,14 +13,8 @@ from onlinekern.fitted.export.terms import Terms
 from onlinekern.fitted.families import mapped
 from onlinekern.fitted.families.features import SUPPORT_VECTORS, expansion
 from onlinekern.fitted.grow import Growth
+from onlinekern.fitted.merge import expansions
 from onlinekern.fitted.merge.averages import Averaging
-from onlinekern.fitted.merge.expansions import (
-    Expansion,
-    check_sets,
-    doubled,
-    expansion_of,
-    union,
-)
 from onlinekern.fitted.merge.mix import Mix
 from onlinekern.fitted.state import State, closed, describe, kinds, opened, same
 
@@ -28,7 +22,7 @@ from onlinekern.fitted.state import State, closed, describe, kinds, opened, same
 def merged_nystroem(mix: Mix, parts: list[State], base: State | None) -> State:
     """Weights of common landmarks, or expansions that are given to a new space."""
     space = parts[0]
-    check_sets(parts)
+    expansions.check_sets(parts)
     averaging, learnt = Averaging(space.arguments.averaged), space.learnt
     steps = mix.count([steps_of(part) for part in parts], steps_of(base) if base else 0)
     if learnt and all(same_landmarks(space, other) for other in parts):
@@ -37,8 +31,8 @@ def merged_nystroem(mix: Mix, parts: list[State], base: State | None) -> State:
         weights = learnt.weights.told(**averaging.fields(halves[0], halves[1], steps))
         moved = learnt.told(projection=learnt.projection, weights=weights)
         return space.told(state=space.state, learnt=moved)
-    whole = union(mix, [landmark_expansion(part, averaging) for part in parts])
-    support = doubled(space.arguments, whole)
+    whole = expansions.union(mix, [landmark_expansion(part, averaging) for part in parts])
+    support = expansions.doubled(space.arguments, whole)
     made = NystroemSpace(support, space.n_landmarks, space.n_components)
     take_in(made, whole.rows, np.ascontiguousarray(whole.coefficients.T))
     fresh = opened(made)
@@ -71,26 +65,25 @@ def steps_of(part: State) -> int:
     return steps
 
 
-def landmark_expansion(part: State, averaging: Averaging) -> Expansion:
+def landmark_expansion(part: State, averaging: Averaging) -> expansions.Expansion:
     """The expansion of a model of either stage over its landmarks."""
-    whole, learnt = expansion_of(part), part.learnt
+    whole, learnt = expansions.expansion_of(part), part.learnt
     if learnt is None:
         return whole
     pair = averaging.pair(learnt.weights)
     features = np.concatenate(pair[: 1 + averaging.present])[:, : len(learnt.projection)]
     coefficients = (features @ learnt.projection)[:, whole.slots]
-    return Expansion(whole.rows, coefficients, whole.places, whole.slots)
+    return expansions.Expansion(whole.rows, coefficients, whole.places, whole.slots)
 
 
 def second_stage(space: State) -> State:
     """The space of weights of features that a model has become."""
     support, weights = space.arguments, space.learnt.weights
     given = {"arguments": support, "state": space.state, "projection": space.learnt.projection}
-    known = kinds()
-    landmarks = State(known["Nystroem"], known["Nystroem"].restorer, given)
-    fields = {"map": landmarks, "n_outputs": support.n_outputs, "averaged": support.averaged}
-    kind = known["MappedSpace"]
-    return State(kind, kind.restorer, {**fields, "state": weights})
+    inner, kind = kinds()["Nystroem"], kinds()["MappedSpace"]
+    fields = {"map": State(inner, inner.restorer, given), "n_outputs": support.n_outputs}
+    fields |= {"averaged": support.averaged, "state": weights}
+    return State(kind, kind.restorer, fields)
 
 
 def begin(space: State, old: State, growth: Growth) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from onlinekern.fitted.state import describe
 
+SOFT = "SoftConfidenceWeighted1 SoftConfidenceWeighted2"
 # Module of the core, classes, and the names of their arguments.
 IN_C = (
     ("losses", "PerceptronLoss Hinge SquaredHinge Logistic Exponential Squared Absolute", ""),
@@ -25,11 +26,7 @@ IN_C = (
     ("second_order_rules", "LeastSquares", "loss="),
     ("second_order_rules", "AROW", "loss= r="),
     ("second_order_rules", "ConfidenceWeighted", "loss= confidence="),
-    (
-        "second_order_rules",
-        "SoftConfidenceWeighted1 SoftConfidenceWeighted2",
-        "loss= confidence= C=",
-    ),
+    ("second_order_rules", SOFT, "loss= confidence= C="),
     ("sampling", "Gate", ""),
     ("sampling", "WithinMargin", "margin="),
     ("sampling", "LossProportional", "alpha= beta= weighted="),

@@ -40,8 +40,7 @@ class Averaging:
 
     def weights(self, steps: int) -> tuple[float, float]:
         """c and C after so many models."""
-        last, everyone = average_weights(self.kind, steps, self.skipped)
-        return last, everyone
+        return average_weights(self.kind, steps, self.skipped)
 
     def pair(self, state: Any) -> tuple[Floats, Floats]:
         """Parameters and their average, which are the same without an average."""

@@ -109,8 +109,7 @@ def common_landmarks(parts: list[State], maps: list[State]) -> Common:
 def turn_onto(common: Any, part: State) -> Floats:
     """T: from the features of a map to those of another one."""
     values = kernel_values(common.landmarks, part.state.rows)
-    known = common.whitening() @ values.T @ part.whitening.T
-    return known
+    return common.whitening() @ values.T @ part.whitening.T
 
 
 def stacked(parts: list[Any]) -> Array | Any:

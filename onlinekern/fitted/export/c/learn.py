@@ -8,20 +8,10 @@ from typing import Any
 import numpy as np
 
 from onlinekern.fitted.export import states
+from onlinekern.fitted.export.c import squares, support
 from onlinekern.fitted.export.c.forms import Forms, Size
 from onlinekern.fitted.export.c.second_order import write_second_order_rule, write_variances
 from onlinekern.fitted.export.c.source import Source
-from onlinekern.fitted.export.c.squares import (
-    room_to_grow,
-    write_features_of_squares,
-    write_squares,
-)
-from onlinekern.fitted.export.c.support import (
-    DRAWING_POLICIES,
-    capacity_of,
-    may_overflow,
-    write_admission,
-)
 from onlinekern.fitted.export.c.terms import diagonal_of, write_features, write_kernel
 from onlinekern.fitted.export.terms import Fourier
 
@@ -54,11 +44,11 @@ class Learner(Forms):
         self.state = state = learning.state
         outputs, length = learning.numbers.values.shape
         if isinstance(state, states.KernelState):
-            length = capacity_of(state, capacity)
+            length = support.capacity_of(state, capacity)
         if isinstance(state, states.SquaresState):
-            length += room_to_grow(state)
+            length += squares.room_to_grow(state)
         policy = state.policy.name if isinstance(state, states.KernelState) else ""
-        draws = learning.gate.name in DRAWING_GATES or policy in DRAWING_POLICIES
+        draws = learning.gate.name in DRAWING_GATES or policy in support.DRAWING_POLICIES
         super().__init__(source, learning, Size(outputs, n_features, length), draws)
         self.shrinks = rule_shrinks(learning.rule)
         self.scales = self.shrinks or (policy == "UniformEviction" and length > 1)
@@ -70,10 +60,10 @@ class Learner(Forms):
         self.write_row()
         self.write_average()
         if isinstance(self.state, states.KernelState):
-            write_admission(self, self.state)
+            support.write_admission(self, self.state)
         self.write_step()
         if isinstance(self.state, states.SquaresState):
-            write_squares(self, self.state)
+            squares.write_squares(self, self.state)
         else:
             self.write_learn()
         units = ""
@@ -127,7 +117,7 @@ class Learner(Forms):
             return
         source.memory("features", size.length)
         if isinstance(state, states.SquaresState):
-            write_features_of_squares(self, state)
+            squares.write_features_of_squares(self, state)
             return
         if isinstance(state, states.MappedState):
             write_features(source, "map", state.map)
@@ -250,9 +240,9 @@ class Learner(Forms):
         own, size = self.learning, self.size
         save, restore = self.kept()
         targets, more = self.standardising()
-        kernel = isinstance(self.state, states.KernelState)
-        full = ""
-        if isinstance(self.state, states.KernelState) and may_overflow(self.state, size.length):
+        state, full = self.state, ""
+        kernel = isinstance(state, states.KernelState)
+        if isinstance(state, states.KernelState) and support.may_overflow(state, size.length):
             full = self.when_full(restore)
         step = "move(k, x)" if self.second_order else "add(k, &phi, coefficients[k])"
         moved = "            if (coefficients[k] < 0 || coefficients[k] > 0)"
