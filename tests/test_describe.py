@@ -39,6 +39,7 @@ def test_every_learner_is_among_the_cases():
 @pytest.mark.parametrize(
     ("layout", "dtype"), [("dense", np.float64), ("wide", np.float64), ("dense", np.float32)]
 )
+@pytest.mark.filterwarnings("ignore:max_support")
 def test_scores_are_those_of_the_model(layout, dtype, stream, as_layout):
     wrong = []
     for case in CASES:

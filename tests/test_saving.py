@@ -96,6 +96,7 @@ def test_a_loaded_model_goes_on_alike(name, layout, dtype, stream, as_layout, sa
 
 
 @pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.filterwarnings("ignore:max_support")
 def test_every_policy_goes_on_alike(policy, stream, same_state, again):
     name, parameters = POLICIES[policy]
     X, y = stream("binary" if is_classifier(CLASSES[name]()) else "regression")
