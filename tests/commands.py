@@ -9,8 +9,9 @@ from onlinekern import cli
 
 def run(capsys, *arguments):
     """Run the entry point; return its exit code, standard output and standard error."""
-    with warnings.catch_warnings(), pytest.raises(SystemExit) as ended:
+    with warnings.catch_warnings():
         warnings.simplefilter("default")  # a program prints its warnings; only tests fail on them
-        cli.main([str(argument) for argument in arguments])
+        with pytest.raises(SystemExit) as ended:
+            cli.main([str(argument) for argument in arguments])
     captured = capsys.readouterr()
     return ended.value.code or 0, captured.out, captured.err

@@ -8,6 +8,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from grids import grid, thinned
 from learners import NAMES, SIZES, build, data, learn, passes
 from registry import ESTIMATORS, POLICIES
 from scipy import sparse
@@ -78,9 +79,9 @@ def test_every_part_of_the_core_is_registered():
     assert functions == set(registered.restored_names())
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@every_layout
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("name", "layout", "dtype"), grid(NAMES, LAYOUTS, [np.float32, np.float64])
+)
 def test_a_loaded_model_goes_on_alike(name, layout, dtype, stream, as_layout, same_state, again):
     X, y = data(name, stream)
     X = as_layout(X / 3, layout, dtype)  # thirds have no exact digits in either dtype
@@ -108,8 +109,7 @@ def test_every_policy_goes_on_alike(policy, stream, same_state, again):
     same_state(loaded, original)
 
 
-@every_layout
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize(("name", "layout"), thinned(ESTIMATORS, LAYOUTS, 2))
 def test_what_fit_has_learnt(name, layout, stream, as_layout, same_state, again):
     X, y = stream("binary" if is_classifier(CLASSES[name]()) else "regression")
     X = as_layout(X, layout)
