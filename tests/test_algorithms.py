@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
+from grids import forms, grid
 from registry import ESTIMATORS, STEPS, cases_of
 from sklearn.base import is_classifier
 
@@ -86,9 +87,9 @@ def weights_of(n):
     return weights
 
 
-@pytest.mark.parametrize("cap", [None, 12])
-@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
-@pytest.mark.parametrize("average", [False, True], ids=["last", "average"])
+@pytest.mark.parametrize(
+    ("average", "weighted", "cap"), grid([False, True], [False, True], [None, 12])
+)
 @pytest.mark.parametrize(("name", "task", "case"), SETTINGS)
 @pytest.mark.filterwarnings("ignore:max_support")
 def test_twin(name, task, case, average, weighted, cap, stream, as_layout, close):
@@ -98,7 +99,7 @@ def test_twin(name, task, case, average, weighted, cap, stream, as_layout, close
     settings = {**case, "average": average, "max_support": cap}
     expected = naive(build(name, task, **settings), X, y, sample_weight=weights)
     assert len(expected.support) > 5
-    for dtype, layout, window in itertools.product(DTYPES, LAYOUTS, WINDOWS):
+    for dtype, layout, window in forms(DTYPES, LAYOUTS, WINDOWS, average + weighted):
         model = build(name, task, window=window, **settings)
         first = {"classes": np.unique(y)} if is_classifier(model) else {}
         rows = as_layout(X, layout, dtype)

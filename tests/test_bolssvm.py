@@ -89,9 +89,10 @@ def drift(inverse, places, K, ridge):
     return np.abs(gram @ H - np.eye(len(present))).max(initial=0)
 
 
+@pytest.mark.parametrize("steps", [3000, pytest.param(20000, marks=pytest.mark.long)])
 @pytest.mark.parametrize(("ridge", "bound"), [(0.1, 1e-11), (1e-5, 1e-4)])
 @pytest.mark.parametrize("duplicates", [False, True])
-def test_inverse_does_not_drift(duplicates, ridge, bound):
+def test_inverse_does_not_drift(duplicates, ridge, bound, steps):
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((60, 3))
     if duplicates:
@@ -99,7 +100,7 @@ def test_inverse_does_not_drift(duplicates, ridge, bound):
     K = kernel_matrix("gaussian", rows, rows, 0.4)
     inverse = InverseGram(40)
     worst = 0
-    for i, places in enumerate(random_walk(inverse, rows, K, ridge, 20000, rng)):
+    for i, places in enumerate(random_walk(inverse, rows, K, ridge, steps, rng)):
         if i % 50 == 0:
             worst = max(worst, drift(inverse, places, K, ridge))
     assert worst < bound

@@ -1,10 +1,10 @@
 """Learners that evict support vectors: against naive loops, and the properties of each eviction."""
 
 import copy
-import itertools
 
 import numpy as np
 import pytest
+from grids import forms
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles.kernels import kernel_matrix
@@ -42,7 +42,7 @@ def test_twin(name, task, case, weighted, budget, stream, as_layout, close):
     settings = {**case, "budget": budget}
     expected = naive(build(name, task, **settings), X, y, sample_weight=weights)
     assert len(expected.support) == budget
-    for dtype, layout, window in itertools.product(DTYPES, LAYOUTS, WINDOWS):
+    for dtype, layout, window in forms(DTYPES, LAYOUTS, WINDOWS, budget + weighted):
         model = build(name, task, window=window, **settings)
         predictions = learn(model, as_layout(X, layout, dtype), y, sample_weight=weights)
         check(model, predictions, expected, X, dtype, close)

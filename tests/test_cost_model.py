@@ -105,6 +105,7 @@ def test_rows_of_many_strips(layout, task, dtype, kernel, average, stream, as_la
 @pytest.mark.parametrize("average", [False, "decay", 0.5])
 @pytest.mark.parametrize("task", ["binary", "multi-class"])
 @pytest.mark.parametrize("name", ["KernelOGDClassifier", "NOGDClassifier", "KernelPAClassifier"])
+@pytest.mark.filterwarnings("ignore:max_support")
 def test_scores_begun_before_coefficients_change(name, task, average, stream, equal):
     """A scale is folded into all coefficients, companions are renewed, or the space changes."""
     X, y = stream(task, n=400)

@@ -39,9 +39,12 @@ def test_every_learner_is_among_the_cases():
 @pytest.mark.parametrize(
     ("layout", "dtype"), [("dense", np.float64), ("wide", np.float64), ("dense", np.float32)]
 )
+@pytest.mark.filterwarnings("ignore:max_support")
 def test_scores_are_those_of_the_model(layout, dtype, stream, as_layout):
     wrong = []
-    for case in CASES:
+    # So many features take long: the last form of each learner, and every fourth of all.
+    few = [*{case.name: case for case in CASES}.values(), *CASES[::4]]
+    for case in few if layout == "wide" else CASES:
         X, y = stream(case.task, n=80)
         X = as_layout(X / 3, layout, dtype)
         model = fitted(case, X[:60], y[:60])

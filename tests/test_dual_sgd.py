@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from grids import grid
 from oracles.dual_sgd import dual_sgd, random_features
 from oracles.kernels import kernel_matrix
 from scipy import sparse
@@ -122,9 +123,9 @@ def compare(model, predictions, expected, layout, dtype):
     np.testing.assert_allclose(scores, expected.scores(Z, model.average), **close)
 
 
-@pytest.mark.parametrize("average", [False, True, "decay", 0.02])
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    ("dtype", "layout", "average"), grid(DTYPES, LAYOUTS, [False, True, "decay", 0.02])
+)
 @pytest.mark.parametrize(("task", "loss"), TASKS)
 def test_against_the_oracle(task, loss, dtype, layout, average):
     X, y = make_stream(task)

@@ -270,7 +270,9 @@ def test_real_data(data_directory, tmp_path):
             continue
         with source:
             (rows, targets), task = source.head(100), source.task
-        if len(np.unique(targets[:80])) == 1 or (task == "classification" and targets.max() > 99):
+        n_targets = len(np.unique(targets[:80]))
+        # Of so many classes, scikit-learn takes them for targets.
+        if n_targets == 1 or (task == "classification" and (targets.max() > 99 or n_targets > 40)):
             continue
         case = Case(REAL[task][number % 4], {"n_components": 8}, task)
         model = fitted(case, rows[:80], targets[:80])

@@ -5,6 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -26,38 +28,40 @@ def python(code, **options):
     )
 
 
-def modules_after(statement, folder):
+@cache
+def modules_after(statement):
     """Return the modules that a statement imports beyond scikit-learn's own."""
     code = (
         "import sys, sklearn.pipeline, sklearn.utils.validation\n"
         f"theirs = set(sys.modules)\n{statement}\nprint(*(set(sys.modules) - theirs))"
     )
-    process = python(code, cwd=folder)
+    with tempfile.TemporaryDirectory() as folder:
+        process = python(code, cwd=folder)
     assert process.returncode == 0, process.stderr
     return set(process.stdout.split())
 
 
-def test_one_estimator_loads_no_other(tmp_path):
-    loaded = modules_after("from onlinekern import ForgetronClassifier", tmp_path)
+def test_one_estimator_loads_no_other():
+    loaded = modules_after("from onlinekern import ForgetronClassifier")
     families = {name for name in loaded if name.startswith("onlinekern.learners.")}
     assert families == {"onlinekern.learners.budgeted"}
     assert not loaded & {"onlinekern.cli", "onlinekern.evaluate", "onlinekern.streams"}
     assert not {name.partition(".")[0] for name in loaded} & OPTIONAL
 
 
-def test_what_saves_is_loaded_late(tmp_path):
-    loaded = modules_after("from onlinekern import PAClassifier, load", tmp_path)
+def test_what_saves_is_loaded_late():
+    loaded = modules_after("from onlinekern import PAClassifier, load")
     fitted = {name for name in loaded if name.startswith("onlinekern.fitted.")}
     assert fitted == {"onlinekern.fitted.save"}
 
 
 @pytest.mark.parametrize("module", ["sklearn.metrics", "sklearn.model_selection"])
-def test_passes_load_the_stopping_rules_late(module, tmp_path):
-    assert module not in modules_after("from onlinekern import PAClassifier", tmp_path)
+def test_passes_load_the_stopping_rules_late(module):
+    assert module not in modules_after("from onlinekern import PAClassifier, load")
 
 
-def test_import_needs_no_optional_package(tmp_path):
-    loaded = modules_after("import onlinekern; onlinekern.all_estimators()", tmp_path)
+def test_import_needs_no_optional_package():
+    loaded = modules_after("import onlinekern; onlinekern.all_estimators()")
     assert "onlinekern.learners.spa" in loaded
     assert not {name.partition(".")[0] for name in loaded} & OPTIONAL
 

@@ -295,6 +295,7 @@ def test_small_reg_is_learnt_in_double(stream):
 
 
 @pytest.mark.parametrize("case", [{}, {"gate": "always"}, {"forgetting": 0.99}], ids=str)
+@pytest.mark.filterwarnings("ignore:the scales of the features differ")
 def test_float32_goes_on_in_double_where_samples_are_large(case, stream, equal):
     X, y = stream("three", n=300)
     X[140:] *= [1, 1e3, 1, 1e5, 1, 1]

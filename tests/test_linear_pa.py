@@ -87,7 +87,7 @@ def same(ours, theirs, tolerance=1e-12):
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize(("shuffle", "squared"), itertools.product(SHUFFLES, SQUARED))
+@pytest.mark.parametrize(("shuffle", "squared"), [*itertools.product(SHUFFLES, SQUARED)])
 @pytest.mark.parametrize("case", FITS, ids=str)
 def test_fit_is_theirs(case, shuffle, squared, layout, classes, pair, samples):
     theirs, ours = pair
@@ -106,7 +106,7 @@ def test_fit_is_theirs(case, shuffle, squared, layout, classes, pair, samples):
 
 
 @pytest.mark.parametrize("weights", ["balanced", "dict"])
-@pytest.mark.parametrize(("task", "layout"), itertools.product(["binary", "ovr"], LAYOUTS))
+@pytest.mark.parametrize(("task", "layout"), [*itertools.product(["binary", "ovr"], LAYOUTS)])
 def test_class_weight_is_theirs(task, layout, weights, samples):
     theirs = getattr(sklearn.linear_model, "PassiveAggressiveClassifier", None)
     if theirs is None:
@@ -178,7 +178,7 @@ def test_weights_to_begin_with_are_theirs(classes, pair, samples):
 # SGDClassifier and SGDRegressor keep the rule after the removal of the classes above.
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize(
-    ("layout", "shuffle", "squared"), itertools.product(LAYOUTS, SHUFFLES, SQUARED)
+    ("layout", "shuffle", "squared"), [*itertools.product(LAYOUTS, SHUFFLES, SQUARED)]
 )
 @pytest.mark.parametrize("ours", [PAClassifier, PARegressor])
 def test_sample_weights_are_those_of_sgd(ours, layout, shuffle, squared, classes, samples):

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from grids import grid
 from oracles.lol import lol
 
 from onlinekern import LOLClassifier
@@ -33,6 +34,7 @@ SETTINGS = {
 }
 SETTINGS = {name: {**PAPER, **setting} for name, setting in SETTINGS.items()}
 TOLERANCE = {"float64": 1e-9, "float32": 1e-5}
+DTYPES = list(TOLERANCE)
 
 
 def stream(n=160, n_classes=3, d=5, seed=0):
@@ -76,10 +78,10 @@ def assert_twins(model, predictions, expected, tolerance):
         np.testing.assert_allclose(variances, expected.variances, rtol=tolerance * 10)
 
 
-@pytest.mark.parametrize("average", [False, True, "decay", 0.02])
-@pytest.mark.parametrize("multi_class", ["binary", "ovr", "margin"])
-@pytest.mark.parametrize("layout", ["dense", "csr"])
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(
+    ("dtype", "layout", "multi_class", "average"),
+    grid(DTYPES, ["dense", "csr"], ["binary", "ovr", "margin"], [False, True, "decay", 0.02]),
+)
 @pytest.mark.parametrize("name", SETTINGS)
 def test_twin(name, dtype, layout, multi_class, average):
     n_classes = 2 if multi_class == "binary" else 3

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from grids import forms
 from oracles.kernels import kernel_matrix
 from oracles.mapped import fogd, nogd
 from sklearn.base import is_classifier
@@ -106,18 +107,16 @@ def check(family, task, stream, as_layout, weight=None, **parameters):
     X, y = stream(task, n=130)
     Z, _ = stream(task, n=20, seed=9)
     expected = {}
-    for dtype in DTYPES:
-        for layout in LAYOUTS:
-            rows, outside = as_layout(X, layout, dtype), as_layout(Z, layout, dtype)
-            for window in WINDOWS:
-                model = build(family, task, window=window, **parameters)
-                predictions = learn(model, rows, y, sample_weight=weight)
-                # The frequencies are of the dtype, and as many as the layout has columns.
-                drawn = (dtype, rows.shape[1]) if family == "FOGD" else None
-                if drawn not in expected:
-                    expected[drawn] = twin(model, X, y, task, rows, sample_weight=weight)
-                run = expected[drawn]
-                compare(model, predictions, run, X, (Z, outside), dtype)
+    for dtype, layout, window in forms(DTYPES, LAYOUTS, WINDOWS, TASKS.index(task)):
+        rows, outside = as_layout(X, layout, dtype), as_layout(Z, layout, dtype)
+        model = build(family, task, window=window, **parameters)
+        predictions = learn(model, rows, y, sample_weight=weight)
+        # The frequencies are of the dtype, and as many as the layout has columns.
+        drawn = (dtype, rows.shape[1]) if family == "FOGD" else None
+        if drawn not in expected:
+            expected[drawn] = twin(model, X, y, task, rows, sample_weight=weight)
+        run = expected[drawn]
+        compare(model, predictions, run, X, (Z, outside), dtype)
     return run
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from grids import grid
 from oracles import olla
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
@@ -98,9 +99,9 @@ def assert_twin(model, case, close, dtype=np.float64, sample_weight=None):
     return twin
 
 
-@pytest.mark.parametrize("selection", SELECTIONS)
-@pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("penalty", REGULARISERS)
+@pytest.mark.parametrize(
+    ("penalty", "fit_intercept", "selection"), grid(REGULARISERS, [True, False], SELECTIONS)
+)
 @pytest.mark.parametrize(
     ("task", "loss"),
     [("binary", loss) for loss in LABEL_LOSSES] + [("regression", loss) for loss in TARGET_LOSSES],
@@ -120,11 +121,13 @@ def test_every_variant(task, loss, penalty, fit_intercept, selection, case, clos
         assert np.any(twin.alpha != 0)
 
 
-@pytest.mark.parametrize("outputs", ["all", "support"])
-@pytest.mark.parametrize("selection", ["cyclic", "shuffled"])
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("task", ["binary", "ovr", "margin", "regression"])
+@pytest.mark.parametrize(
+    ("task", "layout", "dtype", "selection", "outputs"),
+    grid(
+        ["binary", "ovr", "margin", "regression"], LAYOUTS, DTYPES, ["cyclic", "shuffled"],
+        ["all", "support"],
+    ),
+)  # fmt: skip
 def test_tasks_layouts_and_types(task, layout, dtype, selection, outputs, case, close, as_layout):
     data = case(task)
     loss = "squared" if task == "regression" else "smooth_hinge"

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from grids import grid
 from oracles.algorithms import spa_one_class
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
@@ -33,10 +34,10 @@ def X(stream):
     return stream("regression", n=300)[0]
 
 
-@pytest.mark.parametrize("window", [1, 7, None])
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize(
+    ("average", "dtype", "layout", "window"),
+    grid([False, True], [np.float32, np.float64], LAYOUTS, [1, 7, None]),
+)
 def test_twin(X, average, dtype, layout, window, as_layout, close):
     settings = {"eta": 0.3, "alpha": 0.7, "beta": 1.5, "gamma": 0.4, "average": average}
     rows = as_layout(X.astype(dtype), layout)

@@ -71,7 +71,8 @@ def test_it_is_the_scaler_and_then_the_learner(equal):
     equal(pipeline.predict(X), learner.predict(scaler.transform(X)))
     assert pipeline.score(X, y) == learner.score(scaler.transform(X), y)
     assert pipeline.n_support_ == learner.n_support_
-    raw = KernelPAClassifier(gamma="scale").partial_fit_predict(X, y, classes=LABELS)
+    with pytest.warns(UserWarning, match="scales of the features differ"):
+        raw = KernelPAClassifier(gamma="scale").partial_fit_predict(X, y, classes=LABELS)
     assert np.mean(predicted[100:] != y[100:]) < 0.5 * np.mean(raw[100:] != y[100:])
 
 
@@ -129,6 +130,7 @@ def test_weights_reach_all_steps_that_take_them(equal):
     ],
     ids=lambda step: type(step).__name__,
 )
+@pytest.mark.filterwarnings("ignore:the scales of the features differ")  # after three of them
 def test_transformers_that_learn_batches_or_nothing(transformer, equal):
     X, y = stream()
     pipeline = make_stream_pipeline(clone(transformer), PAClassifier())
@@ -170,7 +172,9 @@ def test_a_transformer_that_cannot_learn_is_refused_by_name():
         pipeline.learn_one(X[0], y[0], classes=LABELS)
     assert not hasattr(scaler, "n_features_in_")
     fitted = make_stream_pipeline(PolynomialFeatures(2).fit(X), "passthrough", PAClassifier())
-    assert fitted.partial_fit(X, y, classes=LABELS)[-1].n_features_in_ == 15
+    with pytest.warns(UserWarning, match="scales of the features differ"):
+        fitted.partial_fit(X, y, classes=LABELS)
+    assert fitted[-1].n_features_in_ == 15
 
 
 def state_of(pipeline):

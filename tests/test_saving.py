@@ -8,6 +8,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from grids import grid, thinned
 from learners import NAMES, SIZES, build, data, learn, passes
 from registry import ESTIMATORS, POLICIES
 from scipy import sparse
@@ -71,9 +72,9 @@ def test_every_part_of_the_core_is_registered():
     assert functions == set(restorers())
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@every_layout
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("name", "layout", "dtype"), grid(NAMES, LAYOUTS, [np.float32, np.float64])
+)
 def test_a_loaded_model_goes_on_alike(name, layout, dtype, stream, as_layout, same_state, again):
     X, y = data(name, stream)
     X = as_layout(X / 3, layout, dtype)  # thirds have no exact digits in either dtype
@@ -89,6 +90,7 @@ def test_a_loaded_model_goes_on_alike(name, layout, dtype, stream, as_layout, sa
 
 
 @pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.filterwarnings("ignore:max_support")
 def test_every_policy_goes_on_alike(policy, stream, same_state, again):
     name, parameters = POLICIES[policy]
     X, y = stream("binary" if is_classifier(CLASSES[name]()) else "regression")
@@ -100,8 +102,7 @@ def test_every_policy_goes_on_alike(policy, stream, same_state, again):
     same_state(loaded, original)
 
 
-@every_layout
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize(("name", "layout"), thinned(ESTIMATORS, LAYOUTS, 2))
 def test_what_fit_has_learnt(name, layout, stream, as_layout, same_state, again):
     X, y = stream("binary" if is_classifier(CLASSES[name]()) else "regression")
     X = as_layout(X, layout)

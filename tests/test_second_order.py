@@ -8,6 +8,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
+from grids import forms
 from registry import ESTIMATORS, cases_of
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
@@ -96,7 +97,7 @@ def test_twin(name, task, covariance, form, stream, close):
     for rows in (X, spread(X)):
         expected = twin(name, task, rows, y, covariance=covariance, **form)
         assert len(expected.updated) > 10
-        for dtype, layout, window in itertools.product(("f4", "f8"), LAYOUTS, (1, None)):
+        for dtype, layout, window in forms(("f4", "f8"), LAYOUTS, (1, None), len(form)):
             model = build(name, task, covariance=covariance, window=window, **form)
             predictions = learn(model, laid_out(rows, layout, dtype), y)
             check(model, predictions, expected, dtype, close)

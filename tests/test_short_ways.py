@@ -224,6 +224,7 @@ def new_spa():
 
 
 @pytest.mark.parametrize("name", ROWS)
+@pytest.mark.filterwarnings("ignore:the matrix subclass is not")  # NumPy's own, which some use
 def test_rows(name, monkeypatch):
     rows = ROWS[name]()
     narrow = getattr(rows, "dtype", None) == np.float32

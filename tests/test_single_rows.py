@@ -14,7 +14,9 @@ D = 2_100  # stored sparse, and no multiple of the vector length
 @pytest.fixture(params=["float32", "float64"])
 def rows(request):
     """Return sparse rows, some empty, some with the first and the last feature."""
-    X = sparse.random(60, D, density=0.01, random_state=0, format="lil")
+    X = sparse.random(60, D, density=0.01, random_state=0, format="csr")
+    X.data += 0.1  # of one scale
+    X = X.tolil()
     X[3] = 0
     X[5, 0], X[5, D - 1], X[6, 63], X[6, 64] = 1.0, -2.0, 3.0, -4.0
     return sparse.csr_matrix(X, dtype=request.param)

@@ -5,11 +5,13 @@ import mmap
 import pickle
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from grids import grid
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from learners import NAMES, build, data, learn, learn_each, passes
 from scipy import sparse
@@ -29,14 +31,26 @@ every_estimator = pytest.mark.parametrize("name", NAMES)
 every_layout = pytest.mark.parametrize("layout", LAYOUTS)
 
 
+@pytest.fixture(scope="module")
+def uncut(stream, as_layout):
+    """Return the samples of a learner in a layout, the model of one call, and its predictions."""
+
+    @lru_cache(maxsize=1)
+    def make(name, layout):
+        X, y = data(name, stream, n=60)
+        X, whole = as_layout(X, layout), build(name)
+        return X, y, whole, learn(whole, X, y)[0]
+
+    return make
+
+
 @every_layout
 @every_estimator
+@settings(max_examples=8)
 @given(cuts=st.lists(st.integers(1, 59), max_size=6).map(sorted), window=st.sampled_from([None, 9]))
-def test_any_split(name, layout, cuts, window, stream, as_layout, same_state, equal):
-    X, y = data(name, stream, n=60)
-    X = as_layout(X, layout)
-    whole, parts = build(name), build(name, window=window)
-    predictions = learn(whole, X, y)[0]
+def test_any_split(name, layout, cuts, window, uncut, same_state, equal):
+    X, y, whole, predictions = uncut(name, layout)
+    parts = build(name, window=window)
     equal(np.concatenate(learn(parts, X, y, cuts)), predictions)
     parts.window = None
     same_state(parts, whole)
@@ -155,9 +169,9 @@ def test_threads_and_single_rows_score_alike(name, stream, as_layout, equal):
             equal(getattr(model, score)(rows[part]), scores[part])
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@every_layout
-@every_estimator
+@pytest.mark.parametrize(
+    ("name", "layout", "dtype"), grid(NAMES, LAYOUTS, [np.float32, np.float64])
+)
 def test_copies_continue_alike(name, layout, dtype, stream, as_layout, same_state, equal):
     X, y = data(name, stream)
     X = as_layout(X / 3, layout, dtype)  # thirds have no exact digits in either dtype

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from grids import grid
 from learners import NAMES, build, data, learn
 
 from onlinekern import KernelOGDRegressor
@@ -15,9 +16,7 @@ def buffers_of(X):
     return [X] if isinstance(X, np.ndarray) else [X.data, X.indices, X.indptr]
 
 
-@pytest.mark.parametrize("window", [1, 64])
-@every_layout
-@every_estimator
+@pytest.mark.parametrize(("name", "layout", "window"), grid(NAMES, LAYOUTS, [1, 64]))
 def test_input_is_neither_changed_nor_kept(name, layout, window, stream, as_layout, same_state):
     X, y = data(name, stream)
     whole = build(name, window=window)

@@ -67,6 +67,7 @@ def together(*works, limit=60):
 
 
 @pytest.mark.parametrize("name", ONLINE)
+@pytest.mark.filterwarnings("ignore:the covariance has degenerated")  # of CW, by noisy labels
 def test_learning_and_reading_at_once_loses_nothing(name):
     model = CLASSES[name](random_state=0)
     X, y = samples()

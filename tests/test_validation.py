@@ -91,6 +91,7 @@ def test_odd_arrays_go_the_long_way_and_learn_the_same(name, long_way):
 
 @pytest.mark.parametrize("name", BAD_ROWS)
 @pytest.mark.parametrize("estimator", [KernelPAClassifier, KernelPARegressor, SPAOneClass])
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # scikit-learn adds inf to -inf
 def test_bad_rows_are_found(name, estimator):
     model = fitted(estimator)
     rows = np.array(BAD_ROWS[name], dtype=float)
