@@ -4,7 +4,7 @@ docs/extending.md explains them. They may change at minor versions, as the decla
 the core may: a package that uses them names the minor version that it was written for.
 """
 
-from onlinekern.core import GATES, KERNELS, LOSSES, POLICIES, RULES, SCHEDULES
+from onlinekern.core import KERNELS, LOSSES, POLICIES, RULES, SAMPLERS, SCHEDULES
 from onlinekern.estimators.gradient import GradientStep, LabelLoss, TargetLoss
 from onlinekern.estimators.kernel import KernelEstimator
 from onlinekern.estimators.linear import LinearEstimator
@@ -20,11 +20,11 @@ from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.fitted.save.foreign import register
 
 __all__ = [
-    "GATES",
     "KERNELS",
     "LOSSES",
     "POLICIES",
     "RULES",
+    "SAMPLERS",
     "SCHEDULES",
     "Average",
     "Count",

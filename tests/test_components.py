@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from onlinekern import KernelOGDClassifier, PAClassifier
-from onlinekern.core import GATES, HEADS, LOSSES, RULES, SCHEDULES
+from onlinekern.core import HEADS, LOSSES, RULES, SAMPLERS, SCHEDULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.learning.losses import Hinge, Loss
 from onlinekern.core.learning.rules import Rule
-from onlinekern.core.learning.sampling import Gate
+from onlinekern.core.learning.sampling import Sampler
 from onlinekern.core.models.linear import LinearSpace
 from onlinekern.core.models.space import Space
 from onlinekern.core.stream import Model
@@ -18,13 +18,13 @@ def gradient(loss):
     return RULES["gradient"](loss, SCHEDULES["constant"](0.5))
 
 
-def compose(space=None, rule=None, gate=None):
+def compose(space=None, rule=None, sampler=None):
     """Return a model of two features in which some components are replaced."""
     return Model(
         space or LinearSpace(2, np.float64, 1, False),
         HEADS["binary"](),
         rule or gradient(Hinge()),
-        gate or GATES["always"](),
+        sampler or SAMPLERS["always"](),
         Generator(0),
         2,
         np.float64,
@@ -38,7 +38,7 @@ class Steeper(Hinge):
         return 2 * max(0, 1 - y * f)
 
 
-class Closed(Gate):
+class Closed(Sampler):
     def importance(self, *_):
         return 0
 
@@ -79,7 +79,7 @@ def test_a_base_class_is_no_component(replaced, request):
 def test_components_written_in_python():
     for replaced, name in (
         ({"rule": gradient(Steeper())}, "Steeper.value"),
-        ({"gate": Closed()}, "Closed.importance"),
+        ({"sampler": Closed()}, "Closed.importance"),
         ({"rule": gradient(Evaluated())}, "Evaluated.evaluate"),
         ({"rule": gradient(Callable())}, "Callable.__call__"),
     ):
@@ -89,14 +89,14 @@ def test_components_written_in_python():
 
 def test_replaced_between_calls():
     model = compose()
-    rule, gate = model.rule, model.gate
+    rule, sampler = model.rule, model.sampler
     with pytest.raises(TypeError, match=r"Steeper\.value"):
         model.rule = gradient(Steeper())
     with pytest.raises(TypeError, match=r"Closed\.importance"):
-        model.gate = Closed()
+        model.sampler = Closed()
     with pytest.raises(TypeError):
         model.rule = None
-    assert (model.rule, model.gate) == (rule, gate)
+    assert (model.rule, model.sampler) == (rule, sampler)
     model.rule = gradient(LOSSES["logistic"]())
     assert model.rule != rule
 

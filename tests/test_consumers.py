@@ -15,7 +15,7 @@ from scipy import sparse
 
 import onlinekern
 from onlinekern import KernelOGDClassifier, PARegressor, SPAClassifier
-from onlinekern.core import GATES, HEADS, LOSSES, RULES, SCHEDULES
+from onlinekern.core import HEADS, LOSSES, RULES, SAMPLERS, SCHEDULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.linear import LinearSpace
 from onlinekern.core.models.mapped import MappedSpace
@@ -192,7 +192,7 @@ def learner(space=None, rule=None, loss=None):
         space or LinearSpace(2, np.float64, 1, False),
         HEADS["binary"](),
         rule,
-        GATES["always"](),
+        SAMPLERS["always"](),
         Generator(0),
         2,
         np.float64,

@@ -12,7 +12,7 @@ import pickle
 import numpy as np
 from scipy import sparse
 from onlinekern import show_config
-from onlinekern.core import GATES, HEADS, KERNELS, LOSSES, POLICIES, RULES
+from onlinekern.core import HEADS, KERNELS, LOSSES, POLICIES, RULES, SAMPLERS
 from onlinekern.core.base.random import Generator
 from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.models.space import KernelSpace
@@ -25,7 +25,8 @@ for rows in (X, sparse.csr_matrix(X)):
     support = SupportSet(KERNELS[{kernel!r}](2.0, 3, 0.0), 3, X.dtype, 1, False, rows is not X)
     space = KernelSpace(support, POLICIES["random"](100, rng))
     model = Model(
-        space, HEADS["binary"](), RULES["pa1"](LOSSES["hinge"](), 1.0), GATES["always"](), rng, 3,
+        space, HEADS["binary"](), RULES["pa1"](LOSSES["hinge"](), 1.0),
+        SAMPLERS["always"](), rng, 3,
         X.dtype,
     )
     predicted = model.learn(rows, y)

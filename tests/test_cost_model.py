@@ -142,7 +142,7 @@ def test_a_slot_that_was_left_free(stream, equal):
             other = SupportSet(*support.arguments())
             other.set_state(state)
             old = model._model
-            parts = old.head, old.rule, old.gate, old.rng
+            parts = old.head, old.rule, old.sampler, old.rng
             rest = Model(KernelSpace(other, Budget()), *parts, X.shape[1], X.dtype)
             found.append((rest.learn(X[200:], (y[200:] == y[0]).astype(float)), other.effective()))
     for one, two in zip(*found, strict=True):

@@ -273,7 +273,7 @@ def test_a_ring_of_another_model_is_refused(stream):
     X, y = stream("ovr", n=30)
     other = PAClassifier().fit(X, y)._model.recent
     model = PAClassifier().fit(X, y > 5)._model
-    parts = model.space, model.head, model.rule, model.gate, model.rng, model.d, model.dtype
+    parts = model.space, model.head, model.rule, model.sampler, model.rng, model.d, model.dtype
     with pytest.raises(ValueError, match="are not those of this model"):
         restore(parts, 30, 0, 0.0, other)
     with pytest.raises(TypeError, match="recent must be a RecentScores"):

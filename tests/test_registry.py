@@ -26,7 +26,7 @@ COMPARISONS = {
     "COVARIANCES": (test_kernel_second_order.test_twin, "covariance"),
     "DISCRIMINANTS": (test_sdrogd.test_every_form_is_the_oracle_s, "between"),
     "FEATURE_MAPS": (test_features.test_map, "name"),
-    "GATES": (test_rules.test_every_rule_behind_every_gate_under_every_head, "gate"),
+    "SAMPLERS": (test_rules.test_every_rule_behind_every_gate_under_every_head, "gate"),
     "HEADS": (test_rules.test_every_rule_behind_every_gate_under_every_head, "head"),
     "KERNELS": (test_kernels.test_decision_function, "kernel"),
     "KERNEL_ALIASES": (test_kernels.test_decision_function, "kernel"),

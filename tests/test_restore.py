@@ -29,7 +29,7 @@ from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.learning.heads import OneVsRest, Weighted
 from onlinekern.core.learning.losses import Hinge
 from onlinekern.core.learning.rules import BatchPegasos, Gradient, Perceptron
-from onlinekern.core.learning.sampling import Gate
+from onlinekern.core.learning.sampling import Sampler
 from onlinekern.core.models.space import KernelSpace
 from onlinekern.core.stream import Model
 
@@ -142,7 +142,7 @@ def test_more_outputs_than_coefficients_are_refused(tree_of):
 def test_the_head_the_space_and_the_samples_belong_together(tree_of):
     model = damage.put_together(tree_of(KernelPAClassifier))
     space, head, d, dtype = model.space, model.head, model.d, model.dtype
-    others = model.rule, model.gate, model.rng
+    others = model.rule, model.sampler, model.rng
     with pytest.raises(ValueError, match="the head has 5 outputs and the space has 3"):
         Model(space, OneVsRest(5), *others, d, dtype)
     with pytest.raises(ValueError, match="d=7 features of 8 bytes, got one for 4 features"):
@@ -234,7 +234,7 @@ def test_an_estimator_and_its_model_belong_together():
     assert restored.predict(X).shape == (30,)
 
 
-@pytest.mark.parametrize("cls", [Hinge, Cosine, Gate, Perceptron])
+@pytest.mark.parametrize("cls", [Hinge, Cosine, Sampler, Perceptron])
 def test_a_part_without_parameters_takes_no_arguments(cls):
     assert cls() == cls()
     with pytest.raises(TypeError, match="argument"):

@@ -14,7 +14,7 @@ from oracles import rules as oracle_rules
 from oracles.schedules import SCHEDULES as ORACLE_SCHEDULES
 
 from onlinekern import SPAClassifier
-from onlinekern.core import GATES, HEADS, KERNELS, LOSSES, POLICIES, RULES, SCHEDULES
+from onlinekern.core import HEADS, KERNELS, LOSSES, POLICIES, RULES, SAMPLERS, SCHEDULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.models.linear import LinearSpace
@@ -229,7 +229,7 @@ def compose(rule, gate, head, K, X, y):
     gates = {"always": [], "loss_proportional": GATE, "slope_proportional": [SLOPE_GATE],
              "within_margin": [MARGIN_GATE]}  # fmt: skip
     space = KernelSpace(support, POLICIES["grow"]())
-    parts = (outputs, rule, GATES[gate](*gates[gate]), Generator(5))
+    parts = (outputs, rule, SAMPLERS[gate](*gates[gate]), Generator(5))
     model = Model(space, *parts, X.shape[1], X.dtype)
     return model, model.learn(X, y)
 
@@ -240,7 +240,7 @@ SOME_RULES = ("hinge-constant", "squared-invsqrt", "pa1-hinge", "arow", "scw1", 
 COMBINATIONS = [
     pytest.param(rule, twin, head, gate, id=f"{name}-{head}-{gate}")
     for name, rule, twin in rules_with_twins()
-    for head, gate in itertools.product(HEADS, GATES)
+    for head, gate in itertools.product(HEADS, SAMPLERS)
     if head not in OF_TARGETS or isinstance(twin.loss, REGRESSION)
     # One rule of each kind is enough for what the head and the gate alone decide.
     if not (head.startswith("joint") or gate == "within_margin") or name in SOME_RULES
@@ -287,7 +287,7 @@ def test_rules_that_use_no_length():
 
 
 def test_only_the_base_gate_lets_every_sample_update():
-    assert {name for name in GATES if GATES[name]().always} == {"always"}
+    assert {name for name in SAMPLERS if SAMPLERS[name]().always} == {"always"}
 
 
 @pytest.mark.parametrize("covariance", ["diagonal", "full"])
@@ -303,6 +303,6 @@ def test_a_rule_without_lengths_with_a_covariance(head, covariance):
     ]
     for space in spaces:
         rule = RULES["gradient"](LOSSES["hinge"](), schedule("invsqrt"))
-        Model(space, head, rule, GATES["always"](), Generator(0), 5, X.dtype).learn(X, y)
+        Model(space, head, rule, SAMPLERS["always"](), Generator(0), 5, X.dtype).learn(X, y)
     np.testing.assert_allclose(spaces[1].latest(), spaces[0].latest(), rtol=1e-12)
     assert np.abs(spaces[0].latest()).min() > 0

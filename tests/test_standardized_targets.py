@@ -200,7 +200,7 @@ def test_an_older_model_learns_targets_as_they_are(regression):
 def test_a_wrong_state_is_refused(regression):
     X, y = regression
     model = OGDRegressor(eta=0.01).fit(X, y)._model
-    parts = model.space, model.head, model.rule, model.gate, model.rng, model.d, model.dtype
+    parts = model.space, model.head, model.rule, model.sampler, model.rng, model.d, model.dtype
     good = (False, 120.0, 1.0, 4.0, 2.0)
     assert restore(parts, 1, 0, 0.0, None, good).target_scale == 2
     for place, value in [(0, 1), (1, -1.0), (2, np.nan), (3, -2.0), (4, 0.0), (4, np.inf)]:

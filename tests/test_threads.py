@@ -328,7 +328,7 @@ def read():
         inside.set()
         leave.wait()
 def hold():
-    with model._model.turn:
+    with model._model.lock:
         inside.set()
         leave.wait()
 for work in (read, hold):

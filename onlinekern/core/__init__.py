@@ -37,7 +37,7 @@ from onlinekern.core.learning.heads import HEADS
 from onlinekern.core.learning.losses import LOSSES
 from onlinekern.core.learning.point_rules import PENALTIES, POINT_RULES
 from onlinekern.core.learning.rules import FIRST_ORDER_RULES
-from onlinekern.core.learning.sampling import GATES
+from onlinekern.core.learning.sampling import SAMPLERS
 from onlinekern.core.learning.schedules import SCHEDULES
 from onlinekern.core.learning.second_order_rules import SECOND_ORDER_RULES
 from onlinekern.core.models.covariances import COVARIANCES as EXACT
@@ -76,7 +76,6 @@ __all__ = [
     "COVARIANCES",
     "DISCRIMINANTS",
     "FEATURE_MAPS",
-    "GATES",
     "HEADS",
     "KERNELS",
     "KERNEL_ALIASES",
@@ -85,6 +84,7 @@ __all__ = [
     "POINT_RULES",
     "POLICIES",
     "RULES",
+    "SAMPLERS",
     "SCHEDULES",
     "STEP_SIZES",
 ]

@@ -6,14 +6,14 @@ import functools
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
-from onlinekern.core.base.turn import Turn
+from onlinekern.core.base.lock import Lock
 from onlinekern.estimators.parameters import check_parameters_of
 from onlinekern.estimators.types import Function
 
-# The attributes that hold what an estimator has learnt, with the turn of its writers.
+# The attributes that hold what an estimator has learnt, with the lock of its writers.
 LEARNT = ("_model", "_sketch", "_moments")
 # Of the estimators that have learnt nothing: an attribute would change them.
-FIRST_TURNS: WeakKeyDictionary[Any, Turn] = WeakKeyDictionary()
+FIRST_LOCKS: WeakKeyDictionary[Any, Lock] = WeakKeyDictionary()
 
 
 def learnt_by(estimator: Any) -> Any:
@@ -25,12 +25,12 @@ def learnt_by(estimator: Any) -> Any:
     return None
 
 
-def turn_of(estimator: Any) -> Turn:
-    """The turn of the threads that teach an estimator: its model's, once it has one."""
+def lock_of(estimator: Any) -> Lock:
+    """The lock of the threads that teach an estimator: its model's, once it has one."""
     learnt = learnt_by(estimator)
     if learnt is not None:
-        return learnt.turn
-    return FIRST_TURNS.setdefault(estimator, Turn())
+        return learnt.lock
+    return FIRST_LOCKS.setdefault(estimator, Lock())
 
 
 def change_attributes(estimator: Any, before: dict[str, Any], after: dict[str, Any]) -> None:
@@ -60,7 +60,7 @@ def all_or_nothing(method: Function, checked: bool = False) -> Function:
 
     @functools.wraps(method)
     def on_a_twin(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with turn_of(self) as turn:
+        with lock_of(self) as lock:
             before = self.__dict__.copy()
             learnt = learnt_by(self)
             calls = learnt.calls if learnt is not None else 0
@@ -71,8 +71,8 @@ def all_or_nothing(method: Function, checked: bool = False) -> Function:
                     check_parameters_of(twin)
                 result = method(twin, *args, **kwargs)
                 if (found := learnt_by(twin)) is not None:
-                    # It had a turn of its own: a fit may teach several models in several threads.
-                    found.take_turns_with(turn)
+                    # It had a lock of its own: a fit may teach several models in several threads.
+                    found.share_lock_with(lock)
                 change_attributes(self, before, twin.__dict__)
                 return self if result is twin else result
             except BaseException:

@@ -19,10 +19,10 @@ from sklearn.utils import check_random_state, gen_even_slices
 
 from onlinekern.core.base.pool import run_together
 from onlinekern.core.base.random import Generator
-from onlinekern.core.learning.sampling import Gate
+from onlinekern.core.learning.sampling import Sampler
 from onlinekern.core.stream import Model
 from onlinekern.estimators import exportable
-from onlinekern.estimators.atomic import all_or_nothing, fit_method, turn_of
+from onlinekern.estimators.atomic import all_or_nothing, fit_method, lock_of
 from onlinekern.estimators.blas_threads import ONE_THREAD
 from onlinekern.estimators.extensions import check_declared, check_subclass, explained
 from onlinekern.estimators.median_width import begin_warm_up, first_samples, learn_first, renumber
@@ -176,7 +176,7 @@ class Learner(Savable, BaseEstimator):
         return self._compose(X, self._space(X, head.n_outputs, rng, features), head, rng)
 
     def _compose(self, X: Any, space: Any, head: Any, rng: Generator) -> Model:
-        return Model(space, head, self._rule(), self._gate(), rng, X.shape[1], X.dtype)
+        return Model(space, head, self._rule(), self._sampler(), rng, X.shape[1], X.dtype)
 
     def _train(
         self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
@@ -230,10 +230,10 @@ class Learner(Savable, BaseEstimator):
         given = parameters_of_rule(self)
         if are_same(model.renewed, given):
             return
-        rule, gate = self._rule(), self._gate()
-        if rule != model.rule or gate != model.gate:
+        rule, sampler = self._rule(), self._sampler()
+        if rule != model.rule or sampler != model.sampler:
             self._validate_params()
-            model.rule, model.gate = rule, gate
+            model.rule, model.sampler = rule, sampler
         model.renewed = given
 
     def _renumber(self, numbers: Any) -> None:
@@ -254,7 +254,7 @@ class Learner(Savable, BaseEstimator):
         -------
         self : object
         """
-        with turn_of(self):
+        with lock_of(self):
             super().set_params(**params)
             if params and self.__sklearn_is_fitted__():
                 self._renew(self._model)
@@ -405,9 +405,9 @@ class Learner(Savable, BaseEstimator):
         """The rule: from the score and the target of a scalar problem to a coefficient."""
         raise NotImplementedError(f"{type(self).__name__}._rule")
 
-    def _gate(self) -> Any:
-        """The gate in front of the rule: by default, every sample passes."""
-        return Gate()
+    def _sampler(self) -> Any:
+        """The sampler in front of the rule: by default, every sample passes."""
+        return Sampler()
 
     # What the space says.
 

@@ -182,7 +182,7 @@ def parameters_of(estimator: Any) -> tuple[Any, ...] | None:
 
 
 def parameters_of_rule(estimator: Any) -> tuple[Any, ...] | None:
-    """The same, if they alone decide what the rule and the gate are.
+    """The same, if they alone decide what the rule and the sampler are.
 
     A class of the user's may make its rule of anything.
     """

@@ -9,7 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 
 from onlinekern.core.learning.heads import HEADS
 from onlinekern.core.learning.labels import class_numbers
-from onlinekern.estimators.atomic import fit_method, turn_of
+from onlinekern.estimators.atomic import fit_method, lock_of
 from onlinekern.estimators.calibration import IDENTITY, Calibration, calibration_of
 from onlinekern.estimators.class_weights import balance, factor_of, factor_of_balance, factors_of
 from onlinekern.estimators.contract import AS_IT_IS, Learner
@@ -318,7 +318,7 @@ class OnlineClassifier(Classifier):
 
     def _learn_one_of_class(self, x: Any, number: float, weight: float) -> Self:
         """Learn one sample with the weight of its class; the counts change if that succeeds."""
-        with turn_of(self):
+        with lock_of(self):
             model = self._model
             calls = model.calls
             try:

@@ -133,7 +133,7 @@ def grow_model(model: Model, before: Array, labels: Array, head: Any) -> Model:
     # A policy may draw from the random numbers of the model.
     space, rng = opened((own.space, own.rng))
     space, rng = closed((grown(space, growth), rng))
-    fresh = Model(space, head, own.rule, own.gate, rng, own.d, own.dtype)
+    fresh = Model(space, head, own.rule, own.sampler, rng, own.d, own.dtype)
     fresh.resume_counts(model.n_seen, model.n_mistakes, model.cumulative_loss)
     fresh.recent.replace(*growth.recent(model.recent))
     return fresh

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from onlinekern.core import COVARIANCES, GATES, LOSSES, RULES
+from onlinekern.core import COVARIANCES, LOSSES, RULES, SAMPLERS
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.mapped_second_order import MappedSecondOrderSpace
 from onlinekern.estimators.features import (
@@ -47,11 +47,11 @@ class KernelSecondOrder(FeatureEstimator):
         features = super()._n_bytes(n_features, n_outputs, itemsize, is_sparse)
         return features + WEIGHT_BYTES * n_weights
 
-    def _gate(self) -> Any:
+    def _sampler(self) -> Any:
         if self.gate == "margin":
-            return GATES["always"]()
+            return SAMPLERS["always"]()
         check_alpha_and_beta(self)
-        return GATES["loss_proportional"](self.alpha, self.beta, bool(self.weighted))
+        return SAMPLERS["loss_proportional"](self.alpha, self.beta, bool(self.weighted))
 
     def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
         self._warned = False

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from onlinekern.core import GATES, HEADS, LOSSES, RULES
+from onlinekern.core import HEADS, LOSSES, RULES, SAMPLERS
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.least_squares import LeastSquaresSpace
 from onlinekern.core.models.residuals import Residuals
@@ -252,15 +252,15 @@ default='gaussian'
     def _rule(self) -> Any:
         return RULES["least_squares"](LOSSES["hinge"]())
 
-    def _gate(self) -> Any:
+    def _sampler(self) -> Any:
         if self.gate == "margin":
-            return GATES["within_margin"](float(self.margin))
+            return SAMPLERS["within_margin"](float(self.margin))
         if self.gate == "loss_proportional":
             check_alpha_and_beta(self)
-            return GATES["loss_proportional"](
+            return SAMPLERS["loss_proportional"](
                 float(self.alpha), float(self.beta), bool(self.weighted)
             )
-        return GATES["always"]()
+        return SAMPLERS["always"]()
 
     def _head(self) -> Any:
         if len(self.classes_) == 2:

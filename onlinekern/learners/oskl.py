@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from onlinekern.core import GATES
+from onlinekern.core import SAMPLERS
 from onlinekern.estimators.gradient import GradientStep
 from onlinekern.estimators.kernel import KernelEstimator, WhenFull
 from onlinekern.estimators.parameters import Average, Count, Positive, estimator
@@ -147,5 +147,5 @@ kernel or function, default='gaussian'
     max_support: Count | None = None
     when_full: WhenFull = "stop"
 
-    def _gate(self) -> Any:
-        return GATES["slope_proportional"](self.G)
+    def _sampler(self) -> Any:
+        return SAMPLERS["slope_proportional"](self.G)

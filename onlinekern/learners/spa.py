@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from onlinekern.core import GATES, LOSSES, RULES
+from onlinekern.core import LOSSES, RULES, SAMPLERS
 from onlinekern.estimators.kernel import KernelEstimator, WhenFull
 from onlinekern.estimators.outliers import OnlineOutlierDetector
 from onlinekern.estimators.parameters import Average, Count, NotNegative, Positive, estimator
@@ -20,7 +20,7 @@ def check_alpha_and_beta(parameters: Any) -> None:
 
 @estimator
 class SPA(KernelEstimator):
-    """Mixin: PA-I behind a gate that samples by loss."""
+    """Mixin: PA-I behind a sampler by loss."""
 
     eta: Positive = 1.0
     alpha: Positive = 1.0
@@ -29,9 +29,9 @@ class SPA(KernelEstimator):
     max_support: Count | None = 10_000
     when_full: WhenFull = "stop"
 
-    def _gate(self) -> Any:
+    def _sampler(self) -> Any:
         check_alpha_and_beta(self)
-        return GATES["loss_proportional"](self.alpha, self.beta)
+        return SAMPLERS["loss_proportional"](self.alpha, self.beta)
 
 
 @estimator

@@ -17,7 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.estimators import exportable
-from onlinekern.estimators.atomic import learnt_by, turn_of
+from onlinekern.estimators.atomic import learnt_by, lock_of
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
 from onlinekern.estimators.validation import one_row, own_weight
@@ -283,7 +283,7 @@ class StreamPipeline(Savable, Pipeline):
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
         """Return a context for one thread at a time; what fails inside is undone in all steps."""
-        with turn_of(self):
+        with lock_of(self):
             before = [Before(step) for _, step in self.steps if does_something(step)]
             try:
                 yield

@@ -10,7 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.core.linalg import frequent_directions
-from onlinekern.estimators.atomic import fit_method, turn_of
+from onlinekern.estimators.atomic import fit_method, lock_of
 from onlinekern.estimators.blas_threads import one_blas_thread
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import constraints_of
@@ -191,9 +191,9 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
                 f"the sketches have {self.n_features_in_} and {other.n_features_in_} features"
             )
         # It is copied, as two sketches that take in each other at once would wait for each other.
-        with turn_of(other):
+        with lock_of(other):
             rows = copy.deepcopy(other._sketch)
-        with turn_of(self):
+        with lock_of(self):
             self._sketch.merge(rows)
         return self
 
@@ -242,7 +242,7 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
     @property
     def sketch_(self) -> Array:
         """The sketch C, ndarray of shape (n_rows, n_features)."""
-        with turn_of(self):
+        with lock_of(self):
             return self._sketch.rows()
 
     @property

@@ -1,1 +1,1 @@
-"""The scalar mathematics of an update: loss, step size, rule, gate, and the labels (heads)."""
+"""The scalar mathematics of an update: loss, step size, rule, sampler, and the labels (heads)."""

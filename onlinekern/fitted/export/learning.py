@@ -97,7 +97,7 @@ def of_model(estimator: Any, model: Any) -> states.Learning:
         state=state,
         numbers=numbers,
         rule=described(model.rule, "rule"),
-        gate=described(model.gate, "gate"),
+        sampler=described(model.sampler, "sampler"),
         head=described(head, "head"),
         factors=factors_of_samples(estimator),
         step_factors=None if step_factors is None else np.array(step_factors, dtype=np.float64),

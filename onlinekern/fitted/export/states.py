@@ -166,7 +166,7 @@ class Learning:
     ----------
     state : LinearState, MappedState, KernelState or SquaresState
     numbers : Numbers
-    rule, gate, head : Described
+    rule, sampler, head : Described
     factors : ndarray of shape (n_classes,), or None
         Of the weights of samples.
     steps_factors : ndarray of shape (n_classes,), or None
@@ -181,7 +181,7 @@ class Learning:
     state: Space
     numbers: Numbers
     rule: Described
-    gate: Described
+    sampler: Described
     head: Described
     factors: Floats | None
     step_factors: Floats | None

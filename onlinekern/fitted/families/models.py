@@ -40,10 +40,10 @@ def merged_model(mix: Mix, models: list[State], base: State | None) -> State:
 
 
 def check_parts(parts: list[State]) -> None:
-    """Raise ValueError unless head, rule, gate and form of samples of all models are the same."""
+    """Raise ValueError unless all models have the same head, rule, sampler and form of samples."""
     first = parts[0]
     for own in parts[1:]:
-        for name in ("head", "rule", "gate", "d", "dtype"):
+        for name in ("head", "rule", "sampler", "d", "dtype"):
             one, other = getattr(first, name), getattr(own, name)
             if one != other:
                 said = "number of features" if name == "d" else name
@@ -186,7 +186,7 @@ def about(moments: Any, centre: Any) -> Any:
 
 describe(
     "stream.Model",
-    "arguments(space head= rule= gate= rng d= dtype=) seen mistakes loss recent "
+    "arguments(space head= rule= sampler= rng d= dtype=) seen mistakes loss recent "
     "targets(fixed weight mean squares scale)",
     merge=merged_model,
 )

@@ -27,7 +27,7 @@ IN_C = (
     ("second_order_rules", "AROW", "loss= r="),
     ("second_order_rules", "ConfidenceWeighted", "loss= confidence="),
     ("second_order_rules", SOFT, "loss= confidence= C="),
-    ("sampling", "Gate", ""),
+    ("sampling", "Sampler", ""),
     ("sampling", "WithinMargin", "margin="),
     ("sampling", "LossProportional", "alpha= beta= weighted="),
     ("sampling", "SlopeProportional", "G="),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from onlinekern.estimators.atomic import learnt_by, turn_of
+from onlinekern.estimators.atomic import learnt_by, lock_of
 from onlinekern.estimators.blas_threads import ONE_THREAD
 from onlinekern.estimators.outliers import RecentQuantile
 from onlinekern.estimators.savable import Savable
@@ -143,7 +143,7 @@ def check_same(given: list[Any]) -> None:
 
 def state_of(model: Any) -> dict[str, Any]:
     """The attributes of a model; what it has learnt is opened, as it is at one moment."""
-    with turn_of(model):
+    with lock_of(model):
         return {
             name: opened(value) if value is learnt_by(model) or name == "_map" else copy(value)
             for name, value in vars(model).items()

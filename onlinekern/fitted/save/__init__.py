@@ -56,10 +56,10 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 
 def contents_of(model: Any) -> Any:
     """What the file of a model will hold; no thread teaches the model meanwhile."""
-    from onlinekern.estimators.atomic import turn_of
+    from onlinekern.estimators.atomic import lock_of
     from onlinekern.fitted.save.model_file import Contents
 
-    with turn_of(model):
+    with lock_of(model):
         return Contents.of(model)
 
 

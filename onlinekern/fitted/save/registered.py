@@ -57,10 +57,16 @@ def parts() -> dict[str, type]:
     return {name: kind.cls for name, kind in kinds().items() if kind.named}
 
 
+# Class of the core -> its name in model files, where that is another one.
+NAMES_IN_FILES = {"Sampler": "Gate"}
+CLASSES_OF_NAMES = {name: cls for cls, name in NAMES_IN_FILES.items()}
+
+
 def part_class(name: Any) -> type:
     """The class of a part of that name."""
     if (registered := foreign.named(foreign.PARTS, name)) is not None:
         return registered
+    name = CLASSES_OF_NAMES.get(name, name) if isinstance(name, str) else name
     if not isinstance(name, str) or name not in parts():
         raise ValueError(f"it holds a part {name!r}, {foreign.advice(name)}")
     return parts()[name]
@@ -70,7 +76,7 @@ def part_name(cls: Any) -> str | None:
     """The name by which `part_class` finds this class, or None."""
     own: str = cls.__name__
     if parts().get(own) is cls:
-        return own
+        return NAMES_IN_FILES.get(own, own)
     name = foreign.name_of(cls)
     return name if foreign.PARTS.get(name) is cls else None
 

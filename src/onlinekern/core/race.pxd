@@ -1,7 +1,7 @@
 # Several models that learn one stream, and the vote of them. May change at minor versions.
 from libc.stdint cimport int64_t
 
-from onlinekern.core.base.turn cimport Access, Turn
+from onlinekern.core.base.lock cimport Access, Lock
 from onlinekern.core.learning.heads cimport Head
 from onlinekern.core.learning.recent_scores cimport RecentScores
 from onlinekern.core.learning.vote cimport Vote
@@ -25,7 +25,7 @@ cdef class Race:
     cdef readonly RecentScores recent     # None of targets
     cdef public object calibration        # fitted to `recent`; None after each call of learning
     cdef public object checked            # what parameters its estimator had at the last check
-    cdef readonly Turn turn
+    cdef readonly Lock lock
     cdef Access access
     cdef tuple saved
     cdef list begun               # calls of the experts and the moments before this one

@@ -25,7 +25,7 @@ from libc.stdint cimport int32_t
 
 from onlinekern.core.base.state cimport (
     check_kind, count_of, float_dtype, integer_within, items_of, positive_number)
-from onlinekern.core.base.turn cimport Access, Reading, Turn, Writing
+from onlinekern.core.base.lock cimport Access, Reading, Lock, Writing
 from onlinekern.core.learning.heads cimport Head
 from onlinekern.core.learning.recent_scores cimport RecentScores
 from onlinekern.core.learning.vote cimport MeanVote, Vote
@@ -81,7 +81,7 @@ cdef class Race:
 
     def __cinit__(self, experts, costs, Vote vote not None, moments, Head head not None, dtype,
                   double budget, double limit, double forgetting):
-        self.turn, self.access = Turn(), Access()
+        self.lock, self.access = Lock(), Access()
         self.experts, self.costs = tuple(experts), tuple(map(float, costs))
         self.dearest = sorted(range(len(self.costs)), key=lambda k: -self.costs[k])
         self.vote, self.moments, self.head = vote, moments, head
@@ -136,15 +136,15 @@ cdef class Race:
 
     def writing(self):
         """A context in which this thread alone uses the race."""
-        return Writing(self.turn, self.access)
+        return Writing(self.lock, self.access)
 
     def reading(self):
         """A context in which no thread changes the race."""
         return Reading(self.access)
 
-    def take_turns_with(self, Turn turn not None):
-        """Use this turn from now on; no thread may be learning."""
-        self.turn = turn
+    def share_lock_with(self, Lock lock not None):
+        """Use this lock from now on; no thread may be learning."""
+        self.lock = lock
 
     def resume_counts(self, seen, mistakes, loss):
         """Go on from these counts: two integers >= 0, and a number."""

@@ -1,6 +1,6 @@
 """The stream loop: every learner of the library, online or over several passes, runs through it.
 
-order -> open a block -> scores -> gate -> squared lengths -> rule -> update
+order -> open a block -> scores -> sampler -> squared lengths -> rule -> update
               ^            ^                                          |
               |            +-------------- next sample ---------------+
               +--------------------------- next block ----------------+
@@ -19,7 +19,7 @@ import copy
 
 from onlinekern.core.base.part cimport Component, NOT_FINITE, NO_MEMORY, OK, RAISED, Status
 from onlinekern.core.base.state cimport check_width, items_of
-from onlinekern.core.base.turn cimport begin_writing, end_writing
+from onlinekern.core.base.lock cimport begin_writing, end_writing
 from onlinekern.core.base.vector cimport finite
 from onlinekern.core.learning.heads cimport (
     begin_sample, class_of, importance_of, note_importance, sign_of, solve_output)
@@ -171,7 +171,7 @@ cdef class Model(Composed):
         cdef Status status
         if n == 0:
             return predictions
-        begin_writing(self.turn, self.access)
+        begin_writing(self.lock, self.access)
         try:
             self.space.reserve_block(min(n, window if window > 0 else <Py_ssize_t> MOST_ROWS))
             if not goes_on:
@@ -183,7 +183,7 @@ cdef class Model(Composed):
             if status != OK or self.watched is not None:
                 self.conclude(status, reached)
         finally:
-            end_writing(self.turn, self.access)
+            end_writing(self.lock, self.access)
         return predictions
 
     def learn_one(self, x, double y, double weight=1.0):
@@ -213,7 +213,7 @@ cdef class Model(Composed):
         self.head.check_label(y)
         if not 0 <= weight < INFINITY:
             raise ValueError(f"sample_weight must be finite and at least 0, got {weight}")
-        begin_writing(self.turn, self.access)
+        begin_writing(self.lock, self.access)
         try:
             self.checkpoint()
             self.next_noted = self.next_number()
@@ -221,7 +221,7 @@ cdef class Model(Composed):
             if status != OK or self.watched is not None:
                 self.conclude(status, 0)
         finally:
-            end_writing(self.turn, self.access)
+            end_writing(self.lock, self.access)
         return prediction
 
     cdef void checkpoint(self):
@@ -277,7 +277,8 @@ cdef class Model(Composed):
     def __reduce__(self):
         # At once, and not when the pickler comes to the parts: another thread may learn meanwhile.
         with self.reading():
-            arguments = (self.space, self.head, self.rule, self.gate, self.rng, self.d, self.dtype)
+            arguments = (self.space, self.head, self.rule, self.sampler, self.rng, self.d,
+                         self.dtype)
             targets = state_of(&self.targets) if self.targets.standardized else None
             return restore, (frozen(arguments, {}), self.counters.seen, self.counters.mistakes,
                              self.counters.loss, frozen(self.recent, {}), targets)
@@ -392,7 +393,7 @@ cdef inline Status solve_outputs(Model model, Space space, Rule rule, Py_ssize_t
     model.sample.y = y
     model.sample.weight = weight
     model.sample.t = model.counters.seen
-    model.head.select_lengths(&model.sample, &model.update, rule, model.present_gate, model.rng)
+    model.head.select_lengths(&model.sample, &model.update, rule, model.present_sampler, model.rng)
     if model.update.needs_lengths:
         space.squared_lengths(i, &model.update)
     model.head.solve(&model.sample, &model.update, rule)
@@ -408,7 +409,7 @@ cdef inline Status solve_single(Model model, Space space, Rule rule, Py_ssize_t 
     cdef int64_t t = model.counters.seen
     if case == ANY:
         begin_sample(update)
-        importance = importance_of(f, y, weight, update, rule, model.present_gate, model.rng)
+        importance = importance_of(f, y, weight, update, rule, model.present_sampler, model.rng)
     if space.has_length:
         length = space.length
     elif rule.uses_length:

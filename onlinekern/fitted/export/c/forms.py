@@ -29,7 +29,7 @@ class Forms:
     learning : Learning
     size : Size
     draws : bool
-        Whether the gate or the policy draws random numbers.
+        Whether the sampler or the policy draws random numbers.
     """
 
     def __init__(self, source: Source, learning: Learning, size: Size, draws: bool) -> None:

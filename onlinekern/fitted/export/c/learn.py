@@ -19,7 +19,7 @@ from onlinekern.fitted.export.terms import Fourier
 SAME_LOSS = {"Absolute": "EpsilonInsensitive"}
 SAME_RULE = {"Pegasos": "Gradient"}
 TARGETS = ("weight", "mean", "squares", "scale")
-DRAWING_GATES = ("LossProportional", "SlopeProportional")
+DRAWING_SAMPLERS = ("LossProportional", "SlopeProportional")
 # Of the weights before they start from 1 again, and the most that they grow from one model to the
 # next: the constants of `base.scaled_average`.
 LARGEST_WEIGHT, LARGEST_GROWTH = 2.0**256, 1e100
@@ -48,7 +48,7 @@ class Learner(Forms):
         if isinstance(state, states.SquaresState):
             length += squares.room_to_grow(state)
         policy = state.policy.name if isinstance(state, states.KernelState) else ""
-        draws = learning.gate.name in DRAWING_GATES or policy in support.DRAWING_POLICIES
+        draws = learning.sampler.name in DRAWING_SAMPLERS or policy in support.DRAWING_POLICIES
         super().__init__(source, learning, Size(outputs, n_features, length), draws)
         self.shrinks = rule_shrinks(learning.rule)
         self.scales = self.shrinks or (policy == "UniformEviction" and length > 1)
@@ -175,7 +175,7 @@ class Learner(Forms):
         values["restart"] = self.filled("restart_weights", **given)
 
     def write_step(self) -> None:
-        """Loss, schedule, rule, gate and head."""
+        """Loss, schedule, rule, sampler and head."""
         own = self.learning
         loss = own.rule.arguments["loss"]
         self.write_loss(loss, own.rule.name == "PassiveAggressive")
@@ -184,12 +184,12 @@ class Learner(Forms):
         squares = isinstance(self.state, states.SquaresState)
         if not squares:
             self.write_rule(own.rule)
-        gate = dict(own.gate.arguments)
-        if own.gate.name == "LossProportional":
-            weighted = gate.pop("weighted", True)
-            gate["suffered"] = "weight * loss_value(f, y)" if weighted else "loss_value(f, y)"
-            gate["importance"] = "1 / probability" if weighted else "1"
-        self.part("gate", states.Described(own.gate.name, gate))
+        sampler = dict(own.sampler.arguments)
+        if own.sampler.name == "LossProportional":
+            weighted = sampler.pop("weighted", True)
+            sampler["suffered"] = "weight * loss_value(f, y)" if weighted else "loss_value(f, y)"
+            sampler["importance"] = "1 / probability" if weighted else "1"
+        self.part("sampler", states.Described(own.sampler.name, sampler))
         if squares:
             return
         if not self.second_order:

@@ -212,7 +212,7 @@ static void measure(const row *x)
 /* The coefficient of output k at score f and target y, with the squared length q. */
 static void solve(int32_t k, real f, real y, real weight, real q, double *drawn)
 {
-    const real importance = gate(f, y, weight, drawn) * weight;
+    const real importance = sampler(f, y, weight, drawn) * weight;
     coefficients[k] = importance > 0 ? rule_coefficient(f, y, q, seen + 1, importance) : 0;
 $contraction
 }

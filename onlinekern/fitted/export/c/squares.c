@@ -124,7 +124,7 @@ $save
 $targets
     for (int32_t k = 0; k < $outputs; k++)
         coefficients[k] = ($target) - scores[k];
-    importance = gate($margin, weight, &drawn) * weight;
+    importance = sampler($margin, weight, &drawn) * weight;
     if (!is_finite(importance) || !all_finite(coefficients, $outputs)$more) {
 $restore
         return ${PREFIX}_NOT_FINITE;

@@ -1,4 +1,4 @@
-/* Losses, schedules, rules and gates: scalar problems, by the names of the classes of the core. See
+/* Losses, schedules, rules and samplers: scalar problems, by the names of the core's classes. See
    scoring.c. */
 
 /*** loss_PerceptronLoss ***/
@@ -211,8 +211,8 @@ static real rule_coefficient(real f, real y, real q, int64_t t, real importance)
     return importance * loss_slope(f, y) * (loss_value(f, y) / (q + 1 / (2 * $C)));
 }
 
-/*** gate_Gate ***/
-static real gate(real f, real y, real weight, double *drawn)
+/*** sampler_Sampler ***/
+static real sampler(real f, real y, real weight, double *drawn)
 {
     (void)f;
     (void)y;
@@ -221,16 +221,16 @@ static real gate(real f, real y, real weight, double *drawn)
     return 1;
 }
 
-/*** gate_WithinMargin ***/
-static real gate(real f, real y, real weight, double *drawn)
+/*** sampler_WithinMargin ***/
+static real sampler(real f, real y, real weight, double *drawn)
 {
     (void)weight;
     (void)drawn;
     return y * f < $margin;
 }
 
-/*** gate_LossProportional: generator ***/
-static real gate(real f, real y, real weight, double *drawn)
+/*** sampler_LossProportional: generator ***/
+static real sampler(real f, real y, real weight, double *drawn)
 {
     const real suffered = $suffered;
     const real probability = (suffered < $alpha ? suffered : $alpha) / $beta;
@@ -240,8 +240,8 @@ static real gate(real f, real y, real weight, double *drawn)
     return *drawn < (double)probability ? $importance : 0;
 }
 
-/*** gate_SlopeProportional: generator ***/
-static real gate(real f, real y, real weight, double *drawn)
+/*** sampler_SlopeProportional: generator ***/
+static real sampler(real f, real y, real weight, double *drawn)
 {
     const real slope = weight * FABS(loss_slope(f, y)) / $G;
     const real probability = slope < 1 ? slope : 1;

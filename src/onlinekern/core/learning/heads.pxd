@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t
 from onlinekern.core.base.part cimport Part
 from onlinekern.core.base.random cimport Generator
 from onlinekern.core.learning.rules cimport Rule, solved, solves_hinge
-from onlinekern.core.learning.sampling cimport Gate
+from onlinekern.core.learning.sampling cimport Sampler
 
 
 # What a head knows of a sample.
@@ -22,12 +22,12 @@ cdef struct Update:
     double shrink            # factor on everything learnt before
     bint updates             # whether any coefficient is not 0
     bint needs_lengths       # whether any flag of `needs_length` is set
-    double uniform           # the random number of the gate; negative: not drawn yet
-    bint enters              # of rules of second order: a loss > 0 has passed the gate
+    double uniform           # the random number of the sampler; negative: not drawn yet
+    bint enters              # of rules of second order: a loss > 0 has passed the sampler
     char *needs_length       # K flags: whether `solve` uses the squared length for this output
     double *lengths          # K squared lengths of the sample; 0 where none is needed
     double *coefficients     # K coefficients of the sample
-    double *importances      # K importances that the gate gave; 0: the output does not update
+    double *importances      # K importances that the sampler gave; 0: the output does not update
     double *contractions     # K contractions, of rules of second order
 
 
@@ -42,15 +42,15 @@ cdef inline double class_of(double score) noexcept nogil:
 
 
 cdef inline double importance_of(double f, double y, double weight, Update *update, Rule rule,
-                                 Gate gate, Generator rng) noexcept nogil:
-    """What the gate says of a scalar problem."""
-    return 1 if gate.always else \
-        gate.importance(rule.loss, f, y, rule.loss.value(f, y), weight, rng, &update.uniform)
+                                 Sampler sampler, Generator rng) noexcept nogil:
+    """What the sampler says of a scalar problem."""
+    return 1 if sampler.always else \
+        sampler.importance(rule.loss, f, y, rule.loss.value(f, y), weight, rng, &update.uniform)
 
 
 cdef inline bint note_importance(Py_ssize_t k, double f, double y, double weight,
                                  double importance, Update *update, Rule rule) noexcept nogil:
-    """Note what the gate said of output k. Returns whether its coefficient depends on the length.
+    """Note what the sampler said of k. Returns whether its coefficient depends on the length.
     """
     cdef bint needed = importance != 0 and rule.uses_length \
         and rule.needs_length(f, y, importance * weight)
@@ -63,9 +63,9 @@ cdef inline bint note_importance(Py_ssize_t k, double f, double y, double weight
 
 
 cdef inline bint select_length(Py_ssize_t k, double f, double y, double weight, Update *update,
-                               Rule rule, Gate gate, Generator rng) noexcept nogil:
-    """Ask the gate about output k, and note what it says. Returns what `note_importance` does."""
-    cdef double importance = importance_of(f, y, weight, update, rule, gate, rng)
+                               Rule rule, Sampler sampler, Generator rng) noexcept nogil:
+    """Ask the sampler about output k; note what it says. Returns what `note_importance` does."""
+    cdef double importance = importance_of(f, y, weight, update, rule, sampler, rng)
     return note_importance(k, f, y, weight, importance, update, rule)
 
 
@@ -108,6 +108,6 @@ cdef class Head(Part):
     cdef double target(self, double y) noexcept nogil
     cdef bint is_single(self)
     cdef double violation(self, const double *scores, double y) noexcept nogil
-    cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Gate gate,
+    cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Sampler sampler,
                              Generator rng) noexcept nogil
     cdef void solve(self, const Sample *sample, Update *update, Rule rule) noexcept nogil

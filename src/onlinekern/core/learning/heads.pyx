@@ -1,10 +1,10 @@
 """Heads: reduce K scores and a label to scalar problems for a rule, and K scores to a prediction.
 
 Only a head knows labels: classes are the numbers 0 ... K-1, regression targets are
-themselves. A sample is learnt in three steps: `select_lengths` asks the gate, and says which
+themselves. A sample is learnt in three steps: `select_lengths` asks the sampler, and says which
 squared lengths are needed; the space fills them in; and `solve` gives each output its coefficient
 (0: no update) and, for rules of second order, its contraction. Each output may have a geometry, and
-so a length, of its own. What the gate keeps out needs no length: to measure one may be most of the
+so a length, of its own. What the sampler keeps out needs none: to measure one may be most of the
 work.
 """
 from libc.math cimport fabs
@@ -16,7 +16,7 @@ from onlinekern.core.base.random cimport Generator
 from onlinekern.core.base.state cimport (
     MOST_OUTPUTS, check_width, integer_within, not_negative, positive_number)
 from onlinekern.core.learning.rules cimport Rule
-from onlinekern.core.learning.sampling cimport Gate
+from onlinekern.core.learning.sampling cimport Sampler
 
 cdef Py_ssize_t MOST_PAIRED = 46340  # classes: their pairs are within MOST_OUTPUTS
 
@@ -59,12 +59,12 @@ cdef class Head(Part):
         """How wrong the scores of a sample are: the larger, the worse."""
         return fabs(y - scores[0])
 
-    cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Gate gate,
+    cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Sampler sampler,
                              Generator rng) noexcept nogil:
         """Set `needs_length` and `importances` for each output, and the lengths to 0."""
         begin_sample(update)
         update.needs_lengths = select_length(0, sample.scores[0], self.target(sample.y),
-                                             sample.weight, update, rule, gate, rng)
+                                             sample.weight, update, rule, sampler, rng)
 
     cdef void solve(self, const Sample *sample, Update *update, Rule rule) noexcept nogil:
         """Compute loss, shrink, coefficients and contractions from the scores and lengths."""
@@ -139,14 +139,14 @@ cdef class OneVsRest(Head):
                 worst = max(worst, scores[k])
         return worst
 
-    cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Gate gate,
+    cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Sampler sampler,
                              Generator rng) noexcept nogil:
         cdef Py_ssize_t k, label = <Py_ssize_t> sample.y
         update.needs_lengths = False
         begin_sample(update)
         for k in range(self.n_outputs):
             update.needs_lengths |= select_length(k, sample.scores[k], 1 if k == label else -1,
-                                                  sample.weight, update, rule, gate, rng)
+                                                  sample.weight, update, rule, sampler, rng)
 
     cdef void solve(self, const Sample *sample, Update *update, Rule rule) noexcept nogil:
         cdef Py_ssize_t k, label = <Py_ssize_t> sample.y
@@ -177,7 +177,7 @@ cdef class Margin(OneVsRest):
     cdef double violation(self, const double *scores, double y) noexcept nogil:
         return scores[self.rival(scores, <Py_ssize_t> y)] - scores[<Py_ssize_t> y]
 
-    cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Gate gate,
+    cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Sampler sampler,
                              Generator rng) noexcept nogil:
         cdef Py_ssize_t k, label = <Py_ssize_t> sample.y
         cdef Py_ssize_t rival = self.rival(sample.scores, label)
@@ -187,7 +187,7 @@ cdef class Margin(OneVsRest):
         begin_sample(update)
         update.needs_lengths = select_length(
             label, sample.scores[label] - sample.scores[rival], 1, sample.weight, update, rule,
-            gate, rng)
+            sampler, rng)
         update.needs_length[rival] = update.needs_lengths
 
     cdef void solve(self, const Sample *sample, Update *update, Rule rule) noexcept nogil:
@@ -207,20 +207,20 @@ cdef class Margin(OneVsRest):
 cdef class Joint(Margin):
     """The K problems, class against rest, are solved together or not at all.
 
-    The gate and the loss see one margin of a sample: the score of its class over that of the
+    The sampler and the loss see one margin of a sample: the score of its class over that of the
     strongest rival. The targets of the K outputs are 1 for the class, and -1 for the others.
     """
 
     cdef double margin(self, const double *scores, Py_ssize_t label) noexcept nogil:
         return scores[label] - scores[self.rival(scores, label)]
 
-    cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Gate gate,
+    cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Sampler sampler,
                              Generator rng) noexcept nogil:
         cdef Py_ssize_t k, label = <Py_ssize_t> sample.y
         cdef double importance
         begin_sample(update)
         importance = importance_of(self.margin(sample.scores, label), 1, sample.weight, update,
-                                   rule, gate, rng)
+                                   rule, sampler, rng)
         update.needs_lengths = False
         for k in range(self.n_outputs):
             update.needs_lengths |= note_importance(
@@ -290,7 +290,7 @@ cdef class OneVsOne(Head):
         cdef Py_ssize_t label = <Py_ssize_t> y
         return self.strength(scores, self.strongest(scores, label)) - self.strength(scores, label)
 
-    cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Gate gate,
+    cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Sampler sampler,
                              Generator rng) noexcept nogil:
         cdef Py_ssize_t k, other, label = <Py_ssize_t> sample.y
         update.needs_lengths = False
@@ -303,7 +303,7 @@ cdef class OneVsOne(Head):
                 k = self.pair(label, other)
                 update.needs_lengths |= select_length(
                     k, sample.scores[k], 1 if label < other else -1, sample.weight, update, rule,
-                    gate, rng)
+                    sampler, rng)
 
     cdef void solve(self, const Sample *sample, Update *update, Rule rule) noexcept nogil:
         cdef Py_ssize_t k, other, label = <Py_ssize_t> sample.y
@@ -371,9 +371,9 @@ cdef class Weighted(Head):
     cdef double violation(self, const double *scores, double y) noexcept nogil:
         return self.inner.violation(scores, y)
 
-    cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Gate gate,
+    cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Sampler sampler,
                              Generator rng) noexcept nogil:
-        self.inner.select_lengths(sample, update, rule, gate, rng)
+        self.inner.select_lengths(sample, update, rule, sampler, rng)
 
     cdef void solve(self, const Sample *sample, Update *update, Rule rule) noexcept nogil:
         cdef Py_ssize_t k, label = <Py_ssize_t> sample.y

@@ -5,7 +5,7 @@ measured in the geometry of the space: kappa(x, x) for kernels. A rule knows not
 support vectors or classes.
 
 `coefficient` is what the sample is added to the model with. Its argument `importance` is > 0: the
-weight of the sample, divided by the probability with which the gate let it update.
+weight of the sample, divided by the probability with which the sampler let it update.
 `shrink(t)` is the factor on everything that was learnt before sample t. It applies whether or not
 the sample gets a coefficient.
 `contraction` is for rules of second order, whose space has a covariance S and q = x'Sx. With the
@@ -36,7 +36,7 @@ cdef class Rule(Part):
     Attributes
     ----------
     loss : Loss
-        The loss that is counted, and that the gate and the update depend on.
+        The loss that is counted, and that the sampler and the update depend on.
     second_order : bool
         Whether `contraction` is ever other than 0.
     uses_length : bool

@@ -1,16 +1,16 @@
 from onlinekern.core.base.part import Part
 
-class Gate(Part):
+class Sampler(Part):
     @property
     def always(self) -> bool: ...
 
-class WithinMargin(Gate):
+class WithinMargin(Sampler):
     def __init__(self, margin: float = 1.0) -> None: ...
 
-class LossProportional(Gate):
+class LossProportional(Sampler):
     def __init__(self, alpha: float = 1.0, beta: float = 5.0, weighted: bool = True) -> None: ...
 
-class SlopeProportional(Gate):
+class SlopeProportional(Sampler):
     def __init__(self, G: float = 5.0) -> None: ...
 
-GATES: dict[str, type[Gate]]
+SAMPLERS: dict[str, type[Sampler]]

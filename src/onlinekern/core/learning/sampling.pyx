@@ -1,7 +1,7 @@
-"""Gates: whether a sample may update, drawn at random, and with what importance.
+"""Samplers: whether a sample may update, drawn at random, and with what importance.
 
-A gate that accepts with probability p gives the importance 1/p, so the expected update is the
-same as without a gate. All outputs of a sample share one random number, `uniform`, which is
+A sampler that accepts with probability p gives the importance 1/p, so the expected update is the
+same as without a sampler. All outputs of a sample share one random number, `uniform`, which is
 negative until it is drawn. The K one-vs-rest problems are then accepted together as often as
 possible, so the expected number of support vectors is that of the most likely problem, not of the
 union of K draws.
@@ -22,8 +22,8 @@ cdef inline double accept(double probability, Generator rng, double *uniform) no
     return 1 / probability if uniform[0] < probability else 0
 
 
-cdef class Gate(Part):
-    """Base of the gates, and the one that lets every sample update.
+cdef class Sampler(Part):
+    """Base of the samplers, and the one that lets every sample update.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ cdef class Gate(Part):
     """
 
     def __cinit__(self, *args, **kwargs):
-        self.always = type(self) is Gate
+        self.always = type(self) is Sampler
 
     cdef double importance(self, Loss loss, double f, double y, double suffered, double weight,
                            Generator rng, double *uniform) noexcept nogil:
@@ -43,7 +43,7 @@ cdef class Gate(Part):
         return 1
 
 
-cdef class WithinMargin(Gate):
+cdef class WithinMargin(Sampler):
     """Accept if y f < margin.
 
     Parameters
@@ -62,7 +62,7 @@ cdef class WithinMargin(Gate):
         return y * f < self.margin
 
 
-cdef class LossProportional(Gate):
+cdef class LossProportional(Sampler):
     """Accept with probability min(alpha, loss) / beta (SPA: Lu, Zhao and Hoi 2016, eq. 5).
 
     The loss is that of the sample times its weight, if the importance is 1/p. If it is 1, the
@@ -96,7 +96,7 @@ cdef class LossProportional(Gate):
         return importance if self.weighted else <double> (importance > 0)
 
 
-cdef class SlopeProportional(Gate):
+cdef class SlopeProportional(Sampler):
     """Accept with probability |dl/df| / G, at most 1 (OSKL: Zhang et al. 2013).
 
     The coefficient of a gradient rule is then eta G, or eta |dl/df| where p is 1. The slope is that
@@ -118,8 +118,8 @@ cdef class SlopeProportional(Gate):
         return accept(min(1.0, weight * fabs(loss.slope(f, y)) / self.G), rng, uniform)
 
 
-GATES = {
-    "always": Gate,
+SAMPLERS = {
+    "always": Sampler,
     "loss_proportional": LossProportional,
     "within_margin": WithinMargin,
     "slope_proportional": SlopeProportional,

@@ -184,7 +184,7 @@ cdef class LeastSquares(Rule):
     Parameters
     ----------
     loss : Loss
-        Is counted, and seen by the gate.
+        Is counted, and seen by the sampler.
     """
 
     def __init__(self, Loss loss not None):

@@ -1,6 +1,6 @@
 # Matrix sketches. May change at minor versions.
 from onlinekern.core.base.part cimport Status
-from onlinekern.core.base.turn cimport Turn
+from onlinekern.core.base.lock cimport Lock
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.linalg.symmetric_eigen cimport LeadingEigenvectors
 from onlinekern.core.samples.rows cimport Rows
@@ -21,7 +21,7 @@ cdef class FrequentDirections:
     cdef double *rotated         # (m - first_leading) x d: V'B, V the leading eigenvectors of BB'
     cdef double *projections     # 2 size: Bv for an eigenvector v of B'B
     cdef readonly Py_ssize_t n_fallbacks, calls
-    cdef readonly Turn turn
+    cdef readonly Lock lock
 
     cdef double *next_row(self) noexcept nogil
     cdef Status commit_row(self) noexcept nogil

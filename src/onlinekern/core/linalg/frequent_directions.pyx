@@ -22,7 +22,7 @@ import numpy as np
 
 from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, Status
 from onlinekern.core.base.state cimport check_width, doubles_of_shape, integer_within, not_negative
-from onlinekern.core.base.turn cimport Turn
+from onlinekern.core.base.lock cimport Lock
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport aligned_resize
 from onlinekern.core.linalg.symmetric_eigen cimport LeadingEigenvectors
@@ -65,7 +65,7 @@ cdef class FrequentDirections:
         cdef int m
         integer_within("size", size, 1, MOST_ROWS)
         integer_within("d", d, 1, MOST_ROWS)
-        self.turn = Turn()
+        self.lock = Lock()
         self.size = min(size, d)
         self.d = d
         self.buffer = JournaledMatrix("rows of the sketch", 2 * self.size, d)
@@ -273,9 +273,9 @@ cdef class FrequentDirections:
                 raise MemoryError(f"no memory to shrink a sketch of {2 * self.size} rows")
             raise FloatingPointError(f"row {i - 1} makes the sketch overflow; scale the features")
 
-    def take_turns_with(self, Turn turn not None):
-        """Use this turn from now on; no thread may be inserting rows."""
-        self.turn = turn
+    def share_lock_with(self, Lock lock not None):
+        """Use this lock from now on; no thread may be inserting rows."""
+        self.lock = lock
 
     def undo(self):
         """Return to the sketch before the last call of `insert`."""

@@ -2,7 +2,7 @@
 from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Status
-from onlinekern.core.base.turn cimport Access, Turn
+from onlinekern.core.base.lock cimport Access, Lock
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.samples.rows cimport Rows
 
@@ -23,7 +23,7 @@ cdef class RunningMoments:
     cdef readonly Py_ssize_t d
     cdef readonly bint centred
     cdef readonly int64_t calls
-    cdef readonly Turn turn              # of the writers
+    cdef readonly Lock lock              # of the writers
     cdef Access access                   # of the readers
     cdef JournaledMatrix moments         # centred: means, variances; else a row per feature
     cdef Tally tally

@@ -28,14 +28,14 @@ from onlinekern.core.base.part cimport NOT_FINITE, OK, Status
 from onlinekern.core.base.state cimport (
     MOST_FEATURES, check_width, count_of, fields_of, flag_of, integer_within, not_negative,
     positive_number)
-from onlinekern.core.base.turn cimport Access, Turn, begin_writing, end_writing
+from onlinekern.core.base.lock cimport Access, Lock, begin_writing, end_writing
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport finite, ops_for
 from onlinekern.core.samples.rows cimport (
     Rows, Samples, dense_row, is_sparse, row_of, samples_of, sparse_row)
 
 from onlinekern.core.base.part import refuse_attributes
-from onlinekern.core.base.turn import Reading, Writing
+from onlinekern.core.base.lock import Reading, Writing
 
 cnp.import_array()
 
@@ -90,7 +90,7 @@ cdef class RunningMoments:
     """
 
     def __cinit__(self, d, centred):
-        self.turn = Turn()
+        self.lock = Lock()
         self.access = Access()
         self.d = integer_within("d", d, 1, MOST_FEATURES)
         self.centred = flag_of("centred", centred)
@@ -199,7 +199,7 @@ cdef class RunningMoments:
         cdef Py_ssize_t reached = 0
         cdef Status status
         self.check_rows(rows)
-        begin_writing(self.turn, self.access)
+        begin_writing(self.lock, self.access)
         try:
             self.calls += 1
             self.saved = self.tally
@@ -212,7 +212,7 @@ cdef class RunningMoments:
                     f"the moments of the features overflow in row {reached} or before: its values "
                     "are too large")
         finally:
-            end_writing(self.turn, self.access)
+            end_writing(self.lock, self.access)
         return 0
 
     cdef void rollback(self) noexcept nogil:
@@ -286,13 +286,13 @@ cdef class RunningMoments:
         with Reading(self.access):
             self.transform_row(&rows, 0, &scaling, memory)
 
-    def take_turns_with(self, Turn turn not None):
-        """Use this turn from now on; no thread may be learning."""
-        self.turn = turn
+    def share_lock_with(self, Lock lock not None):
+        """Use this lock from now on; no thread may be learning."""
+        self.lock = lock
 
     def undo(self):
         """Return to the moments before the last call that learnt."""
-        with Writing(self.turn, self.access):
+        with Writing(self.lock, self.access):
             self.rollback()
 
     @property

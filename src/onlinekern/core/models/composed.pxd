@@ -3,11 +3,11 @@ from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.random cimport Generator
-from onlinekern.core.base.turn cimport Access, Turn
+from onlinekern.core.base.lock cimport Access, Lock
 from onlinekern.core.learning.heads cimport Head
 from onlinekern.core.learning.recent_scores cimport RecentScores
 from onlinekern.core.learning.rules cimport Rule
-from onlinekern.core.learning.sampling cimport Gate
+from onlinekern.core.learning.sampling cimport Sampler
 from onlinekern.core.learning.targets cimport Targets
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.rows cimport Rows
@@ -27,24 +27,24 @@ cdef class Composed:
     cdef readonly Space space
     cdef readonly Head head
     cdef Rule present_rule
-    cdef Gate present_gate
+    cdef Sampler present_sampler
     cdef readonly Generator rng
     cdef readonly Py_ssize_t d, itemsize
     cdef readonly RecentScores recent   # None of a model without labels
     cdef Targets targets
     cdef Counters counters
     cdef public object calibration      # fitted to `recent`; None after each call of learning
-    # What parameters its estimator had when they were last checked, and made its rule and gate.
+    # What parameters its estimator had when they were last checked, and made its rule and sampler.
     cdef public object checked, renewed
     cdef object window_of_one
-    cdef readonly Turn turn       # of the writers; several models may share one
+    cdef readonly Lock lock       # of the writers; several models may share one
     cdef Access access            # of the readers
     cdef int one_is_scored        # whether `window_of_one` is in use
     cdef tuple watched            # components that may fail; None if there are none
     # What the components answer always, so that the loop need not ask for each sample.
     cdef bint single, signs       # `Head.is_single`; whether its targets are signs
     cdef bint shrinks, observes   # `Rule.shrinks_ever`, `Space.observes`
-    cdef bint plain               # each sample is one scalar problem, which the gate lets pass
+    cdef bint plain               # each sample is one scalar problem, which the sampler lets pass
     cdef bint hinged              # `solves_hinge` of the rule
 
     cdef int take_recent(self, object recent) except -1

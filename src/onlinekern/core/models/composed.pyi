@@ -3,17 +3,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from onlinekern.core.base.lock import Lock, Reading, Writing
 from onlinekern.core.base.random import Generator
-from onlinekern.core.base.turn import Reading, Turn, Writing
 from onlinekern.core.learning.heads import Head
 from onlinekern.core.learning.rules import Rule
-from onlinekern.core.learning.sampling import Gate
+from onlinekern.core.learning.sampling import Sampler
 from onlinekern.core.models.space import Space
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sparse
 
 class Composed:
     rule: Rule
-    gate: Gate
+    sampler: Sampler
     @property
     def space(self) -> Space: ...
     @property
@@ -35,7 +35,7 @@ class Composed:
     renewed: tuple[Any, ...] | None
     def fix_targets(self, mean: float, scale: float) -> None: ...
     @property
-    def turn(self) -> Turn: ...
+    def lock(self) -> Lock: ...
     @property
     def n_seen(self) -> int: ...
     @property
@@ -50,12 +50,12 @@ class Composed:
         space: Space,
         head: Head,
         rule: Rule,
-        gate: Gate,
+        sampler: Sampler,
         rng: Generator,
         d: int,
         dtype: DTypeLike,
     ) -> None: ...
-    def take_turns_with(self, turn: Turn) -> None: ...
+    def share_lock_with(self, lock: Lock) -> None: ...
     def writing(self) -> Writing: ...
     def reading(self) -> Reading: ...
     def score_one(self, x: ArrayLike) -> float | Floats: ...

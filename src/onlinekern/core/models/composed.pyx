@@ -12,11 +12,11 @@ from onlinekern.core.base.state cimport (
     MOST_FEATURES, check_kind, check_width, count_of, finite_number, float_dtype, integer_within,
     positive_number, shown,
 )
-from onlinekern.core.base.turn cimport Access, Reading, Turn, Writing, claim
+from onlinekern.core.base.lock cimport Access, Reading, Lock, Writing, claim
 from onlinekern.core.learning.heads cimport Head
 from onlinekern.core.learning.recent_scores cimport RecentScores
 from onlinekern.core.learning.rules cimport Rule, solves_hinge
-from onlinekern.core.learning.sampling cimport Gate
+from onlinekern.core.learning.sampling cimport Sampler
 from onlinekern.core.learning.targets cimport begin_targets, in_units
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.rows cimport Rows, Samples, row_of, samples_of
@@ -32,7 +32,7 @@ cdef class Composed:
     space : Space
     head : Head
     rule : Rule
-    gate : Gate
+    sampler : Sampler
     rng : Generator
     d : int
         Features of a sample.
@@ -47,13 +47,13 @@ cdef class Composed:
     """
 
     def __cinit__(self, Space space not None, Head head not None, Rule rule not None,
-                  Gate gate not None, Generator rng not None, Py_ssize_t d, dtype):
-        self.turn = Turn()
+                  Sampler sampler not None, Generator rng not None, Py_ssize_t d, dtype):
+        self.lock = Lock()
         self.access = Access()
         self.space = space
         self.head = head
         self.present_rule = rule
-        self.present_gate = gate
+        self.present_sampler = sampler
         self.rng = rng
         self.d = integer_within("d", d, 1, MOST_FEATURES)
         self.itemsize = float_dtype(dtype).itemsize
@@ -81,14 +81,14 @@ cdef class Composed:
 
         `watched` are those that may fail: none but a few are the library's.
         """
-        components = components_of(self.space, self.head, self.present_rule, self.present_gate)
+        components = components_of(self.space, self.head, self.present_rule, self.present_sampler)
         watched = [component for component in components if isinstance(component, Component)
                    and (not type(component).__module__.startswith("onlinekern.core.")
                         or getattr(type(component), "calls_python", False))]
         self.watched = tuple(watched) or None
         self.single, self.signs = self.head.is_single(), self.head.n_labels > 0
         self.shrinks, self.observes = self.present_rule.shrinks_ever(), self.space.observes()
-        self.plain = self.single and self.present_gate.always and not self.observes \
+        self.plain = self.single and self.present_sampler.always and not self.observes \
             and not self.targets.standardized
         self.hinged = solves_hinge(self.present_rule)
         return 0
@@ -106,15 +106,15 @@ cdef class Composed:
             self.watch()
 
     @property
-    def gate(self):
+    def sampler(self):
         """May be replaced between calls."""
-        return self.present_gate
+        return self.present_sampler
 
-    @gate.setter
-    def gate(self, Gate gate not None):
-        components_of(gate)
+    @sampler.setter
+    def sampler(self, Sampler sampler not None):
+        components_of(sampler)
         with self.writing():
-            self.present_gate = gate
+            self.present_sampler = sampler
             self.watch()
 
     @property
@@ -172,13 +172,13 @@ cdef class Composed:
         with self.writing():
             self.targets.mean, self.targets.scale, self.targets.fixed = mean, scale, True
 
-    def take_turns_with(self, Turn turn not None):
-        """Use this turn from now on; no thread may be learning."""
-        self.turn = turn
+    def share_lock_with(self, Lock lock not None):
+        """Use this lock from now on; no thread may be learning."""
+        self.lock = lock
 
     def writing(self):
         """A context in which this thread alone uses the model."""
-        return Writing(self.turn, self.access)
+        return Writing(self.lock, self.access)
 
     def reading(self):
         """A context in which no thread changes the model."""

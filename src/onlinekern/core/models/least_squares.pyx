@@ -1,7 +1,7 @@
 """LeastSquaresSpace: recursive least squares over explicit features of a kernel.
 
 With the features of Nystroem's method these are the weights of a Gaussian process whose posterior
-is kept for the span of the landmarks; with those of the margin gate, a second-order perceptron. One
+is kept for the span of the landmarks; with those of a margin, a second-order perceptron. One
 covariance serves all outputs.
 """
 from libc.math cimport INFINITY

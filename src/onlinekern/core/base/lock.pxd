@@ -1,11 +1,11 @@
 # Who may use a model now: one writer, or any number of readers. May change at minor versions.
 
-cdef class Turn:
-    cdef unsigned long owner      # the thread whose turn it is; 0: nobody's
-    cdef unsigned long last       # the thread whose turn it was
+cdef class Lock:
+    cdef unsigned long owner      # the thread that has the lock; 0: nobody
+    cdef unsigned long last       # the thread that had the lock
     cdef long depth               # calls of the owner, one inside the other
     cdef long waiting             # threads
-    cdef long forks               # of the process when the turn was last looked at
+    cdef long forks               # of the process when the lock was last looked at
 
     cdef int take(self) except -1
     cdef void give(self) noexcept
@@ -30,7 +30,7 @@ cdef class Access:
 
 
 cdef class Writing:
-    cdef Turn turn
+    cdef Lock lock
     cdef Access access
 
 
@@ -38,6 +38,6 @@ cdef class Reading:
     cdef Access access
 
 
-cdef int begin_writing(Turn turn, Access access) except -1
-cdef void end_writing(Turn turn, Access access) noexcept
+cdef int begin_writing(Lock lock, Access access) except -1
+cdef void end_writing(Lock lock, Access access) noexcept
 cdef bint claim(int *flag) noexcept nogil

@@ -1,6 +1,6 @@
 """Threads: one writer at a time, and any number of readers between its writes.
 
-`Turn` orders the writers. A learning call holds it from its validation to its end, so that what it
+`Lock` orders the writers. A learning call holds it from its validation to its end, so that what it
 undoes when it fails is its own. `Access` keeps readers away while the model changes: the writer
 opens it for the loop alone.
 
@@ -120,7 +120,7 @@ cdef long slept(long pause) except -1:
     return min(2 * pause, LONGEST)
 
 
-cdef class Turn:
+cdef class Lock:
     """A lock for writers. A thread that has it may take it again; it is free after as many gives.
 
     Nobody waits for ever: who gives it back while others wait takes it again only after one of
@@ -131,10 +131,10 @@ cdef class Turn:
         self.forks = FORKS
 
     def __reduce__(self):
-        return Turn, ()
+        return Lock, ()
 
     cdef int take(self) except -1:
-        """Wait for the turn, and take it."""
+        """Wait for the lock, and take it."""
         cdef unsigned long me = PyThread_get_thread_ident()
         if thread_in(&self.owner) == me:
             self.depth += 1
@@ -160,7 +160,7 @@ cdef class Turn:
             if thread_in(&self.owner) != FORKER:
                 store(&self.owner, 0)
         if READS > 0:
-            # Who has the turn may be waiting until this thread has read.
+            # Who has the lock may be waiting until this thread has read.
             raise RuntimeError(INTERRUPTED)
         add(&self.waiting, 1)
         try:
@@ -182,7 +182,7 @@ cdef class Turn:
 cdef class Access:
     """Readers, or one writer.
 
-    The writer has the turn: two of them never ask at once.
+    The writer has the lock: two of them never ask at once.
 
     Raises
     ------
@@ -287,35 +287,35 @@ cdef class Access:
         return 0
 
 
-cdef int begin_writing(Turn turn, Access access) except -1:
+cdef int begin_writing(Lock lock, Access access) except -1:
     """Wait until this thread alone may use what the two belong to."""
-    turn.take()
+    lock.take()
     try:
-        access.begin_writing(turn.owner)
+        access.begin_writing(lock.owner)
     except BaseException:
-        turn.give()
+        lock.give()
         raise
     return 0
 
 
-cdef void end_writing(Turn turn, Access access) noexcept:
+cdef void end_writing(Lock lock, Access access) noexcept:
     """Let other threads use it."""
     access.end_writing()
-    turn.give()
+    lock.give()
 
 
 cdef class Writing:
-    """A context in which this thread alone uses what the turn and the access belong to."""
+    """A context in which this thread alone uses what the lock and the access belong to."""
 
-    def __cinit__(self, Turn turn not None, Access access not None):
-        self.turn = turn
+    def __cinit__(self, Lock lock not None, Access access not None):
+        self.lock = lock
         self.access = access
 
     def __enter__(self):
-        begin_writing(self.turn, self.access)
+        begin_writing(self.lock, self.access)
 
     def __exit__(self, *_):
-        end_writing(self.turn, self.access)
+        end_writing(self.lock, self.access)
 
 
 cdef class Reading:
