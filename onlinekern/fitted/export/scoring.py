@@ -23,7 +23,7 @@ HEADS = ("binary", "classes", "regression", "outlier")
 
 @dataclass(frozen=True, eq=False)
 class Standardisation:
-    """Step to (x - mean) / scale, held within -limit ... limit.
+    """Step that turns x into (x - mean) / scale, held within -limit ... limit.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Standardisation:
 
 @dataclass(frozen=True, eq=False)
 class Single:
-    """Step to numbers rounded to float32, where the model has learnt samples of that type."""
+    """Step that rounds to float32, where the model has learnt samples of that type."""
 
     def apply(self, X: Floats) -> Floats:
         """Return the rounded rows."""
@@ -57,7 +57,7 @@ class Single:
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Step from rows to their features.
+    """Step that turns rows into their features.
 
     Attributes
     ----------

@@ -37,7 +37,7 @@ def policy(path: str, arguments: str, learnt: str = "", **options: Any) -> None:
     """Describe a policy by the arguments of its class, and by what it learns.
 
     `drops`: who leaves is projected onto those who stay. `merge` is the rule for spaces with the
-    policy. `in_c`: learning in C knows it. `unbounded`: it fills all the room for support vectors.
+    policy. `in_c`: learning in C knows it. `unbounded`: it may fill all room for support vectors.
     """
     plain = path == "budgets.policy.Budget"
     # Policies of other packages have arguments without names, and learn what they like.
@@ -59,7 +59,7 @@ def begin(space: State, old: State, growth: Growth) -> None:
     """Set what policies know of a class that never came."""
     name, learnt = space.budget.cls.__name__, space.budget.state.learnt
     if name == "LeastSquaresPolicy":
-        # A new class begins as its machine would: the last row is that of the target 1.
+        # A new machine has targets of -1: it is minus the last row, which is that of the target 1.
         before = old.budget.state.learnt
         learnt.offsets[:, growth.new] = -1.0
         for field in ("targets", "products"):

@@ -1,4 +1,4 @@
-"""The immutable parts of a model by the names of their arguments, and its random numbers.
+"""Immutable parts of a model, by the names of their arguments, and its random numbers.
 
 Parts that have a section in the C of `export/c` can learn there; others are refused by their name.
 """

@@ -21,7 +21,7 @@ from onlinekern.fitted.save.consistency import complete
 from onlinekern.fitted.state import closed, opened, same
 from onlinekern.preprocessing.pipeline import StreamPipeline
 
-# Parameters that only say how a model is taught.
+# These parameters only say how a model is taught.
 FREE = {"n_epochs", "n_jobs", "random_state", "shuffle", "verbose", "window"}
 # These attributes belong to one stream, or are made anew.
 OWN = {"_numbers", "_warm_up"}

@@ -24,10 +24,10 @@ class Mix:
     counts : tuple of int >= 0
         Numbers of samples that each has learnt since then.
     units : tuple of float > 0
-        What a score of 1 of each model, and of the base, is in the merged model: targets may be
-        standardised by several scales.
+        Value that a score of 1 of each model, and of the base, has in the merged one: targets
+        may be standardised by several scales.
     shifts : tuple of float
-        What a score of 0 of each of them is in the merged model.
+        Value that a score of 0 of each of them has in the merged model.
     """
 
     weights: tuple[float, ...]
@@ -63,7 +63,7 @@ class Mix:
         return self.mean([unit * value for unit, value in zip(self.units, values, strict=False)])
 
     def total(self, values: Sequence[Any], before: Any = 0.0, forgetting: float = 1.0) -> Any:
-        """Add what each model adds to `before`, which fades with each sample that it learns."""
+        """Return `before`, which fades with each sample, plus the sum of what each model adds."""
         kept = [forgetting**count if forgetting < 1 else 1.0 for count in self.counts]
         added = [
             weight * (value - factor * before)

@@ -135,7 +135,7 @@ class Reader:
         return arrays.from_numbers(data.reshape(shape), kind)[()]
 
     def named(self, references: Any, cls: type) -> dict[str, Any]:
-        """Attributes, none of which hides a method or a property."""
+        """Return attributes; raise ValueError if one hides a method or a property."""
         if not isinstance(references, dict):
             raise ValueError(f"node {len(self.objects)} has no attributes")
         for name in references:

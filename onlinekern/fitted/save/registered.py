@@ -57,7 +57,7 @@ def parts() -> dict[str, type]:
     return {name: kind.cls for name, kind in kinds().items() if kind.named}
 
 
-# Model files have other names than the core for these classes.
+# These classes of the core have other names in model files.
 NAMES_IN_FILES = {"Sampler": "Gate"}
 CLASSES_OF_NAMES = {name: cls for cls, name in NAMES_IN_FILES.items()}
 

@@ -26,7 +26,7 @@ LARGEST_WEIGHT, LARGEST_GROWTH = 2.0**256, 1e100
 
 
 class Learner(Forms):
-    """Writer of what learns to a source.
+    """Writer of the code that learns.
 
     Parameters
     ----------

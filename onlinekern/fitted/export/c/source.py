@@ -133,7 +133,7 @@ class Source:
         self.table(f"static const {type_name} {name}", texts, values.size)
 
     def state(self, name: str, values: Any, capacity: int = 0) -> None:
-        """Add a table of numbers that change, with room for `capacity`; flash holds its beginning."""
+        """Add a table of changing numbers with room for `capacity`; flash has its first values."""
         texts = self.literals(values)
         room = max(capacity, len(texts))
         self.flash += room * self.dtype.itemsize

@@ -1,4 +1,4 @@
-"""Graph of ONNX that grows, operator by operator."""
+"""ONNX graph that grows, operator by operator."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def opinion(
     if body.n_outputs == 1:
         if member.link == 0:
             return graph.op("Clip", scores, -1.0, 1.0)
-        # 2 / (1 + exp(-f)) - 1, of which small scores have all digits.
+        # This is 2 / (1 + exp(-f)) - 1, where small scores keep all digits.
         return graph.op("Tanh", graph.op("Mul", scaled, 0.5))
     if member.link == 0:
         half = graph.op("Mul", graph.op("Add", scores, 1.0), 0.5)
