@@ -29,10 +29,11 @@ LEAST = 1e-6
 class Calibration(NamedTuple):
     """Sigmoid that makes a probability of a score f.
 
-    It is ``1 / (1 + exp(-z))`` with ``z = offset + above max(f, 0) + below min(f, 0)``. Two classes have no offset, and a slope for each side of the border: so their probabilities are
-    1/2 where `predict` changes its mind, however unequal the classes are. More classes, each of
-    which has a problem against the rest, share one slope and one offset: so the largest score is
-    the likeliest.
+    It is ``1 / (1 + exp(-z))`` with ``z = offset + above max(f, 0) + below min(f, 0)``. Two
+    classes have no offset, and a slope for each side of the border: so their probabilities are 1/2
+    where `predict` changes its mind, however unequal the classes are. More classes, each of which
+    has a problem against the rest, share one slope and one offset: so the largest score is the
+    likeliest.
 
     Attributes
     ----------
@@ -132,7 +133,7 @@ def sigmoid(
 
 
 def newton(features: Floats, targets: Floats, weights: Floats, start: Floats) -> Floats:
-    """Maximise the likelihood from `start` on; return the coefficients (algorithm 1 of Lin et al.)."""
+    """Return the coefficients of largest likelihood, from `start` on (Lin et al., algorithm 1)."""
     one, other = features.T
 
     def value(point: Floats) -> float:

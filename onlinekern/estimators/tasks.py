@@ -81,14 +81,15 @@ class Classifier(ClassifierMixin, Learner):
         With ``loss='logistic'`` they follow from the scores by the loss's own link: two classes
         have ``1 / (1 + exp(-f))``; more have the softmax of the scores with
         ``multi_class='margin'``, or the same of each class's own problem, made to sum to 1, with
-        'ovr'. Every other learner is calibrated (`calibration_`): two classes have ``1 / (1 + exp(-a f))`` with one a for f > 0
-        and another for f < 0, more have ``1 / (1 + exp(-a f_k - b))``, made to sum to 1.
+        'ovr'. Every other learner is calibrated (`calibration_`): two classes have
+        ``1 / (1 + exp(-a f))`` with one a for f > 0 and another for f < 0, more have
+        ``1 / (1 + exp(-a f_k - b))``, made to sum to 1.
 
         The two numbers are fitted (after Platt) to the last 512 scores that samples had before they
         were learnt; from the 512th sample on every fourth sample counts. `fit` counts the first of
         its passes only. With few samples the probabilities stay near those that know nothing. They
-        are of classes as they come: a class weight changes the scores, which the calibration undoes.
-        The likeliest class is what `predict` says.
+        are of classes as they come: a class weight changes the scores, and the calibration undoes
+        this. The likeliest class is what `predict` says.
 
         Parameters
         ----------
