@@ -31,7 +31,7 @@ Frequencies: TypeAlias = Literal["auto", "plain", "orthogonal", "structured", "h
 # A frequency of one feature takes 8 bytes as it is drawn, and 8 in the map.
 FREQUENCY_BYTES = 2 * 8
 # 'auto' hashes if there are more features and a matrix of more numbers: 540 MB as drawn.
-# With fewer features it is the frequencies that are many, and so are their weights.
+# With fewer features only the frequencies can be many, and so are their weights.
 WIDE = 1 << 14
 MOST_FREQUENCIES = 1 << 25
 # The table of hashed frequencies has this shape. 1 MB of float32 stays in the cache of a core;

@@ -17,7 +17,7 @@ from onlinekern.serve.served import ServedModel
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 # The histogram's bounds are seconds.
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-# The last samples are so many.
+# The errors of the window are those of so many last samples.
 WINDOW = 1000
 
 
