@@ -89,7 +89,7 @@ def check_twin(cls, loop, task, settings, stream, as_layout, tolerances, weighte
 def check_windows(make, X, y, as_layout, state_of, same_state):
     """Compare the models of different windows, bit for bit."""
     for dtype, layout in itertools.product(DTYPES, LAYOUTS):
-        rows = as_layout(X / 3, layout, dtype)  # thirds have no exact digits in either dtype
+        rows = as_layout(X / 3, layout, dtype)  # Thirds have no exact digits in either dtype.
         reference = None
         for window in [1, 7, 64, 1000, None]:
             model = make().set_params(window=window, random_state=3)

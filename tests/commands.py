@@ -1,4 +1,4 @@
-"""What the tests of the command line share."""
+"""The helper that the tests of the command line share."""
 
 import warnings
 
@@ -10,7 +10,7 @@ from onlinekern import cli
 def run(capsys, *arguments):
     """Run the entry point; return its exit code, standard output and standard error."""
     with warnings.catch_warnings():
-        warnings.simplefilter("default")  # a program prints its warnings; only tests fail on them
+        warnings.simplefilter("default")  # A program prints its warnings; only tests fail on them.
         with pytest.raises(SystemExit) as ended:
             cli.main([str(argument) for argument in arguments])
     captured = capsys.readouterr()

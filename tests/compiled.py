@@ -62,7 +62,7 @@ class Program:
         return (address(row),), row
 
     def sparse(self, x):
-        """The same of a sparse row; a row of zeros has no elements."""
+        """Return the same of a sparse row; a row of zeros has no elements."""
         row = sparse.csr_matrix(np.atleast_2d(x))
         columns, values = row.indices.astype(np.int32), row.data.astype(self.dtype)
         return (address(columns), address(values), len(values)), (columns, values)

@@ -1,4 +1,4 @@
-"""Shared by the tests: tolerances, small seeded streams, model states, the folder of real data."""
+"""Helpers of the tests: tolerances, small seeded streams, model states, the real data's folder."""
 
 import os
 from contextlib import suppress
@@ -12,10 +12,10 @@ import states
 from consumers.samples import fields_of
 from harness import subjects
 
-with suppress(ImportError):  # test_minimal.py runs on wheels, where only pytest is installed
+with suppress(ImportError):  # test_minimal.py runs on wheels, where only pytest is installed.
     from hypothesis import settings
 
-    # No time limit per example: the machine is shared, and speed is what the benchmarks measure.
+    # An example has no time limit: the machine is shared, and the benchmarks measure speed.
     settings.register_profile("onlinekern", deadline=None, derandomize=True, max_examples=25)
     settings.load_profile("onlinekern")
 

@@ -6,11 +6,11 @@ from sklearn.base import is_classifier
 from onlinekern import all_estimators
 
 CLASSES = dict(all_estimators("classifier") + all_estimators("regressor"))
-# Stream learners with targets. Batch learners are not part of the stream contract.
+# These are the stream learners with targets. Batch learners are not part of the stream contract.
 NAMES = sorted(name for name, cls in CLASSES.items() if hasattr(cls, "partial_fit"))
 
 
-# Small enough that a test fills the budget.
+# These are so small that a test fills the budget.
 SIZES = {
     "NOGDClassifier": {"budget": 15, "n_components": 10},
     "NOGDRegressor": {"budget": 15, "n_components": 10},
@@ -41,7 +41,7 @@ def build(name, **parameters):
     average = {"average": True} if hasattr(CLASSES[name], "average") else {}
     model = CLASSES[name](**width(name), random_state=7, **average)
     if hasattr(model, "shuffle"):
-        model.shuffle = True  # filters keep the order by default, and then have no use for a seed
+        model.shuffle = True  # Filters keep the order by default, and then have no use for a seed.
     steps = {"eta": 0.4, "reg": 1.5} if hasattr(model, "eta") and hasattr(model, "reg") else {}
     return model.set_params(**{**steps, **parameters})
 

@@ -185,7 +185,7 @@ ESTIMATORS = {
     "StreamRegressor": Entry(race.stream_learner, "test_race"),
 }
 
-# Every budget policy in an estimator that uses it.
+# Each budget policy stands with an estimator that uses it.
 POLICIES = {
     "random": ("RBPClassifier", {"budget": 12}),
     "uniform": ("BOGDClassifier", {"budget": 12}),

@@ -1,4 +1,4 @@
-"""What the tests of `onlinekern serve` share: a small model, clients, servers."""
+"""The helpers that the tests of `onlinekern serve` share: a small model, clients, servers."""
 
 import http.client
 import json
@@ -32,7 +32,7 @@ def spa(n=60):
 
 
 class Client:
-    """A connection to a server."""
+    """Connection to a server."""
 
     def __init__(self, port):
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
@@ -60,7 +60,7 @@ class Client:
 
 @contextmanager
 def running(path, token=None, started=True, **options):
-    """A server in a thread; yields a client and the service."""
+    """Run a server in a thread; yield a client and the service."""
     options = {"every": Interval(seconds=1000.0), "sync": "off", **options}
     with names_are_no_matter():
         service = Service(Settings(path, **options))
@@ -84,7 +84,7 @@ def running(path, token=None, started=True, **options):
 
 @contextmanager
 def process(path, *options, port="0"):
-    """A server process; yields it with its port, and kills it if it still runs."""
+    """Run a server process; yield it with its port, and kill it if it still runs."""
     command = [sys.executable, "-P", "-m", "onlinekern", "serve", path, "--port", port, *options]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, **pipes) as server:
@@ -104,7 +104,7 @@ def process(path, *options, port="0"):
 
 
 def same_state(one, other):
-    """Whether two models have the same bits."""
+    """Return whether two models have the same bits."""
     return onlinekern.fitted.save.to_bytes(one) == onlinekern.fitted.save.to_bytes(other)
 
 

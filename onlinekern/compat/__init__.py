@@ -1,1 +1,1 @@
-"""onlinekern's learners as models of other libraries; each module needs its library."""
+"""The learners as models of other libraries; each module needs its library."""

@@ -1,4 +1,4 @@
-"""Classes of a stream that are not announced: each label is taken up when it comes."""
+"""The classes of a stream that are not announced: each label is taken up when it comes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from onlinekern.compat._on_dictionaries import OnDictionaries
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.estimators.validation import check_weights, one_row
 
-# Samples that are kept as long as they are all of one class, as in StreamClassifier.
+# So many samples are kept as long as they are all of one class, as in StreamClassifier.
 MOST_WAITING = 1000
 
 
@@ -26,7 +26,7 @@ class ClassesAsTheyCome(OnDictionaries):
         self, estimator: Any, max_features: int | None = None, sparse: bool = False
     ) -> None:
         super().__init__(estimator, max_features, sparse)
-        # Labels that have come; with two or more, in the order of the estimator's classes.
+        # These labels have come; two or more are in the order of the estimator's classes.
         self._labels: list[Any] = []
         self._known: frozenset[Any] = frozenset()
         self._waiting: deque[tuple[Any, float]] = deque(maxlen=MOST_WAITING)

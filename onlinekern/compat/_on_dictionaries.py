@@ -1,4 +1,4 @@
-"""What the models of river share: dictionaries and data frames become rows of an estimator."""
+"""The base of river's models: dictionaries and data frames become rows of an estimator."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ METHODS = ("partial_fit", "learn_one", "score_one")
 
 
 class OnDictionaries:
-    """Mixin: a clone of an estimator learns rows that a vocabulary makes of dictionaries."""
+    """Mixin of models whose estimator learns rows that a vocabulary makes of dictionaries."""
 
     _is_kind: ClassVar[Callable[[Any], bool]]
     _kind: ClassVar[str]

@@ -1,5 +1,4 @@
-"""Samples that are dictionaries of values of all kinds, for estimators that begin with a
-`TableEncoder`."""
+"""Samples that are dictionaries of any values, for estimators that begin with a `TableEncoder`."""
 
 from __future__ import annotations
 
@@ -10,9 +9,10 @@ from onlinekern.estimators.warnings import warn
 
 
 class Records:
-    """Names of columns, and the samples as dictionaries of them: what `Vocabulary` is for numbers.
+    """Names of columns, and the samples as dictionaries of them.
 
-    The first sample has all columns; a value that a later one lacks is missing.
+    It does for any values what `Vocabulary` does for numbers. The first sample has all columns; a
+    value that a later one lacks is missing.
 
     Attributes
     ----------
@@ -28,9 +28,9 @@ class Records:
         self.warned = False
 
     def take_up(self, names: Collection[Hashable]) -> int:
-        """Make the names of the first sample the columns. Warns once of names that come later.
+        """Make the names of the first sample the columns; warn once of names that come later.
 
-        Returns the number of names known before, for `forget`.
+        It returns the number of names known before, for `forget`.
         """
         known = self.width
         if known == 0:
@@ -53,7 +53,7 @@ class Records:
             self.columns, self.width = {}, 0
 
     def known_row(self, x: Mapping[Hashable, Any]) -> dict[Hashable, Any] | None:
-        """Return what `row` does; None if there are names without a column."""
+        """Return the same as `row`, or None if there are names without a column."""
         return self.row(x) if x.keys() <= self.columns.keys() and self.width > 0 else None
 
     def row(self, x: Mapping[Hashable, Any]) -> dict[Hashable, Any]:

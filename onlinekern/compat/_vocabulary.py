@@ -1,4 +1,4 @@
-"""Samples that are dictionaries, as rows: each feature name has a column."""
+"""Samples that are dictionaries, as rows with a column for each feature name."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Vocabulary:
     def take_up(self, names: Collection[Hashable]) -> int:
         """Give the names that are new a column each, as long as there are some.
 
-        Warns once of names that are left out.
+        It warns once of names that are left out.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class Vocabulary:
         try:
             return self._compiled_row(x)[0]
         except (TypeError, ValueError, OverflowError):
-            # Other mappings, text of numbers, and what has to be said of the rest.
+            # Other mappings and text of numbers are read below, which raises errors for the rest.
             pass
         try:
             return self._sparse_row(x) if self.sparse else self._dense_row(x)
@@ -115,7 +115,7 @@ class Vocabulary:
     def known_row(self, x: Mapping[Hashable, Any]) -> Any:
         """Return the row of a sample; None if there are names without a column in it.
 
-        Also before there are columns, and for samples that `row` alone can read.
+        It is None too before there are columns, and for samples that `row` alone can read.
         """
         if self.width == 0:
             return None
@@ -130,7 +130,7 @@ class Vocabulary:
         if not self.sparse:
             return dense_row(x, self.columns, self.width)
         values, indices, starts = sparse_row(x, self.columns)
-        # As copy.copy does it: to construct a matrix takes thirty times as long.
+        # copy.copy does it so; to construct a matrix takes thirty times as long.
         row = object.__new__(sp.csr_matrix)
         vars(row).update(vars(empty_row(self.width)))
         row.data, row.indices, row.indptr = values, indices, starts

@@ -1,4 +1,4 @@
-"""The Python half of the C interface: what its functions do with an estimator.
+"""The Python half of the C interface, which does the work of its functions on an estimator.
 
 `core.capi` converts the arguments. Labels are numbers. X is a read-only dense array or CSR matrix
 over memory of the C caller, valid during the call only.
@@ -24,7 +24,7 @@ from onlinekern.preprocessing.pipeline import StreamPipeline
 # A value ends where the next "key=" begins, so that it may hold spaces.
 ASSIGNMENT = re.compile(r"\s*(\w+)=(.*?)(?=\s+\w+=|\s*\Z)", re.S)
 WORD = re.compile(r"[A-Za-z_][\w-]*")
-# The attribute with the classes that were announced before the first sample.
+# This attribute has the classes that were announced before the first sample.
 ANNOUNCED = "_announced_classes"
 
 
@@ -32,7 +32,7 @@ def value_of(key: str, text: str) -> Any:
     """Return the value of a Python literal, or the text itself if it is a plain word."""
     try:
         return ast.literal_eval(text)
-    except Exception as error:  # literal_eval raises many kinds
+    except Exception as error:  # literal_eval raises many kinds of errors.
         if WORD.fullmatch(text):
             return text
         raise ValueError(f"{key}={text} is neither a Python literal nor a word") from error
@@ -152,7 +152,7 @@ def check_streams(estimator: Any) -> None:
 
 
 def first_classes(estimator: Any) -> Any:
-    """Return keyword arguments of the first call of a classifier: its classes; later, none."""
+    """Return keyword arguments of the first call of a classifier, its classes; later none."""
     if has_learnt(estimator) or not isinstance(learner_of(estimator), Classifier):
         return {}
     if ANNOUNCED not in vars(estimator):
@@ -166,7 +166,7 @@ def fit(estimator: Any, X: Any, y: Any, weight: Any) -> None:
 
 
 def learn(estimator: Any, X: Any, y: Any, weight: Any, predictions: Any) -> None:
-    """Learn one pass; `predictions` are overwritten with what was predicted before, unless None."""
+    """Learn one pass; put what was predicted before into `predictions`, unless it is None."""
     check_streams(estimator)
     y, first = targets(estimator, y), first_classes(estimator)
     if predictions is None:

@@ -33,7 +33,7 @@ from onlinekern.fitted.export.scoring import Scoring
 
 __all__ = ["register"]
 
-# From this one on the operators have the form that they are written in.
+# From this opset on the operators have the form that they are written in.
 OLDEST_OPSET = 13
 # skl2onnx asks every classifier for `nocl`, graphs without labels, which these do not have.
 OPTIONS = {"zipmap": [True, False, "columns"], "raw_scores": [True, False], "nocl": [False]}

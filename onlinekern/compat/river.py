@@ -102,7 +102,7 @@ class RiverClassifier(ClassesAsTheyCome, base.MiniBatchClassifier):
         self._teach_many(X, y, w)
 
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
-        """Label of a sample; None before the first one is learnt.
+        """Predict the label of a sample; None before the first one is learnt.
 
         Parameters
         ----------
@@ -343,7 +343,7 @@ class RiverDetector(OnDictionaries, base.AnomalyDetector):
         self._teach_one(x, None, w)
 
     def score_one(self, x: Features) -> float:
-        """Return how much of an outlier a sample is: - `decision_function`, > 0 for outliers.
+        """Return how much of an outlier a sample is: ``-decision_function``, > 0 for outliers.
 
         Parameters
         ----------

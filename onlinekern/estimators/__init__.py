@@ -1,1 +1,1 @@
-"""What all estimators share: the contract, tasks, validation, the bases of the families."""
+"""The parts that all estimators share: contract, tasks, validation, bases of the families."""

@@ -1,10 +1,10 @@
-"""What fitted models are asked: the methods that answer, and the columns of the answers."""
+"""The methods that answer for a fitted model, and the columns of their answers."""
 
 from __future__ import annotations
 
 from typing import Any
 
-# What is asked for -> the method that answers.
+# This maps what is asked for to the method that answers.
 ANSWERS = {"labels": "predict", "scores": "decision_function", "probabilities": "predict_proba"}
 
 
@@ -14,7 +14,7 @@ def learner_of(model: Any) -> Any:
 
 
 def columns_of(model: Any, what: str) -> Any:
-    """Return the classes that the columns of answers are of; None if there is one column only."""
+    """Return the classes of the columns of answers; None if there is one column only."""
     classes = getattr(model, "classes_", None)
     if classes is None or what == "labels" or (what == "scores" and len(classes) == 2):
         return None

@@ -10,14 +10,14 @@ from onlinekern.core.base.lock import Lock
 from onlinekern.estimators.parameters import check_parameters_of
 from onlinekern.estimators.types import Function
 
-# The attributes that hold what an estimator has learnt, with the lock of its writers.
+# These attributes hold what an estimator has learnt, and the lock of its writers.
 LEARNT = ("_model", "_sketch", "_moments")
-# Of the estimators that have learnt nothing: an attribute would change them.
+# Estimators that have learnt nothing keep their locks here: an attribute would change them.
 FIRST_LOCKS: WeakKeyDictionary[Any, Lock] = WeakKeyDictionary()
 
 
 def learnt_by(estimator: Any) -> Any:
-    """What an estimator has learnt, an object of the core; None before it has learnt anything."""
+    """Return what an estimator has learnt, an object of the core; None if it has learnt nothing."""
     attributes = estimator.__dict__
     for name in LEARNT:
         if name in attributes:
@@ -26,7 +26,7 @@ def learnt_by(estimator: Any) -> Any:
 
 
 def lock_of(estimator: Any) -> Lock:
-    """The lock of the threads that teach an estimator: its model's, once it has one."""
+    """Return the lock of the threads that teach an estimator: its model's, once it has one."""
     learnt = learnt_by(estimator)
     if learnt is not None:
         return learnt.lock
@@ -34,7 +34,7 @@ def lock_of(estimator: Any) -> Lock:
 
 
 def change_attributes(estimator: Any, before: dict[str, Any], after: dict[str, Any]) -> None:
-    """Give an estimator what differs between two states; the rest is there all the time."""
+    """Give an estimator what differs between two states; the rest stays in place throughout."""
     own = estimator.__dict__
     own.update({name: value for name, value in after.items() if before.get(name, own) is not value})
     if len(own) > len(after):
@@ -43,10 +43,10 @@ def change_attributes(estimator: Any, before: dict[str, Any], after: dict[str, A
 
 
 def all_or_nothing(method: Function, checked: bool = False) -> Function:
-    """Decorator of methods that learn: they wait for other threads; a call that fails is undone.
+    """Make a method that learns wait for other threads, and undo a call that fails.
 
-    The method works on a twin of the estimator. What it sets shows when it has succeeded, all at
-    once: other threads predict with the old attributes until then.
+    This decorator runs the method on a twin of the estimator. What the method sets shows all at
+    once when it has succeeded: other threads predict with the old attributes until then.
 
     Parameters
     ----------
@@ -86,5 +86,5 @@ def all_or_nothing(method: Function, checked: bool = False) -> Function:
 
 
 def fit_method(method: Function) -> Function:
-    """Decorator of fit methods: check the parameters, and undo the call if it fails."""
+    """Make a fit method check the parameters, and undo the call if it fails."""
     return all_or_nothing(method, checked=True)

@@ -1,4 +1,4 @@
-"""Learners whose model calls BLAS or LAPACK: they learn with one BLAS thread.
+"""One BLAS thread for the learners whose model calls BLAS or LAPACK.
 
 The matrices are small: with more threads, a call takes longer, several times longer on a busy
 machine, and the model would depend on their number. threadpoolctl's own context manager is not used
@@ -18,7 +18,7 @@ from onlinekern.estimators.types import Function
 
 
 class OneThread:
-    """Contexts in which BLAS has one thread; they may nest, and overlap in several threads.
+    """Contexts in which BLAS has one thread. They may nest, and overlap in several threads.
 
     ``with ONE_THREAD():`` is such a context. A fork waits until no thread is changing the number of
     BLAS threads. In the child only the contexts of the thread that forked go on; without any, BLAS
@@ -26,9 +26,9 @@ class OneThread:
     """
 
     def __init__(self) -> None:
-        # Reentrant: a signal handler may learn, or fork, while its own thread holds the lock.
+        # It is reentrant: a signal handler may learn, or fork, while its own thread holds the lock.
         self._lock = threading.RLock()
-        # The thread of each context, by the address of the context.
+        # This maps the address of each context to its thread.
         self._inside: dict[int, int] = {}
         self._before: list[int] = []
         if hasattr(os, "register_at_fork"):
@@ -52,7 +52,7 @@ class OneThread:
                 self._inside[context] = threading.get_ident()
                 return
             self._before = [library.get_num_threads() for library in self._libraries]
-            # First: a signal may arrive while the number is changed, and then `_end` restores it.
+            # This comes first: a signal may arrive while the number changes; `_end` restores it.
             self._inside[context] = threading.get_ident()
             self._limit([1] * len(self._before))
 
@@ -122,7 +122,7 @@ ONE_THREAD = OneThread()
 
 
 def one_blas_thread(method: Function) -> Function:
-    """Decorator: run a method with one BLAS thread."""
+    """Make a method run with one BLAS thread."""
 
     @functools.wraps(method)
     def limited(self: Any, *args: Any, **kwargs: Any) -> Any:

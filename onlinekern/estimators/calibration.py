@@ -16,24 +16,24 @@ from onlinekern.core.learning.heads import OneVsOne
 from onlinekern.core.learning.recent_scores import linked
 from onlinekern.estimators.types import Array, Floats
 
-# Of Newton's method (Lin, Lin and Weng 2007).
+# These numbers bound Newton's method (Lin, Lin and Weng 2007).
 MOST_STEPS = 100
 SMALLEST_STEP = 1e-10
 DECREASE = 1e-4
 TOLERANCE = 1e-10
-# The probability of the largest of the scores is off its middle by so much at least: what is
-# predicted stays the likeliest even where scores tell nothing.
+# The probability of the largest score is off the middle by so much at least: the predicted class
+# stays the likeliest even where scores tell nothing.
 LEAST = 1e-6
 
 
 class Calibration(NamedTuple):
-    """``1 / (1 + exp(-z))`` with ``z = offset + above max(f, 0) + below min(f, 0)`` is the
-    probability of a score f.
+    """Sigmoid that makes a probability of a score f.
 
-    Two classes have no offset, and a slope for each side of the border: so their probabilities are
-    1/2 where `predict` changes its mind, however unequal the classes are. More classes, each of
-    which has a problem against the rest, share one slope and one offset: so the largest score is
-    the likeliest.
+    It is ``1 / (1 + exp(-z))`` with ``z = offset + above max(f, 0) + below min(f, 0)``. Two
+    classes have no offset, and a slope for each side of the border: so their probabilities are 1/2
+    where `predict` changes its mind, however unequal the classes are. More classes, each of which
+    has a problem against the rest, share one slope and one offset: so the largest score is the
+    likeliest.
 
     Attributes
     ----------
@@ -49,16 +49,16 @@ class Calibration(NamedTuple):
     n_samples: int
 
     def of(self, scores: Floats) -> Floats:
-        """z of scores, ndarray (n, n_outputs); of a single score -z and z, ndarray (n, 2)."""
+        """Return z of scores, ndarray (n, n_outputs); -z and z of one score, ndarray (n, 2)."""
         return linked(scores, self.below, self.above, self.offset)
 
 
-# Of scores with a link of their own.
+# Scores with a link of their own have this one.
 IDENTITY = Calibration(1.0, 1.0, 0.0, 0)
 
 
 def calibration_of(model: Any) -> Calibration:
-    """The calibration of a model of the core, which no thread changes meanwhile.
+    """Return the calibration of a model of the core, which no thread changes meanwhile.
 
     It is kept in the model until the model learns again.
     """
@@ -74,7 +74,7 @@ def calibration_of(model: Any) -> Calibration:
 
 
 def calibrated(rows: Floats) -> Calibration:
-    """The calibration for rows of scores, class number and weight (`RecentScores.rows`)."""
+    """Return the calibration for rows of scores, class number and weight (`RecentScores.rows`)."""
     n_samples, n_outputs = len(rows), rows.shape[1] - 2
     scores, labels, weights = rows[:, :n_outputs], rows[:, n_outputs], rows[:, n_outputs + 1]
     if n_outputs == 1:
@@ -90,7 +90,7 @@ def calibrated(rows: Floats) -> Calibration:
 def sigmoid(
     features: Floats, positive: Array, weights: Floats, with_offset: bool = False
 ) -> tuple[float, float]:
-    """The two coefficients of the features in a sigmoid that gives the probability of `positive`.
+    """Return the two coefficients of the features in a sigmoid for the probability of `positive`.
 
     The likelihood of Platt's smoothed targets, (N+ + 1) / (N+ + 2) and 1 / (N- + 2), is maximised
     by Newton's method with a line search, over slopes that are positive.
@@ -133,7 +133,7 @@ def sigmoid(
 
 
 def newton(features: Floats, targets: Floats, weights: Floats, start: Floats) -> Floats:
-    """Coefficients of the largest likelihood, from `start` on (algorithm 1 of Lin et al.)."""
+    """Return the coefficients of largest likelihood, from `start` on (Lin et al., algorithm 1)."""
     one, other = features.T
 
     def value(point: Floats) -> float:

@@ -1,4 +1,4 @@
-"""Weights of the classes, as factors of the weights of samples."""
+"""Class weights, as factors of the weights of samples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from onlinekern.estimators.types import Floats
 
 
 def factors_of(weights: dict[Any, float], labels: Any, more_may_come: bool = False) -> Floats:
-    """The weights of the labels, in their order; those that the dictionary leaves out have 1.
+    """Return the weights of the labels, in order; those that the dictionary leaves out have 1.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def factors_of(weights: dict[Any, float], labels: Any, more_may_come: bool = Fal
 def factor_of(
     weights: dict[Any, float], numbers: dict[Any, float], number: float, more_may_come: bool = False
 ) -> float:
-    """The weight of one class by its number, from a dictionary that may have changed.
+    """Return the weight of one class by its number, from a dictionary that may have changed.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def factor_of(
     labels = tuple(numbers)
     try:
         return known_factors(tuple(weights.items()), labels, more_may_come)[int(number)]
-    except TypeError:  # a list as a weight, for example: it has a message of its own
+    except TypeError:  # A weight that is a list, for example, has a message of its own.
         return float(factors_of(weights, np.array(labels), more_may_come)[int(number)])
 
 
@@ -59,13 +59,13 @@ def factor_of(
 def known_factors(
     weights: tuple[tuple[Any, float], ...], labels: tuple[Any, ...], more_may_come: bool
 ) -> tuple[float, ...]:
-    """`factors_of`, which are not checked again while the weights and the labels are the same."""
+    """Return `factors_of`, without a new check while the weights and the labels are the same."""
     factors = factors_of(dict(weights), np.array(labels), more_may_come)
     return tuple(factors.tolist())
 
 
 def factor_of_balance(number: float, counts: Any, counted: bool) -> tuple[float, Any]:
-    """`balance` of one sample: its factor, and the counts after it."""
+    """Return `balance` of one sample: its factor, and the counts after it."""
     counts = counts.copy()
     if not counted:
         return 0.0, counts
@@ -75,7 +75,7 @@ def factor_of_balance(number: float, counts: Any, counted: bool) -> tuple[float,
 
 
 def balance(numbers: Any, counts: Any, counted: Any) -> tuple[Floats, Any]:
-    """The factors n / (K n_c) of the samples of a stream, and the counts after it.
+    """Return the factors n / (K n_c) of the samples of a stream, and the counts after it.
 
     n counts the samples up to each one, itself included, and n_c those of its class; K is the
     number of classes.

@@ -1,9 +1,9 @@
-"""What all estimators share: scikit-learn's contract around the compiled stream loop.
+"""The base of all estimators: scikit-learn's contract around the compiled stream loop.
 
 Validation ends here; the compiled core trusts its input. An estimator is a dataclass: its fields
 are its parameters, `__init__` only stores them. It is composed of a task (`tasks`, `outliers`), a
 space (`kernel`, `linear`, ...) and a rule, which say what the methods at the end of `Learner` ask.
-`fit` and `_partial_fit` are all that happens in a call, from top to bottom.
+`fit` and `_partial_fit` show all that happens in a call, from top to bottom.
 """
 
 from collections.abc import Callable
@@ -41,22 +41,22 @@ from onlinekern.estimators.scikit_learn import BaseEstimator, InvalidParameterEr
 from onlinekern.estimators.types import ArrayLike, Floats, Samples
 from onlinekern.estimators.validation import check_results, check_weights, validate_data
 
-# Kernel values that one thread computes sooner than two begin, on a busy machine.
+# One thread computes so many kernel values sooner than two begin, on a busy machine.
 LITTLE_WORK = 1 << 18
-# Rows that a thread scores at once, at least: enough for whole blocks of the core.
+# A thread scores so many rows at once, at least: they fill whole blocks of the core.
 ROWS_OF_A_PART = 1024
-# A context of models that call no BLAS.
+# Models that call no BLAS learn in this context.
 AS_IT_IS = nullcontext()
 
 
 def new_generator(draws: np.random.RandomState) -> Generator:
-    """A random generator of the core, whose seed is drawn from a RandomState."""
+    """Make a random generator of the core, whose seed is drawn from a RandomState."""
     return Generator(int(draws.randint(np.iinfo(np.int64).max, dtype=np.int64)))
 
 
 @estimator
 class Learner(Savable, BaseEstimator):
-    """Base of the estimators: a task, a space and a rule complete it."""
+    """Base of the estimators, which a task, a space and a rule complete."""
 
     n_epochs: Count = 1
     shuffle: bool = True
@@ -64,15 +64,15 @@ class Learner(Savable, BaseEstimator):
     window: Count | None = None
     n_jobs: int | None = None
 
-    # The parameter that decides, together with the number of features, how large a model is.
+    # This parameter and the number of features decide how large a model is.
     _size: ClassVar[str | None] = None
-    # Whether a stream begins with samples of which the kernel's width comes (`median_width`).
+    # If true, the first samples of a stream give the kernel's width (`median_width`).
     _warms_up: ClassVar[bool] = False
-    # Whether the model calls BLAS or LAPACK, for which it then has one thread (`blas_threads`).
+    # If true, the model calls BLAS or LAPACK, and has one thread for them (`blas_threads`).
     _calls_blas: ClassVar[bool] = False
-    # Whether it steps once per batch: `fit` ends with a step on the last, shorter one.
+    # If true, it steps once per batch, and `fit` ends with a step on the last, shorter one.
     _learns_batches: ClassVar[bool] = False
-    # What `validate_data` is to check of targets.
+    # `validate_data` makes these checks of targets.
     _target_checks: ClassVar[dict[str, Any]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -81,7 +81,7 @@ class Learner(Savable, BaseEstimator):
         note_constraints(cls)
 
     def _validate_params(self) -> None:
-        """Check the parameters, and that a subclass has declared its own as fields."""
+        """Check the parameters, and check that a subclass has declared its own as fields."""
         kind: Any = type(self)
         check_declared(kind)
         try:
@@ -125,7 +125,7 @@ class Learner(Savable, BaseEstimator):
         return self
 
     def _partial_fit(self, X: Any, y: Any, labels: Any, sample_weight: ArrayLike | None) -> Any:
-        """Continue, or begin, with one pass in the given order. Returns the predictions made."""
+        """Continue, or begin, with one pass in the given order; return the predictions made."""
         with self._blas():
             start = not self.__sklearn_is_fitted__()
             X, y, weight = self._validate(X, y, sample_weight, start=start)
@@ -150,9 +150,9 @@ class Learner(Savable, BaseEstimator):
         start: bool,
         whole: bool = False,
     ) -> Any:
-        """Validated X (C order or CSR, of the model's dtype), y and weights.
+        """Return validated X (C order or CSR, of the model's dtype), y and weights.
 
-        At the `start` of a stream, or of the `whole` of what is learnt.
+        They come at the `start` of a stream, or are the `whole` of what is learnt.
         """
         dtype = [np.float64, np.float32] if start else self._model.dtype
         X, y = self._samples(X, y, dtype, start)
@@ -160,14 +160,14 @@ class Learner(Savable, BaseEstimator):
         return (X if start else self._layout(X)), y, weight
 
     def _first_model(self, X: Any, draws: np.random.RandomState) -> Model:
-        """The model that begins to learn samples like X."""
+        """Return the model that begins to learn samples like X."""
         self.__dict__.pop("_warm_up", None)
         if self._warms_up:
             begin_warm_up(self, draws)
         return self._new_model(X, draws)
 
     def _new_model(self, X: Any, draws: np.random.RandomState) -> Model:
-        """An untrained model for samples like X."""
+        """Return an untrained model for samples like X."""
         head = self._head()
         self._check_features(X, head.n_outputs)
         # Frequencies are drawn before the seed of the model's generator.
@@ -181,11 +181,11 @@ class Learner(Savable, BaseEstimator):
     def _train(
         self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
     ) -> Model:
-        """Learn in passes; returns the model that has learnt."""
+        """Learn in passes; return the model that has learnt."""
         for number in range(self.n_epochs):
             order = draws.permutation(X.shape[0]).astype(np.intp) if self.shuffle else None
             if number > 0:
-                # The samples of later passes are the same ones again.
+                # Later passes bring the same samples again.
                 self.__dict__.pop("_warm_up", None)
             # Later passes tell nothing of samples that have not been learnt.
             model, _ = self._learn(model, X, y, weight, order, noted=number == 0)
@@ -196,7 +196,7 @@ class Learner(Savable, BaseEstimator):
     def _learn(
         self, model: Model, X: Any, y: Any, weight: Any, order: Any, noted: bool = True
     ) -> tuple[Model, Any]:
-        """Learn samples once; returns the model that has learnt, and its predictions before.
+        """Learn samples once; return the model that has learnt, and its predictions before.
 
         `noted` is as in `Model.learn`.
         """
@@ -212,13 +212,13 @@ class Learner(Savable, BaseEstimator):
         return self
 
     def _blas(self) -> AbstractContextManager[Any]:
-        """The context in which the model learns."""
+        """Return the context in which the model learns."""
         return ONE_THREAD() if self._calls_blas else AS_IT_IS
 
     def _look_at_scales(self, X: Any, y: Any, before: int, now: int) -> None:
         """Warn of scales in the call that brings sample 20; `before` and `now` count samples.
 
-        No call tells of it again, and nothing is to be remembered.
+        No call tells of it again, and nothing has to be remembered.
         """
         if before < LEAST <= now:
             # The samples that are kept tell more than a call of a few.
@@ -237,7 +237,7 @@ class Learner(Savable, BaseEstimator):
         model.renewed = given
 
     def _renumber(self, numbers: Any) -> None:
-        """Called when class k has become class numbers[k]."""
+        """Take note that class k has become class numbers[k]."""
         renumber(self, numbers)
 
     def set_params(self, **params: Any) -> Self:
@@ -264,7 +264,7 @@ class Learner(Savable, BaseEstimator):
     export_onnx = exportable.export_onnx
 
     def score_one(self, x: ArrayLike) -> float | Floats:
-        """Score of one sample, without scikit-learn's validation.
+        """Score one sample, without scikit-learn's validation.
 
         Parameters
         ----------
@@ -290,7 +290,7 @@ class Learner(Savable, BaseEstimator):
         return score
 
     def _scores(self, X: Any) -> Floats:
-        """Scores of the rows of X, ndarray of shape (n_samples, n_outputs), all of them finite."""
+        """Return the scores of the rows of X, finite, ndarray of shape (n_samples, n_outputs)."""
         model = self._fitted_model
         X = validate_data(self, X, dtype=model.dtype, reset=False)
         scores = np.empty((X.shape[0], model.head.n_outputs))
@@ -301,7 +301,7 @@ class Learner(Savable, BaseEstimator):
         if n_jobs == 1 or model.work(X.shape[0]) < LITTLE_WORK:
             model.scores(rows, scores)
         else:
-            # More parts than threads: one that another process holds up gets fewer of them.
+            # There are more parts than threads: one that another process holds up gets fewer.
             n_parts = max(n_jobs, min(4 * n_jobs, X.shape[0] // ROWS_OF_A_PART))
             parts = list(gen_even_slices(X.shape[0], n_parts))
             with model.reading():
@@ -314,7 +314,7 @@ class Learner(Savable, BaseEstimator):
         return scores
 
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
-        """Memory that a model takes at least, whatever it learns."""
+        """Return the bytes that a model takes at least, whatever it learns."""
         raise NotImplementedError(f"{type(self).__name__}._n_bytes")
 
     def _check_features(self, X: Any, n_outputs: int) -> None:
@@ -331,13 +331,13 @@ class Learner(Savable, BaseEstimator):
         return n_bytes
 
     def _read(self, read: Callable[[Any], Any]) -> Any:
-        """What a function reads of the model's space, while no thread changes it."""
+        """Return what a function reads of the model's space, while no thread changes it."""
         model = self._fitted_model
         with model.reading():
             return read(model.space)
 
     def _read_in_units(self, read: Callable[[Any], Any], mean: bool = False) -> Any:
-        """The same in the units of the targets, with their mean added if wanted."""
+        """Return the same in the units of the targets, with their mean added if wanted."""
         model = self._fitted_model
         with model.reading():
             values = read(model.space)
@@ -360,7 +360,7 @@ class Learner(Savable, BaseEstimator):
 
     @property
     def n_seen_(self) -> int:
-        """Samples learnt."""
+        """Number of samples learnt."""
         return self._fitted_model.n_seen
 
     @property
@@ -373,59 +373,59 @@ class Learner(Savable, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    # What the task says.
+    # The task says what follows.
 
     def _samples(self, X: Any, y: Any, dtype: Any, start: bool) -> Any:
-        """Validated X and y."""
+        """Return validated X and y."""
         return validate_data(self, X, y, dtype=dtype, reset=start, **self._target_checks)
 
     def _labels(self, y: Any) -> Any:
-        """The labels in all targets that there are; None where there are no classes."""
+        """Return the labels in all targets that there are; None where there are no classes."""
         return None
 
     def _encode(self, y: Any, labels: Any) -> Any:
-        """Validated targets as the core takes them."""
+        """Return validated targets as the core takes them."""
         return y
 
     def _weigh(self, y: Any, weight: Any, whole: bool = False) -> Any:
-        """Weights of encoded samples; `whole`: y is all that there is, not a part of a stream."""
+        """Return weights of encoded samples; `whole` says that y is all, not a part of a stream."""
         return weight
 
     def _decode(self, predictions: Any) -> Any:
-        """Predictions of the core as users see them."""
+        """Return predictions of the core as users see them."""
         return predictions
 
     def _head(self) -> Any:
-        """The head: from scores and a target to scalar problems."""
+        """Return the head, which makes scalar problems of scores and a target."""
         raise NotImplementedError(f"{type(self).__name__}._head")
 
-    # What the rule says.
+    # The rule says what follows.
 
     def _rule(self) -> Any:
-        """The rule: from the score and the target of a scalar problem to a coefficient."""
+        """Return the rule, which makes a coefficient of a scalar problem's score and target."""
         raise NotImplementedError(f"{type(self).__name__}._rule")
 
     def _sampler(self) -> Any:
-        """The sampler in front of the rule: by default, every sample passes."""
+        """Return the sampler in front of the rule; by default, every sample passes."""
         return Sampler()
 
-    # What the space says.
+    # The space says what follows.
 
     def _features(self, X: Any, draws: np.random.RandomState) -> Any:
-        """A new map of features, for samples like X; None where the space has none."""
+        """Return a new map of features, for samples like X; None where the space has none."""
         return None
 
     def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
-        """A new space for samples like X, with the map of `_features`."""
+        """Return a new space for samples like X, with the map of `_features`."""
         raise NotImplementedError(f"{type(self).__name__}._space")
 
     def _layout(self, X: Any) -> Any:
-        """X in a layout that the model takes."""
+        """Return X in a layout that the model takes."""
         return X
 
     def _next_calls_blas(self) -> bool:
-        """Whether the next sample may call BLAS; setting the threads takes microseconds."""
+        """Return whether the next sample may call BLAS; setting the threads takes microseconds."""
         return True
 
     def _finish(self) -> None:
-        """Called after each bulk call that succeeded."""
+        """Do what is due after each bulk call that succeeded."""

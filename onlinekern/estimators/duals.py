@@ -24,18 +24,18 @@ from onlinekern.core.samples.rows import rows_at
 from onlinekern.estimators.types import Floats, Indices
 from onlinekern.estimators.warnings import warn
 
-# As LIBSVM: steps after which a problem is given up, of each and for each point.
+# A problem is given up after so many steps, or so many for each point if these are more (LIBSVM).
 MOST_STEPS = 10_000_000
 STEPS_OF_POINT = 100
-# Points whose scores without them calibrate probabilities, and in how many parts they are left out.
+# The scores of so many points calibrate probabilities; they are left out in so many parts.
 HELD_OUT = 512
 FOLDS = 5
-# Of a sum of coefficients that is to be 0, relative to them.
+# A sum of coefficients that must be 0 may be off by so much, relative to them.
 ROUNDING = 1e-9
 
 
 class Dual(NamedTuple):
-    """What the loss makes of the points of one problem; see `core.models.smo`.
+    """Terms of the dual that a loss gives for the points of one problem; see `core.models.smo`.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Dual(NamedTuple):
 
 
 def one_sided(signs: Floats, most: Floats, ridge: Floats) -> Dual:
-    """Coefficients of the sign of the label, of up to `most`."""
+    """Return coefficients of the sign of the label, of up to `most`."""
     return Dual(signs, np.where(signs > 0, 0, -most), np.where(signs > 0, most, 0), ridge)
 
 
@@ -88,7 +88,7 @@ class Solution(NamedTuple):
 
 @dataclass(frozen=True)
 class Problem:
-    """One output of a model: the points that it is learnt from, and their targets."""
+    """One output of a model, with the points that it is learnt from and their targets."""
 
     output: int
     points: Indices
@@ -96,7 +96,7 @@ class Problem:
 
 
 def problems_of(kind: str, y: Floats, n_classes: int, counted: Indices) -> Iterator[Problem]:
-    """The problems of a model, whose points are among those that are `counted`."""
+    """Return the problems of a model, whose points are among those that are `counted`."""
     if kind == "regression":
         yield Problem(0, counted, y[counted])
     elif n_classes == 2:
@@ -111,11 +111,11 @@ def problems_of(kind: str, y: Floats, n_classes: int, counted: Indices) -> Itera
 
 
 def feasible(start: Floats, dual: Dual, has_offset: bool) -> Floats:
-    """Coefficients within their bounds, of the sum 0 where there is an offset."""
+    """Return coefficients within their bounds, of the sum 0 where there is an offset."""
     start = np.clip(start, dual.lower, dual.upper)
     if has_offset:
         more, less = start[start > 0].sum(), -start[start < 0].sum()
-        # What rounding leaves does no harm, and coefficients at their bound are to stay there.
+        # What rounding leaves does no harm, and coefficients at their bound must stay there.
         if abs(more - less) > ROUNDING * max(more, less):
             larger = start > 0 if more > less else start < 0
             start[larger] *= min(more, less) / max(more, less)
@@ -123,7 +123,7 @@ def feasible(start: Floats, dual: Dual, has_offset: bool) -> Floats:
 
 
 def offset_of(minimiser: Any, present: Any, insensitivity: float) -> float:
-    """The offset: what the slopes of the points say that are at no bound, else the middle."""
+    """Return the offset, by the slopes of the points that are at no bound, else the middle."""
     beta, slopes, lower, upper = present
     kink = insensitivity * np.where(beta > 0, -1.0, 1.0)
     free = (lower < beta) & (beta < upper) & ((insensitivity == 0) | (beta != 0))
@@ -172,9 +172,9 @@ class Machine:
         return Solution(beta, offset, float(objective), minimiser.n_iter, minimiser.gap)
 
     def scores_without(self, points: Indices) -> Floats:
-        """The scores of points by the solution of the problem without them.
+        """Return the scores of points by the solution of the problem without them.
 
-        The solution of all points is where it begins, so it takes few steps, and comes back.
+        It begins at the solution of all points, so it takes few steps, and comes back.
         """
         minimiser = self.minimiser
         solved = minimiser.present()
@@ -192,7 +192,7 @@ class Machine:
         return scores
 
     def taking_over(self, beta: Floats, missing: float, besides: Indices) -> Indices:
-        """Let other points have coefficients that add up to so much more; returns which do."""
+        """Let other points have coefficients that add up to so much more; return which do."""
         room = (self.dual.upper - beta) if missing > 0 else (beta - self.dual.lower)
         room[besides] = 0
         order = np.argsort(-room, kind="stable")
@@ -204,7 +204,7 @@ class Machine:
 
 
 def earlier_coefficients(estimator: Any, n: int, n_outputs: int) -> Floats | None:
-    """Coefficients of the points by the fit before, in units of C; None if there are none."""
+    """Return the points' coefficients by the fit before, in units of C; None if there are none."""
     own = vars(estimator)
     if not estimator.warm_start or "_fitted_C" not in own:
         return None
@@ -238,7 +238,7 @@ class Training:
         self.counted = np.flatnonzero(self.C > 0)
         self.start = earlier_coefficients(estimator, n, n_outputs)
         self.coefficients, self.offsets = np.zeros((n, n_outputs)), np.zeros(n_outputs)
-        # Points that are scored without being learnt, and these scores; NaN: not yet.
+        # Some points are scored without being learnt; a score that is still to come is NaN.
         calibrates = not self.is_regression and estimator.probability
         step = max(1, len(self.counted) // HELD_OUT)
         self.held = self.counted[::step][: HELD_OUT if calibrates else 0]
@@ -253,7 +253,7 @@ class Training:
         """
         kind = "regression" if self.is_regression else self.estimator.multi_class
         problems = [*problems_of(kind, self.y, self.model.head.n_labels, self.counted)]
-        # The largest first: no thread is then left alone with it.
+        # The largest comes first: no thread is then left alone with it.
         problems.sort(key=lambda problem: -len(problem.points))
         self.n_threads = min(effective_n_jobs(self.estimator.n_jobs), len(problems))
         found = run_together(self.solve, problems, self.n_threads)
@@ -291,7 +291,7 @@ class Training:
             self.without[among[fold::FOLDS], problem.output] = scores
 
     def rows_of(self, points: Indices) -> Any:
-        """Kernel rows of points: those of this thread's problem before, if they are its points.
+        """Return kernel rows of points: those of this thread's last problem, if the points are its.
 
         The threads share the memory for them in equal parts.
         """
@@ -299,7 +299,7 @@ class Training:
         if "points" not in kept or not np.array_equal(kept["points"], points):
             own = self.X if len(points) == self.X.shape[0] else rows_at(self.X, points)
             support, n_bytes = self.model.space.support, 1e6 * self.estimator.cache_size
-            kept.clear()  # the memory of the rows before
+            kept.clear()  # This frees the memory of the rows before.
             kept["rows"] = ActiveRows(support, own, n_bytes / self.n_threads)
             kept["points"] = points
         return kept["rows"]

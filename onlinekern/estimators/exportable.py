@@ -1,4 +1,4 @@
-"""What fitted models compute, as plain arrays, and the code that is generated from it."""
+"""Exports of what fitted models compute: as plain arrays, and as generated code."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ExportedOnnx(NamedTuple):
     outputs: tuple[str, ...]
 
 
-# Methods of the learners and of `StreamPipeline`.
+# The learners and `StreamPipeline` have these methods.
 
 
 def export_c(

@@ -1,6 +1,6 @@
-"""What users add: subclasses of estimators, parts of other packages, functions.
+"""Checks of what users add: subclasses of estimators, parts of other packages, functions.
 
-What would never be called or looked at is an error that says so. docs/extending.md is the page.
+What would never be called or looked at is an error that says so; see docs/extending.md.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def check_declared(cls: type) -> None:
 
 
 def explained(error: InvalidParameterError, parameters: dict[str, Any]) -> InvalidParameterError:
-    """The error of a parameter, with the page where its value is one that other learners take."""
+    """Return the error of a parameter, with the page if other learners take the value."""
     for name, value in parameters.items():
         added = isinstance(value, Component) or callable(value) or value == "precomputed"
         if added and f"The {name!r} parameter" in str(error):

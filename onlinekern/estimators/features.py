@@ -24,39 +24,39 @@ from onlinekern.estimators.parameters import (
 )
 from onlinekern.estimators.types import Array, Floats, Sparse
 
-# Kernels of the distance, whose features have frequencies.
+# These are kernels of the distance, whose features have frequencies.
 DistanceKernel: TypeAlias = Literal["gaussian", "rbf", "laplacian"]
 Frequencies: TypeAlias = Literal["auto", "plain", "orthogonal", "structured", "hashed"]
 
-# A frequency of one feature as it is drawn, and in the map.
+# A frequency of one feature takes 8 bytes as it is drawn, and 8 in the map.
 FREQUENCY_BYTES = 2 * 8
-# Of more features, and with a matrix of more numbers, 'auto' hashes: it would take 540 MB as drawn.
-# With fewer features it is the frequencies that are many, and so are their weights.
+# 'auto' hashes if there are more features and a matrix of more numbers: 540 MB as drawn.
+# With fewer features only the frequencies can be many, and so are their weights.
 WIDE = 1 << 14
 MOST_FREQUENCIES = 1 << 25
-# Of the table of hashed frequencies. 1 MB of float32 stays in the cache of a core; twice the rows
-# halve an error that is small beside that of the frequencies (see features.hashed).
+# The table of hashed frequencies has this shape. 1 MB of float32 stays in the cache of a core;
+# twice the rows halve an error that is small beside that of the frequencies (see features.hashed).
 TABLE = 4096, 64
 
 
 def kind_of_frequencies(parameters: Any, n_features: int) -> str:
-    """What `frequencies` is for so many features: 'auto' depends on them alone."""
+    """Return what `frequencies` is for so many features: 'auto' depends on them alone."""
     if parameters.frequencies != "auto":
         return str(parameters.frequencies)
     return fitting("plain", parameters.n_components, n_features)
 
 
 def fitting(kind: str, n_components: int, n_features: int) -> str:
-    """This kind of frequencies, unless samples are so wide that their matrix would be too large."""
+    """Return this kind of frequencies, unless samples are so wide that the matrix is too large."""
     wide = n_features > WIDE and n_components * n_features > MOST_FREQUENCIES
     return "hashed" if wide else kind
 
 
 def frequency_bytes(parameters: Any, n_features: int) -> int:
-    """Memory that random frequencies take at least."""
+    """Return the bytes that random frequencies take at least."""
     kind = kind_of_frequencies(parameters, n_features)
     if kind == "hashed":
-        # The table, and a cosine and a sine of each frequency.
+        # There are the table, and a cosine and a sine of each frequency.
         return FREQUENCY_BYTES * (TABLE[0] * TABLE[1] + parameters.n_components)
     if kind == "structured":
         return FREQUENCY_BYTES * int(np.prod(signs_shape(parameters.n_components, n_features)))
@@ -66,7 +66,7 @@ def frequency_bytes(parameters: Any, n_features: int) -> int:
 def fourier_map(
     parameters: Any, gamma: Any, X: Any, draws: np.random.RandomState, constant: bool = False
 ) -> Any:
-    """The map of random Fourier features of a kernel, for samples like X.
+    """Return the map of random Fourier features of a kernel, for samples like X.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def fourier_map(
 
 
 def frequencies_of(features: Any) -> Floats:
-    """The frequencies of a map, ndarray of shape (n_components, n_features).
+    """Return the frequencies of a map, ndarray of shape (n_components, n_features).
 
     Raises
     ------
@@ -105,7 +105,7 @@ def frequencies_of(features: Any) -> Floats:
         If there is no room for them.
     """
     n, d = features.n_components, features.d
-    # The matrix, and a copy in another order.
+    # There are the matrix, and a copy in another order.
     check_size("n_components", n, 2 * features.itemsize * n * d, d)
     found: Floats = features.frequencies()
     return found
@@ -114,7 +114,7 @@ def frequencies_of(features: Any) -> Floats:
 def draw_frequencies(
     parameters: Any, gamma: Any, n_features: int, draws: np.random.RandomState
 ) -> Floats:
-    """Frequencies of random Fourier features, from the spectral measure of a kernel.
+    """Draw frequencies of random Fourier features, from the spectral measure of a kernel.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def draw_frequencies(
 def _plain(
     parameters: Any, gamma: Any, shape: tuple[int, int], draws: np.random.RandomState
 ) -> Any:
-    """Independent numbers of the distribution of the frequencies."""
+    """Draw independent numbers of the distribution of the frequencies."""
     if KERNEL_ALIASES.get(parameters.kernel, parameters.kernel) == "laplacian":
         return gamma * draws.standard_cauchy(shape)
     return np.sqrt(2 * gamma) * draws.standard_normal(shape)
@@ -150,7 +150,7 @@ def _plain(
 def _structured(
     parameters: Any, gamma: Any, n_features: int, draws: np.random.RandomState
 ) -> tuple[Any, Any]:
-    """Signs and scales of the rows of Hadamard matrices.
+    """Draw signs and scales of the rows of Hadamard matrices.
 
     The lengths of the frequencies are those of normal rows, as in `orthogonal_normal`.
     """
@@ -173,7 +173,7 @@ def _check_gaussian(parameters: Any) -> None:
 
 
 def orthogonal_normal(shape: tuple[int, int], draws: np.random.RandomState) -> Floats:
-    """Rows of a standard normal distribution that are orthogonal, as many as fit at a time.
+    """Draw standard normal rows that are orthogonal, as many as fit at a time.
 
     A row is a uniformly random direction times an independent chi distributed length, hence normal;
     the directions of each d rows are the columns of a random orthogonal matrix (Yu et al. 2016,
@@ -191,36 +191,36 @@ def orthogonal_normal(shape: tuple[int, int], draws: np.random.RandomState) -> F
     return rows
 
 
-# Kernels that are the expectation of products of cosines.
+# These kernels are the expectation of products of cosines.
 SHIFT_INVARIANT = ("gaussian", "laplacian")
 
 
 def kernel_part(features: Any) -> Any:
-    """The map of the kernel's features, without the linear ones beside them."""
+    """Return the map of the kernel's features, without the linear ones beside them."""
     return getattr(features, "map", features)
 
 
 def least_squares_bytes(length: int, n_outputs: int, itemsize: int) -> int:
-    """Memory of least squares of so many features, at least."""
-    # The sums and the inverse, each with its copy; 64 rows and their products, twice.
+    """Return the bytes of least squares of so many features, at least."""
+    # There are the sums and the inverse, each with its copy; 64 rows and their products, twice.
     return length * (length * 2 * (8 + itemsize) + 64 * 2 * 2 * itemsize + 5 * 8 * n_outputs)
 
 
 def weights_of_features(learner: Any) -> Floats:
-    """Weights of the features, ndarray of shape (n_outputs, number of features)."""
+    """Return the weights of the features, ndarray of shape (n_outputs, number of features)."""
     found: Floats = learner._read_in_units(lambda space: space.effective())
     return found
 
 
 def constants_of_outputs(learner: Any) -> Floats:
-    """Constants of the outputs, ndarray of shape (n_outputs,)."""
+    """Return the constants of the outputs, ndarray of shape (n_outputs,)."""
     found: Floats = learner._read_in_units(lambda space: space.offsets(), mean=True)
     return found
 
 
 @estimator
 class FeatureEstimator(Learner):
-    """Mixin for learners with Nystroem or random Fourier features of a kernel.
+    """Mixin of learners with Nystroem or random Fourier features of a kernel.
 
     A subclass makes its space in `_space`; the space has the map of the features as its attribute
     `map`, and calls `consider` for each sample that it learns.
@@ -243,17 +243,17 @@ class FeatureEstimator(Learner):
         if self.features == "fourier":
             kernel = KERNEL_ALIASES.get(self.kernel, self.kernel)
             return frequency_bytes(self._frequencies(kernel, n_features), n_features)
-        # L^-1 in double and in the dtype of the samples; the first panel of landmarks.
+        # There are L^-1 in double and in the samples' dtype, and the first panel of landmarks.
         return self.n_components**2 * (8 + itemsize) + n_features * itemsize * (
             2 if is_sparse else PANEL
         )
 
     def _length(self, n_features: int) -> int:
-        """Numbers in a row of features, at least."""
+        """Return how many numbers a row of features has, at least."""
         return self.n_components + (n_features + 1 if self.linear else 0)
 
     def _features(self, X: Any, draws: np.random.RandomState) -> Any:
-        """The map of the parameters, for samples like X."""
+        """Return the map of the parameters, for samples like X."""
         self.gamma_ = width_of(self, X)
         self._sparse = sp.issparse(X)
         make = self._fourier if self.features == "fourier" else self._nystroem
@@ -270,7 +270,7 @@ class FeatureEstimator(Learner):
         return fourier_map(self._frequencies(kernel, X.shape[1]), self.gamma_, X, draws)
 
     def _frequencies(self, kernel: str, n_features: int) -> Any:
-        """The parameters of the frequencies that `fourier_map` reads."""
+        """Return the parameters of the frequencies that `fourier_map` reads."""
         if self.n_components % 2:
             raise ValueError(
                 "n_components must be even with features='fourier', a cosine and a sine for each "
@@ -289,7 +289,7 @@ class FeatureEstimator(Learner):
         )
 
     def _layout(self, X: Any) -> Any:
-        """Dense samples become CSR where the landmarks are stored sparse."""
+        """Return X, as CSR where the landmarks are stored sparse."""
         landmarks = getattr(kernel_part(self._fitted_model.space.map), "landmarks", None)
         if not sp.issparse(X) and landmarks is not None and landmarks.stored_sparse:
             return sp.csr_matrix(X)

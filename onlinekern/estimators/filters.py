@@ -1,4 +1,4 @@
-"""What the kernel adaptive filters share whose step is a budget policy."""
+"""The base of the kernel adaptive filters whose step is a budget policy."""
 
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ from onlinekern.estimators.parameters import Count, estimator
 
 @estimator
 class PolicyFilter(KernelEstimator):
-    """Mixin: every sample goes to the policy, in the order of the series.
+    """Mixin of filters whose policy gets every sample, in the order of the series.
 
     A subclass returns the arguments of the policy from `_arguments`. Those after the sizes may
     change in mid-stream.
@@ -22,9 +22,9 @@ class PolicyFilter(KernelEstimator):
     shuffle: bool = False
 
     _policy: ClassVar[str]
-    # The first arguments of the policy, which say how large it is.
+    # These are the first arguments of the policy, which say how large it is.
     _n_sizes: ClassVar[int] = 1
-    # Matrices of the support vectors' size that the policy keeps.
+    # The policy keeps so many matrices of the support vectors' size.
     _n_matrices: ClassVar[int] = 1
 
     def _rule(self) -> Any:

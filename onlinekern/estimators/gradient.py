@@ -16,7 +16,7 @@ TargetLoss: TypeAlias = Literal["squared", "absolute", "epsilon_insensitive", "h
 
 @estimator
 class GradientStep(Learner):
-    """Mixin: steps along the negative gradient of a loss. A subclass says which losses fit."""
+    """Mixin of learners that step along the negative gradient of a loss of the subclass."""
 
     loss: str | Loss = "squared"
     eta: Positive = 0.5

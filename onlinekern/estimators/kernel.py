@@ -19,13 +19,13 @@ from onlinekern.estimators.parameters import Count, Finite, KernelName, KernelWi
 from onlinekern.estimators.types import Array, Floats, Sparse
 from onlinekern.estimators.warnings import warn
 
-# Of learners that read numbers of a compiled kernel: a function has not got them.
+# Some learners read numbers of a compiled kernel, which a function has not got.
 CompiledKernel: TypeAlias = KernelName | Kernel
-# Of those that need nothing of a kernel but its values.
+# The others need nothing of a kernel but its values.
 AnyKernel: TypeAlias = KernelName | Kernel | Callable[[Array, Array], Array]
 WhenFull: TypeAlias = Literal["stop", "oldest"]
 
-# The policy of a set of `max_support` support vectors.
+# This is the policy of a set of `max_support` support vectors.
 WHEN_FULL = {"stop": "refuse", "oldest": "oldest"}
 
 # Dense support vectors are stored in panels of so many.
@@ -35,7 +35,7 @@ PANEL = 64
 def new_kernel(
     kernel: Any, gamma: Any, degree: int | None = None, coef0: float | None = None
 ) -> Any:
-    """The kernel of the core with this name or alias, or of this function, or the kernel itself."""
+    """Return the kernel of the core with this name or alias, or of this function, or itself."""
     if isinstance(kernel, Kernel):
         return kernel
     if callable(kernel):
@@ -46,7 +46,7 @@ def new_kernel(
 
 @estimator
 class KernelEstimator(Learner):
-    """Mixin: support vectors under any kernel.
+    """Mixin of learners that hold support vectors under any kernel.
 
     All are kept, up to the `max_support` that a subclass may declare. Another policy is what a
     subclass returns from `_budget(rng)`, `rng` being the model's generator.
@@ -64,7 +64,7 @@ class KernelEstimator(Learner):
         return self._space_type(self._kernel_support(X, n_outputs), self._budget(rng))
 
     def _kernel_support(self, X: Any, n_outputs: int) -> Any:
-        """An empty support set under the kernel of the parameters."""
+        """Return an empty support set under the kernel of the parameters."""
         self._check_kernel(X)
         self.gamma_ = width_of(self, X)
         self._sparse = sp.issparse(X)
@@ -72,7 +72,7 @@ class KernelEstimator(Learner):
         return SupportSet(kernel, X.shape[1], X.dtype, n_outputs, average, self._sparse)
 
     def _new_kernel(self) -> Any:
-        """The kernel of the parameters and of the width `gamma_`."""
+        """Return the kernel of the parameters and of the width `gamma_`."""
         return new_kernel(self.kernel, self.gamma_, self.degree, self.coef0)
 
     def _check_kernel(self, X: Any) -> None:
@@ -93,7 +93,7 @@ class KernelEstimator(Learner):
             )
 
     def _budget(self, rng: Generator) -> Any:
-        """The budget policy."""
+        """Return the budget policy."""
         self._warned = False
         max_support = getattr(self, "max_support", None)
         if max_support is None:
@@ -110,12 +110,12 @@ class KernelEstimator(Learner):
             )
 
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
-        # Room for a row in each of two blocks; the numbers of the columns in use, or the first
-        # panel of support vectors.
+        # There is room for a row in each of two blocks, and for the numbers of the columns in use
+        # or the first panel of support vectors.
         return n_features * (2 * itemsize + (4 if is_sparse else PANEL * itemsize))
 
     def _layout(self, X: Any) -> Any:
-        """Dense samples become CSR where the support vectors are stored sparse."""
+        """Return X, as CSR where the support vectors are stored sparse."""
         if not sp.issparse(X) and self._fitted_model.space.support.stored_sparse:
             return sp.csr_matrix(X)
         return X

@@ -1,4 +1,4 @@
-"""The width of a kernel: a number, or a rule that makes one of samples."""
+"""The width of a kernel, which is a number or a rule that makes one of samples."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from onlinekern.estimators.types import Array
 WITHOUT_WIDTH = ("linear", "cosine")
 # The median width is measured on so many samples: their 19,900 distances take milliseconds.
 MOST_MEASURED = 200
-# gamma times the median of the squared distances. 2 makes the fewest mistakes of 0.5, 1 and 2 for
-# each of four learners, on the mean of 12 sets (benchmarks/defaults.py).
+# The median width is this over the median of the squared distances. Of 0.5, 1 and 2, 2 makes the
+# fewest mistakes for each of four learners, on the mean of 12 sets (benchmarks/defaults.py).
 MEDIAN_EXPONENT = 2.0
 
 
 def has_width(kernel: Any) -> bool:
-    """Whether a kernel is one of the library that has a gamma."""
+    """Return whether a kernel is one of the library that has a gamma."""
     return isinstance(kernel, str) and kernel not in WITHOUT_WIDTH
 
 
 def kernel_width(gamma: Any, X: Any, kernel: Any) -> float:
-    """The kernel width as a number; 'median', 'scale' and 'auto' are computed from the samples X.
+    """Return the kernel width as a number; 'median', 'scale' and 'auto' are computed from X.
 
-    Of many samples, the median is that of `spread_rows`.
+    The median of many samples is that of `spread_rows`.
     """
     if gamma == "auto":
         return 1.0 / X.shape[1]
@@ -46,7 +46,7 @@ def kernel_width(gamma: Any, X: Any, kernel: Any) -> float:
 
 
 def spread_rows(n_samples: int) -> Array:
-    """Numbers of `MOST_MEASURED` rows at equal intervals, of all rows if there are no more.
+    """Return the numbers of `MOST_MEASURED` rows at equal intervals, or of all if there are fewer.
 
     The rows of a batch may be ordered by class.
     """
@@ -55,10 +55,10 @@ def spread_rows(n_samples: int) -> Array:
 
 
 def median_width(X: Any, kernel: Any) -> float:
-    """``2 / median of ||x - z||^2`` over all pairs of the rows of X.
+    """Return ``2 / median of ||x - z||^2`` over all pairs of the rows of X.
 
     The Laplacian kernel takes ``||x - z||_1``. If the median is 0, the mean of the distances that
-    are not takes its place; the width is 1 if there are none, and of one sample.
+    are not takes its place; the width is 1 if there are none, or only one sample.
 
     Parameters
     ----------

@@ -10,13 +10,13 @@ from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.parameters import Average, estimator
 from onlinekern.estimators.types import Floats
 
-# A weight, its copy that undoes a failed call, and its share in the journal of a line of weights.
+# A weight has a copy that undoes a failed call, and a share in the journal of a line of weights.
 WEIGHT_BYTES = 18
 
 
 @estimator
 class LinearEstimator(Learner):
-    """Mixin for linear learners, whose models give their weights and constants in `effective`."""
+    """Mixin of linear learners, whose models give their weights and constants in `effective`."""
 
     fit_intercept: bool = True
     average: Average = False
@@ -29,7 +29,7 @@ class LinearEstimator(Learner):
         return LinearSpace(*self._linear(X, n_outputs))
 
     def _linear(self, X: Any, n_outputs: int) -> Any:
-        """The arguments of a space for samples like X."""
+        """Return the arguments of a space for samples like X."""
         return X.shape[1], X.dtype, n_outputs, self.average, float(self.fit_intercept)
 
     @property

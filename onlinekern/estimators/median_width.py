@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Learning 387 samples in all is no more than the first 587 take.
 COUNTS = (2, 5, 10, 20, 50, 100, MOST_MEASURED)
-# Rows, targets and weights when nothing has come.
+# These are the rows, targets and weights when nothing has come.
 NONE = (None, np.empty(0), np.empty(0))
 
 
@@ -60,7 +60,7 @@ class WarmUp:
         return len(self.samples[1])
 
     def cuts(self, rows: Any, weight: Any) -> Any:
-        """Where to cut rows so that all pieces but the last end at one of `COUNTS`.
+        """Return where to cut rows so that all pieces but the last end at one of `COUNTS`.
 
         Samples of weight 0 are not learnt, and do not count.
         """
@@ -69,7 +69,7 @@ class WarmUp:
         return places[np.array(ends, dtype=np.intp) - 1] + 1
 
     def keep(self, X: Any, y: Any, weight: Any, rows: Any) -> WarmUp:
-        """With copies of these rows, in the form, dense or CSR, of those that came first."""
+        """Return it with copies of these rows, in the form, dense or CSR, of the first ones."""
         weight = np.ones(len(rows)) if weight is None else weight[rows]
         rows, weight = rows[weight > 0], weight[weight > 0]
         if len(rows) == 0:
@@ -82,26 +82,26 @@ class WarmUp:
         return WarmUp(self.parameters, self.draws, self.gamma, kept)
 
     def measured(self, kernel: str) -> WarmUp:
-        """With the width of the samples so far."""
+        """Return it with the width of the samples so far."""
         gamma = median_width(self.samples[0], kernel)
         return WarmUp(self.parameters, self.draws, gamma, self.samples)
 
     def renumbered(self, numbers: Any) -> WarmUp:
-        """With the classes numbered anew: class k is now numbers[k]."""
+        """Return it with the classes numbered anew: class k is now numbers[k]."""
         rows, targets, weights = self.samples
         targets = numbers.astype(np.float64)[targets.astype(np.intp)]
         return WarmUp(self.parameters, self.draws, self.gamma, (rows, targets, weights))
 
 
 def joined(known: Any, more: Any) -> Any:
-    """Rows with more rows below, in the form of the first."""
+    """Return rows with more rows below, in the form of the first."""
     if sp.issparse(known):
         return sp.vstack([known, sp.csr_matrix(more)], format="csr")
     return np.concatenate([known, more.toarray() if sp.issparse(more) else more])
 
 
 def width_of(estimator: Any, X: Any) -> float:
-    """The kernel width for a new model of samples like X."""
+    """Return the kernel width for a new model of samples like X."""
     warm_up = vars(estimator).get("_warm_up")
     if warm_up is not None:
         return warm_up.gamma
@@ -109,18 +109,18 @@ def width_of(estimator: Any, X: Any) -> float:
 
 
 def is_warming_up(estimator: Any) -> bool:
-    """Whether the width of the kernel is not settled yet."""
+    """Return whether the width of the kernel is not settled yet."""
     return "_warm_up" in vars(estimator)
 
 
 def first_samples(estimator: Any) -> Any:
-    """The rows and targets that are kept; None for the rows if none are."""
+    """Return the rows and targets that are kept; None for the rows if none are."""
     kept = estimator._warm_up.samples if is_warming_up(estimator) else NONE
     return kept[:2]
 
 
 def begin_warm_up(estimator: Any, draws: np.random.RandomState) -> None:
-    """Begin to keep samples, if the width of a learner's kernel is to come of them."""
+    """Begin to keep samples, if the width of a learner's kernel comes from them."""
     if estimator.gamma == "median" and has_width(estimator.kernel):
         estimator._warm_up = WarmUp(estimator.get_params(deep=False), copy.deepcopy(draws))
 
@@ -128,14 +128,14 @@ def begin_warm_up(estimator: Any, draws: np.random.RandomState) -> None:
 def learn_first(
     estimator: Any, model: Model, X: Any, y: Any, weight: Any, order: Any, noted: bool
 ) -> tuple[Model, Any]:
-    """`_learn` of a learner that is warming up."""
+    """Learn as `_learn` does, in a learner that is warming up."""
     rows = np.arange(X.shape[0]) if order is None else order
     predictions = np.full(X.shape[0], np.nan)
     window = estimator.window or 0
     *whole, rest = np.split(rows, estimator._warm_up.cuts(rows, weight))
     for piece in whole:
         if model is vars(estimator).get("_model"):
-            # It is replaced: who predicts meanwhile never sees half of a call.
+            # It is replaced: a thread that predicts meanwhile never sees half of a call.
             model = copy.copy(model)
         predictions[piece] = model.learn(X, y, weight, piece, window, None, noted)[piece]
         estimator._warm_up = estimator._warm_up.keep(X, y, weight, piece)
@@ -148,7 +148,7 @@ def learn_first(
 
 
 def measured_anew(estimator: Any, model: Model) -> Model:
-    """A model of the width of the samples so far, which has learnt them."""
+    """Return a model of the width of the samples so far, which has learnt them."""
     maker = object.__new__(type(estimator))
     maker.__dict__.update({**vars(estimator), **estimator._warm_up.parameters})
     estimator._warm_up = maker._warm_up = warm_up = estimator._warm_up.measured(maker.kernel)

@@ -12,7 +12,7 @@ except ImportError:  # Windows
 
 # Models below this size are not compared with the memory, which takes longer than a small fit.
 SMALL = 1 << 26
-# Where the system tells its state.
+# The system tells its state here.
 ROOT = Path("/")
 # An unlimited group of version 1 reports a number near 2^63.
 UNLIMITED = 1 << 60
@@ -44,16 +44,16 @@ def check_size(
 
 
 def available_memory() -> float:
-    """Bytes that can be allocated: the least of what the system, the container and limits leave.
+    """Return the bytes to be had: the least of what system, container and limits leave.
 
     The system's estimate is without swapping. Without an estimate, it is the size of the physical
-    memory; infinity if that is unknown too.
+    memory, or infinity if that is unknown too.
     """
     return max(0.0, min([_system(), *_control_groups(), *_process_limits()]))
 
 
 def _system() -> float:
-    """Bytes that the machine has left."""
+    """Return the bytes that the machine has left."""
     found = re.search(r"^MemAvailable: +(\d+) kB", _read("proc/meminfo"), re.M)
     if found:
         return 1024.0 * int(found[1])
@@ -64,7 +64,7 @@ def _system() -> float:
 
 
 def _control_groups() -> Iterator[float]:
-    """Bytes that each control group of this process has left, of version 1 or 2 (Linux)."""
+    """Yield the bytes that each control group of this process has left, version 1 or 2 (Linux)."""
     for line in _read("proc/self/cgroup").splitlines():
         _, controllers, path = [*line.split(":", 2), "", ""][:3]
         if not controllers:
@@ -84,7 +84,7 @@ def _left(folder: str, limit: str, usage: str, reclaimable: str) -> Iterator[flo
     """Yield the bytes that one control group has left, if it has a limit."""
     try:
         most, used = int(_read(f"{folder}/{limit}")), int(_read(f"{folder}/{usage}"))
-    except ValueError:  # no such file, or "max"
+    except ValueError:  # There is no such file, or it says "max".
         return
     if most < UNLIMITED:
         # Files that were read count as used, but give way.
@@ -93,10 +93,10 @@ def _left(folder: str, limit: str, usage: str, reclaimable: str) -> Iterator[flo
 
 
 def _process_limits() -> Iterator[float]:
-    """Bytes that the limits of the process leave (``ulimit -v`` and ``-d``)."""
+    """Yield the bytes that the limits of the process leave (``ulimit -v`` and ``-d``)."""
     if resource is None:
         return
-    # Sizes in pages: all, resident, shared, text, library, data and stack.
+    # The sizes are in pages: all, resident, shared, text, library, data and stack.
     sizes = [int(size) for size in _read("proc/self/statm").split()] or [0] * 6
     for name, used in (("RLIMIT_AS", sizes[0]), ("RLIMIT_DATA", sizes[5])):
         limit = getattr(resource, name, None)

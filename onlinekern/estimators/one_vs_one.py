@@ -12,7 +12,7 @@ from onlinekern.estimators.types import ArrayLike, Floats, Samples
 
 
 def has_probabilities(estimator: Any) -> bool:
-    """Whether probabilities were asked for; if not, AttributeError."""
+    """Return whether probabilities were asked for; raise AttributeError if not."""
     if estimator.solver == "smo" and not estimator.probability:
         raise AttributeError(
             "probabilities of solver='smo' cost further steps in fit: set probability=True"
@@ -22,7 +22,7 @@ def has_probabilities(estimator: Any) -> bool:
 
 @estimator
 class PairwiseClassifier(Classifier):
-    """Mixin: with ``multi_class='ovo'`` votes of pairs of classes take the place of scores."""
+    """Mixin of classifiers that score by votes of pairs with ``multi_class='ovo'``."""
 
     multi_class: Literal["ovr", "margin", "ovo"] = "ovr"  # type: ignore[assignment]
     probability: bool = False
@@ -36,7 +36,7 @@ class PairwiseClassifier(Classifier):
         return head.strengths(scores) if isinstance(head, OneVsOne) else scores
 
     def decision_function(self, X: Samples) -> Floats:
-        """Scores of samples.
+        """Score samples.
 
         Parameters
         ----------

@@ -34,18 +34,18 @@ class RecentQuantile:
         self.fraction = fraction
         self.values = np.zeros(self.LENGTH)
         self.count = 0
-        # The score that an empty model gives to every sample.
+        # An empty model gives this score to every sample.
         self.quantile = 0.0
 
     def copy(self) -> Any:
-        """A copy in the same state."""
+        """Return a copy in the same state."""
         twin = RecentQuantile(self.fraction)
         twin.values = self.values.copy()
         twin.count, twin.quantile = self.count, self.quantile
         return twin
 
     def left(self) -> int:
-        """Numbers until the next update; updates are at 1, 2, 4 ... 128, 256, 384 ..."""
+        """Return how many numbers are left until the update at 1, 2, 4 ... 128, 256, 384 ..."""
         if self.count >= self.EVERY:
             return self.EVERY - self.count % self.EVERY
         return (1 << self.count.bit_length()) - self.count
@@ -69,7 +69,7 @@ class RecentQuantile:
 
 @estimator
 class OnlineOutlierDetector(OutlierMixin, Learner):
-    """One class; predictions are 1 for its samples, -1 for outliers."""
+    """Base of learners of one class, which predict 1 for its samples and -1 for outliers."""
 
     contamination: Annotated[float, Interval(Real, 0, 0.5, closed="right")] = 0.1
 
@@ -123,7 +123,7 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
     def partial_fit_predict(
         self, X: Samples, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Array:
-        """`partial_fit` that tests first.
+        """Predict each sample, then learn it: `partial_fit` that tests first.
 
         Parameters
         ----------
@@ -173,7 +173,7 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
         return self
 
     def score_one(self, x: ArrayLike) -> float | Floats:
-        """``decision_function`` of one sample, without scikit-learn's validation.
+        """Return ``decision_function`` of one sample, without scikit-learn's validation.
 
         Parameters
         ----------
@@ -187,7 +187,7 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
         return float(super().score_one(x) - self.offset_)
 
     def score_samples(self, X: Samples) -> Floats:
-        """Scores of samples: high within the class, low far from all samples learnt.
+        """Score samples: high within the class, low far from all samples learnt.
 
         Parameters
         ----------
@@ -200,7 +200,7 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
         return self._scores(X)[:, 0]
 
     def decision_function(self, X: Samples) -> Floats:
-        """``score_samples(X) - offset_``: negative for outliers.
+        """Return ``score_samples(X) - offset_``, negative for outliers.
 
         Parameters
         ----------
@@ -213,7 +213,7 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
         return self.score_samples(X) - self.offset_
 
     def predict(self, X: Samples) -> Array:
-        """-1 for outliers, 1 for the others.
+        """Predict -1 for outliers, 1 for the others.
 
         Parameters
         ----------
@@ -227,7 +227,7 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
 
     @property
     def offset_(self) -> float:
-        """The score below which a sample is an outlier."""
+        """Score below which a sample is an outlier."""
         if not self.__sklearn_is_fitted__():
             raise NotFittedError(
                 f"This {type(self).__name__} instance is not fitted yet: "

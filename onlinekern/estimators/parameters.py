@@ -42,34 +42,34 @@ Count: TypeAlias = Annotated[int, Interval(Integral, 1, 2**48, closed="both")]
 MatrixSize: TypeAlias = Annotated[int, Interval(Integral, 1, 2**31 - 1, closed="both")]
 Positive: TypeAlias = Annotated[float, Interval(Real, 0, None, closed="neither")]
 NotNegative: TypeAlias = Annotated[float, Interval(Real, 0, None, closed="left")]
-# Between 0 and 1: without both, with 1, with both.
+# These lie between 0 and 1: without both, with 1, with both.
 Share: TypeAlias = Annotated[float, Interval(Real, 0, 1, closed="neither")]
 Forgetting: TypeAlias = Annotated[float, Interval(Real, 0, 1, closed="right")]
 Part: TypeAlias = Annotated[float, Interval(Real, 0, 1, closed="both")]
 Finite: TypeAlias = Annotated[float, Interval(Real, None, None, closed="neither")]
 RandomState: TypeAlias = Annotated[int | np.random.RandomState | None, "random_state"]
-# False, or which average of the models predicts; True is "uniform".
+# It says which average of the models predicts: none if False, "uniform" if True.
 Average: TypeAlias = bool | Literal["uniform", "decay"] | Share
 KernelName: TypeAlias = Annotated[str, StrOptions({*KERNELS, *KERNEL_ALIASES})]
 KernelWidth: TypeAlias = Literal["median", "scale", "auto"] | Positive
 Schedule: TypeAlias = Annotated[str, StrOptions(set(SCHEDULES))]
 
-# What comes last in a signature, in this order: the kernel; how many support vectors, and which of
-# the models predicts; the task; the calls.
+# These come last in a signature, in this order: the kernel; how many support vectors, and which
+# of the models predicts; the task; the calls.
 SHARED = (
     *("kernel", "gamma", "degree", "coef0"),
     *("budget", "max_support", "when_full", "average"),
     *("contamination", "class_weight", "multi_class", "standardize_target"),
     *("n_epochs", "shuffle", "random_state", "window", "n_jobs"),
 )
-# Types that say less of a parameter than a base class may have said.
+# These types say less of a parameter than a base class may have said.
 PLAIN = {bool: "boolean", int: Integral, float: Real, NoneType: None}
 KINDS = (*PLAIN.values(), str, dict)
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
 def estimator(cls: Class) -> Class:
-    """Decorator of estimators and of their bases: a dataclass whose parameters are in order.
+    """Make an estimator, or a base of estimators, a dataclass whose parameters are in order.
 
     The algorithm's own parameters come first: those of the class, then those of its bases. Then
     come those that many share (`SHARED`).
@@ -91,7 +91,7 @@ def estimator(cls: Class) -> Class:
 
 
 def bare(kind: Any) -> Any:
-    """A type without the constraints in it."""
+    """Return a type without the constraints in it."""
     if get_origin(kind) is Annotated:
         return kind.__origin__
     if get_origin(kind) in (Union, UnionType):
@@ -100,13 +100,13 @@ def bare(kind: Any) -> Any:
 
 
 def annotations_of(cls: type) -> dict[str, Any]:
-    """The annotations in the body of a class."""
+    """Return the annotations in the body of a class."""
     if "__annotations__" in vars(cls):
         return dict(vars(cls)["__annotations__"])
     try:
         return inspect.get_annotations(cls)
     except NameError:
-        # Python 3.14 evaluates them only now. Names for type checkers are no fields of a user's.
+        # Python 3.14 evaluates them only now. Names for type checkers make no field.
         return {}
 
 
@@ -126,8 +126,9 @@ def note_constraints(cls: type) -> None:
 
 
 def declared_in(cls: type) -> dict[str, list[Any] | None]:
-    """The parameters that the body of a class declares, each with its constraints in the terms of
-    scikit-learn; None for one of a base class that is taken away."""
+    """Return the parameters that the body of a class declares, with scikit-learn's constraints.
+
+    A parameter of a base class that is taken away has None."""
     names = getattr(sys.modules.get(cls.__module__), "__dict__", {})
     found: dict[str, list[Any] | None] = {}
     for name, kind in annotations_of(cls).items():
@@ -135,14 +136,14 @@ def declared_in(cls: type) -> dict[str, list[Any] | None]:
             try:
                 kind = eval(kind, {**names, **vars(cls)})
             except (AttributeError, NameError, TypeError):
-                continue  # of a type checker only: it says nothing about values
+                continue  # It is for type checkers only, and says nothing about values.
         if not name.startswith("_"):
             found[name] = None if "ClassVar" in str(kind) else constraints_of(kind)
     return found
 
 
 def constraints_of(kind: Any) -> list[Any]:
-    """What scikit-learn is to check of a parameter of this type."""
+    """Return what scikit-learn checks of a parameter of this type."""
     origin, parts = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
         return [constraint for part in parts for constraint in constraints_of(part)]
@@ -155,7 +156,7 @@ def constraints_of(kind: Any) -> list[Any]:
     return [callable if origin is Callable else PLAIN.get(kind, origin or kind)]
 
 
-# To check parameters, and to make the rule of a model of them, takes longer than to learn a row.
+# Checking parameters and making the rule of a model takes longer than learning a row.
 # The model holds the values that were looked at last. They are compared by identity: what users
 # set, by `set_params` or as an attribute, is another object, or the same value.
 
@@ -173,7 +174,7 @@ def check_parameters_of(estimator: Any) -> None:
 
 
 def parameters_of(estimator: Any) -> tuple[Any, ...] | None:
-    """The values of the parameters; None where they are no attributes of the estimator."""
+    """Return the values of the parameters; None where the estimator has no such attributes."""
     try:
         kind: Any = type(estimator)
         return cast(tuple[Any, ...], getter_of(kind)(estimator.__dict__))
@@ -182,9 +183,9 @@ def parameters_of(estimator: Any) -> tuple[Any, ...] | None:
 
 
 def parameters_of_rule(estimator: Any) -> tuple[Any, ...] | None:
-    """The same, if they alone decide what the rule and the sampler are.
+    """Return the same, if they alone decide what the rule and the sampler are.
 
-    A class of the user's may make its rule of anything.
+    A user's class may make its rule of anything.
     """
     of_library = type(estimator).__module__.startswith("onlinekern.")
     return parameters_of(estimator) if of_library else None
@@ -192,10 +193,10 @@ def parameters_of_rule(estimator: Any) -> tuple[Any, ...] | None:
 
 @cache
 def getter_of(cls: Hashable) -> Any:
-    """A function of the attributes that gives the parameters of a class of estimators."""
+    """Make a function that gives the parameters of a class of estimators from its attributes."""
     return itemgetter(*cast(Any, cls)._get_param_names())
 
 
 def are_same(known: tuple[Any, ...] | None, given: tuple[Any, ...] | None) -> bool:
-    """Whether parameters are the very objects that are known: 1 and True are equal, too."""
+    """Return whether parameters are the very objects that are known: 1 equals True, too."""
     return known is not None and given is not None and all(map(is_, known, given))

@@ -1,5 +1,6 @@
-"""What `fit` in passes needs that ends when the loss stops improving, as in scikit-learn's
-PassiveAggressive: the rows held out, the draws, the stopping rule."""
+"""Passes of `fit` that end when the loss stops improving, as in scikit-learn's PassiveAggressive.
+
+Here are the rows held out, the draws and the stopping rule."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ MOST = np.iinfo(np.int32).max
 
 
 class Patience:
-    """Counts successive values that do not exceed the best one by `tol`."""
+    """Count of successive values that do not exceed the best one by `tol`."""
 
     def __init__(self, tol: float | None, patience: int) -> None:
         self.tol = -math.inf if tol is None else tol
@@ -37,7 +38,7 @@ class Patience:
 
 
 def draw_problems(learner: Any, y: Any, n_problems: int) -> Any:
-    """The rows held out, and a seed for each problem, in scikit-learn's order of draws."""
+    """Draw the rows held out, and a seed for each problem, in scikit-learn's order."""
     if n_problems == 1 and is_classifier(learner):
         draws = check_random_state(learner.random_state)
         draws.randint(1, MOST)
@@ -51,10 +52,10 @@ def draw_problems(learner: Any, y: Any, n_problems: int) -> Any:
 
 
 def held_out_rows(learner: Any, y: Any) -> Any:
-    """Which rows are held out to decide when to stop."""
+    """Return which rows are held out to decide when to stop."""
     held_out = np.zeros(len(y), dtype=bool)
     if learner.early_stopping:
-        # Slow to import, seldom needed.
+        # It is slow to import, and seldom needed.
         from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
         kind = StratifiedShuffleSplit if is_classifier(learner) else ShuffleSplit
@@ -64,7 +65,7 @@ def held_out_rows(learner: Any, y: Any) -> Any:
 
 
 def learnt_last(learner: Any, stream: Any, seeds: Any) -> Any:
-    """The rows that the first pass of no problem learns early, 512 at most.
+    """Return the rows that the first pass of no problem learns early, 512 at most.
 
     Each problem has an order of its own, and probabilities need the scores of a row in all.
     """
@@ -80,8 +81,8 @@ def learnt_last(learner: Any, stream: Any, seeds: Any) -> Any:
 
 
 def score_held_out(learner: Any, model: Model, stream: Any) -> Any:
-    """Score of the last model on the rows held out: accuracy, or R2."""
-    from sklearn.metrics import accuracy_score, r2_score  # slow to import, seldom needed
+    """Score the last model on the rows held out: accuracy, or R2."""
+    from sklearn.metrics import accuracy_score, r2_score  # It is slow to import, and seldom needed.
 
     X, y, weight, held_out = stream
     weight = None if weight is None else weight[held_out]
@@ -97,7 +98,7 @@ def score_held_out(learner: Any, model: Model, stream: Any) -> Any:
 def initial_weights(
     coef: ArrayLike | None, intercept: ArrayLike | None, n_outputs: int, n_features: int
 ) -> Floats:
-    """Initial weights, ndarray of shape (n_outputs, n_features + 1)."""
+    """Return the initial weights, ndarray of shape (n_outputs, n_features + 1)."""
     first = np.zeros((n_outputs, n_features + 1))
     for name, value, place in (
         ("coef_init", coef, first[:, :-1]),

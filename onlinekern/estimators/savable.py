@@ -1,4 +1,4 @@
-"""What all estimators and transformers have in common: `save`, pickles, checks, their page."""
+"""The base of all estimators and transformers: `save`, pickles, checks, their page."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ SITE = "https://onlinekern.github.io/onlinekern"
 
 
 def operations() -> Any:
-    """The package `onlinekern.fitted`, which lies above: imported when an operation is called."""
+    """Return the package `onlinekern.fitted`, which lies above: the first operation imports it."""
     from onlinekern import fitted
 
     return fitted
 
 
 class Savable:
-    """Mixin of the classes whose objects `load` reads back.
+    """Mixin of classes whose objects `load` reads back.
 
     `fit` begins with a check of their parameters, and their HTML picture links to their page of
     this library's site.
@@ -24,7 +24,7 @@ class Savable:
 
     _doc_link_module = "onlinekern"
     _doc_link_template = SITE + "/generated/onlinekern.{estimator_name}.html"
-    # Values of parameters that older files do not have, where the default is another one.
+    # Older files lack these parameters, whose default is another value.
     _absent: ClassVar[dict[str, Any]] = {}
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -68,7 +68,7 @@ class Savable:
         operations().save_model(self, path)
 
     def _validate_params(self) -> None:
-        """Raise InvalidParameterError of the first parameter that cannot be."""
+        """Raise InvalidParameterError for the first parameter that is not valid."""
         # Files are read without scikit-learn, as far as they hold none of its objects.
         from onlinekern.estimators.scikit_learn import check_parameters
 

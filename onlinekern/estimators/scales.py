@@ -1,4 +1,4 @@
-"""One warning of features, or of targets, of scales that a learner does not cope with.
+"""The warning of features, or of targets, whose scales a learner does not cope with.
 
 A learner that takes samples as they are fails in silence on raw units: what is small has no effect,
 and steps are too short or too long. Its first samples tell.
@@ -18,9 +18,9 @@ from onlinekern.estimators.types import Array
 from onlinekern.estimators.warnings import SCALES_DIFFER as SCALES_DIFFER
 from onlinekern.estimators.warnings import warn
 
-# The look is taken in the call that brings this sample of a stream, and once for each `fit`.
+# The look comes in the call that brings this sample of a stream, and once for each `fit`.
 LEAST = 20
-# Fewer rows do not tell scales from chance: of uniform features, one in 10^9 is so small in three.
+# Fewer rows do not tell scales from chance: one uniform feature in 10^9 is so small in three rows.
 FEWEST = 3
 # Scales that differ by less are common among features that were scaled, or count something.
 MOST_APART = 1e3
@@ -70,10 +70,10 @@ def warn_of_features(estimator: Any, rows: Any) -> None:
 
 
 def largest_values(rows: Any) -> tuple[Array, Array]:
-    """Numbers of the features that vary in these rows, and their largest absolute values.
+    """Return which features vary in these rows, by number, and their largest absolute values.
 
-    The largest value and not the deviation: that of a rare feature, 1 in few samples and else 0,
-    is small, and depends on how many samples there are. By largest values, features of 0 and 1 are
+    The deviation would not do: that of a rare feature, 1 in few samples and else 0, is small, and
+    depends on how many samples there are. By largest values, features of 0 and 1 are
     as large as each other, one-hot or however rare; counts and pixels are within their range;
     standardised rows have values of 1 at least, and of the root of their number at most. The zeros
     of CSR rows count as those of dense rows. A constant feature tells nothing of its scale.
@@ -95,7 +95,7 @@ def largest_values(rows: Any) -> tuple[Array, Array]:
 
 
 def are_normalised(rows: Any) -> bool:
-    """Whether all rows that are not 0 have the length 1: their features are not to be scaled."""
+    """Return whether all nonzero rows have the length 1: their features need no scaling."""
     with np.errstate(over="ignore"):
         squares = rows.multiply(rows) if sp.issparse(rows) else rows * rows
     lengths = np.sqrt(np.asarray(squares.sum(axis=1))).ravel()
@@ -103,7 +103,7 @@ def are_normalised(rows: Any) -> bool:
 
 
 def feature_name(estimator: Any, number: Any) -> str:
-    """How a message calls a feature: by its name, if it has one."""
+    """Return how a message calls a feature: by its name, if it has one."""
     names = getattr(estimator, "feature_names_in_", None)
     return f"feature {number}" if names is None else f"feature {str(names[number])!r}"
 

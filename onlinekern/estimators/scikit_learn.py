@@ -1,4 +1,4 @@
-"""What the library takes of scikit-learn beyond its public names, and types for its bases.
+"""The private names that the library takes of scikit-learn, and types for its bases.
 
 scikit-learn has no type stubs: a base class of its own would be `Any` to a type checker, and every
 misspelt name right.

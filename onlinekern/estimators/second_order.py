@@ -45,12 +45,12 @@ def warn_of_degeneration(estimator: Any) -> None:
 
 @estimator
 class SecondOrderEstimator(LinearEstimator):
-    """Mixin: a covariance of the weights; a subclass says what the steps are."""
+    """Mixin of learners with a covariance of the weights; a subclass says what the steps are."""
 
     covariance: Literal["diagonal", "full", "shared"] = "diagonal"
 
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
-        # A variance for each weight at least.
+        # Each weight has at least a variance.
         weights = super()._n_bytes(n_features, n_outputs, itemsize, is_sparse)
         return weights + WEIGHT_BYTES * n_features * n_outputs
 

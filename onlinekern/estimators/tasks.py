@@ -22,16 +22,16 @@ from onlinekern.estimators.validation import are_whole, has_more, learn_row, own
 
 @estimator
 class Classifier(ClassifierMixin, Learner):
-    """Two classes, or more."""
+    """Base of classifiers of two classes or more."""
 
     class_weight: dict[Any, float] | Literal["balanced"] | None = None
     multi_class: Literal["ovr", "margin"] = "ovr"
 
-    # Whether a label that comes in a stream becomes a class without being announced.
+    # If true, a new label in a stream becomes a class without being announced.
     _takes_labels_up: ClassVar[bool] = False
 
     def decision_function(self, X: Samples) -> Floats:
-        """Scores of samples.
+        """Score samples.
 
         Parameters
         ----------
@@ -46,7 +46,7 @@ class Classifier(ClassifierMixin, Learner):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Samples) -> Array:
-        """Labels of samples.
+        """Predict the labels of samples.
 
         Parameters
         ----------
@@ -60,12 +60,12 @@ class Classifier(ClassifierMixin, Learner):
         return self.classes_[winners]
 
     def _winners(self, scores: Array) -> Any:
-        """Class numbers from scores."""
+        """Return class numbers from scores."""
         return (scores[:, 0] > 0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
 
     @property
     def calibration_(self) -> Calibration | None:
-        """What `predict_proba` makes of scores: slopes, offset, samples that they were fitted to.
+        """Slopes and offset that make `predict_proba` of scores, and how many samples they fit.
 
         None with ``loss='logistic'``, whose scores have a link of their own.
         """
@@ -76,19 +76,20 @@ class Classifier(ClassifierMixin, Learner):
             return calibration_of(model)
 
     def predict_proba(self, X: Samples) -> Floats:
-        """Probabilities of the classes.
+        """Predict the probabilities of the classes.
 
-        With ``loss='logistic'`` they follow from the scores by the loss's own link: two classes,
-        ``1 / (1 + exp(-f))``; more, the softmax of the scores with ``multi_class='margin'``, or the
-        same of each class's own problem, made to sum to 1, with 'ovr'. Every other learner is
-        calibrated (`calibration_`): two classes have ``1 / (1 + exp(-a f))`` with one a for f > 0
-        and another for f < 0, more have ``1 / (1 + exp(-a f_k - b))``, made to sum to 1.
+        With ``loss='logistic'`` they follow from the scores by the loss's own link: two classes
+        have ``1 / (1 + exp(-f))``; more have the softmax of the scores with
+        ``multi_class='margin'``, or the same of each class's own problem, made to sum to 1, with
+        'ovr'. Every other learner is calibrated (`calibration_`): two classes have
+        ``1 / (1 + exp(-a f))`` with one a for f > 0 and another for f < 0, more have
+        ``1 / (1 + exp(-a f_k - b))``, made to sum to 1.
 
         The two numbers are fitted (after Platt) to the last 512 scores that samples had before they
         were learnt; from the 512th sample on every fourth sample counts. `fit` counts the first of
         its passes only. With few samples the probabilities stay near those that know nothing. They
-        are of classes as they come: a class weight changes the scores, and so is undone. The
-        likeliest class is what `predict` says.
+        are of classes as they come: a class weight changes the scores, and the calibration undoes
+        this. The likeliest class is what `predict` says.
 
         Parameters
         ----------
@@ -106,7 +107,7 @@ class Classifier(ClassifierMixin, Learner):
         return np.exp(self.predict_log_proba(X))
 
     def predict_log_proba(self, X: Samples) -> Floats:
-        """Logarithms of what `predict_proba` gives, of tiny probabilities too.
+        """Predict the logarithms of `predict_proba`, of tiny probabilities too.
 
         Parameters
         ----------
@@ -134,7 +135,7 @@ class Classifier(ClassifierMixin, Learner):
 
     @property
     def n_mistakes_(self) -> int:
-        """Samples whose prediction, made before they were learnt, was wrong."""
+        """Number of samples whose prediction, made before they were learnt, was wrong."""
         return self._fitted_model.n_mistakes
 
     def _labels(self, y: Any) -> Any:
@@ -145,14 +146,14 @@ class Classifier(ClassifierMixin, Learner):
         return labels
 
     def _encode(self, y: Any, labels: Any) -> Any:
-        """y as class numbers, float64; notes the labels."""
+        """Return y as class numbers, float64, and note the labels."""
         noted = self.__sklearn_is_fitted__() and labels is self.classes_
         numbers = class_numbers(y, labels)
         if numbers is not None and (noted or are_whole(labels)):
             if not noted:
                 self._note_classes(labels)
             return numbers
-        # Once there are labels of the same kind, a target that is none is an unknown label.
+        # Once there are labels of the same kind, a target that is none of them is an unknown label.
         if not noted or y.dtype.kind != labels.dtype.kind:
             check_classification_targets(y)
         numbers = np.searchsorted(labels, y)
@@ -177,7 +178,7 @@ class Classifier(ClassifierMixin, Learner):
         return factors if weight is None else factors * weight
 
     def _balanced(self, y: Any, weight: Any, whole: bool) -> Floats:
-        """The factors of 'balanced'; notes the counts of the classes."""
+        """Return the factors of 'balanced', and note the counts of the classes."""
         counts = None
         if not whole and self.__sklearn_is_fitted__():
             counts = self.__dict__.get("_class_counts")
@@ -195,7 +196,7 @@ class Classifier(ClassifierMixin, Learner):
         return factors
 
     def _weigh_one(self, number: float, weight: float) -> tuple[float, Any]:
-        """The weight of one sample, and the counts of the classes after it, if they are kept."""
+        """Return the weight of one sample, and the counts of classes after it, if they are kept."""
         if not isinstance(self.class_weight, str):
             weights: Any = self.class_weight
             return weight * factor_of(weights, self._numbers, number, self._takes_labels_up), None
@@ -220,7 +221,7 @@ class Classifier(ClassifierMixin, Learner):
 
 @estimator
 class OnlineClassifier(Classifier):
-    """Classes of a stream."""
+    """Base of classifiers that learn from a stream."""
 
     @fit_method
     def partial_fit(
@@ -257,8 +258,7 @@ class OnlineClassifier(Classifier):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Array:
-        """`partial_fit` that tests first: returns what was predicted for each sample before it was
-        learnt.
+        """Predict each sample, then learn it: `partial_fit` that tests first.
 
         Parameters
         ----------
@@ -334,7 +334,7 @@ class OnlineClassifier(Classifier):
         return self
 
     def _number_of_date(self, y: Any) -> Any:
-        """Class number of a label that the dictionary does not hold: a date, or no class at all.
+        """Return the class number of a label that is not in the dictionary: a date, or no class.
 
         Equal dates of different units may have different hashes.
         """
@@ -351,7 +351,7 @@ class OnlineClassifier(Classifier):
         raise ValueError(f"y is {y!r}, which is none of the classes {self.classes_}")
 
     def _classes(self, classes: ArrayLike | None) -> Any:
-        """The labels, at the first call from `classes`."""
+        """Return the labels, at the first call from `classes`."""
         fitted = self.__sklearn_is_fitted__()
         if fitted and (classes is None or same_labels(classes, self.classes_)):
             return self.classes_
@@ -389,7 +389,7 @@ class OnlineClassifier(Classifier):
         self._renumber(np.searchsorted(labels, before))
 
     def _grown_model(self, before: Array, labels: Array, head: Any) -> Any:
-        """The model with the outputs of this head, for more labels."""
+        """Return the model with the outputs of this head, for more labels."""
         return operations().grow_model(self._model, before, labels, head)
 
     def _renumber(self, numbers: Any) -> None:
@@ -402,7 +402,7 @@ class OnlineClassifier(Classifier):
 
 @estimator
 class Regressor(RegressorMixin, Learner):
-    """One real target."""
+    """Base of regressors, which learn one real target."""
 
     standardize_target: bool = True
 
@@ -410,7 +410,7 @@ class Regressor(RegressorMixin, Learner):
     _absent = {"standardize_target": False}
 
     def predict(self, X: Samples) -> Array:
-        """Predicted targets of samples.
+        """Predict the targets of samples.
 
         Parameters
         ----------
@@ -443,7 +443,7 @@ class Regressor(RegressorMixin, Learner):
 
 @estimator
 class OnlineRegressor(Regressor):
-    """The target of a stream."""
+    """Base of regressors that learn from a stream."""
 
     @fit_method
     def partial_fit(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -466,8 +466,7 @@ class OnlineRegressor(Regressor):
     def partial_fit_predict(
         self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Array:
-        """`partial_fit` that tests first: returns what was predicted for each sample before it was
-        learnt.
+        """Predict each sample, then learn it: `partial_fit` that tests first.
 
         Parameters
         ----------

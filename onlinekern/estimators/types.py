@@ -45,7 +45,7 @@ class BatchLearner(Protocol):
 
 
 class DriftDetector(Protocol):
-    """What says, from a series of numbers, whether it has changed."""
+    """Detector that says, from a series of numbers, whether it has changed."""
 
     @property
     def drift_detected(self) -> bool: ...

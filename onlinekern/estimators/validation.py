@@ -37,7 +37,7 @@ def check_results(values: Any, what: str) -> None:
 
 
 def plain_rows_for(estimator: Any, X: Any, dtype: Any, reset: bool) -> Any:
-    """X as `validate_data` would return it, if the estimator takes it as it is; else None."""
+    """Return X as `validate_data` would, if the estimator takes it as it is; else None."""
     if not reset and hasattr(estimator, "feature_names_in_"):
         return None
     listed = isinstance(dtype, list)
@@ -50,7 +50,7 @@ def plain_rows_for(estimator: Any, X: Any, dtype: Any, reset: bool) -> Any:
 
 
 def are_plain_targets(y: Any, n_samples: int, kinds: str) -> bool:
-    """Whether y is an array of one label or finite number per sample."""
+    """Return whether y is an array of one label or finite number per sample."""
     return (
         type(y) is np.ndarray
         and y.shape == (n_samples,)
@@ -87,7 +87,7 @@ def validate_data(
     reset: bool,
     y_numeric: bool = False,
 ) -> Any:
-    """Validated rows, C-ordered or CSR, and targets: `sklearn.utils.validation.validate_data`.
+    """Validate rows, C-ordered or CSR, and targets: `sklearn.utils.validation.validate_data`.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def validate_data(
         targets = np.asarray(y) if type(y) is list else y
         kinds = NUMBERS if y_numeric else LABELS
         if alone or are_plain_targets(targets, plain.shape[0], kinds):
-            if reset:  # scikit-learn notes the number of the features, and forgets their names
+            if reset:  # scikit-learn notes the number of the features, and forgets their names.
                 validation.validate_data(estimator, X, y, reset=True, skip_check_array=True)
             return plain if alone else (plain, targets)
     if sp.issparse(X):
@@ -143,7 +143,7 @@ def check_targets(y: Any) -> None:
 
 
 def check_weights(sample_weight: Any, X: Any, whole: bool = False) -> Any:
-    """Validated weights >= 0 of the rows of X, float64; None stays None.
+    """Return validated weights >= 0 of the rows of X, float64; None stays None.
 
     They may all be 0, if X is a part of a stream and not the `whole` of what is learnt.
     """
@@ -158,28 +158,29 @@ def check_weights(sample_weight: Any, X: Any, whole: bool = False) -> Any:
 
 
 def one_row(x: Any) -> Any:
-    """One sample, an array of shape (n_features,) or a CSR matrix, as a matrix of one row; a
-    dictionary as a list."""
+    """Return one sample, an array of shape (n_features,) or a CSR matrix, as a matrix of one row.
+
+    A dictionary becomes a list."""
     if isinstance(x, dict):
         return [x]
     return x if sp.issparse(x) else np.reshape(x, (1, -1))
 
 
 def rows_of(X: Any, piece: slice) -> Any:
-    """Some rows of a matrix, a list or a data frame, which keep the names of their columns."""
+    """Return some rows of a matrix, a list or a data frame, with the names of their columns."""
     return X.iloc[piece] if hasattr(X, "iloc") else X[piece]
 
 
 @contextmanager
 def names_are_no_matter() -> Iterator[None]:
-    """A context in which rows without names are no reason to warn."""
+    """Return a context in which rows without names are no reason to warn."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         yield
 
 
 def learn_row(estimator: Any, x: Any, *arguments: Any, **named: Any) -> Any:
-    """`partial_fit` of one sample, which has no names of features, with these other arguments."""
+    """Call `partial_fit` with one sample, which has no names of features, and other arguments."""
     if not hasattr(estimator, "feature_names_in_"):
         return estimator.partial_fit(one_row(x), *arguments, **named)
     with names_are_no_matter():
@@ -187,7 +188,7 @@ def learn_row(estimator: Any, x: Any, *arguments: Any, **named: Any) -> Any:
 
 
 def has_more(labels: Any, known: Any) -> bool:
-    """Whether `labels` hold all of the sorted labels `known`, and others of their kind."""
+    """Return whether `labels` hold all of the sorted labels `known`, and others of their kind."""
     given = np.unique(labels)
     kinds = {given.dtype.kind, known.dtype.kind}
     alike = len(kinds) == 1 or kinds <= set("iuf")
@@ -195,18 +196,18 @@ def has_more(labels: Any, known: Any) -> bool:
 
 
 def are_whole(labels: Any) -> bool:
-    """Whether labels are whole numbers."""
+    """Return whether labels are whole numbers."""
     return labels.dtype.kind in "biu" or bool((labels == np.floor(labels)).all())
 
 
 def same_labels(labels: Any, known: Any) -> bool:
-    """Whether `labels` are the array of sorted labels `known`."""
+    """Return whether `labels` are the array of sorted labels `known`."""
     given = np.asarray(labels)
     return given.dtype.kind == known.dtype.kind and np.array_equal(given, known)
 
 
 def own_weight(weight: float) -> list[float] | None:
-    """The weight of a single sample as `partial_fit` takes it."""
+    """Return the weight of a single sample as `partial_fit` takes it."""
     return None if weight == 1 else [weight]
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 import warnings
 
-# The user's call goes through these.
+# The user's call goes through these packages.
 OURS = ("onlinekern", "sklearn", "joblib")
-# So the message on features of different scales begins, for filters.
+# The message on features of different scales begins so, for filters.
 SCALES_DIFFER = "the scales of the features differ"
 
 

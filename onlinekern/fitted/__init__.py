@@ -1,4 +1,4 @@
-"""What is done with fitted models: growing, merging, saving, exporting."""
+"""Operations on fitted models: growing, merging, saving and exporting."""
 
 import lazy_loader
 

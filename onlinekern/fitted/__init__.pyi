@@ -1,4 +1,4 @@
-"""The operations that are methods of estimators, each where it is defined."""
+"""Operations that are methods of estimators, each where it is defined."""
 
 from .export.c import export_c as export_c
 from .export.onnx import export_onnx as export_onnx

@@ -1,13 +1,13 @@
-"""Classes that come later: a model of more outputs that continues one of fewer.
+"""Growing: a model of more outputs continues one of fewer when new classes come.
 
 Each output of the new model takes over that of its class; two classes with one output w become -w
 and w. The output of a new class begins as if it had seen that no sample so far was of its class: at
-the score -1 where there is a constant feature, and where class k against the rest is what an output
-learns; else at 0. Least squares with a constant feature are exactly those of a stream that had the
+the score -1 where there is a constant feature and an output learns class k against the rest, else
+at 0. Least squares with a constant feature are exactly those of a stream that had the
 class from the start.
 
-The axes of the fields (`state`) say what belongs to an output; what does not follow from them is
-the `begin` of a kind. The core checks the grown state, as it does that of a pickle.
+The axes of the fields (`state`) say what belongs to an output. What does not follow from them is
+set by the `begin` of a kind. The core checks the grown state, as it does that of a pickle.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from onlinekern.fitted.state import State, closed, fields_of, kind_of, opened
 
 @dataclass(frozen=True)
 class Growth:
-    """Which output of the old model each one of the new model continues.
+    """Map from the outputs of a new model to those of the old one that they continue.
 
     Attributes
     ----------
     source : ndarray of shape (n_outputs,)
         Number of the old output, -1 for a new class.
     sign : ndarray of shape (n_outputs,)
-        What the old output is multiplied by.
+        Factor of the old output.
     level : float
         Score at which a new class begins, where there is a constant: -1 or 0.
     """
@@ -46,7 +46,7 @@ class Growth:
 
     @classmethod
     def of(cls, before: Array, after: Array, head: Any) -> Growth:
-        """From the sorted labels before to those after, with the head of those after."""
+        """Return the growth from sorted labels to later ones, with the head of the later ones."""
         places = np.searchsorted(before, after)
         known = before[np.minimum(places, len(before) - 1)] == after
         source = np.where(known, places, -1)
@@ -59,7 +59,7 @@ class Growth:
 
     @property
     def n_outputs(self) -> int:
-        """Of the new model."""
+        """Number of outputs of the new model."""
         return len(self.source)
 
     @property
@@ -68,7 +68,7 @@ class Growth:
         return np.flatnonzero(self.source < 0)
 
     def along(self, old: Array, axis: int = 0) -> Array:
-        """The rows of the new model, zeros for new classes, from those of the old one."""
+        """Return the rows of the new model from those of the old one; new classes have zeros."""
         old = np.moveaxis(old, axis, 0)
         rows = old[self.source] * self.sign.reshape(-1, *[1] * (old.ndim - 1))
         rows[self.new] = 0.0
@@ -76,21 +76,21 @@ class Growth:
         return np.ascontiguousarray(np.moveaxis(rows + 0.0, 0, axis))
 
     def unsigned(self, old: Array, axis: int = 0) -> Array:
-        """Rows that belong to a class whatever the sign of its weights: variances, or matrices.
+        """Return rows that do not change with the sign of the weights: variances or matrices.
 
-        Those of new classes are 1, or unit matrices: the prior.
+        New classes have those of the prior, ones or unit matrices.
         """
         rows = np.moveaxis(old, axis, 0)[self.source]
         rows[self.new] = np.eye(old.shape[-1]) if axis == 0 and old.ndim == 3 else 1.0
         return np.ascontiguousarray(np.moveaxis(rows, 0, axis))
 
     def recent(self, kept: Any) -> tuple[Array, Array, Array]:
-        """Scores, class numbers and weights of the new model from the recent ones of the old."""
+        """Return recent scores, class numbers and weights for the new model from the old one's."""
         n_old, rows = kept.n_outputs, kept.rows()
         rows = np.roll(rows, -(kept.noted % len(rows)) if len(rows) else 0, axis=0)  # oldest first
         scores = rows[:, self.source] * self.sign + 0.0
         scores[:, self.new] = self.level
-        # Of two classes with one output, the first has the sign -1.
+        # Where two classes have one output, the first has the sign -1.
         old = self.source if n_old > 1 else np.where(self.sign > 0, 1, 0)
         numbers = np.zeros(kept.n_labels)
         numbers[old[self.source >= 0]] = np.flatnonzero(self.source >= 0)
@@ -104,8 +104,7 @@ class Growth:
             state.companions[self.new, constant] = companion
 
     def numbers(self, state: State, averaging: Averaging) -> tuple[float, float]:
-        """A number whose model, and whose average of all models so far, are at `level`; and its
-        companion."""
+        """Return a number and its companion whose model and average of models are at `level`."""
         value = self.level / state.scale
         if not averaging.present:
             return value, 0.0
@@ -118,7 +117,7 @@ class Growth:
 
 
 def grow_model(model: Model, before: Array, labels: Array, head: Any) -> Model:
-    """A model with this head, of these labels, that continues another one, which stays as it is.
+    """Return a model of these labels with this head that continues one; the old one stays.
 
     Raises
     ------
@@ -140,7 +139,7 @@ def grow_model(model: Model, before: Array, labels: Array, head: Any) -> Model:
 
 
 def grown(old: State, growth: Growth) -> State:
-    """A state of the outputs of the new model: the same one, if it is of none."""
+    """Return a state with the outputs of the new model; the same one if it has no outputs."""
     values: dict[str, Any] = {}
     for name, value in vars(old).items():
         field = old.kind_.fields[name]

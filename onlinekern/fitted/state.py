@@ -1,4 +1,4 @@
-"""Fitted models opened by names.
+"""Fitted models as states whose fields have names.
 
 Each part of the core is described once, in the modules of `families`: its fields, what the axes of
 its arrays are, whether learning changes them, and how models of it are merged, grown and exported.
@@ -24,21 +24,22 @@ from onlinekern.core.base.part import Component, Part
 
 @dataclass(frozen=True)
 class Field:
-    """What a value of a state is.
+    """Description of one value of a state.
 
     Parameters
     ----------
     axes : tuple of str
-        Of an array. The rows of 'output' change their sign where a class becomes another output,
-        those of 'class' do not; axes of another name are of one length within an object.
+        Names of the axes of an array. The rows of 'output' change their sign where a class becomes
+        another output, those of 'class' do not; axes of another name have one length within an
+        object.
     learnt : bool
-        Whether learning changes it. What it does not change is the same in models that are merged.
+        Whether learning changes the value. What it does not change is equal in merged models.
     counts : bool
-        Whether it is the number of outputs.
+        Whether the value is the number of outputs.
     record : Kind, optional
-        Of a tuple or a dictionary that has names of its own.
+        Kind of a tuple or a dictionary whose items have names of their own.
     follows : bool
-        Whether it follows from other fields, or says nothing to generated code.
+        Whether the value follows from other fields, or says nothing to generated code.
     """
 
     axes: tuple[str, ...] = ()
@@ -53,7 +54,7 @@ TOKEN = re.compile(r"(\w+)([=#~]?)(?:\[([^]]*)\])?(\()?|(\))")
 
 
 def fields(text: str) -> Fields:
-    """Fields from a line of names, in the order in which an object is restored from them.
+    """Parse a line of names into fields, in the order in which an object is restored from them.
 
     `d=` does not change by learning, `n_outputs#` counts the outputs, `values[output slot]` is an
     array of these axes, `steps` a number or an object with fields of its own, `state(...)` a tuple
@@ -77,31 +78,31 @@ def fields(text: str) -> Fields:
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """One kind of object, and what may be done with it.
+    """Kind of an object, with its fields and the rules for merging, growing and exporting it.
 
     Parameters
     ----------
     name : str
-        Of its class.
+        Name of the class.
     fields : dict
         Name -> Field, in the order in which the object is restored from them.
     module : str
-        Of the core.
+        Module of the core that defines the class.
     by_function : bool
         Whether the module has a function that restores objects of the kind: files name it.
     read, write : callable, optional
-        Take the values that are stored to those that the fields name, and back.
+        Turn the stored values into those that the fields name, and back.
     merge : callable, optional
         (Mix, states, state of the base or None) -> merged state.
     begin : callable, optional
-        (grown state, old one, Growth): does what of new classes does not follow from the axes.
-        Models of a space without it take up no classes.
+        (grown state, old one, Growth): sets what the axes do not tell about new classes. A
+        space without it takes up no classes.
     terms : callable, optional
-        From the object to what it adds up to a score.
+        Returns the terms whose sum is the score of an object.
     learning : callable, optional
-        From its state to what learning in C needs.
+        Returns what learning in C needs, given the state of an object.
     options : dict
-        What the rules of its family ask for.
+        Further values that the rules of its family read.
     """
 
     name: str
@@ -123,13 +124,13 @@ class Kind:
 
     @property
     def cls(self) -> type:
-        """The class of the core."""
+        """Class of the core."""
         found: type = getattr(import_module(f"onlinekern.core.{self.module}"), self.name)
         return found
 
     @property
     def restorer(self) -> Any:
-        """The function that restores objects of the kind."""
+        """Function that restores objects of the kind."""
         home = import_module(f"onlinekern.core.{self.module}")
         return getattr(home, "restore", None) or home._restore
 
@@ -137,7 +138,7 @@ class Kind:
 class State(SimpleNamespace):
     """An object of the core, or a tuple or dictionary in one, by the names of its fields.
 
-    Its attributes are the values: what may change is a State too.
+    Its attributes are the values. A value that may change is a State too.
     """
 
     __slots__ = ("form_", "kind_")
@@ -149,13 +150,13 @@ class State(SimpleNamespace):
         self.kind_, self.form_ = kind, form
 
     def changed(self, **values: Any) -> State:
-        """The same with other values of some fields."""
+        """Return the same state with other values of some fields."""
         if unknown := values.keys() - vars(self).keys():
             raise TypeError(f"{self.kind_.name} has no field {min(unknown)}")
         return State(self.kind_, self.form_, {**vars(self), **values})
 
     def told(self, **values: Any) -> State:
-        """The same with other values of all that is learnt; TypeError if one is left out."""
+        """Return the state with new values of all learnt fields; TypeError if one is missing."""
         known = self.kind_.fields
         for name in vars(self).keys() - values.keys():
             if name not in known or known[name].learnt:
@@ -167,14 +168,14 @@ KINDS: dict[str, Kind] = {}
 
 
 def describe(path: str, text: str, **rules: Any) -> None:
-    """Note the kind of a class of the core, "models.space.KernelSpace", by a line of `fields`."""
+    """Describe a class of the core, say "models.space.KernelSpace", by a line of `fields`."""
     module, _, name = path.rpartition(".")
     KINDS[name] = Kind(name, fields(text), module, **rules)
 
 
 @cache
 def kinds() -> dict[str, Kind]:
-    """Name -> kind, of all families."""
+    """Return the kinds of all families by their names."""
     from onlinekern.fitted import families
 
     for module in iter_modules(families.__path__):
@@ -184,29 +185,29 @@ def kinds() -> dict[str, Kind]:
 
 @cache
 def restorers() -> dict[Any, Kind]:
-    """Function of the core -> kind of the objects that it restores."""
+    """Return a dictionary from functions of the core to kinds of the objects they restore."""
     return {kind.restorer: kind for kind in kinds().values() if kind.by_function}
 
 
 def kind_of(cls: type) -> Kind | None:
-    """The kind of a class; None of a class of another package, which may be something else."""
+    """Return the kind of a class; None for one of another package, which may be something else."""
     kind = kinds().get(cls.__name__)
     return kind if kind and cls.__module__ == f"onlinekern.core.{kind.module}" else None
 
 
 def inherited(cls: type) -> Iterator[Kind]:
-    """The kinds of a class and of those that it derives from."""
+    """Return the kinds of a class and of those that it derives from."""
     return (kind for base in cls.__mro__ if (kind := kind_of(base)) is not None)
 
 
 def fields_of(part: Any) -> dict[str, Any]:
-    """The arguments of an immutable part by their names; none of a class of another package."""
+    """Return the arguments of an immutable part by name; none for a class of another package."""
     kind = kind_of(type(part))
     return dict(zip(kind.fields, part.arguments, strict=False)) if kind else {}
 
 
 def opened(value: Any, made: dict[int, Any] | None = None) -> Any:
-    """A value in which each object of the core that may change is a `State`.
+    """Return a value in which each object of the core that may change is a `State`.
 
     What is shared stays shared: `made` holds the objects that have been opened, by identity.
     """
@@ -221,13 +222,13 @@ def opened(value: Any, made: dict[int, Any] | None = None) -> Any:
     if id(value) not in made:
         reduced: Any = value.__reduce_ex__(4)
         function, arguments, *_ = reduced
-        # The value too, so that no other gets its identity.
+        # The value is kept too, so that no other object gets its identity.
         made[id(value)] = state_of(what(function, arguments), function, arguments, made), value
     return made[id(value)][0]
 
 
 def what(function: Any, arguments: tuple[Any, ...]) -> Kind:
-    """The kind of what a function restores from these arguments."""
+    """Return the kind of what a function restores from these arguments."""
     first = next((each for each in (function, *arguments) if isinstance(each, type)), None)
     known = (kind_of(first) if first else None) or restorers().get(function)
     # Objects of other packages may have any arguments.
@@ -235,7 +236,7 @@ def what(function: Any, arguments: tuple[Any, ...]) -> Kind:
 
 
 def state_of(kind: Kind, form: Any, raw: Any, made: dict[int, Any]) -> State:
-    """The state of this form, `tuple`, `dict` or a function, of these values."""
+    """Return the state of this form (`tuple`, `dict` or a function) with these values."""
     given = raw if isinstance(raw, dict) else dict(zip(kind.fields, raw, strict=False))
     whole = len(given) == len(raw)
     given = kind.read(given) if kind.read else given
@@ -253,7 +254,7 @@ def state_of(kind: Kind, form: Any, raw: Any, made: dict[int, Any]) -> State:
 
 
 def closed(value: Any, made: dict[int, Any] | None = None) -> Any:
-    """The other way round."""
+    """Return a value in which each `State` is an object of the core again."""
     made = {} if made is None else made
     if isinstance(value, tuple):
         return tuple(closed(item, made) for item in value)
@@ -273,7 +274,7 @@ def closed(value: Any, made: dict[int, Any] | None = None) -> Any:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two opened values are equal, whatever they are nested of."""
+    """Return whether two opened values are equal, however they are nested."""
     if isinstance(one, State) and isinstance(other, State):
         return one.form_ == other.form_ and same(vars(one), vars(other))
     if isinstance(one, (tuple, list)) and isinstance(other, (tuple, list)):

@@ -1,1 +1,1 @@
-"""The public learners, a family a file."""
+"""The public learners; each file has one family."""

@@ -19,7 +19,7 @@ from onlinekern.estimators.tasks import OnlineRegressor
 
 @estimator
 class LeastMeanSquares(Learner):
-    """Mixin, in front: steps of a fixed size on the squared error, in the order of the series."""
+    """Mixin of filters with steps of a fixed size on the squared error, in the series' order."""
 
     eta: Positive = 0.5
     shuffle: bool = False

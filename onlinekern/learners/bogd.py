@@ -13,7 +13,7 @@ from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 
 
 def random_eviction(learner: Any, rng: Generator) -> Any:
-    """The policy of BOGD, which leaves the expected function unchanged."""
+    """Return the policy of BOGD, which leaves the expected function unchanged."""
     most = np.inf if learner.cap is None else learner.eta * learner.cap
     return POLICIES[learner.removal](learner.budget, rng, most)
 

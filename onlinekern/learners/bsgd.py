@@ -13,7 +13,7 @@ from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 
 @estimator
 class BSGD(KernelEstimator):
-    """Mixin: gradient steps of 1 / (reg t), and what keeps the support vectors within a budget."""
+    """Mixin of learners with gradient steps of 1 / (reg t) and a budget of support vectors."""
 
     maintenance: Literal["remove", "project", "merge"] = "merge"
     reg: Positive = 1e-4

@@ -228,7 +228,7 @@ kernel or function, default='gaussian'
 
 @estimator
 class BPA(KernelEstimator):
-    """Mixin: the step of PA-I; the new support vector replaces the cheapest one to lose."""
+    """Mixin of learners with PA-I steps, whose new support vector replaces the cheapest one."""
 
     C: Positive = 1.0
     budget: Count = 500

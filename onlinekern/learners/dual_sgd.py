@@ -24,9 +24,9 @@ from onlinekern.estimators.types import Floats
 
 @estimator
 class DualSGD(KernelEstimator):
-    """Mixin: gradient steps of 1 / (reg t) on support vectors, k-merging into random features."""
+    """Mixin of learners with gradient steps of 1 / (reg t) and k-merging into random features."""
 
-    # Parameters of kernels that do not fall with the distance.
+    # These are parameters of kernels that do not fall with the distance.
     degree: ClassVar[int] = 3  # type: ignore[misc]
     coef0: ClassVar[float] = 0.0  # type: ignore[misc]
     kernel: DistanceKernel = "gaussian"

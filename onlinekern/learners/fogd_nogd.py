@@ -39,7 +39,7 @@ from onlinekern.estimators.types import Floats
 
 @estimator
 class FOGD(Learner):
-    """Mixin: a linear model of random Fourier features."""
+    """Mixin of learners of a linear model of random Fourier features."""
 
     n_components: Count = 400
     frequencies: Frequencies = "auto"
@@ -341,7 +341,7 @@ default='squared'
 
 
 def nystroem_space(learner: Any, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
-    """The space of NOGD: support vectors, then features of them."""
+    """Return the space of NOGD: support vectors, then features of them."""
     rank = learner.budget if learner.n_components is None else learner.n_components
     if rank > learner.budget:
         raise ValueError(
@@ -352,13 +352,13 @@ def nystroem_space(learner: Any, X: Any, n_outputs: int, rng: Generator, feature
 
 
 def is_last_landmark_next(learner: Any) -> bool:
-    """Whether the eigenvectors of the kernel matrix follow the next sample: LAPACK's."""
+    """Return whether LAPACK computes eigenvectors of the kernel matrix after the next sample."""
     space = learner._model.space
     return bool(not space.moved and space.support.n + 1 >= space.n_landmarks)
 
 
 def coefficients_of_features(learner: Any) -> Floats:
-    """Coefficients of the model that predicts, ndarray of shape (n_outputs, n_SV)."""
+    """Return the coefficients of the model that predicts, ndarray of shape (n_outputs, n_SV)."""
     found: Floats = learner._read_in_units(lambda space: space.effective())
     return found
 

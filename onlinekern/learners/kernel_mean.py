@@ -1,4 +1,4 @@
-"""One class by its mean, or by leverages, in the feature space of a kernel."""
+"""The detector of one class by its mean, or by leverages, in the feature space of a kernel."""
 
 from contextlib import AbstractContextManager
 from types import SimpleNamespace
@@ -159,7 +159,7 @@ default='gaussian'
     features: Literal["nystroem", "fourier"] = "fourier"
     n_components: MatrixSize = 200
     frequencies: Frequencies = "auto"
-    # Of the learners with labels, whose landmarks they may choose and whose features they extend.
+    # Only learners with labels choose their landmarks and extend their features.
     selection: ClassVar[Any] = "first"  # type: ignore[misc]
     novelty: ClassVar[float] = 0.05  # type: ignore[misc]
     linear: ClassVar[bool] = False  # type: ignore[misc]
@@ -205,7 +205,7 @@ default='gaussian'
 
     @property
     def mean_(self) -> Floats:
-        """The mean of the features, ndarray of shape (2 n_components,) or (n_landmarks,)."""
+        """Mean of the features, ndarray of shape (2 n_components,) or (n_landmarks,)."""
         if not isinstance(self._fitted_model.space, MeanSpace):
             raise AttributeError("mean_ is there with statistic='mean' only")
         return self._read(lambda space: space.effective())[0]

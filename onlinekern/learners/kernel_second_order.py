@@ -27,7 +27,7 @@ from onlinekern.learners.spa import check_alpha_and_beta
 
 @estimator
 class KernelSecondOrder(FeatureEstimator):
-    """Mixin: weights of the features and their covariance; a subclass says what the steps are."""
+    """Mixin of learners with weights of features and their covariance; a subclass has the steps."""
 
     covariance: Annotated[str, StrOptions(set(COVARIANCES))] = "shared"
     sketch_size: Count = 50

@@ -23,13 +23,13 @@ from onlinekern.estimators.types import Array, Floats, Samples
 from onlinekern.estimators.validation import validate_data
 from onlinekern.learners.spa import check_alpha_and_beta
 
-# Samples whose margin is that close to what the gate asks for may need their row of the inverse.
+# Samples whose margin is so close to what the gate asks for may need their row of the inverse.
 REACH = 0.25
 
 
 @estimator
 class KernelRLS(FeatureEstimator):
-    """Mixin: recursive least squares of explicit features."""
+    """Mixin of learners by recursive least squares of explicit features."""
 
     reg: Positive = 0.1
     forgetting: Forgetting = 1.0
@@ -62,7 +62,7 @@ class KernelRLS(FeatureEstimator):
 
     @property
     def n_entered_(self) -> int:
-        """Samples that entered the least squares problem."""
+        """Number of samples that entered the least squares problem."""
         return self._read(lambda space: space.entered)
 
     def leverage(self, X: Samples) -> Floats:

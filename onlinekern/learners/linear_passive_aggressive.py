@@ -1,4 +1,4 @@
-"""Linear Passive-Aggressive learners, at home where scikit-learn's were."""
+"""Linear Passive-Aggressive learners, which take the place of scikit-learn's."""
 
 import math
 from numbers import Integral, Real
@@ -33,9 +33,9 @@ from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.estimators.types import ArrayLike, Samples
 from onlinekern.estimators.warnings import warn
 
-# On sparse samples the steps of the constant are so much smaller than those of the weights.
+# On sparse samples the steps of the constant are this factor smaller than those of the weights.
 SPARSE_INTERCEPT = 0.01
-# As scikit-learn's: a number is that of the sample from which on models are averaged.
+# As in scikit-learn, models are averaged from the sample of this number on.
 FromSample: TypeAlias = (
     Annotated[int, Interval(Integral, 0, None, closed="neither")]
     | bool
@@ -45,7 +45,7 @@ FromSample: TypeAlias = (
 
 @estimator
 class LinearPA(LinearEstimator):
-    """Mixin: passes until a stopping rule holds; each one-vs-rest problem stops by itself."""
+    """Mixin of learners whose passes end by a stopping rule, for each one-vs-rest problem."""
 
     # max_iter and the stopping rule replace n_epochs.
     n_epochs: ClassVar[int] = 1  # type: ignore[misc]
@@ -62,7 +62,7 @@ class LinearPA(LinearEstimator):
     warm_start: bool = False
     average: FromSample = False
 
-    # Rows of all passes that were not learnt: held out, or of weight 0.
+    # This counts rows of all passes that were not learnt: held out, or of weight 0.
     _passed_over = 0
 
     # scikit-learn's PassiveAggressive has the initial weights before sample_weight.
@@ -136,7 +136,7 @@ class LinearPA(LinearEstimator):
         return model
 
     def _fit_separately(self, stream: Any, seeds: Any, first: Any) -> None:
-        """One problem for each class, with its own order and its own end; then one model."""
+        """Learn a problem for each class, with its own order and end; then join the models."""
         X, y, weight, held_out = stream
         recent = learnt_last(self, stream, seeds)
 
@@ -163,7 +163,7 @@ class LinearPA(LinearEstimator):
         self.n_iter_ = max(passes)
 
     def _pass(self, model: Model, stream: Any, seed: Any, scores: Any = None) -> Any:
-        """Learn the rows that are not held out, pass after pass; returns how many.
+        """Learn the rows that are not held out, pass after pass; return how many.
 
         `scores`, if given, get those of the first pass.
         """
@@ -203,19 +203,19 @@ class LinearPA(LinearEstimator):
         self.n_iter_ = 1
 
     def _plain_loss(self) -> Any:
-        """The loss whose slope is 1, or 0."""
+        """Return the loss whose slope is 1 or 0."""
         raise NotImplementedError(f"{type(self).__name__}._plain_loss")
 
     def _problem_head(self, k: int) -> Any:
-        """The head of the problem of one class against the rest."""
+        """Return the head of the problem of one class against the rest."""
         raise NotImplementedError(f"{type(self).__name__}._problem_head")
 
     def _weigh_classes(self, y: Any) -> None:
-        """Store the weights of the classes; y is None before the first call of `partial_fit`."""
+        """Store the class weights; y is None before the first call of `partial_fit`."""
 
     @property
     def t_(self) -> float:
-        """1 plus the number of samples in all passes."""
+        """Number of samples in all passes, plus 1."""
         return 1.0 + self.n_seen_ + self._passed_over
 
     def _rule(self) -> Any:
@@ -368,7 +368,7 @@ class PAClassifier(LinearPA, OnlineClassifier):
         self._class_weights = None if self.class_weight is None else tuple(weights.tolist())
 
     def _weigh(self, y: Any, weight: Any, whole: bool = False) -> Any:
-        # The head has the weights that are known, as factors of steps.
+        # The head has the known weights, as factors of steps.
         by_head = self._class_weights is not None
         return weight if by_head else super()._weigh(y, weight, whole)
 

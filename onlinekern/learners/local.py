@@ -16,7 +16,7 @@ from onlinekern.estimators.tasks import OnlineClassifier
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.learners.passive_aggressive import Variant, passive_aggressive
 
-# r="scale" is so many times the mean squared length of the samples.
+# r="scale" is this factor times the mean squared length of the samples.
 TRUST = 0.01
 # n_assign=None lets so many prototypes share a sample.
 N_ASSIGN = 8
@@ -217,7 +217,7 @@ class LOLClassifier(OnlineClassifier):
 
     @property
     def cluster_centers_(self) -> Floats:
-        """The prototypes, ndarray of shape (n_prototypes, n_features)."""
+        """Prototypes, ndarray of shape (n_prototypes, n_features)."""
         return self._read(lambda space: space.prototypes.means())
 
     @property
@@ -238,7 +238,7 @@ class LOLClassifier(OnlineClassifier):
 
     @property
     def local_coef_(self) -> Floats:
-        """The prototypes' hyperplanes, ndarray of shape (n_prototypes, n_outputs, n_features)."""
+        """Hyperplanes of the prototypes, ndarray of shape (n_prototypes, n_outputs, n_features)."""
         return self._read(lambda space: space.local())[:, :, : self.n_features_in_]
 
     @property

@@ -27,7 +27,7 @@ from onlinekern.estimators.tasks import Regressor
 from onlinekern.estimators.types import Floats
 from onlinekern.estimators.warnings import warn
 
-# The losses whose plain step can diverge, and the rule that bounds it.
+# The plain step can diverge with these losses; each has the rule that bounds it.
 SAFE = {
     "squared": "implicit",
     "squared_hinge": "implicit",
@@ -208,7 +208,7 @@ class OLLA(KernelEstimator):
         return model
 
     def _renew(self, model: Model) -> None:
-        """No step follows: what is set takes effect in the next `fit`."""
+        """Do nothing: no step follows, so what is set takes effect in the next `fit`."""
 
     def _order(self, model: Model, y: Any, weight: Any, draws: np.random.RandomState) -> Any:
         """Return the order of one epoch."""

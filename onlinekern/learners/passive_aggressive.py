@@ -19,7 +19,7 @@ def passive_aggressive(variant: str, loss: Loss, C: float) -> Rule:
 
 @estimator
 class KernelPA(KernelEstimator):
-    """Mixin: the rule of a Passive-Aggressive variant."""
+    """Mixin of learners with the rule of a Passive-Aggressive variant."""
 
     C: Positive = 1.0
     variant: Variant = "pa1"

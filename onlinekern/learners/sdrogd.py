@@ -233,7 +233,7 @@ class SDROGDClassifier(OnlineClassifier, LinearEstimator):
 
     @property
     def sketch_(self) -> Array:
-        """The sketch C, ndarray of shape (n_rows, n_features)."""
+        """Sketch C, ndarray of shape (n_rows, n_features)."""
         return self._read(lambda space: space.scatter.sketch.rows())
 
     @property
@@ -243,7 +243,7 @@ class SDROGDClassifier(OnlineClassifier, LinearEstimator):
 
     @property
     def class_means_(self) -> Floats:
-        """The means u_c of the classes, ndarray of shape (n_classes, n_features)."""
+        """Means u_c of the classes, ndarray of shape (n_classes, n_features)."""
         return self._read(lambda space: space.scatter.class_means)
 
     @property

@@ -20,7 +20,7 @@ def check_alpha_and_beta(parameters: Any) -> None:
 
 @estimator
 class SPA(KernelEstimator):
-    """Mixin: PA-I behind a sampler by loss."""
+    """Mixin of learners with PA-I behind a sampler by loss."""
 
     eta: Positive = 1.0
     alpha: Positive = 1.0

@@ -1,4 +1,4 @@
-"""Features whose inner products are, or approximate, a kernel: transformers."""
+"""Transformers to features whose inner products are, or approximate, a kernel."""
 
 from typing import Any, Literal, Self
 
@@ -298,5 +298,5 @@ default='gaussian'
 
     @property
     def projection_(self) -> Floats:
-        """The matrix D_k^{-1/2} V_k', ndarray of shape (n_features_out, n_landmarks)."""
+        """Matrix D_k^{-1/2} V_k', ndarray of shape (n_features_out, n_landmarks)."""
         return self._map.projection()

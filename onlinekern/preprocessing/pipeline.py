@@ -282,7 +282,7 @@ class StreamPipeline(Savable, Pipeline):
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """Return a context for one thread at a time; what fails inside is undone in all steps."""
+        """Return a context for one thread at a time; a failure inside is undone in all steps."""
         with lock_of(self):
             before = [Before(step) for _, step in self.steps if does_something(step)]
             try:
@@ -297,19 +297,19 @@ class StreamPipeline(Savable, Pipeline):
 
     @property
     def n_support_(self) -> int:
-        """Support vectors of the learner."""
+        """Number of support vectors of the learner."""
         number: int = self.steps[-1][1].n_support_
         return number
 
 
 class Before:
-    """What a step had learnt before a call."""
+    """State of a step before a call."""
 
     def __init__(self, step: Any) -> None:
         self.step = step
         self.learnt = learnt_by(step)
         self.calls = self.learnt.calls if self.learnt is not None else 0
-        # What the library's own steps have learnt undoes itself, or never changes.
+        # The library's own steps undo what they have learnt, or never change it.
         own = self.learnt is not None or isinstance(step, FeatureTransformer | TableEncoder)
         self.attributes = dict(vars(step)) if own else copy.deepcopy(vars(step))
 
@@ -332,7 +332,7 @@ def takes(step: Any, method: str, parameter: str) -> bool:
 
 
 def weighed(step: Any, method: str, sample_weight: Any) -> dict[str, Any]:
-    """Return the weights as an argument of a method, where there are some and it takes them."""
+    """Return the weights as an argument of a method, if there are some and it takes them."""
     if sample_weight is None or not takes(step, method, "sample_weight"):
         return {}
     return {"sample_weight": sample_weight}
@@ -369,7 +369,7 @@ def learn_and_transform(name: str, step: Any, X: Any, y: Any, sample_weight: Any
 
 
 def as_rows(x: Any) -> Any:
-    """Return one sample as rows; text, and what else is no array of numbers, in a list."""
+    """Return one sample as rows; text and all else that is no array of numbers is put in a list."""
     return [x] if isinstance(x, (str, dict)) else one_row(x)
 
 

@@ -1,4 +1,4 @@
-"""Standardisation along a stream: a transformer whose means and deviations run with it."""
+"""The transformer that standardises a stream: its means and deviations run with the stream."""
 
 from typing import Any, Self
 
@@ -319,7 +319,7 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
         return RunningMoments(X.shape[1], centred)
 
     def _scaling(self) -> dict[str, Any]:
-        """Return how the core scales."""
+        """Return the arguments with which the core scales."""
         return {"limit": self.clip, "scaled": self.with_std}
 
     def _room_for(self, x: Any) -> Array:
@@ -344,7 +344,7 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
 
     @property
     def scale_(self) -> Floats:
-        """What features are divided by, ndarray of shape (n_features,)."""
+        """Divisors of the features, ndarray of shape (n_features,)."""
         mean, variance = self._known.mean(), self._known.variance()
         # The core does the same: squares of the mean may overflow, and then exceed every variance.
         with np.errstate(over="ignore"):

@@ -1,4 +1,4 @@
-"""Frequent directions as a transformer: a small matrix that stands for all rows seen."""
+"""The transformer of frequent directions: a small matrix stands for all rows seen."""
 
 import copy
 from dataclasses import dataclass
@@ -241,7 +241,7 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
 
     @property
     def sketch_(self) -> Array:
-        """The sketch C, ndarray of shape (n_rows, n_features)."""
+        """Sketch C, ndarray of shape (n_rows, n_features)."""
         with lock_of(self):
             return self._sketch.rows()
 

@@ -1,1 +1,1 @@
-"""A model behind HTTP."""
+"""The server of a model over HTTP."""

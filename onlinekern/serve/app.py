@@ -31,7 +31,7 @@ LABELS = ("/", "/model", "/predict", "/learn", "/metrics", *OPEN_PATHS)
 
 
 class JSON(Response):
-    """An answer of JSON."""
+    """Answer in JSON."""
 
     media_type = "application/json"
 
@@ -92,7 +92,7 @@ def application(service: Service, token: str | None = None) -> Starlette:
 
 
 async def read_body(request: Request, most_bytes: int) -> bytes:
-    """Read the body of a request; Refusal if it is too large, or takes too long."""
+    """Read the body of a request; raise Refusal if it is too large, or takes too long."""
     body = bytearray()
     n_bytes = 0
     try:
@@ -118,7 +118,7 @@ async def refused(request: Request, error: Exception) -> Response:
 
 
 def answer_of(error: Refusal) -> Response:
-    """Return the answer that a refusal is."""
+    """Return the answer to a request that is refused."""
     headers = {}
     if error.retry_after is not None:
         headers["Retry-After"] = str(error.retry_after)
@@ -145,7 +145,7 @@ async def failed(request: Request, error: Exception) -> Response:
 
 
 class Gate:
-    """Middleware: who may ask, and how long the answers take.
+    """Middleware that decides who may ask, and measures how long the answers take.
 
     Parameters
     ----------

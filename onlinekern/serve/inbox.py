@@ -1,4 +1,4 @@
-"""Requests that wait for a thread, in the order in which they came."""
+"""The queue of requests that wait for a thread, in the order in which they came."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Inbox:
         return len(self._jobs)
 
     def put(self, job: Job) -> None:
-        """Add a job; Refusal if there is no room, or the server is about to end."""
+        """Add a job; raise Refusal if there is no room, or the server is about to end."""
         with self._changed:
             if self._closed:
                 raise Refusal(503, "the server is shutting down", 5)
@@ -72,7 +72,7 @@ class Inbox:
             self._changed.notify()
 
     def take(self, most_rows: int, timeout: float | None = None) -> list[Job] | None:
-        """Return the next jobs that one call can do: one, or more of at most so many rows together.
+        """Return the next jobs that one call can do: one, or several within a number of rows.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The journal: every request that was learnt after the snapshot, so that a kill loses none.
+"""The journal of every request that was learnt after the snapshot, so that a kill loses none.
 
     8 bytes        okjrnl1 and a line feed
     records        one after another, little-endian:
@@ -8,9 +8,9 @@
         1 byte     L: a request that was learnt; S: a snapshot
         body       of L the body of the request, of S the model file's SHA-256, 64 letters
 
-A snapshot of the model holds the requests up to its record's number. Which snapshot a model file
-is, its checksum tells: so the two files agree whenever the process is killed, though they cannot be
-replaced at the same moment.
+A snapshot of the model holds the requests up to its record's number. The checksum of a model file
+tells which snapshot it is: so the two files agree whenever the process is killed, though they
+cannot be replaced at the same moment.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ force = getattr(os, "fdatasync", os.fsync)
 
 
 class Record(NamedTuple):
-    """An entry of a journal; `stop` is the place in the file where it ends."""
+    """Entry of a journal; `stop` is the place in the file where it ends."""
 
     sequence: int
     kind: bytes
@@ -47,7 +47,7 @@ class Record(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """What a journal holds.
+    """Contents of a journal.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ def _next(stream: BinaryIO, start: int, size: int) -> Record | None:
 
 
 def contents_of(path: str) -> Contents:
-    """Look through a journal; ValueError if the file is none, or is damaged in its middle."""
+    """Look through a journal; raise ValueError if the file is none or is damaged in its middle."""
     with open(path, "rb") as stream:
         if stream.read(len(MAGIC)) != MAGIC:
             raise ValueError(f"{path} is no journal of onlinekern serve")
@@ -115,10 +115,10 @@ def contents_of(path: str) -> Contents:
 
 
 def is_torn(path: str, contents: Contents) -> bool:
-    """Return whether what follows the last whole record is one that was being written.
+    """Return whether a record that was being written follows the last whole one.
 
-    It reaches beyond the end of the file, or is nothing but zeros, which a file system leaves that
-    lost its power. Anything else is damage of what had been written.
+    It reaches beyond the end of the file, or is nothing but zeros, which a file system leaves after
+    a loss of power. Anything else is damage of what had been written.
     """
     with open(path, "rb") as stream:
         stream.seek(contents.stop)
@@ -175,7 +175,7 @@ class Journal:
                 stream.write(encoded(number, LEARNT, body))
 
     def append(self, bodies: Sequence[bytes]) -> None:
-        """Write requests, which get the next sequence numbers; OSError if nothing was written."""
+        """Write requests under the next sequence numbers; raise OSError if nothing was written."""
         with self.lock:
             if self.failure is not None:
                 raise OSError(5, self.failure, self.path)
@@ -253,7 +253,7 @@ class Journal:
         try:
             self._sync()
         except OSError as error:
-            # What the system has of the file now, nobody knows: only a new one will do.
+            # Nobody knows what the system has of the file now: only a new one will do.
             self._fail(error)
             self._cut(before)
             raise

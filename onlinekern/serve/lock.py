@@ -1,4 +1,4 @@
-"""One server for a model file: a lock that ends with the process."""
+"""The lock that gives a model file one server, and ends with the process."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class FileLock:
             pass
 
     def _take(self) -> bool:
-        """Take the lock; False if its file was removed meanwhile by the one who had it."""
+        """Take the lock; return False if its last holder removed the file meanwhile."""
         number = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
             fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""What a server tells of itself: Prometheus' text format 0.0.4."""
+"""The metrics of a server in Prometheus' text format 0.0.4."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from onlinekern.serve.served import ServedModel
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 # The histogram's bounds are seconds.
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-# So many samples are the last ones.
+# The errors of the window are those of so many last samples.
 WINDOW = 1000
 
 
 class Requests:
-    """Requests by path and status, and how long they took; only the event loop may use it."""
+    """Counts and times of requests by path and status; only the event loop may use it."""
 
     def __init__(self) -> None:
         self.counts: Counter[tuple[str, int]] = Counter()
@@ -52,7 +52,7 @@ class Requests:
 
 
 class Learning:
-    """How learning goes, since the server's start; the writer adds, any thread reads.
+    """Progress of learning since the server's start; the writer adds, any thread reads.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def memory_lines() -> Iterator[str]:
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except (OSError, ValueError, IndexError):
-        return  # no Linux
+        return  # This is not Linux.
     name = "process_resident_memory_bytes"
     yield f"# HELP {name} Resident memory size in bytes."
     yield f"# TYPE {name} gauge"

@@ -1,4 +1,4 @@
-"""Requests that are refused: the error that becomes an answer."""
+"""The error of a refused request, which becomes an answer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 
 class Refusal(Exception):
-    """A request that cannot be answered.
+    """Error of a request that cannot be answered.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def shown(value: Any) -> str:
 
 
 def kind_of(value: Any) -> str:
-    """Return text and numbers as they are, and of other values what they are, for a message."""
+    """Return text and numbers as they are, and the kind of other values, for a message."""
     if isinstance(value, dict | list):
         return f"an {'object' if isinstance(value, dict) else 'array'} of {len(value)}"
     return shown(value)

@@ -1,4 +1,4 @@
-"""The body of a request as samples: JSON rows, labels or targets, and weights.
+"""Readers of the body of a request as samples: JSON rows, labels or targets, and weights.
 
 All of a body is checked before any of it is used. Messages name the argument, the row and the
 feature. `rows_to_X` alone knows what a model takes: lists or dictionaries of numbers, or of values
@@ -27,7 +27,7 @@ NUMBERS = (int, float)
 
 
 class Samples(NamedTuple):
-    """Rows, and what is known of them.
+    """Samples of a request: rows, and what is known of them.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Samples(NamedTuple):
 
 
 def parsed(body: bytes, known: tuple[str, ...]) -> dict[str, Any]:
-    """Return the object of a JSON body that has only names that are known; 400 otherwise."""
+    """Return the object of a JSON body whose names are all known; 400 otherwise."""
     try:
         found = json.loads(body.decode("utf-8"), parse_constant=_no_number)
     except UnicodeDecodeError:
@@ -64,7 +64,7 @@ def _no_number(text: str) -> None:
 
 
 class RowReader:
-    """What turns rows of JSON into the matrix that a model takes.
+    """Reader that turns rows of JSON into the matrix that a model takes.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class RowReader:
 
 
 class LabelReader:
-    """What turns the y of a request into what a classifier learns.
+    """Reader that turns the y of a request into labels that a classifier learns.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def read_numbers(values: list[Any], name: str) -> Any:
 
 
 class BodyReader:
-    """What turns the body of a request into samples for one model.
+    """Reader that turns the body of a request into samples for one model.
 
     Parameters
     ----------
@@ -293,7 +293,7 @@ class BodyReader:
 
 
 def _column(content: dict[str, Any], name: str, n_samples: int) -> list[Any]:
-    """Return one value for each row: an array, or of a single row its only value."""
+    """Return one value for each row: an array, or the only value of a single row."""
     values = content[name]
     if "row" in content and not isinstance(values, list):
         return [values]

@@ -1,4 +1,4 @@
-"""A model as it is served: what it is, what it says of rows, and how it learns them."""
+"""The model that is served: it answers for rows, learns them, and describes itself."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class ServedModel:
             raise Refusal(503, str(error) or "out of memory", 10) from error
 
     def check_what(self, what: Any) -> str:
-        """Return which answers are wanted; 400 if there are none such, 422 if it has none."""
+        """Return which answers are wanted; 400 if none are called so, 422 if the model has none."""
         if what not in ANSWERS:
             raise Refusal(400, f"what: unknown {what!r}; known are {', '.join(ANSWERS)}")
         # A property may need what is learnt first: only the class tells.

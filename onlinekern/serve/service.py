@@ -1,4 +1,4 @@
-"""What a server is made of: the model, its files, its two threads, and what they tell."""
+"""The service, which joins the model, its files, its two threads and their reports."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_BODIES = 16
 
 @dataclass(frozen=True)
 class Settings:
-    """What a service is asked for."""
+    """Settings of a service."""
 
     model: str
     snapshot: str | None = None
@@ -135,7 +135,7 @@ class Service:
         return {**found, "learns": self.writer is not None, "onlinekern": version()}
 
     def problems(self) -> list[str]:
-        """Return what is wrong, in words; predictions work all the same, unless they are named."""
+        """Return in words what is wrong; predictions still work unless they are named."""
         found = []
         if self.stopping:
             found.append("the server is shutting down")
@@ -174,7 +174,7 @@ class Service:
         return ready, content
 
     def metrics(self) -> str:
-        """All metrics, in Prometheus' text format 0.0.4."""
+        """Return all metrics in Prometheus' text format 0.0.4."""
         lines = [*self.requests.lines(), *gauge_lines(self.learning.gauges())]
         lines += gauge_lines(self._gauges())
         lines += self._queue_lines()

@@ -1,4 +1,4 @@
-"""What a server keeps on the disk: the snapshot, which is a model file, and the journal."""
+"""The files of a server: the snapshot, which is a model file, and the journal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ POLL = 0.1
 
 @dataclass(frozen=True)
 class Found:
-    """What was found at the start.
+    """Findings at the start.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class Store:
         return base
 
     def _drop_tail(self, contents: journals.Contents) -> None:
-        """Cut off a last record that is not whole; ValueError if that is no torn one."""
+        """Cut off a last record that is not whole; raise ValueError if it is not a torn one."""
         dropped = contents.n_bytes - contents.stop
         if dropped == 0:
             return
@@ -157,7 +157,7 @@ class Store:
             except Refusal as error:
                 if error.status >= 500:
                     raise MemoryError(f"{self.journal_path}: {error.message}") from error
-                # It was written, and the process killed before the model had refused it.
+                # It was written, and the process was killed before the model had refused it.
                 refused += 1
             else:
                 replayed += 1
@@ -208,7 +208,7 @@ class Store:
             contents.write(memory)
             memory.seek(0)
             checksum = checksum_of(memory)
-            # First the journal knows the file, then there is the file, then the journal forgets.
+            # The journal notes the file before it appears, and drops old requests only afterwards.
             self.journal.note_snapshot(sequence, checksum)
             with replacing(self.path) as stream:
                 stream.write(memory.getbuffer())

@@ -1,4 +1,4 @@
-"""Rows of requests for models that begin with a `TableEncoder`: values of all kinds, by name."""
+"""The reader of rows for models that begin with a `TableEncoder`: any values, by name."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TYPES: dict[str, tuple[type, ...]] = {
 
 
 class TableRowReader:
-    """What turns rows of JSON into the dictionaries that an encoder takes.
+    """Reader that turns rows of JSON into the dictionaries that an encoder takes.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class TableRowReader:
 
 
 def category_of(value: Any) -> str:
-    """Return a category as the encoder has it: text; whole numbers without a point."""
+    """Return a category as the encoder has it: text, with whole numbers without a point."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():

@@ -1,4 +1,4 @@
-"""The two threads of a server: the one writer, which learns, and the one that predicts.
+"""The two threads of a server: the writer, which learns, and the predictor.
 
 Both take together what waits for them. A batch gives the same bits as its samples one after
 another; a request that is refused is taken out, and the others are tried alone.
@@ -46,7 +46,7 @@ def divided(answers: Any, jobs: list[Job]) -> list[Any]:
 
 
 class Worker:
-    """A thread that does jobs, and answers them in the event loop.
+    """Thread that does jobs, and answers them in the event loop.
 
     Parameters
     ----------
@@ -81,19 +81,19 @@ class Worker:
             self._between()
 
     def _results(self, jobs: list[Job], work: Callable[[list[Job]], list[Any]]) -> list[Any]:
-        """Return what each of the jobs comes to: an answer, or an exception."""
+        """Return the result of each of the jobs: an answer or an exception."""
         try:
             return work(jobs)
         except Refusal as error:
             if len(jobs) == 1:
                 return [error]
-        except Exception as error:  # a fault of ours: nobody knows how far it came
+        except Exception as error:  # It is a fault of ours: nobody knows how far it came.
             logger.exception("a request failed")
             return [error] * len(jobs)
         return [result for job in jobs for result in self._results([job], work)]
 
     def _deliver(self, jobs: list[Job], results: list[Any]) -> None:
-        with suppress(RuntimeError):  # the loop is closed: everybody has gone
+        with suppress(RuntimeError):  # The loop is closed: everybody has gone.
             jobs[0].future.get_loop().call_soon_threadsafe(resolve, jobs, results)
 
     def _work(self, jobs: list[Job]) -> list[Any]:
@@ -108,9 +108,9 @@ class Worker:
 
 
 def resolve(jobs: list[Job], results: list[Any]) -> None:
-    """Give the jobs' futures what they wait for; in the event loop."""
+    """Give the jobs' futures what they wait for, in the event loop."""
     for job, result in zip(jobs, results, strict=True):
-        if job.future.done():  # its client has gone
+        if job.future.done():  # Its client has gone.
             continue
         if isinstance(result, BaseException):
             job.future.set_exception(result)
@@ -119,7 +119,7 @@ def resolve(jobs: list[Job], results: list[Any]) -> None:
 
 
 class Predictor(Worker):
-    """The thread that predicts."""
+    """Thread that predicts."""
 
     def __init__(self, served: ServedModel, inbox: Inbox) -> None:
         super().__init__("predictor", inbox)
@@ -131,7 +131,7 @@ class Predictor(Worker):
 
 
 class Writer(Worker):
-    """The thread that learns, in the order in which requests came, and sees to the disk."""
+    """Thread that learns requests in the order in which they came, and sees to the disk."""
 
     def __init__(self, served: ServedModel, store: Store, inbox: Inbox, learning: Learning) -> None:
         super().__init__("writer", inbox, MOST_ROWS if served.batches_freely else 0)

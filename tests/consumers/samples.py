@@ -13,7 +13,7 @@ LAYOUTS = {
 
 
 class Address(int):
-    """The address of an array, which keeps the array alive."""
+    """Return the address of an array, which keeps the array alive."""
 
 
 def address(array):

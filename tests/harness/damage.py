@@ -29,7 +29,7 @@ from onlinekern.core.learning.losses import Hinge
 from onlinekern.core.race import Race
 
 REFUSALS = (ValueError, TypeError, MemoryError, OverflowError)
-# What a model may raise that is restored from a damaged state and is then used.
+# A model that is restored from a damaged state, and then used, may raise these.
 FAILURES = (*REFUSALS, FloatingPointError, NotImplementedError)
 MOST_BYTES = 8 << 30
 MOST_SECONDS = 60

@@ -173,7 +173,7 @@ def try_estimator(job):
     name, layout, tries, milliseconds, seed = job
     faulthandler.enable()
     warnings.simplefilter("ignore")
-    # What is interrupted while an object is destroyed says so; the call goes on.
+    # An interrupt while an object is destroyed is reported; the call goes on.
     sys.unraisablehook = lambda _: None
     gc.freeze()
     timer, report, draw = Timer(), Report(), random.Random(f"{seed} {name} {layout}")

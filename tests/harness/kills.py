@@ -31,7 +31,7 @@ CHECKPOINT, RESULTS = "run.checkpoint", "run.json"
 
 
 def arguments(methods, every):
-    """The command that is run, in the folder of the data."""
+    """Return the command that is run, in the folder of the data."""
     return [
         "compare", "train.txt", "--test", "test.txt", "--repeats", "2", "--gamma", "16",
         "--methods", ",".join(methods), "--set", "budget=60", "--json", RESULTS,
@@ -88,7 +88,7 @@ def kill(child, folder, moment, in_writing):
 
 
 def without_times(value):
-    """Results without what differs from run to run."""
+    """Return results without what differs from run to run."""
     if isinstance(value, dict):
         times = ("seconds", "microseconds_per_sample")
         return {key: without_times(item) for key, item in value.items() if key not in times}
@@ -96,7 +96,7 @@ def without_times(value):
 
 
 def outcome(folder):
-    """What must be equal: the results written, the state and the bytes of the models."""
+    """Return what must be equal: the results written, the state and the bytes of the models."""
     snapshot = Snapshot.read(str(folder / CHECKPOINT))
     results = json.loads((folder / RESULTS).read_text())
     return without_times(results), without_times(snapshot.state), snapshot.models

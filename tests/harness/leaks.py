@@ -70,7 +70,7 @@ def cycle(name, X, y, single):
 
 def measure(function, cycles):
     """Return by how much a window of so many cycles grows, in the middle of all: bytes, blocks."""
-    # The counts themselves take no memory.
+    # The counts take no memory.
     counts = np.zeros((WINDOWS + 1, len(MOST)), np.int64)
     for window in range(WINDOWS + 1):
         for _ in range(cycles):
@@ -103,7 +103,7 @@ def try_estimator(job):
     function()
     gc.collect()
     gc.freeze()
-    # A leak is one the second time too.
+    # A leak shows the second time too.
     fault = fault_of(function, cycles) and fault_of(function, 2 * cycles)
     report.count("cycles", cycles * (WINDOWS + 1))
     if fault:

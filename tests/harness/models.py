@@ -291,7 +291,7 @@ def use(model, X, y):
 
 
 def has_valid_parameters(model):
-    """Whether scikit-learn's check accepts the parameters; wrong ones raise TypeError at times."""
+    """Return whether scikit-learn accepts the parameters; wrong ones raise TypeError at times."""
     try:
         model._validate_params()
     except ValueError:

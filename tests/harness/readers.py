@@ -170,7 +170,7 @@ def attempt(suffix, data, target, once, folder):
 
 
 class TooLong(BaseException):
-    """A reader took more time than it may."""
+    """Error of a reader that took more time than it may."""
 
 
 def stop(*_):

@@ -27,7 +27,7 @@ def build(name, **parameters):
 
 
 def has_targets(model):
-    """Whether a learner takes targets: all but those of a single class."""
+    """Return whether a learner takes targets: all do but those of a single class."""
     return not is_outlier_detector(model)
 
 

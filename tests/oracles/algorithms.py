@@ -20,7 +20,7 @@ from .rules import RULES, Pegasos, Rule
 class Model:
     """f_t and the average of f_1 ... f_{t-1}: coefficients of shape (K, n_stream)."""
 
-    # What to do with a sample when the support set is full; see `run`.
+    # This says what to do with a sample when the support set is full; see `run`.
     when_full = "stop"
 
     def __init__(self, n_outputs, gram):

@@ -60,7 +60,7 @@ class DualSGD:
 
     def __post_init__(self):
         self.raw = np.zeros((self.n_outputs, len(self.X)))
-        # Of the coefficients of f_u over the past steps u.
+        # This averages the coefficients of f_u over the past steps u.
         self.past = Average(self.average or True)
         self.features = random_features(self.X, self.frequencies)
         self.predictions = np.zeros(len(self.X))

@@ -125,7 +125,7 @@ def krls(X, y, *, nu=1e-3, budget=500, **common):
 
 
 def regularised(machine):
-    """Solve (K + R) alpha = y; returns the inverse."""
+    """Solve (K + R) alpha = y; return the inverse."""
     inverse = np.linalg.inv(machine.kappa(machine.rows, machine.rows) + np.diag(machine.ridges))
     set_alpha(machine, inverse @ np.array(machine.targets))
     return inverse

@@ -21,7 +21,7 @@ def splitmix(seed, n):
 
 
 def hashed_frequencies(table, seed, n_components, columns):
-    """Frequencies in some columns, (n_components, len(columns)).
+    """Return the frequencies in some columns, (n_components, len(columns)).
 
     Frequency j is lane j mod 64 of panel j // 64. The hash of a column and a panel is the product
     of their random numbers; its first bit is a sign, the next ones are a row of the table.
@@ -39,12 +39,12 @@ def hashed_frequencies(table, seed, n_components, columns):
 
 
 def hadamard(n):
-    """The Hadamard matrix of Sylvester's construction, n a power of two."""
+    """Return the Hadamard matrix of Sylvester's construction, n a power of two."""
     return np.array([[(-1) ** (i & j).bit_count() for j in range(n)] for i in range(n)])
 
 
 def structured_frequencies(signs, scales, d):
-    """Frequencies S H D_1 H D_2 H D_3 of blocks of rows, (len(scales), d).
+    """Return the frequencies S H D_1 H D_2 H D_3 of blocks of rows, (len(scales), d).
 
     `signs` is (3, blocks, rows): those of a sample come first.
     """

@@ -8,13 +8,13 @@ import numpy as np
 
 
 def _gaussian(x, z, gamma, degree, coef0):
-    """exp(-gamma ||x - z||^2); a paper's bandwidth sigma is gamma = 1 / (2 sigma^2)."""
+    """Return exp(-gamma ||x - z||^2); a paper's bandwidth sigma is gamma = 1 / (2 sigma^2)."""
     difference = x - z
     return np.exp(-gamma * np.sum(difference * difference, axis=-1))
 
 
 def _laplacian(x, z, gamma, degree, coef0):
-    """exp(-gamma ||x - z||_1)."""
+    """Return exp(-gamma ||x - z||_1)."""
     return np.exp(-gamma * np.sum(np.abs(x - z), axis=-1))
 
 
@@ -23,7 +23,7 @@ def _inner(x, z):
 
 
 def _polynomial(x, z, gamma, degree, coef0):
-    """(gamma <x, z> + coef0)^degree."""
+    """Return (gamma <x, z> + coef0)^degree."""
     base = gamma * _inner(x, z) + coef0
     if degree != int(degree):
         return np.power(base, degree)
@@ -35,17 +35,17 @@ def _polynomial(x, z, gamma, degree, coef0):
 
 
 def _linear(x, z, gamma, degree, coef0):
-    """<x, z>."""
+    """Return <x, z>."""
     return _inner(x, z)
 
 
 def _sigmoid(x, z, gamma, degree, coef0):
-    """tanh(gamma <x, z> + coef0); not positive definite in general."""
+    """Return tanh(gamma <x, z> + coef0); it is not positive definite in general."""
     return np.tanh(gamma * _inner(x, z) + coef0)
 
 
 def _cosine(x, z, gamma, degree, coef0):
-    """<x, z> / (||x|| ||z||), and 0 where a row is zero."""
+    """Return <x, z> / (||x|| ||z||), and 0 where a row is zero."""
     lengths = np.sqrt(_inner(x, x)) * np.sqrt(_inner(z, z))
     result = np.zeros_like(lengths)
     np.divide(_inner(x, z), lengths, out=result, where=lengths > 0.0)

@@ -15,23 +15,23 @@ from .schedules import SCHEDULES
 
 
 def no_penalty(a, step, decay):
-    """a + Lambda."""
+    """Return a + Lambda."""
     return a + step
 
 
 def squared_norm(a, step, decay):
-    """a + Lambda - eta a."""
+    """Return a + Lambda - eta a."""
     return a + step - decay * a
 
 
 def absolute_norm(a, step, decay):
-    """The soft threshold at eta of a + Lambda."""
+    """Return the soft threshold at eta of a + Lambda."""
     moved = a + step
     return math.copysign(max(abs(moved) - decay, 0.0), moved)
 
 
 def absolute_norm_sign(a, step, decay):
-    """a + Lambda - eta sgn a."""
+    """Return a + Lambda - eta sgn a."""
     return a + step - decay * np.sign(a)
 
 
@@ -107,7 +107,7 @@ def violation(head, scores, target):
 
 
 class Result(NamedTuple):
-    """The coefficients (n, K), the offsets (K,), and the epochs made."""
+    """Coefficients (n, K), offsets (K,), and the number of epochs made."""
 
     alpha: np.ndarray
     offset: np.ndarray

@@ -255,7 +255,7 @@ def bsgd(
 
 
 def least_squares(machine):
-    """Solve the bordered system; returns the inverse of its matrix."""
+    """Solve the bordered system; return the inverse of its matrix."""
     n = len(machine.rows)
     A = np.zeros((n + 1, n + 1))
     A[0, 1:] = A[1:, 0] = 1

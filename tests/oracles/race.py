@@ -15,7 +15,7 @@ class Vote:
 
     def __init__(self, links, decay=0.999, sharpness=60.0):
         self.links, self.decay, self.sharpness = links, decay, sharpness
-        # Of each expert, of the vote, of the vote lately.
+        # These are of each expert, of the vote, and of the vote lately.
         self.losses, self.counts = np.zeros(len(links) + 2), np.zeros(len(links) + 2)
 
     def mean_losses(self):
@@ -31,14 +31,14 @@ class Vote:
         return roots - least
 
     def opinion(self, link, f):
-        """What an expert of these scores gives each class; two classes: class 1 less class 0."""
+        """Return what these scores give each class; of two classes, class 1 less class 0."""
         if len(f) == 1:
             return np.clip(f, -1, 1) if link == 0 else 2 / (1 + np.exp(-link * f)) - 1
         each = np.maximum(0, (1 + f) / 2) if link == 0 else 1 / (1 + np.exp(-link * f))
         return (each + 1e-6) / (each + 1e-6).sum()
 
     def answer(self, scores, voting):
-        """The answer to one sample, from the scores of each expert."""
+        """Return the answer to one sample, from the scores of each expert."""
         opinions = [self.opinion(link, f) for link, f in zip(self.links, scores, strict=True)]
         return sum(w * o for w, o in zip(self.weights(voting), opinions, strict=True))
 
@@ -69,7 +69,7 @@ class Vote:
 
 
 class MeanVote(Vote):
-    """The same on targets."""
+    """Vote of experts on targets."""
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
@@ -106,7 +106,7 @@ class MeanVote(Vote):
 
 
 def stream_learner(scaled, y, experts, costs, vote, time_budget, memory_budget=None, weight=None):
-    """A race over scaled samples, one by one.
+    """Run a race over scaled samples, one by one.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def stream_learner(scaled, y, experts, costs, vote, time_budget, memory_budget=N
 
 
 def choose(vote, costs, time_budget, everybody):
-    """Who votes until the next segment ends."""
+    """Return who votes until the next segment ends."""
     m = len(costs)
     weights = vote.weights(np.ones(m, dtype=bool))
     voting, left = np.full(m, everybody), time_budget - sum(costs) / REST

@@ -4,22 +4,22 @@ import math
 
 
 def constant(t, eta, power=0.5):
-    """eta_t = eta."""
+    """Return eta_t = eta."""
     return float(eta)
 
 
 def invsqrt(t, eta, power=0.5):
-    """eta_t = eta / sqrt(t)."""
+    """Return eta_t = eta / sqrt(t)."""
     return eta / math.sqrt(t)
 
 
 def inverse(t, eta, power=0.5):
-    """eta_t = eta / t."""
+    """Return eta_t = eta / t."""
     return eta / t
 
 
 def power(t, eta, power=0.5):
-    """eta_t = eta / t^power."""
+    """Return eta_t = eta / t^power."""
     return eta / float(t) ** power
 
 

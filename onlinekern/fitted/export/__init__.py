@@ -1,1 +1,1 @@
-"""What fitted models compute, as plain arrays, and the code that is generated from it."""
+"""Export of fitted models: what they compute as plain arrays, and code generated from it."""

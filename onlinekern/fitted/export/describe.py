@@ -1,4 +1,4 @@
-"""From a fitted estimator to the description of what it computes."""
+"""Description of what a fitted estimator computes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from onlinekern.fitted.families.features import formula_of, map_of
 
 
 def describe(estimator: Any) -> parts.Scoring:
-    """What a fitted estimator computes.
+    """Describe what a fitted estimator computes.
 
     Parameters
     ----------
@@ -29,14 +29,14 @@ def describe(estimator: Any) -> parts.Scoring:
     Returns
     -------
     Scoring
-        Its `scores` are those of `decision_function`, of a regressor those of `predict`.
+        Its `scores` are those of `decision_function`; for a regressor, those of `predict`.
 
     Raises
     ------
     NotFittedError
         If the estimator, or a step of the pipeline, has not learnt anything.
     TypeError
-        If a part has no description: a Python function as kernel, a part or a step of another
+        If a part has no description: a Python function as kernel, or a part or a step of another
         package. The message names it.
     """
     if isinstance(estimator, Pipeline):
@@ -49,7 +49,7 @@ def describe(estimator: Any) -> parts.Scoring:
 
 
 def of_learner(learner: Any) -> parts.Scoring:
-    """The description of a learner alone."""
+    """Describe a learner alone."""
     if "_waiting" in vars(learner):
         raise NotFittedError(
             f"This {type(learner).__name__} has seen samples of one class only: it has no scores "
@@ -74,12 +74,12 @@ def of_learner(learner: Any) -> parts.Scoring:
 
 
 def shift_of(learner: Any) -> float:
-    """What is added to the scores of a detector."""
+    """Return what is added to the scores of a detector."""
     return -float(learner.offset_) if hasattr(learner, "_recent") else 0.0
 
 
 def labels_of(learner: Any) -> Array | None:
-    """The label of each class number."""
+    """Return the label of each class number."""
     if hasattr(learner, "_recent"):
         return np.array([-1, 1])
     labels: Array | None = None if is_regressor(learner) else learner.classes_
@@ -87,7 +87,7 @@ def labels_of(learner: Any) -> Array | None:
 
 
 def head_of(learner: Any, n_outputs: int) -> str:
-    """How a prediction follows from the scores."""
+    """Return how a prediction follows from the scores."""
     if hasattr(learner, "_recent"):
         return "outlier"
     if is_regressor(learner):
@@ -96,12 +96,12 @@ def head_of(learner: Any, n_outputs: int) -> str:
 
 
 def rounding(dtype: Any) -> tuple[parts.Step, ...]:
-    """The step in front of a model of samples of this dtype."""
+    """Return the step in front of a model whose samples have this dtype."""
     return (parts.Single(),) if np.dtype(dtype) == np.float32 else ()
 
 
 def of_model(model: Any, shift: float = 0.0) -> parts.Sum:
-    """The sum that a model computes; its targets may be standardised."""
+    """Return the sum that a model computes; its targets may be standardised."""
     terms = formula_of(model.space, "space")(model.space)
     if model.head.target_forgetting == 0:
         return parts.Sum(model.head.n_outputs, terms, shift=shift)
@@ -109,7 +109,7 @@ def of_model(model: Any, shift: float = 0.0) -> parts.Sum:
 
 
 def of_race(race: Any) -> tuple[tuple[parts.Step, ...], parts.Body]:
-    """The steps and the vote of a race, whose experts learn scaled rows in float32."""
+    """Return the steps and the vote of a race, whose experts learn scaled rows in float32."""
     steps = (*rounding(race.dtype), standardisation(race.moments, race.limit, True), parts.Single())
     awake = np.flatnonzero(race.voting)
     shares, links = race.vote.weights(race.voting), race.vote.links
@@ -125,7 +125,7 @@ def of_race(race: Any) -> tuple[tuple[parts.Step, ...], parts.Body]:
 
 
 def standardisation(moments: Any, limit: float | None, scaled: bool) -> parts.Standardisation:
-    """How running moments scale rows."""
+    """Return the standardisation of rows by running moments."""
     mean, variance = moments.mean(), moments.variance()
     limit = np.inf if limit is None or not scaled else float(limit)
     if moments.n == 0:
@@ -138,7 +138,7 @@ def standardisation(moments: Any, limit: float | None, scaled: bool) -> parts.St
 
 
 def of_pipeline(pipeline: Any) -> parts.Scoring:
-    """The description of a pipeline: its steps, and the learner behind them."""
+    """Describe a pipeline by its steps and the learner behind them."""
     check_is_fitted(pipeline)
     *transformers, (_, learner) = pipeline.steps
     steps: list[parts.Step] = []
@@ -160,7 +160,7 @@ def of_pipeline(pipeline: Any) -> parts.Scoring:
 
 
 def of_transformer(name: str, transformer: Any) -> list[parts.Step]:
-    """The steps of a transformer of a pipeline."""
+    """Return the steps of a transformer in a pipeline."""
     from onlinekern.preprocessing.kernel_features import FeatureTransformer
     from onlinekern.preprocessing.scaler import OnlineStandardScaler
     from onlinekern.preprocessing.tables.encoder import TableEncoder
@@ -181,7 +181,10 @@ def of_transformer(name: str, transformer: Any) -> list[parts.Step]:
 
 
 def of_table(name: str, encoder: Any) -> list[parts.Step]:
-    """The steps of a table's encoder: none, if each column is a number that is its own feature."""
+    """Return no steps if each column of a table is a number that is its own feature.
+
+    Raise TypeError for any other table.
+    """
     for column in encoder._columns:
         is_number = column.kind in ("number", "boolean")
         if not is_number or column.indicator:

@@ -1,6 +1,6 @@
-"""What a fitted model needs to go on learning: its state, and the parts of its step.
+"""Description of what a fitted model needs to go on learning: its state, and its step's parts.
 
-Only what is known in full is described; `describe_learning` says of anything else what it is.
+Only what is known in full is described; `describe_learning` names in an error what is not.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from onlinekern.preprocessing.scaler import OnlineStandardScaler
 
 
 def described(part: Any, kind: str) -> states.Described:
-    """A part of the step by its name."""
+    """Return a part of the step by its name."""
     known = kind_of(type(part))
     if known is None or not known.options.get("in_c"):
         raise states.CannotLearn(f"the {kind} {type(part).__name__} has no C")
@@ -35,7 +35,7 @@ def described(part: Any, kind: str) -> states.Described:
 
 
 def describe_learning(estimator: Any) -> states.Learning:
-    """What a fitted estimator needs to go on learning; CannotLearn if its step is not known."""
+    """Describe what an estimator needs to go on learning; CannotLearn if its step is unknown."""
     if isinstance(estimator, Pipeline):
         return of_pipeline(estimator)
     own = vars(estimator)
@@ -53,7 +53,7 @@ def describe_learning(estimator: Any) -> states.Learning:
 
 
 def of_pipeline(pipeline: Any) -> states.Learning:
-    """The description of a pipeline whose maps stay, and whose scaler, the first step, learns."""
+    """Describe a pipeline whose maps stay, and whose scaler, the first step, learns."""
     *steps, (_, learner) = pipeline.steps
     used = [(name, step) for name, step in steps if step is not None and not isinstance(step, str)]
     learning = describe_learning(learner)
@@ -66,7 +66,7 @@ def of_pipeline(pipeline: Any) -> states.Learning:
 
 
 def scaler_of(scaler: Any) -> states.Scaler:
-    """Running moments that go on."""
+    """Return the running moments of a scaler that goes on learning."""
     moments, options = scaler._moments, scaler._scaling()
     state = opened(moments).state
     if moments.n == 0:
@@ -83,7 +83,7 @@ def scaler_of(scaler: Any) -> states.Scaler:
 
 
 def of_model(estimator: Any, model: Any) -> states.Learning:
-    """The description of a model that no thread changes meanwhile."""
+    """Describe a model that no thread changes meanwhile."""
     if not hasattr(model, "space"):
         raise states.CannotLearn("it is a race of several models")
     kind = kind_of(type(model.space))
@@ -108,7 +108,7 @@ def of_model(estimator: Any, model: Any) -> states.Learning:
 
 
 def factors_of_samples(estimator: Any) -> Floats | None:
-    """What class_weight multiplies the weights of samples with."""
+    """Return what class_weight multiplies the weights of samples by."""
     from onlinekern.estimators.class_weights import factors_of
 
     weights = getattr(estimator, "class_weight", None)

@@ -1,7 +1,7 @@
-"""What a fitted model computes of a row: steps in front, a sum or a vote, and how labels follow.
+"""Scoring of a row by a fitted model: steps in front, a sum or a vote, and how labels follow.
 
-`describe` (module `describe`) makes it of an estimator; `Scoring.scores` evaluates it. A generator
-of code for another language needs nothing else.
+`describe` (module `describe`) makes it from an estimator; `Scoring.scores` evaluates it. A
+generator of code for another language needs nothing else.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 from onlinekern.estimators.types import Array, Floats, Samples
 from onlinekern.fitted.export.terms import Fourier, Projected, Term, dense
 
-# Of a class that a member of a vote rules out, and how far outside of the targets seen a prediction
-# may be, in units of their range: the constants of `learning.vote`.
+# A class that a member of a vote rules out keeps the least share. A prediction may be outside of
+# the targets seen by the margin, in units of their range. Both are constants of `learning.vote`.
 LEAST_SHARE = 1e-6
 MARGIN = 0.25
 HEADS = ("binary", "classes", "regression", "outlier")
@@ -23,16 +23,16 @@ HEADS = ("binary", "classes", "regression", "outlier")
 
 @dataclass(frozen=True, eq=False)
 class Standardisation:
-    """(x - mean) / scale, held within -limit ... limit.
+    """Step that turns x into (x - mean) / scale, held within -limit ... limit.
 
     Attributes
     ----------
     mean : ndarray of shape (n_features,), or None
-        None where no means are subtracted: zeros stay zeros.
+        None if no means are subtracted, so that zeros stay zeros.
     scale : ndarray of shape (n_features,), or None
-        None is 1 everywhere.
+        None stands for 1 everywhere.
     limit : float
-        inf for none.
+        The limit, or inf for none.
     """
 
     mean: Floats | None
@@ -40,7 +40,7 @@ class Standardisation:
     limit: float
 
     def apply(self, X: Floats) -> Floats:
-        """The scaled rows."""
+        """Return the scaled rows."""
         X = X if self.mean is None else X - self.mean
         X = X if self.scale is None else X / self.scale
         return np.clip(X, -self.limit, self.limit)
@@ -48,16 +48,16 @@ class Standardisation:
 
 @dataclass(frozen=True, eq=False)
 class Single:
-    """Numbers are rounded to float32: the model has learnt samples of that type."""
+    """Step that rounds to float32, where the model has learnt samples of that type."""
 
     def apply(self, X: Floats) -> Floats:
-        """The rounded rows."""
+        """Return the rounded rows."""
         return X.astype(np.float32).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Rows become their features.
+    """Step that turns rows into their features.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Features:
     map: Fourier | Projected
 
     def apply(self, X: Floats) -> Floats:
-        """The features of rows."""
+        """Return the features of rows."""
         return self.map.features(X)
 
 
@@ -76,14 +76,15 @@ Step: TypeAlias = Standardisation | Single | Features
 
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """shift + scale (sum of the terms).
+    """Score shift + scale (sum of the terms).
 
     Attributes
     ----------
     n_outputs : int
     terms : tuple
     scale, shift : float
-        1 and 0 unless the targets were standardised; the shift of a detector is its offset, < 0.
+        1 and 0 unless the targets were standardised. The shift of a detector is
+        minus its offset, < 0.
     """
 
     n_outputs: int
@@ -92,7 +93,7 @@ class Sum:
     shift: float = 0.0
 
     def scores(self, X: Floats) -> Floats:
-        """Scores of rows, ndarray (n, n_outputs)."""
+        """Return the scores of rows, ndarray (n, n_outputs)."""
         total = np.zeros((len(X), self.n_outputs))
         for term in self.terms:
             total += term.scores(X)
@@ -101,15 +102,15 @@ class Sum:
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """One who votes.
+    """Member of a vote.
 
     Attributes
     ----------
     share : float
-        In the answer; the shares of a vote sum to 1.
+        Weight of the member; the weights in a vote sum to 1.
     link : float
-        Of the score f to the share of a class: 1 / (1 + exp(-link f)); 0 is (1 + f) / 2. Not used
-        in a vote on targets.
+        Takes the score f to the share of a class, 1 / (1 + exp(-link f)); 0 stands for
+        (1 + f) / 2. A vote on targets does not use it.
     sum : Sum
     """
 
@@ -120,12 +121,12 @@ class Member:
 
 @dataclass(frozen=True, eq=False)
 class ClassVote:
-    """The weighted mean of what members give the classes; of two, the difference of the two.
+    """Weighted mean of what members give the classes; for two classes, their difference.
 
     Attributes
     ----------
     n_outputs : int
-        1 for two classes.
+        Number of classes; 1 for two classes.
     members : tuple of Member
     """
 
@@ -133,14 +134,14 @@ class ClassVote:
     members: tuple[Member, ...]
 
     def scores(self, X: Floats) -> Floats:
-        """Answers to rows, ndarray (n, n_outputs)."""
+        """Return the answers to rows, ndarray (n, n_outputs)."""
         total = np.zeros((len(X), self.n_outputs))
         for member in self.members:
             total += member.share * self.shares(member, member.sum.scores(X))
         return total
 
     def shares(self, member: Member, scores: Floats) -> Floats:
-        """What a member with these scores gives the classes."""
+        """Return what a member with these scores gives the classes."""
         # exp of a large number is inf, and 1 / (1 + inf) is the 0 that is meant.
         with np.errstate(over="ignore"):
             logistic = 1 / (1 + np.exp(-member.link * scores))
@@ -154,13 +155,13 @@ class ClassVote:
 
 @dataclass(frozen=True, eq=False)
 class TargetVote:
-    """The weighted mean of the members' predictions, each held near the targets seen.
+    """Weighted mean of the members' predictions, each held near the targets seen.
 
     Attributes
     ----------
     members : tuple of Member
     least, most : float
-        What predictions are held within; -inf and inf before a target was seen.
+        Predictions are held within the two; they are -inf and inf before a target was seen.
     """
 
     members: tuple[Member, ...]
@@ -169,7 +170,7 @@ class TargetVote:
     n_outputs: int = 1
 
     def scores(self, X: Floats) -> Floats:
-        """Answers to rows, ndarray (n, 1)."""
+        """Return the answers to rows, ndarray (n, 1)."""
         total = np.zeros((len(X), 1))
         for member in self.members:
             total += member.share * np.clip(member.sum.scores(X), self.least, self.most)
@@ -180,28 +181,28 @@ class TargetVote:
 class PairVote:
     """Votes of the pairs of classes (0, 1), (0, 2), ... (1, 2), ..., a score > 0 for the first.
 
-    Of a class, the sum s of its scores, which counts as s / (3 (|s| + 1)) of a vote, is added.
+    The sum s of the scores of a class is added to its votes as s / (3 (|s| + 1)) of a vote.
 
     Attributes
     ----------
     n_outputs : int
-        Classes.
+        Number of classes.
     sum : Sum
-        With an output for each pair.
+        Sum with an output for each pair.
     """
 
     n_outputs: int
     sum: Sum
 
     def signs(self) -> Floats:
-        """1 where a class is the first of a pair, -1 where it is the second, (pairs, classes)."""
+        """Return 1 where a class is the first of a pair, -1 where the second, (pairs, classes)."""
         first, second = np.triu_indices(self.n_outputs, 1)
         classes = np.arange(self.n_outputs)
         found: Floats = (first[:, None] == classes) - 1.0 * (second[:, None] == classes)
         return found
 
     def scores(self, X: Floats) -> Floats:
-        """Votes for the classes, ndarray (n, n_outputs)."""
+        """Return the votes for the classes, ndarray (n, n_outputs)."""
         scores, signs = self.sum.scores(X), self.signs()
         votes = (scores > 0) @ np.maximum(signs, 0) + (scores <= 0) @ np.maximum(-signs, 0)
         totals = scores @ signs
@@ -213,7 +214,7 @@ Body: TypeAlias = Sum | ClassVote | TargetVote | PairVote
 
 
 def sums_of(body: Body) -> tuple[Sum, ...]:
-    """The sums in a body."""
+    """Return the sums in a body."""
     if isinstance(body, Sum):
         return (body,)
     if isinstance(body, PairVote):
@@ -223,24 +224,24 @@ def sums_of(body: Body) -> tuple[Sum, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Scoring:
-    """What a fitted model computes.
+    """Description of what a fitted model computes.
 
     Attributes
     ----------
     name : str
-        The class of the estimator.
+        Name of the estimator's class.
     n_features : int
-        Of a row as it is given.
+        Number of features of a row as it is given.
     steps : tuple
-        What is done to the row, in this order, before it is scored.
+        Steps that the row goes through, in this order, before it is scored.
     body : Sum, ClassVote, TargetVote or PairVote
-        What `decision_function` (`predict` of a regressor) gives; of pairs of classes their votes,
-        whatever the parameter `decision_function_shape`.
+        It computes what `decision_function` (`predict` of a regressor) gives; for pairs of classes
+        it gives their votes, whatever the parameter `decision_function_shape`.
     head : {'binary', 'classes', 'regression', 'outlier'}
         How a prediction follows from the scores: class 1 where the score is > 0; the first class of
         the largest score; the score itself; class 1, inside, where the score is >= 0, else class 0.
     labels : ndarray, or None
-        The label of each class number; -1 and 1 of a detector; None of a regressor.
+        Label of each class number; -1 and 1 for a detector; None for a regressor.
     """
 
     name: str
@@ -252,18 +253,18 @@ class Scoring:
 
     @property
     def n_outputs(self) -> int:
-        """Numbers in a score."""
+        """Number of outputs in a score."""
         return self.body.n_outputs
 
     def scores(self, X: Samples) -> Floats:
-        """Scores of rows, ndarray (n, n_outputs)."""
+        """Return the scores of rows, ndarray (n, n_outputs)."""
         rows = dense(X)
         for step in self.steps:
             rows = step.apply(rows)
         return self.body.scores(rows)
 
     def predict(self, X: Samples) -> Array:
-        """Class numbers of rows, or targets, ndarray (n,)."""
+        """Return the class numbers of rows, or targets, ndarray (n,)."""
         scores = self.scores(X)
         if self.head == "regression":
             return scores[:, 0]

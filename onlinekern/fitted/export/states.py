@@ -1,4 +1,4 @@
-"""The state of a model that goes on learning, and the parts of its step."""
+"""State of a model that goes on learning, and the parts of its step."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from onlinekern.fitted.export.terms import Fourier, KernelFunction, Map
 
 
 class CannotLearn(TypeError):
-    """The step of a model cannot be exported; the message goes on after 'cannot learn: '."""
+    """Error for a step that cannot be exported; the message follows 'cannot learn: '."""
 
 
 class Described(NamedTuple):
-    """A part by the name of its class, with its arguments."""
+    """Name of a part's class, with the part's arguments."""
 
     name: str
     arguments: dict[str, Any]
 
 
 class Numbers(NamedTuple):
-    """The numbers of a model that it scores with.
+    """Numbers that a model scores with.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Numbers(NamedTuple):
     def of(
         cls, state: Any, averaging: Any, columns: Any = slice(None), skipped: int = 0
     ) -> Numbers:
-        """Those of a scaled average, in some columns of it."""
+        """Return the numbers of a scaled average, in some columns of it."""
         values, companions = (
             np.ascontiguousarray(rows[:, columns]) for rows in (state.values, state.companions)
         )
@@ -55,10 +55,11 @@ class Numbers(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LinearState:
-    """Weights of the features of a row, and an intercept that a coefficient a moves by a times
-    `intercept`; `in_length` is added to the squared length of a row.
+    """Weights of the features of a row, and an intercept.
 
-    Of second order, `variances` are those of the weights and of the intercept, for each output.
+    A coefficient a moves the intercept by a times `intercept`; `in_length` is added to the squared
+    length of a row. A model of second order has `variances` of the weights and of the intercept,
+    for each output.
     """
 
     intercept: float
@@ -78,8 +79,8 @@ class MappedState:
 class KernelState:
     """Coefficients of support vectors, slot by slot, under a policy.
 
-    `added` counts the support vectors that ever came, `lengths` are their kernel values with
-    themselves. There may be as many as there is room for if they are `unbounded`.
+    `added` counts the support vectors that ever came; `lengths` are their kernel values with
+    themselves. If they are `unbounded`, they may fill all the room there is.
     """
 
     kernel: KernelFunction
@@ -94,8 +95,8 @@ class KernelState:
 class Landmarks:
     """Features L^-1 k(x) of landmarks, which may grow to `room`.
 
-    A sample becomes one if its part beyond the others is above the share `least` of its kernel
-    value with itself; with `only_entered`, if it enters the model too.
+    A sample becomes a landmark if its part beyond the others is above the share `least` of its
+    kernel value with itself, and, with `only_entered`, if it enters the model too.
     """
 
     kernel: KernelFunction
@@ -110,8 +111,8 @@ class Landmarks:
 class SquaresState:
     """Weights of least squares, with A^-1 = `inverse`.
 
-    The features of a row are its elements times `factor`, unless that is None; 1, where there is a
-    `constant`; and those of `map`. `reg` is the prior precision of a new feature.
+    The features of a row are its elements times `factor`, unless that is None, then 1 if there is a
+    `constant`, then those of `map`. `reg` is the prior precision of a new feature.
     """
 
     factor: float | None
@@ -135,7 +136,7 @@ class Scaler:
     centred, scaled : bool
         Whether means are subtracted, and whether rows are divided by deviations and clipped.
     weight : float
-        Of the rows so far, in units of the last one.
+        Total weight of the rows so far, in units of the last one.
     forgetting, limit : float
     """
 
@@ -160,7 +161,7 @@ class Targets(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Learning:
-    """A model that goes on learning.
+    """Model that goes on learning.
 
     Attributes
     ----------
@@ -168,9 +169,9 @@ class Learning:
     numbers : Numbers
     rule, sampler, head : Described
     factors : ndarray of shape (n_classes,), or None
-        Of the weights of samples.
-    steps_factors : ndarray of shape (n_classes,), or None
-        Of the coefficients; `positive_only`: one against the rest, of the sample's own class only.
+        Factors of the weights of samples.
+    step_factors : ndarray of shape (n_classes,), or None
+        Factors of the coefficients; with one against the rest, of the sample's own class only.
     targets : Targets, or None
     seen : int
     generator : tuple of int

@@ -1,4 +1,4 @@
-"""The terms of a score: kernels, explicit features, and functions that are added up.
+"""Terms of a score: kernels, explicit features, and functions that are added.
 
 A term computes `n_outputs` numbers of a row. All of it is plain NumPy in double: the evaluation
 here is the meaning of the fields, and what generated code is compared with.
@@ -16,22 +16,22 @@ from onlinekern.estimators.types import Array, Floats, Sparse
 
 
 def dense(rows: Any) -> Floats:
-    """Rows as an ndarray of float64."""
+    """Return rows as an ndarray of float64."""
     return np.asarray(rows.toarray() if sp.issparse(rows) else rows, dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
 class KernelFunction:
-    """A kernel of the library by its name in `onlinekern.core.KERNELS`.
+    """Kernel of the library by its name in `onlinekern.core.KERNELS`.
 
     Attributes
     ----------
     name : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}
     gamma : float
     degree : int
-        Of the polynomial.
+        Degree of the polynomial.
     coef0 : float
-        Of the polynomial and the sigmoid.
+        Constant of the polynomial and the sigmoid.
     """
 
     name: str
@@ -40,7 +40,7 @@ class KernelFunction:
     coef0: float = 0.0
 
     def values(self, X: Floats, Z: Array | Sparse) -> Floats:
-        """Kernel values of the rows of X with those of Z, ndarray (n, m)."""
+        """Return the kernel values of the rows of X with those of Z, ndarray (n, m)."""
         Z = dense(Z)
         if self.name == "laplacian":
             distances = [np.abs(X - z).sum(axis=1) for z in Z]
@@ -58,7 +58,7 @@ class KernelFunction:
         return products
 
     def diagonal(self, X: Floats) -> Floats:
-        """The kernel value of each row with itself, ndarray (n,)."""
+        """Return the kernel value of each row with itself, ndarray (n,)."""
         squares = np.square(X).sum(axis=1)
         if self.name in ("gaussian", "laplacian"):
             return np.ones(len(X))
@@ -70,14 +70,14 @@ class KernelFunction:
 
 
 def inverse_norms(X: Floats) -> Floats:
-    """1 / ||x|| of the rows, 0 for rows of zeros."""
+    """Return 1 / ||x|| of the rows, 0 for rows of zeros."""
     squares = np.square(X).sum(axis=1)
     return np.where(squares > 0, 1 / np.sqrt(np.where(squares > 0, squares, 1)), 0)
 
 
 @dataclass(frozen=True, eq=False)
 class Fourier:
-    """[cos(omega_j . x), sin(omega_j . x)] / sqrt(D), the cosines first.
+    """Features [cos(omega_j . x), sin(omega_j . x)] / sqrt(D), the cosines first.
 
     Attributes
     ----------
@@ -88,18 +88,18 @@ class Fourier:
 
     @property
     def n_features(self) -> int:
-        """Numbers that a row becomes."""
+        """Number of features of a row."""
         return 2 * len(self.frequencies)
 
     def features(self, X: Floats) -> Floats:
-        """The features of rows, ndarray (n, n_features)."""
+        """Return the features of rows, ndarray (n, n_features)."""
         angles = X @ self.frequencies.T
         return np.hstack([np.cos(angles), np.sin(angles)]) / np.sqrt(len(self.frequencies))
 
 
 @dataclass(frozen=True, eq=False)
 class Projected:
-    """P k(x), with the kernel values k(x) of x with landmarks: Nystroem features.
+    """Nystroem features P k(x), with the kernel values k(x) of x with landmarks.
 
     Attributes
     ----------
@@ -114,11 +114,11 @@ class Projected:
 
     @property
     def n_features(self) -> int:
-        """Numbers that a row becomes."""
+        """Number of features of a row."""
         return len(self.projection)
 
     def features(self, X: Floats) -> Floats:
-        """The features of rows, ndarray (n, n_features)."""
+        """Return the features of rows, ndarray (n, n_features)."""
         return self.kernel.values(X, self.landmarks) @ self.projection.T
 
 
@@ -127,7 +127,7 @@ Map: TypeAlias = Fourier | Projected
 
 @dataclass(frozen=True, eq=False)
 class Constant:
-    """The same numbers for every row.
+    """Term that has the same numbers for every row.
 
     Attributes
     ----------
@@ -137,13 +137,13 @@ class Constant:
     values: Floats
 
     def scores(self, X: Floats) -> Floats:
-        """What the term adds to the scores of rows, ndarray (n, n_outputs)."""
+        """Return what the term adds to the scores of rows, ndarray (n, n_outputs)."""
         return np.tile(self.values, (len(X), 1))
 
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """W x.
+    """Linear term W x.
 
     Attributes
     ----------
@@ -153,13 +153,13 @@ class Linear:
     weights: Floats
 
     def scores(self, X: Floats) -> Floats:
-        """What the term adds to the scores of rows, ndarray (n, n_outputs)."""
+        """Return what the term adds to the scores of rows, ndarray (n, n_outputs)."""
         return X @ self.weights.T
 
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """sum_i a_i kappa(s_i, x).
+    """Kernel expansion sum_i a_i kappa(s_i, x).
 
     Attributes
     ----------
@@ -174,13 +174,13 @@ class Expansion:
     coefficients: Floats
 
     def scores(self, X: Floats) -> Floats:
-        """What the term adds to the scores of rows, ndarray (n, n_outputs)."""
+        """Return what the term adds to the scores of rows, ndarray (n, n_outputs)."""
         return self.kernel.values(X, self.vectors) @ self.coefficients.T
 
 
 @dataclass(frozen=True, eq=False)
 class Mapped:
-    """W z(x), with the features z of a map.
+    """Term W z(x), with the features z of a map.
 
     Attributes
     ----------
@@ -192,19 +192,21 @@ class Mapped:
     weights: Floats
 
     def scores(self, X: Floats) -> Floats:
-        """What the term adds to the scores of rows, ndarray (n, n_outputs)."""
+        """Return what the term adds to the scores of rows, ndarray (n, n_outputs)."""
         return self.map.features(X) @ self.weights.T
 
 
 @dataclass(frozen=True, eq=False)
 class Leverage:
-    """1 / (1 + z' M z + max(0, kappa(x, x) - z'z) / reg), the second part for landmarks only.
+    """Term 1 / (1 + z' M z + max(0, kappa(x, x) - z'z) / reg).
+
+    Only landmarks have the part with the maximum.
 
     Attributes
     ----------
     map : Fourier or Projected
     matrix : ndarray of shape (n_features, n_features)
-        M, symmetric.
+        The symmetric matrix M.
     reg : float
     rounding : float
         The part beyond the landmarks counts where it is above this share of kappa(x, x).
@@ -216,7 +218,7 @@ class Leverage:
     rounding: float
 
     def scores(self, X: Floats) -> Floats:
-        """What the term adds to the scores of rows, ndarray (n, 1)."""
+        """Return what the term adds to the scores of rows, ndarray (n, 1)."""
         z = self.map.features(X)
         variance = np.maximum(np.einsum("if,fg,ig->i", z, self.matrix, z), 0)
         if isinstance(self.map, Projected):
@@ -228,10 +230,11 @@ class Leverage:
 
 @dataclass(frozen=True, eq=False)
 class Local:
-    """sum over the nearest prototypes of g_j (U_j [x - c_j, 1]), where ||g|| = 1.
+    """Sum over the nearest prototypes of g_j (U_j [x - c_j, 1]), where ||g|| = 1.
 
-    g_j is in proportion to exp(-(d_j - d_0) / bandwidth), with the squared distances d to the
-    `n_assign` nearest prototypes, d_0 the least. A bandwidth of 0 leaves the nearest one alone.
+    g_j is proportional to exp(-(d_j - d_0) / bandwidth), with the squared distances d to the
+    `n_assign` nearest prototypes, where d_0 is the least. A bandwidth of 0 leaves the nearest one
+    alone.
 
     Attributes
     ----------
@@ -239,7 +242,7 @@ class Local:
     n_assign : int
     bandwidth : float
     centers : ndarray of shape (m, n_features)
-        c_j.
+        The points c_j.
     weights : ndarray of shape (m, n_outputs, n_features)
     intercepts : ndarray of shape (m, n_outputs)
     """
@@ -252,11 +255,11 @@ class Local:
     intercepts: Floats
 
     def scores(self, X: Floats) -> Floats:
-        """What the term adds to the scores of rows, ndarray (n, n_outputs)."""
+        """Return what the term adds to the scores of rows, ndarray (n, n_outputs)."""
         return np.array([self.score(x) for x in X]).reshape(len(X), self.weights.shape[1])
 
     def score(self, x: Floats) -> Floats:
-        """The same of one row."""
+        """Return what the term adds to the scores of one row."""
         distances = np.square(self.prototypes - x).sum(axis=1)
         nearest = np.argsort(distances, kind="stable")[: self.n_assign]
         excess = distances[nearest] - distances[nearest[0]]

@@ -1,4 +1,4 @@
-"""What fitted models are made of, a family a module: its fields, and what may be done with it.
+"""Families of fitted models, one in each module: their fields and the rules for them.
 
-`state.kinds` finds the modules by themselves. A new space is a new one.
+`state.kinds` finds the modules by itself. A new space is a new module.
 """

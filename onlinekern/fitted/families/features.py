@@ -1,4 +1,4 @@
-"""Explicit features: what a map is made of, and what it is in plain numbers."""
+"""Explicit features: the fields of a map, and the map in plain numbers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LANDMARKS = SUPPORT_VECTORS.replace("#", "=").replace("output", "one")
 
 
 def formula_of(part: Any, what: str) -> Any:
-    """The terms of a space or a map, or the name of a kernel; TypeError if they are not known."""
+    """Return the terms of a space or a map, or a kernel's name; raise TypeError if unknown."""
     kind = kind_of(type(part))
     formula = kind and (kind.terms or kind.options.get("kernel"))
     if not formula:
@@ -36,7 +36,7 @@ def formula_of(part: Any, what: str) -> Any:
 
 
 def kernel_of(kernel: Any) -> terms.KernelFunction:
-    """A kernel of the core."""
+    """Return a kernel of the core in plain numbers."""
     if isinstance(kernel, PythonKernel):
         raise TypeError(
             f"kernel={kernel.function!r} is a Python function, which cannot be exported: take a "
@@ -46,13 +46,13 @@ def kernel_of(kernel: Any) -> terms.KernelFunction:
 
 
 def map_of(features: Any) -> terms.Map:
-    """A feature map of the core, its constant left out."""
+    """Return a feature map of the core in plain numbers, without its constant."""
     found: terms.Map = formula_of(features, "feature map")(features)
     return found
 
 
 def rounding_of(features: Any) -> float:
-    """The square root of the machine epsilon of a map's samples."""
+    """Return the square root of the machine epsilon of a map's samples."""
     return float(np.sqrt(np.finfo(np.float32 if features.itemsize == 4 else np.float64).eps))
 
 
@@ -81,7 +81,7 @@ def nested(features: Any) -> terms.Projected:
 
 
 def weighted(features: Any, weights: Floats, offsets: Floats) -> terms.Terms:
-    """The terms of weights of the features of a map, (n_outputs, n_features), and of offsets."""
+    """Return the terms of weights (n_outputs, n_features) of a map's features, and of offsets."""
     if isinstance(features, WithLinear):
         d = features.d
         linear = terms.Linear(weights[:, :d] / np.sqrt(max(d, 1)))
@@ -91,7 +91,7 @@ def weighted(features: Any, weights: Floats, offsets: Floats) -> terms.Terms:
 
 
 def expansion(support: Any) -> terms.Expansion:
-    """The support vectors of a set under its kernel."""
+    """Return the support vectors of a set under its kernel."""
     return terms.Expansion(kernel_of(support.kernel), support.rows(), support.effective())
 
 

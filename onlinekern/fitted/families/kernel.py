@@ -27,7 +27,7 @@ from onlinekern.fitted.merge.filters import (
 from onlinekern.fitted.merge.mix import Mix
 from onlinekern.fitted.state import State, describe, kind_of
 
-# What policies have learnt: with the inverse of a kernel matrix, a factor of it, or lengths.
+# These are what policies learn: the inverse of a kernel matrix, a factor of it, or lengths.
 INVERSE = "inverse~[row column] diagonal~[one column] n_updates~ broken~ pending~"
 VALUES = f"{INVERSE} values~[one column]"
 FACTOR, LENGTHS = "factor[slot slot]", "lengths[slot]"
@@ -36,8 +36,8 @@ FACTOR, LENGTHS = "factor[slot slot]", "lengths[slot]"
 def policy(path: str, arguments: str, learnt: str = "", **options: Any) -> None:
     """Describe a policy by the arguments of its class, and by what it learns.
 
-    `drops`: whoever leaves is projected onto those who stay. `merge`: the rule for spaces with it.
-    `in_c`: learning in C knows it; `unbounded`: of as many support vectors as there is room for.
+    `drops`: who leaves is projected onto those who stay. `merge` is the rule for spaces with the
+    policy. `in_c`: learning in C knows it. `unbounded`: it may fill all room for support vectors.
     """
     plain = path == "budgets.policy.Budget"
     # Policies of other packages have arguments without names, and learn what they like.
@@ -47,7 +47,7 @@ def policy(path: str, arguments: str, learnt: str = "", **options: Any) -> None:
 
 
 def merged_support_vectors(mix: Mix, parts: list[State], base: State | None) -> State:
-    """By the rule of the policy."""
+    """Merge kernel expansions by the rule of their policy."""
     check_sets(parts)
     kind = kind_of(parts[0].budget.cls)
     rule = kind.options.get("merge") if kind else None
@@ -56,10 +56,10 @@ def merged_support_vectors(mix: Mix, parts: list[State], base: State | None) -> 
 
 
 def begin(space: State, old: State, growth: Growth) -> None:
-    """What policies know of a class that never came."""
+    """Set what policies know of a class that never came."""
     name, learnt = space.budget.cls.__name__, space.budget.state.learnt
     if name == "LeastSquaresPolicy":
-        # The machine of that class: the last row is that of the target 1.
+        # A new machine has targets of -1: it is minus the last row, which is that of the target 1.
         before = old.budget.state.learnt
         learnt.offsets[:, growth.new] = -1.0
         for field in ("targets", "products"):
@@ -68,7 +68,7 @@ def begin(space: State, old: State, growth: Growth) -> None:
             rows[growth.new] = 0.0 - known[-1]
             setattr(learnt, field, np.vstack([rows, known[-1]]))
     elif name == "FeatureMerging":
-        # Features and offsets, and their companions below.
+        # Weights and offsets have their companions below them.
         before = old.budget.state.learnt
         weights, halves = (
             [growth.along(half) for half in np.split(rows, 2)]
@@ -95,7 +95,7 @@ def dual_terms(space: Any) -> Terms:
 
 
 def learning(space: State) -> tuple[KernelState, Numbers]:
-    """Coefficients of support vectors, under a policy that C knows."""
+    """Return the coefficients of support vectors, under a policy that C knows."""
     own, state, budget = space.arguments, space.state, space.budget
     kind = kind_of(budget.cls)
     if kind is None or "in_c" not in kind.options:

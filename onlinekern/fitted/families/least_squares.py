@@ -1,4 +1,4 @@
-"""Kernel least squares, which merge exactly: the sums of several streams are added.
+"""Kernel least squares, which are merged exactly: the sums of several streams are added.
 
     A = r I + sum_i (A_i - r I),   b = sum_i b_i,   w = A^-1 b,
 
@@ -27,15 +27,15 @@ from onlinekern.fitted.merge.maps import Common, common_map
 from onlinekern.fitted.merge.mix import Mix, of
 from onlinekern.fitted.state import State, closed, describe, opened
 
-# Residuals and their levels: what Residuals keeps at most.
+# Residuals keeps at most so many residuals.
 KEPT = 512
-# Added to the diagonal of sums that are not positive, relative to it; ten times more each time.
+# The diagonal of sums that are not positive grows by this share, ten times more each time.
 LEAST_EXTRA = 1e-15
 ATTEMPTS = 10
 
 
 def statistics(state: Any, reg: float, forgetting: float) -> tuple[Floats, Floats]:
-    """A - r I and b', of all samples so far."""
+    """Return A - r I and b' of all samples so far."""
     rows = state.rows
     matrix = state.matrix + (state.weights * rows).T @ rows
     vectors = state.vectors + state.targets.T @ rows[len(rows) - state.count :]
@@ -46,7 +46,7 @@ def statistics(state: Any, reg: float, forgetting: float) -> tuple[Floats, Float
 
 
 def sums_of(known: Floats, vectors: Floats, reg: float) -> dict[str, Any]:
-    """The fields of a state whose sums are A - r I and b', and which waits for nothing."""
+    """Return the fields of a state whose sums are A - r I and b', and where no sample waits."""
     used, n_outputs = len(known), len(vectors)
     matrix, factor = factored((known + known.T) / 2 + reg * np.eye(used))
     inverse = scipy.linalg.cho_solve(factor, np.eye(used))
@@ -66,10 +66,10 @@ def sums_of(known: Floats, vectors: Floats, reg: float) -> dict[str, Any]:
 
 
 def factored(matrix: Floats) -> tuple[Floats, Any]:
-    """A matrix, and its Cholesky factor.
+    """Return a matrix and its Cholesky factor.
 
-    Sums of features that are not scaled may be so large that what a difference leaves of them is
-    not positive by rounding. Their diagonal grows until it is.
+    Sums of features that are not scaled may be so large that rounding makes a difference of them
+    not positive. The diagonal grows until it is positive.
     """
     extra = 0.0
     for _ in range(ATTEMPTS):
@@ -84,7 +84,7 @@ def factored(matrix: Floats) -> tuple[Floats, Any]:
 def added(
     mix: Mix, common: Common, states: list[Any], before: Any, reg: float, forgetting: float
 ) -> Any:
-    """The state of all samples of several states."""
+    """Return the state of all samples of several states."""
     sums = [statistics(state, reg, forgetting) for state in states]
     every = [*sums, *([statistics(before, reg, forgetting)] if before else [])]
     turned = [one_of(mix, common, place, *each) for place, each in enumerate(every)]
@@ -98,9 +98,9 @@ def added(
 def one_of(
     mix: Mix, common: Common, place: int, known: Floats, vectors: Floats
 ) -> tuple[Floats, Floats]:
-    """A - r I and b' of one model, in the common features and in the units of the merged targets.
+    """Return A - r I and b' of a model in the common features and units of merged targets.
 
-    A shift of the targets needs the sum of the features: the column of the constant one.
+    A shift of the targets needs the sum of the features, which is the column of the constant.
     """
     place = place if place < len(mix.counts) else -1
     unit, shift = mix.units[place], mix.shifts[place]
@@ -111,7 +111,7 @@ def one_of(
 
 
 def merged_space(mix: Mix, parts: list[State], base: State | None) -> State:
-    """The sums of a space, over the samples that have entered them."""
+    """Merge the sums of spaces, over the samples that have entered them."""
     space = parts[0]
     common = common_map(*of(parts, base, "map"))
     entered, before = of(parts, base, "entered")
@@ -125,7 +125,7 @@ def merged_space(mix: Mix, parts: list[State], base: State | None) -> State:
 
 
 def merged_residuals(mix: Mix, parts: list[State], base: State | None) -> State | None:
-    """`Residuals`: the last ones of each model, as many as its share."""
+    """Merge `Residuals`: of each model the last ones, as many as its share."""
     if parts[0] is None:
         return None
     states, before = of(parts, base, "state")
@@ -159,7 +159,7 @@ def begin(space: State, _: State, growth: Growth) -> None:
 
 
 def inverse_of(state: State, forgetting: float) -> Floats:
-    """A^-1 of least squares, after all samples so far."""
+    """Return A^-1 of least squares after all samples so far."""
     matrix: Floats = state.inverse
     if state.count:
         # The samples of the open block are not in the inverse yet: see `linalg.open_block`.
@@ -179,7 +179,7 @@ def leverage_terms(space: Any) -> Terms:
 
 
 def learning(space: State) -> tuple[SquaresState, Numbers]:
-    """Recursive least squares, without forgetting."""
+    """Return the state of recursive least squares without forgetting."""
     if space.forgetting < 1:
         raise CannotLearn("its least squares forget, and give back the prior from time to time")
     features = inner = closed(space.map)
@@ -200,7 +200,7 @@ def learning(space: State) -> tuple[SquaresState, Numbers]:
 
 
 def landmarks_of(features: Any) -> Landmarks:
-    """Landmarks that come with the stream."""
+    """Return the landmarks that come with the stream."""
     own = opened(features)
     return Landmarks(
         kernel=kernel_of(own.arguments.kernel),

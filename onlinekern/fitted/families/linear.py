@@ -15,7 +15,7 @@ from onlinekern.fitted.merge.gaussians import merged_gaussians
 from onlinekern.fitted.merge.mix import Mix, of
 from onlinekern.fitted.state import State, describe, fields
 
-# Numbers that a block of the core's linear weights has.
+# A block of the core's linear weights has so many numbers.
 LINE = 8
 PLAIN = "d= dtype= n_outputs# averaging= intercept= skipped= in_length="
 WEIGHTS = scaled_average("output feature")
@@ -26,7 +26,7 @@ def linear(name: str, module: str, arguments: str, more: str = "") -> None:
     names = list(fields(arguments))
 
     def read(stored: dict[str, Any]) -> dict[str, Any]:
-        """Weights and companions are rows of one array of blocks, of whole lines."""
+        """Take weights and companions from one array, whose rows are blocks of whole lines."""
         own = dict(zip(names, stored["arguments"], strict=True))
         shape = -1, own["n_outputs"], (own["d"] + LINE) // LINE * LINE
         state = dict(stored["state"])
@@ -58,13 +58,13 @@ def linear(name: str, module: str, arguments: str, more: str = "") -> None:
 
 
 def averaging_of(space: State) -> Averaging:
-    """The average of a space."""
+    """Return the average of a space."""
     own = space.arguments
     return Averaging(own.averaging, getattr(own, "skipped", 0))
 
 
 def latest_of(space: State) -> tuple[Floats, Floats]:
-    """Weights and their average; an open batch ends here."""
+    """Return the weights and their average, where an open batch is closed."""
     latest, averaged = averaging_of(space).pair(space.state)
     if hasattr(space.state, "batch_update"):
         latest = space.state.shrink * latest + space.state.batch_update
@@ -72,7 +72,7 @@ def latest_of(space: State) -> tuple[Floats, Floats]:
 
 
 def merged_linear(mix: Mix, parts: list[State], base: State | None) -> State:
-    """Averages of weights; with a covariance, products of Gaussians."""
+    """Average the weights; with a covariance, multiply the Gaussians."""
     space, averaging = parts[0], averaging_of(parts[0])
     states, before = of(parts, base, "state")
     pairs = [latest_of(part) for part in parts]
@@ -96,7 +96,7 @@ def merged_linear(mix: Mix, parts: list[State], base: State | None) -> State:
 
 
 def begin(space: State, old: State, growth: Growth) -> None:
-    """The constant of new classes; one matrix for all outputs stays."""
+    """Set the constant of new classes; one matrix for all outputs stays."""
     own = space.arguments
     if own.intercept:
         growth.begin(space.state, own.d, averaging_of(space))
@@ -111,7 +111,7 @@ def terms(space: Any) -> Terms:
 
 
 def learning(space: State) -> tuple[LinearState, Numbers]:
-    """Of the plain model, and of variances of second order."""
+    """Return the weights, with variances if the model is of second order."""
     own, state = space.arguments, space.state
     if getattr(own, "batch_size", 1) > 1 or getattr(own, "radius", 0.0) > 0:
         raise CannotLearn("it learns in batches, or projects its weights")

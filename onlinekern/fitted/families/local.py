@@ -1,9 +1,9 @@
 """Prototypes with their hyperplanes (LOL), merged.
 
-A prototype is the mean of its samples, so that two become one by their weighted mean. Models that
+A prototype is the mean of its samples, so two become one by their weighted mean. Models that
 began with a common one have the same prototypes, each moved a little. Others are paired: of all
-ways to pair prototypes of two models, the one of the smallest added variance,
-n m / (n + m) ||p - q||^2; as many of its pairs become one as there is no room for. Their
+ways to pair prototypes of two models, the one with the smallest added variance,
+n m / (n + m) ||p - q||^2, is taken; as many of its pairs become one as there is no room for. Their
 hyperplanes are averaged by their numbers of samples, or multiplied as Gaussians (see `gaussians`).
 """
 
@@ -36,7 +36,7 @@ class Blocks:
     latest, averaged : ndarray of shape (n, n_outputs, width)
         Weights of the last model, and of the one that predicts.
     known : ndarray of shape (n, n_outputs, width)
-        What samples added to the precisions; 0 of first-order weights.
+        What samples have added to the precisions; 0 for first-order weights.
     """
 
     counts: Floats
@@ -49,7 +49,7 @@ class Blocks:
         return len(self.counts)
 
     def part(self, places: Any) -> Blocks:
-        """Some of them."""
+        """Return some of the blocks."""
         return Blocks(*(numbers[places] for numbers in vars(self).values()))
 
     def followed_by(self, other: Blocks) -> Blocks:
@@ -58,7 +58,7 @@ class Blocks:
 
 
 def blended(groups: list[Blocks], shares: list[Floats], prior: Any, second_order: bool) -> Blocks:
-    """Blocks that belong together become one; `shares` are their numbers of samples."""
+    """Merge blocks that belong together; `shares` are their numbers of samples."""
     counts = np.maximum(np.sum(shares, axis=0), np.finfo(float).tiny)
     parts = [share / counts for share in shares]
 
@@ -77,7 +77,7 @@ def blended(groups: list[Blocks], shares: list[Floats], prior: Any, second_order
 
 
 def paired(one: Blocks, other: Blocks, n: int) -> tuple[Array, Array]:
-    """Places of the pairs that become one so that n blocks are left."""
+    """Return the places of the pairs that become one so that n blocks are left."""
     distances = (
         np.square(one.centers).sum(axis=1)[:, None]
         - 2 * one.centers @ other.centers.T
@@ -91,13 +91,13 @@ def paired(one: Blocks, other: Blocks, n: int) -> tuple[Array, Array]:
 
 
 def joined(one: Blocks, other: Blocks, n: int, second_order: bool) -> Blocks:
-    """The prototypes of two models as n prototypes."""
+    """Join the prototypes of two models to at most n prototypes."""
     if len(one) + len(other) <= n:
         return one.followed_by(other)
     rows, columns = paired(one, other, n)
     pair = [one.part(rows), other.part(columns)]
     merged = blended(pair, [part.counts for part in pair], 1.0, second_order)
-    # The pair keeps its place, the others come last.
+    # A pair keeps its place; the others come last.
     found = Blocks(*(numbers.copy() for numbers in vars(one).values()))
     for numbers, fresh in zip(vars(found).values(), vars(merged).values(), strict=True):
         numbers[rows] = fresh
@@ -106,7 +106,7 @@ def joined(one: Blocks, other: Blocks, n: int, second_order: bool) -> Blocks:
 
 @dataclass(frozen=True)
 class Local:
-    """A local model: the shared hyperplane, and those of the prototypes."""
+    """Local model: the shared hyperplane, and those of the prototypes."""
 
     shared: Blocks
     places: Blocks
@@ -131,14 +131,14 @@ class Local:
 
 
 def priors_of(options: State) -> Floats:
-    """Precisions of the prior of each hyperplane; the shared one comes first."""
+    """Return the prior's precisions for each hyperplane; the shared one comes first."""
     priors = np.ones((1 + options.n_prototypes, 1, 1))
     priors[0] = options.sharing
     return priors
 
 
 def merged_local(mix: Mix, parts: list[State], base: State | None) -> State:
-    """The shared hyperplane, and the prototypes with theirs."""
+    """Merge the shared hyperplanes, and the prototypes with theirs."""
     own = parts[0].options
     models = [Local.of(part) for part in parts]
     first = Local.of(base) if base else None
@@ -169,7 +169,7 @@ def merged_local(mix: Mix, parts: list[State], base: State | None) -> State:
 def since(
     mix: Mix, groups: list[Blocks], first: Blocks | None, prior: float, second_order: bool
 ) -> Blocks:
-    """Blocks of the same places in all models, and in the base."""
+    """Merge blocks that have the same places in all models and in the base."""
     old = np.zeros_like(groups[0].counts) if first is None else first.counts
     pairs = zip(mix.weights, groups, strict=True)
     shares = [weight * np.maximum(group.counts - old, 0.0) for weight, group in pairs]
@@ -193,7 +193,7 @@ def since(
 def folded(
     mix: Mix, groups: list[Blocks], counts: list[int], before: int, most: int, second_order: bool
 ) -> Blocks:
-    """Prototypes that do not belong together from the start, model by model."""
+    """Merge prototypes that do not belong together from the start, model by model."""
     pairs = zip(mix.weights, groups, strict=True)
     weighted = [replace(group, counts=weight * group.counts) for weight, group in pairs]
     found, seen = weighted[0], counts[0]
@@ -204,7 +204,7 @@ def folded(
 
 
 def moved_mean(mix: Mix, means: list[Floats], counts: list[int], old: Any, before: int) -> Floats:
-    """The mean of the samples of all models."""
+    """Return the mean of the samples of all models."""
     sums = [count * mean for count, mean in zip(counts, means, strict=True)]
     total = mix.total(counts, before)
     mean: Floats = mix.total(sums, 0.0 if old is None else before * old) / max(total, 1e-300)
@@ -212,7 +212,7 @@ def moved_mean(mix: Mix, means: list[Floats], counts: list[int], old: Any, befor
 
 
 def prototypes_state(space: State, places: Blocks) -> State:
-    """Number, centers (sums, of sparse models) and statistics of prototypes."""
+    """Return the state of prototypes; the centers of sparse models are sums."""
     own = space.prototypes
     n, d = places.centers.shape
     rows, counted = np.zeros_like(own.centers), np.zeros_like(own.statistics)
@@ -223,7 +223,7 @@ def prototypes_state(space: State, places: Blocks) -> State:
 
 
 def hyperplanes_state(space: State, whole: Blocks, steps: int) -> State:
-    """Weights, companions and variances; what is not used has the prior."""
+    """Return the state of hyperplanes; those that are not used have the prior."""
     own, n, averaging = space.hyperplanes, len(whole), Averaging(space.options.averaging)
     values = np.zeros_like(own.values)
     values[:n] = whole.latest
@@ -240,7 +240,7 @@ def hyperplanes_state(space: State, whole: Blocks, steps: int) -> State:
 
 
 def begin(space: State, _: State, growth: Growth) -> None:
-    """The variances of new classes are those of the prior."""
+    """Give new classes the variances of the prior."""
     if space.options.second_order:
         space.hyperplanes.variances[:, growth.new] = 1 / priors_of(space.options)
 
@@ -271,7 +271,7 @@ OPTIONS = (
 
 
 def read(stored: dict[str, Any]) -> dict[str, Any]:
-    """Weights, companions and variances are side by side in the rows of one array."""
+    """Take weights, companions and variances from the rows of one array."""
     own = dict(zip(fields(OPTIONS), stored["options"], strict=True))
     steps, rows = stored["hyperplanes"]
     there = {"values": True, "companions": own["averaging"], "variances": own["second_order"]}

@@ -22,14 +22,14 @@ WEIGHTS = scaled_average("output feature")
 
 
 def merged_mapped(mix: Mix, parts: list[State], base: State | None) -> State:
-    """The average, in common features."""
+    """Average the weights in common features."""
     common = common_map(*of(parts, base, "map"))
     weights = merged_weights(mix, common, parts, base)
     return parts[0].told(map=common.map, state=weights)
 
 
 def merged_weights(mix: Mix, common: Common, parts: list[State], base: State | None) -> State:
-    """The state of weights of features: their weighted average."""
+    """Return the state of the weighted average of weights of features."""
     averaging = Averaging(parts[0].averaged)
     states, before = of(parts, base, "state")
     pairs = [averaging.pair(state) for state in states]
@@ -45,7 +45,7 @@ def widened(rows: Floats, width: int) -> Floats:
 
 
 def merged_mapped_gaussian(mix: Mix, parts: list[State], base: State | None) -> State:
-    """The product of Gaussians, in common features."""
+    """Multiply the Gaussians in common features."""
     space = parts[0]
     common = common_map(*of(parts, base, "map"))
     averaging = Averaging(space.averaged)
@@ -67,7 +67,7 @@ def merged_mapped_gaussian(mix: Mix, parts: list[State], base: State | None) -> 
 
 
 def merged_covariance(mix: Mix, common: Common, models: list[Gaussian], base: Gaussian) -> Gaussian:
-    """Means and covariance in the common features."""
+    """Return means and covariance of the product in the common features."""
     precisions = [inverse(own.covariance.array) for own in models]
     one, means, old = unit_matrices(precisions[0]), [own.mean for own in models], base.mean
     first = one if base.covariance is None else inverse(base.covariance.array)
@@ -83,7 +83,7 @@ def merged_covariance(mix: Mix, common: Common, models: list[Gaussian], base: Ga
 def turned_gaussian(
     common: Common, precision: Floats, mean: Floats, place: int
 ) -> tuple[Floats, Floats]:
-    """Precision and mean in the common features; what one does not know there has the prior."""
+    """Return precision and mean in the common features; those a model lacks have the prior."""
     length = mean.shape[1]
     one = unit_matrices(precision)
     if common.turns[place] is None:
@@ -100,7 +100,7 @@ def turned_gaussian(
 
 
 def merged_mean(mix: Mix, parts: list[State], base: State | None) -> State:
-    """Sums of features are added."""
+    """Add the sums of features."""
     forgetting = parts[0].forgetting
     common = common_map(*of(parts, base, "map"))
     totals, total_before = of(parts, base, "total")
@@ -114,7 +114,7 @@ def merged_mean(mix: Mix, parts: list[State], base: State | None) -> State:
 
 
 def begin(space: State, _: State, growth: Growth) -> None:
-    """The constant feature of new classes."""
+    """Set the weights of the constant feature for new classes."""
     constant = closed(space.map).constant
     if constant >= 0:
         growth.begin(space.state, constant, Averaging(space.averaged))
@@ -125,7 +125,7 @@ def terms(space: Any) -> Terms:
 
 
 def learning(space: State) -> tuple[MappedState, Numbers]:
-    """Weights of the features of a map."""
+    """Return the weights of the features of a map."""
     features = closed(space.map)
     constant, places = features.constant >= 0, features.columns()
     if constant:

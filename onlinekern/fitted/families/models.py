@@ -1,4 +1,4 @@
-"""Models and races: what all kinds of spaces have in common."""
+"""Models and races, which are merged alike for all kinds of spaces."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from onlinekern.fitted.merge.mix import Mix, of
 from onlinekern.fitted.state import State, describe, same
 
-# Scores that are kept for probabilities at most.
+# At most so many scores are kept for probabilities.
 KEPT = 512
 
 
 def merged_model(mix: Mix, models: list[State], base: State | None) -> State:
-    """`Model`; its random numbers go on from those of the first."""
+    """Merge `Model`s; the random numbers go on from those of the first."""
     every = [*models, *([base] if base else [])]
     parts = [model.arguments for model in every]
     check_parts(parts)
@@ -56,7 +56,7 @@ def check_parts(parts: list[State]) -> None:
 def with_targets(
     mix: Mix, each: list[State], forgetting: float, has_base: bool
 ) -> tuple[Mix, State]:
-    """Running mean and scale of the targets of all models, and the mix in units of them."""
+    """Return the mix in units of the merged targets, and their running mean and scale."""
     n, first = len(mix.weights), each[0]
     merged = first
     if not all(same(one.changed(fixed=first.fixed), first) for one in each):
@@ -74,7 +74,7 @@ def with_targets(
             squares=float(spread),
             scale=scale if scale > 1e-15 * abs(mean) else 1.0,
         )
-    # The last ones are those of the base.
+    # The last one is that of the base.
     own = [*each[:n], each[-1]]
     units = tuple(one.scale / merged.scale for one in own)
     shifts = tuple((one.mean - merged.mean) / merged.scale for one in own)
@@ -82,13 +82,13 @@ def with_targets(
 
 
 def sums_about(targets: State, centre: float) -> Any:
-    """Weight, first and second moment of targets about a point."""
+    """Return the weight, the first and the second moment of targets about a point."""
     weight, shift = targets.weight, targets.mean - centre
     return np.array([weight, weight * shift, targets.squares + weight * shift**2])
 
 
 def merged_recent(mix: Mix, parts: list[State | None], base: State | None) -> State | None:
-    """`RecentScores`: the last ones of each model, as many as its share."""
+    """Merge `RecentScores`: of each model the last ones, as many as its share."""
     first = parts[0]
     if first is None:
         return None
@@ -98,7 +98,7 @@ def merged_recent(mix: Mix, parts: list[State | None], base: State | None) -> St
 
 
 def merged_race(mix: Mix, races: list[State], base: State | None) -> State:
-    """`Race`: each expert with its counterparts; the losses that give them their weights."""
+    """Merge `Race`s: each expert with its counterparts, and the losses that weigh them."""
     parts, before = of(races, base, "arguments")
     own = parts[0]
     for other in (*parts[1:], *([before] if before else [])):
@@ -123,7 +123,7 @@ def merged_race(mix: Mix, races: list[State], base: State | None) -> State:
 
 
 def merged_progress(mix: Mix, each: list[State], old: State | None) -> State:
-    """Where a race has got to. Whoever votes in one of the races votes; marks are those before."""
+    """Merge the progress of races: who votes in one of them votes; the history is the base's."""
     seen = mix.count(*of(each, old, "n_seen"))
     learnt, before = of(each, old, "learnt")
     return each[0].told(
@@ -139,7 +139,7 @@ def merged_progress(mix: Mix, each: list[State], old: State | None) -> State:
 
 
 def merged_vote(mix: Mix, parts: list[State], base: State | None) -> State:
-    """`Vote`: mean losses."""
+    """Merge `Vote`s by their mean losses."""
     states, before = of(parts, base, "state")
     merged = {
         name: mix.mean([getattr(own, name) for own in states]) for name in ("losses", "counts")
@@ -154,7 +154,7 @@ def merged_vote(mix: Mix, parts: list[State], base: State | None) -> State:
 
 
 def merged_moments(mix: Mix, parts: list[State], base: State | None, forgetting: float) -> State:
-    """`RunningMoments`: exactly, unless what is old is forgotten."""
+    """Merge `RunningMoments`, which is exact unless old rows are forgotten."""
     first = parts[0]
     if any((part.d, part.centred) != (first.d, first.centred) for part in parts):
         raise ValueError("the moments are of different numbers of features or forms of samples")
@@ -179,7 +179,7 @@ def merged_moments(mix: Mix, parts: list[State], base: State | None, forgetting:
 
 
 def about(moments: Any, centre: Any) -> Any:
-    """First and second moments about a point, of means and variances."""
+    """Return first and second moments about a point, from means and variances."""
     shift = moments[0] - centre
     return np.stack([shift, moments[1] + shift * shift])
 

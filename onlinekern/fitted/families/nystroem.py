@@ -20,7 +20,7 @@ from onlinekern.fitted.state import State, closed, describe, kinds, opened, same
 
 
 def merged_nystroem(mix: Mix, parts: list[State], base: State | None) -> State:
-    """Weights of common landmarks, or expansions that are given to a new space."""
+    """Average weights of common landmarks, or give the expansions to a new space."""
     space = parts[0]
     expansions.check_sets(parts)
     averaging, learnt = Averaging(space.arguments.averaged), space.learnt
@@ -45,13 +45,13 @@ def merged_nystroem(mix: Mix, parts: list[State], base: State | None) -> State:
 
 
 def averaged_state(averaging: Averaging, state: State, n_outputs: int, steps: int) -> State:
-    """A state of twice the outputs as one with an average."""
+    """Turn a state of twice the outputs into one with an average."""
     rows = state.scale * state.values
     return state.changed(**averaging.fields(rows[:n_outputs], rows[-n_outputs:], steps))
 
 
 def same_landmarks(one: State, other: State) -> bool:
-    """Whether two models are in their second stage, with the same features."""
+    """Return whether both models are in their second stage and have the same features."""
     return (
         other.learnt is not None
         and same(one.learnt.projection, other.learnt.projection)
@@ -60,13 +60,13 @@ def same_landmarks(one: State, other: State) -> bool:
 
 
 def steps_of(part: State) -> int:
-    """Models that have been counted: those of the second stage, if there is one."""
+    """Return how many models were counted, in the second stage if there is one."""
     steps: int = (part.learnt.weights if part.learnt else part.state).steps
     return steps
 
 
 def landmark_expansion(part: State, averaging: Averaging) -> expansions.Expansion:
-    """The expansion of a model of either stage over its landmarks."""
+    """Return the expansion of a model of either stage over its landmarks."""
     whole, learnt = expansions.expansion_of(part), part.learnt
     if learnt is None:
         return whole
@@ -77,7 +77,7 @@ def landmark_expansion(part: State, averaging: Averaging) -> expansions.Expansio
 
 
 def second_stage(space: State) -> State:
-    """The space of weights of features that a model has become."""
+    """Return the space of weights of features that a model has become."""
     support, weights = space.arguments, space.learnt.weights
     given = {"arguments": support, "state": space.state, "projection": space.learnt.projection}
     inner, kind = kinds()["Nystroem"], kinds()["MappedSpace"]
@@ -87,7 +87,7 @@ def second_stage(space: State) -> State:
 
 
 def begin(space: State, old: State, growth: Growth) -> None:
-    """There is no constant: new classes have weights of 0."""
+    """Leave the weights of new classes at 0, for there is no constant."""
 
 
 def terms(space: Any) -> Terms:
@@ -97,7 +97,7 @@ def terms(space: Any) -> Terms:
 
 
 def learning(space: State) -> tuple[MappedState, Numbers]:
-    """The second stage."""
+    """Return what the second stage needs to learn."""
     if space.learnt is None:
         raise CannotLearn(
             f"it has {len(space.state.ages)} of the {space.n_landmarks} support vectors that "

@@ -1,4 +1,4 @@
-"""OLLA: kernel expansions of a set of points that is learnt as a whole, with offsets."""
+"""OLLA: kernel expansions over a set of points that is learnt as a whole, with offsets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from onlinekern.fitted.state import State, describe
 
 
 def merged_olla(mix: Mix, parts: list[State], base: State | None) -> State:
-    """The average of the functions."""
+    """Average the functions."""
     check_sets(parts)
     whole = union(mix, [expansion_of(part) for part in parts])
     support = empty_set(parts[0].arguments)

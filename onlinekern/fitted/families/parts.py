@@ -1,4 +1,4 @@
-"""The immutable parts of a model by the names of their arguments, and its random numbers.
+"""Immutable parts of a model, by the names of their arguments, and its random numbers.
 
 Parts that have a section in the C of `export/c` can learn there; others are refused by their name.
 """
@@ -10,7 +10,7 @@ from typing import Any
 from onlinekern.fitted.state import describe
 
 SOFT = "SoftConfidenceWeighted1 SoftConfidenceWeighted2"
-# Module of the core, classes, and the names of their arguments.
+# Each row has a module of the core, classes, and the names of their arguments.
 IN_C = (
     ("losses", "PerceptronLoss Hinge SquaredHinge Logistic Exponential Squared Absolute", ""),
     ("losses", "SmoothHinge Huber", "delta="),
@@ -49,7 +49,7 @@ OTHERS = (
     ("models.sdrogd", "StepSize SafeStepSize", ""),
     ("models.sdrogd", "RootStepSize", "eta0="),
 )
-# Class of a kernel, its name, and its arguments.
+# A class of a kernel has its name and its arguments.
 KERNELS = {
     "Gaussian": ("gaussian", "gamma="),
     "Laplacian": ("laplacian", "gamma="),

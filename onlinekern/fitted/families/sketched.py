@@ -13,7 +13,7 @@ from onlinekern.fitted.state import State, describe
 
 
 def merged_scatter(mix: Mix, parts: list[State], base: State | None) -> State:
-    """`Scatter`: the means and weights of the classes exactly, the scatter by its sketch."""
+    """Merge `Scatter`s: means and weights of the classes exactly, the scatter by its sketch."""
     states, before = of(parts, base, "state")
     if before is None:
         nothing = {name: np.zeros_like(values) for name, values in vars(states[0]).items()}
@@ -30,10 +30,10 @@ def merged_scatter(mix: Mix, parts: list[State], base: State | None) -> State:
 
 
 def between_means(mix: Mix, states: list[Any], before: Any, means: Any) -> list[Term]:
-    """What is added to scatters about several means for that about the common one.
+    """Return what turns scatters about several means into that about the common one.
 
-    Each model has the scatter of the base's samples, of its own later ones, and of the two means;
-    the last does not count, for what counts is how far each of the means is from the common one.
+    Each model has the scatter of the base's samples, of its own later ones, and of the two means.
+    The last does not count: what counts is how far each of the means is from the common one.
     """
     terms: list[Term] = []
     first = before.sums[0, :-1]
@@ -50,7 +50,7 @@ def between_means(mix: Mix, states: list[Any], before: Any, means: Any) -> list[
 
 
 def merged_sketched(mix: Mix, parts: list[State], base: State | None) -> State:
-    """`SketchedSpace`: its weights are averaged, its gradient is that of all open batches."""
+    """Merge `SketchedSpace`s: weights are averaged; the gradient is that of all open batches."""
     own, states = parts[0].arguments, [part.state for part in parts]
     scatter = merged_scatter(mix, *of(parts, base, "arguments.scatter"))
     exponent = max(state.exponent for state in states)

@@ -1,1 +1,1 @@
-"""Models of parts of a stream become one."""
+"""Merging of models of parts of a stream into one."""

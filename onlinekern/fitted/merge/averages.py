@@ -15,19 +15,19 @@ from onlinekern.fitted.merge.mix import Mix, of
 
 
 def scaled_average(axes: str) -> str:
-    """The fields of a state whose parameters have these axes."""
+    """Return the fields of a state whose parameters have these axes."""
     return f"values[{axes}] companions[{axes}] scale total steps"
 
 
 @dataclass(frozen=True)
 class Averaging:
-    """Which average a model keeps.
+    """Average that a model keeps.
 
     Parameters
     ----------
     kind : False, True, 'decay' or float
     skipped : int
-        First models that it leaves out.
+        Number of first models that it leaves out.
     """
 
     kind: Any
@@ -35,15 +35,15 @@ class Averaging:
 
     @property
     def present(self) -> bool:
-        """Whether there is one."""
+        """Whether there is an average."""
         return self.kind is not False
 
     def weights(self, steps: int) -> tuple[float, float]:
-        """c and C after so many models."""
+        """Return c and C after so many models."""
         return average_weights(self.kind, steps, self.skipped)
 
     def pair(self, state: Any) -> tuple[Floats, Floats]:
-        """Parameters and their average, which are the same without an average."""
+        """Return the parameters and their average; without an average they are the same."""
         latest = state.scale * state.values
         if not self.present or state.steps + 1 - self.skipped <= 1:
             return latest, latest
@@ -54,7 +54,7 @@ class Averaging:
     def fields(
         self, latest: Floats, averaged: Floats, steps: int, scale: float = 1.0
     ) -> dict[str, Any]:
-        """The other way round: values, companions, scale, total and steps of a state."""
+        """Return values, companions, scale, total and steps of a state with these parameters."""
         last, everyone = self.weights(steps)
         companions = everyone * (latest - averaged) if self.present else 0 * latest
         total = (everyone - last) * scale
@@ -63,5 +63,5 @@ class Averaging:
 
 
 def merged_steps(mix: Mix, states: list[Any], before: Any) -> int:
-    """How many models the average of the merged one has counted."""
+    """Return how many models the average of the merged one has counted."""
     return mix.count(*of(states, before, "steps"))

@@ -6,7 +6,7 @@ Where they are more than the budget, the learner's own policy decides who stays:
 of the union, those from the beginning of the streams first, are given to it one by one, as if a
 rule had found their coefficients. `RefuseWhenFull` keeps the largest. A policy that would drop the
 others says only who stays: f is then projected onto their span, which no choice of coefficients
-betters. So it is up to 4,096 support vectors; of larger budgets the rest is dropped.
+betters. This holds up to 4,096 support vectors; with larger budgets the rest is dropped.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from onlinekern.fitted.merge.maps import stacked
 from onlinekern.fitted.merge.mix import Mix, of
 from onlinekern.fitted.state import State, closed, inherited, opened
 
-# On the diagonal of kernel matrices that are inverted, relative to it; as in `tracker`.
+# This share is added to the diagonal of kernel matrices that are inverted, as in `tracker`.
 JITTER = {8: 1e-6, 4: 1e-5}
-# Support vectors up to which functions are projected: a matrix of 128 MiB, in about a second.
+# Functions are projected onto at most so many: a matrix takes 128 MiB, and about a second.
 MOST_PROJECTED = 4096
-# Of the projection, relative to kappa(x, x): without it coefficients become large and cancel out,
-# and the policy then evicts one of a pair. Chosen by benchmarks/merging.py.
+# The ridge of the projection is relative to kappa(x, x). Without it coefficients become large and
+# cancel out, and the policy then evicts one of a pair. benchmarks/merging.py chose it.
 RIDGE = 0.01
-# Rows whose kernel values are held at the same time.
+# The kernel values of so many rows are held at the same time.
 CHUNK = 4096
 DIFFERENT = (
     "the models must have the same {}, got {} and {}: give all of them the same gamma, or let all "
@@ -52,7 +52,7 @@ class Expansion:
     ----------
     rows : ndarray or CSR matrix of shape (n, d)
     coefficients : ndarray of shape (m, n)
-        Of each output, of the last model and, below, of the average if there is one.
+        Coefficients of each output of the last model and, below, of the average if there is one.
     places : ndarray of shape (n,)
         When each came, in [0, 1]: 0 is the beginning of the stream.
     slots : ndarray of shape (n,)
@@ -68,13 +68,13 @@ class Expansion:
         return n
 
     def part(self, places: Any) -> Expansion:
-        """Some of the support vectors."""
+        """Return some of the support vectors."""
         return Expansion(
             self.rows[places], self.coefficients[:, places], self.places[places], self.slots[places]
         )
 
     def names(self) -> list[bytes]:
-        """What tells one support vector from another."""
+        """Return the bytes by which equal support vectors are found."""
         if isinstance(self.rows, np.ndarray):
             return [row.tobytes() for row in self.rows]
         rows = self.rows.sorted_indices()
@@ -85,7 +85,7 @@ class Expansion:
 
 
 def expansion_of(part: State) -> Expansion:
-    """The support vectors that are in use, of what holds arguments and state of a set."""
+    """Return the support vectors in use of a state that holds arguments and state of a set."""
     averaging, state = Averaging(part.arguments.averaged), part.state
     ages = np.asarray(state.ages, dtype=float)
     ages[state.free] = np.inf
@@ -106,7 +106,7 @@ def check_sets(parts: list[State]) -> None:
 
 
 def union(mix: Mix, expansions: list[Expansion]) -> Expansion:
-    """The average of expansions; a vector that several have came when the last of them got it."""
+    """Average expansions; a vector that several have came when the last of them got it."""
     found: dict[bytes, int] = {}
     numbers = [
         np.array([found.setdefault(key, len(found)) for key in part.names()], dtype=np.intp)
@@ -128,17 +128,17 @@ def union(mix: Mix, expansions: list[Expansion]) -> Expansion:
 
 
 def empty_set(arguments: State, **changes: Any) -> SupportSet:
-    """A set without support vectors."""
+    """Return a set without support vectors."""
     return SupportSet(*closed(arguments.changed(**changes)))
 
 
 def doubled(arguments: State, whole: Expansion) -> SupportSet:
-    """A set without an average: its outputs are those of the model, and of the average below."""
+    """Return a set without an average; its outputs are the model's and, below, the average's."""
     return empty_set(arguments, n_outputs=len(whole.coefficients), averaged=False)
 
 
 def fitted(space: State, whole: Expansion, targets: Any = None, cls: Any = KernelSpace) -> Any:
-    """A new space whose policy has been given the support vectors, without an average."""
+    """Return a new space without an average whose policy was given the support vectors."""
     budget = space.budget
     arguments = budget.arguments
     if budget.cls is RefuseWhenFull:
@@ -152,13 +152,13 @@ def fitted(space: State, whole: Expansion, targets: Any = None, cls: Any = Kerne
 
 
 def largest(whole: Expansion, most: int) -> Expansion:
-    """At most so many support vectors, those of the largest coefficients."""
+    """Return at most so many support vectors, those with the largest coefficients."""
     norms = np.linalg.norm(whole.coefficients, axis=0)
     return whole.part(np.sort(np.argsort(-norms, kind="stable")[:most]))
 
 
 def merged_expansion(mix: Mix, parts: list[State], base: State | None) -> State:
-    """Of policies that may be given support vectors."""
+    """Merge spaces whose policy may be given support vectors."""
     space = parts[0]
     whole = union(mix, [expansion_of(part) for part in parts])
     # Coefficients of `InverseTimeSpace` are in units of 1/t while they enter.
@@ -176,7 +176,7 @@ def merged_expansion(mix: Mix, parts: list[State], base: State | None) -> State:
 def project(whole: Expansion, support: SupportSet, fresh: State) -> Floats:
     """Give the support vectors of an opened space the coefficients of the function nearest to f.
 
-    Returns the coefficients by slot, ndarray of shape (n_outputs, n_slots).
+    Return the coefficients by slot, ndarray of shape (n_outputs, n_slots).
     """
     state = fresh.state
     slots = np.setdiff1d(np.arange(support.n), state.free)
@@ -195,7 +195,7 @@ def project(whole: Expansion, support: SupportSet, fresh: State) -> Floats:
         found[:, slots] = scipy.linalg.solve(gram, wanted.T, assume_a="pos").T
         learnt = fresh.budget.state.learnt
         if hasattr(learnt, "damage"):
-            # The Forgetron's margins: terms that came in with a support vector or later.
+            # The Forgetron's margins count the terms that came with a support vector or later.
             margins = found @ (gram * (state.ages[:, None] >= state.ages))
             learnt = learnt.changed(values=margins, companions=0 * margins, scale=1.0)
             fresh.budget.state.learnt = learnt
@@ -204,7 +204,7 @@ def project(whole: Expansion, support: SupportSet, fresh: State) -> Floats:
 
 
 def values_of(whole: Expansion, support: SupportSet) -> Floats:
-    """The values of an expansion at support vectors, by slot, ndarray of shape (n_outputs, n)."""
+    """Return the values of an expansion at support vectors, ndarray (n_outputs, n_slots)."""
     values = np.zeros((len(whole.coefficients), support.n))
     for first in range(0, len(whole), CHUNK):
         part = slice(first, first + CHUNK)
@@ -213,7 +213,7 @@ def values_of(whole: Expansion, support: SupportSet) -> Floats:
 
 
 def finished(mix: Mix, parts: list[State], base: State | None, fresh: State) -> State:
-    """The space of the merged model, from one that `fitted` made."""
+    """Return the space of the merged model from one that `fitted` made."""
     space = parts[0]
     own, policy = space.arguments, fresh.budget.state
     steps = merged_steps(mix, *of(parts, base, "state"))
@@ -236,7 +236,7 @@ def finished(mix: Mix, parts: list[State], base: State | None, fresh: State) -> 
 def merged_dual(
     mix: Mix, parts: list[State], fresh: State, state: State, averaging: Averaging
 ) -> State:
-    """Weights and offsets of DualSGD: those merged into now, and the average of those before."""
+    """Merge weights and offsets of DualSGD: the average of the old ones, plus the new ones."""
     n = state.values.shape[0]
     pairs = []
     for part in parts:

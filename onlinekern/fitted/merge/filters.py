@@ -1,14 +1,15 @@
 """Models whose policy holds more than coefficients: targets, or a Gaussian over function values.
 
-- Sliding window, fixed budget, least-squares machines: a model follows from its support vectors and
-  their targets. The policy is given those of all models, as samples; it keeps whom it would keep.
+- Sliding window, fixed budget and least-squares machines: a model follows from its support vectors
+  and their targets. The policy is given those of all models, as samples; it keeps whom it would
+  keep.
 - KRLS: a sample counts as a combination of support vectors. The sums P^-1 = sum w a a' and
   P^-1 beta, where beta are the values of the function at the support vectors, are added over the
   union of the support vectors, which the policy chooses by its test of linear dependence.
 - KRLS-T: a posterior N(mu, S) over the values at the support vectors. What the samples have added
   to the prior's precision, S^-1 - K^-1 and S^-1 mu, is added over the union, or averaged if the
   models began with a common one. Then those leave whom the others miss the least.
-- KAPA: the union, of which a projection policy keeps the budget; the last samples of all models.
+- KAPA: a projection policy keeps the budget of the union; the last samples are of all models.
 
 Sums over support vectors D become sums over others U by K_U^-1 K_UD: it writes a function of D as
 one of U, exactly where U contains D.
@@ -47,13 +48,13 @@ from onlinekern.fitted.state import State, closed, opened
 
 
 def learnt_of(part: State) -> State:
-    """What the policy of a space has learnt."""
+    """Return what the policy of a space has learnt."""
     found: State = part.budget.state.learnt
     return found
 
 
 def taken_up(space: State, support: SupportSet, learnt: dict[str, Any]) -> State:
-    """A space of these support vectors, whose policy knows this."""
+    """Return a space with these support vectors, whose policy has learnt this."""
     policy, known = space.budget.state, opened_set(space, support)
     identity = policy.set.told(n=support.n, added=support.n)
     told = policy.told(set=identity, refused=0, learnt=policy.learnt.told(**learnt))
@@ -61,13 +62,13 @@ def taken_up(space: State, support: SupportSet, learnt: dict[str, Any]) -> State
 
 
 def opened_set(space: State, support: SupportSet) -> State:
-    """The state of a new support set."""
+    """Return the state of a new support set."""
     found: State = space.state.told(**support.get_state())
     return found
 
 
 def merged_samples(mix: Mix, parts: list[State], base: State | None) -> State:
-    """Policies that are given samples: support vectors with their targets."""
+    """Merge spaces whose policy is given samples: support vectors with their targets."""
     space = parts[0]
     expansions = [expansion_of(part) for part in parts]
     whole = union(mix, expansions)
@@ -94,7 +95,7 @@ def set_values(whole: Expansion, support: SupportSet, fresh: State, ridge: float
 
 
 def telling(space: State, whole: Expansion, targets: Floats) -> Array:
-    """The places of those whom a policy with an inverse would keep if it had met all at once."""
+    """Return the places that a policy with an inverse would keep if it met all at once."""
     policy, own = space.budget.cls, space.budget.arguments
     if len(whole) <= own.max_support or policy is SlidingWindow:
         return np.arange(len(whole))
@@ -111,7 +112,7 @@ def telling(space: State, whole: Expansion, targets: Floats) -> Array:
 
 
 def targets_of(part: State, slots: Any) -> Floats:
-    """The targets, or class numbers, of support vectors."""
+    """Return the targets, or class numbers, of support vectors."""
     learnt = learnt_of(part)
     if hasattr(learnt, "values"):
         found: Floats = learnt.values[0, slots]
@@ -142,7 +143,7 @@ class Union:
         return cls(support, gram + JITTER[support.itemsize] * np.eye(len(gram)))
 
     def turn(self, rows: Any) -> Floats:
-        """K_U^-1 K_UD of the rows of D, where those in U are exactly themselves."""
+        """Return K_U^-1 K_UD of the rows of D, where those in U are exactly themselves."""
         values = kernel_values(self.support, rows).T
         turned: Floats = scipy.linalg.solve(self.gram, values, assume_a="pos")
         own = Expansion(self.support.get_state()["rows"], np.zeros((1, 0)), np.empty(0), None)
@@ -157,7 +158,7 @@ class Union:
 def added_over(
     mix: Mix, whole: Union, sums: list[tuple[Any, Floats, Floats]], has_base: bool
 ) -> tuple[Floats, Floats]:
-    """Sums (rows, matrix, vector) of models, and of the base last, over the union."""
+    """Add sums (rows, matrix, vector) of models, and of the base last, over the union."""
     turned = []
     for rows, matrix, vector in sums:
         turn = whole.turn(rows)
@@ -170,7 +171,7 @@ def added_over(
 
 
 def merged_dependence(mix: Mix, parts: list[State], base: State | None) -> State:
-    """KRLS with approximate linear dependence."""
+    """Merge KRLS with approximate linear dependence."""
     whole = union(mix, [expansion_of(part) for part in parts])
     space = fitted(parts[0], whole, np.zeros(len(whole)), parts[0].cls)
     chosen = Union.of(space.support)
@@ -192,14 +193,14 @@ def merged_dependence(mix: Mix, parts: list[State], base: State | None) -> State
 
 
 def merged_tracker(mix: Mix, parts: list[State], base: State | None) -> State:
-    """KRLS-T."""
+    """Merge KRLS-T."""
     space = parts[0]
     whole = union(mix, [expansion_of(part) for part in parts])
     support = empty_set(space.arguments)
     support.add_rows(whole.rows, np.zeros((len(whole), space.arguments.n_outputs)))
     chosen = Union.of(support)
     sums = [posterior(mix, part, i) for i, part in enumerate(parts)]
-    # Of what all began with, each has kept other support vectors, and forgotten another share.
+    # Each model has kept other support vectors of the base, and forgotten another share of it.
     fair = mix if base is None else replace(mix, weights=mix.shares)
     precision, vector = added_over(fair, chosen, sums, has_base=False)
     covariance = posterior_covariance(chosen.gram, precision)
@@ -224,7 +225,7 @@ def merged_tracker(mix: Mix, parts: list[State], base: State | None) -> State:
 
 
 def posterior_covariance(gram: Floats, precision: Floats) -> Floats:
-    """(K^-1 + J)^-1 = L (1 + L'J L)^-1 L' with K = L L'.
+    """Return (K^-1 + J)^-1 = L (1 + L'J L)^-1 L' with K = L L'.
 
     No sample takes certainty away: what differences of forgotten sums leave below 0 in J is 0.
     """
@@ -236,7 +237,7 @@ def posterior_covariance(gram: Floats, precision: Floats) -> Floats:
 
 
 def posterior(mix: Mix, part: State, place: int) -> tuple[Any, Floats, Floats]:
-    """Rows, S^-1 - K^-1 and S^-1 mu of a tracker."""
+    """Return rows, S^-1 - K^-1 and S^-1 mu of a tracker."""
     learnt = learnt_of(part)
     used = np.flatnonzero(learnt.diagonal[0])
     covariance = learnt.covariance[np.ix_(used, used)]
@@ -247,7 +248,7 @@ def posterior(mix: Mix, part: State, place: int) -> tuple[Any, Floats, Floats]:
 
 
 def most_useful(gram: Floats, values: Floats, most: int) -> Array:
-    """The places of those that stay when the least useful leave one by one, as in `recursive`."""
+    """Return the places that stay when the least useful leave one by one, as in `recursive`."""
     kept, own = np.arange(len(gram)), symmetric_inverse(gram)
     while len(kept) > most:
         diagonal = np.diagonal(own)
@@ -261,7 +262,7 @@ def most_useful(gram: Floats, values: Floats, most: int) -> Array:
 
 
 def merged_affine(mix: Mix, parts: list[State], base: State | None) -> State:
-    """KAPA."""
+    """Merge KAPA."""
     space, own = parts[0], parts[0].budget.arguments
     most, order = own.max_support, own.order
     expansions = [expansion_of(part) for part in parts]
@@ -281,7 +282,7 @@ def merged_affine(mix: Mix, parts: list[State], base: State | None) -> State:
 
 
 def split(whole: Expansion, n: int) -> tuple[Expansion, Expansion]:
-    """The last n support vectors, and those before."""
+    """Return the last n support vectors, and those before."""
     first = len(whole) - n
     return whole.part(slice(first, None)), whole.part(slice(first))
 
@@ -294,7 +295,10 @@ def remembered(
     last: Expansion,
     order: int,
 ) -> Any:
-    """What KAPA knows of the last samples: slots, targets, weights, scores and kernel values."""
+    """Return what KAPA knows of the last samples.
+
+    These are slots, targets, weights, scores and kernel values.
+    """
     told: dict[bytes, tuple[float, float]] = {}
     for i, (part, own) in enumerate(zip(parts, expansions, strict=True)):
         slots, targets, weights, _ = learnt_of(part).recent

@@ -1,7 +1,7 @@
 """Products of Gaussians: what models with a covariance have learnt from the same prior.
 
 Such a model is a Gaussian over its weights, N(mu_i, S_i). What several have learnt is independent,
-so that their precisions add up:
+so their precisions add up:
 
     S^-1 = S_0^-1 + sum_i (S_i^-1 - S_0^-1),
     S^-1 mu = S_0^-1 mu_0 + sum_i (S_i^-1 mu_i - S_0^-1 mu_0),
@@ -18,26 +18,26 @@ import numpy as np
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.merge.mix import Mix
 
-# Of the largest variance: smaller ones are rounding.
+# Variances below this share of the largest one are rounding.
 LEAST_VARIANCE = 1e-12
 
 
 class Gaussian(NamedTuple):
-    """Over the weights of features: the state of the covariance, None for the prior."""
+    """Gaussian over the weights of features; its covariance is a state, None for the prior."""
 
     mean: Floats
     covariance: Any
 
 
 def inverse(matrices: Floats) -> Floats:
-    """Inverses of variances (two axes), or of covariance matrices (three)."""
+    """Return the inverses of variances (two axes) or of covariance matrices (three)."""
     if matrices.ndim == 2:
         return 1 / np.maximum(matrices, LEAST_VARIANCE * matrices.max())
     return np.stack([symmetric_inverse(matrix) for matrix in matrices])
 
 
 def symmetric_inverse(matrix: Floats) -> Floats:
-    """The inverse of a symmetric matrix, whose eigenvalues are held above rounding errors."""
+    """Return the inverse of a symmetric matrix; eigenvalues are held above rounding errors."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
     least = LEAST_VARIANCE * abs(values).max(initial=0.0)
     half = vectors / np.sqrt(np.maximum(values, least))
@@ -47,14 +47,14 @@ def symmetric_inverse(matrix: Floats) -> Floats:
 
 
 def products(matrices: Floats, rows: Floats) -> Floats:
-    """A matrix for each row, or one for all, times the rows."""
+    """Multiply the rows by a matrix for each, or by one for all."""
     if matrices.ndim == 2:
         return matrices * rows
     return np.stack([matrices[k % len(matrices)] @ row for k, row in enumerate(rows)])
 
 
 def unit_matrices(like: Floats) -> Floats:
-    """Variances of 1, in the form of others."""
+    """Return variances of 1 in the form of others."""
     if like.ndim == 2:
         return np.ones_like(like)
     return np.broadcast_to(np.eye(like.shape[-1]), like.shape).copy()
@@ -63,7 +63,7 @@ def unit_matrices(like: Floats) -> Floats:
 def merged_gaussians(
     mix: Mix, means: list[Floats], covariances: list[Floats], old: Floats, prior: Floats | None
 ) -> tuple[Floats, Floats]:
-    """Mean and covariance of the product of Gaussians."""
+    """Return mean and covariance of the product of Gaussians."""
     precisions = [inverse(covariance) for covariance in covariances]
     first = unit_matrices(precisions[0]) if prior is None else inverse(prior)
     return combined(mix, means, precisions, old, first)

@@ -1,4 +1,4 @@
-"""Features that several models have in common.
+"""Feature maps that several models have in common.
 
 Random Fourier features are common if they are drawn alike. Nystroem features whose landmarks grow
 are coordinates in the span of the landmarks, in an orthonormal basis: a function of one span is
@@ -31,7 +31,7 @@ NOT_COMMON = (
 
 @dataclass(frozen=True)
 class Common:
-    """A map, and what takes the numbers of each model to it.
+    """Map in common, with the matrices that take the numbers of each model to it.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Common:
     turns : tuple of ndarray or None
         A matrix T for each model, and for the base; None where the features are the same.
     constant : int or None
-        The position of the constant feature.
+        Position of the constant feature.
     """
 
     map: State
@@ -47,7 +47,7 @@ class Common:
     constant: int | None = None
 
     def vectors(self, rows: Floats, place: int) -> Floats:
-        """Rows of numbers, one per feature, of model `place`."""
+        """Turn rows of numbers, one per feature, of model `place` into the common features."""
         turn = self.turns[place]
         if turn is None:
             return rows
@@ -55,7 +55,7 @@ class Common:
         return turned
 
     def matrix(self, matrix: Floats, place: int) -> Floats:
-        """A symmetric matrix."""
+        """Turn a symmetric matrix of model `place` into the common features."""
         turn = self.turns[place]
         if turn is None:
             return matrix
@@ -65,12 +65,12 @@ class Common:
 
 
 def fitting(rows: Floats, width: int) -> Floats:
-    """Rows with so many numbers: the others are 0, or not there."""
+    """Return rows with so many numbers: missing ones are 0, further ones are left out."""
     return np.pad(rows, ((0, 0), (0, max(0, width - rows.shape[1]))))[:, :width]
 
 
 def common_map(parts: list[State], base: State | None) -> Common:
-    """The map of the merged model; ValueError if the features have nothing in common."""
+    """Return the map of the merged model; raise ValueError if no features are in common."""
     maps = [*parts, *([base] if base else [])]
     if all(same(maps[0], other) for other in maps[1:]):
         return Common(parts[0], (None,) * len(maps), constant_of(parts[0]))
@@ -85,12 +85,12 @@ def common_map(parts: list[State], base: State | None) -> Common:
 
 
 def constant_of(part: State) -> int | None:
-    """The position of a feature that is always 1."""
+    """Return the position of a feature that is always 1."""
     return closed(part.map).d if part.kind_.name == "WithLinear" else None
 
 
 def common_landmarks(parts: list[State], maps: list[State]) -> Common:
-    """Landmarks of all models, as many as there is room for: the first of each come first."""
+    """Take landmarks of all models while there is room; the first of each come first."""
     first = maps[0]
     for name in ("arguments", "n_components", "selection", "novelty"):
         if any(not same(getattr(first, name), getattr(other, name)) for other in maps[1:]):
@@ -107,11 +107,11 @@ def common_landmarks(parts: list[State], maps: list[State]) -> Common:
 
 
 def turn_onto(common: Any, part: State) -> Floats:
-    """T: from the features of a map to those of another one."""
+    """Return T, which takes the features of one map to those of another."""
     values = kernel_values(common.landmarks, part.state.rows)
     return common.whitening() @ values.T @ part.whitening.T
 
 
 def stacked(parts: list[Any]) -> Array | Any:
-    """Rows of several arrays or CSR matrices."""
+    """Stack the rows of several arrays or CSR matrices."""
     return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)

@@ -1,4 +1,4 @@
-"""Several models of parts of a stream, merged into one."""
+"""Merging of models of parts of a stream into one."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ from onlinekern.fitted.save.consistency import complete
 from onlinekern.fitted.state import closed, opened, same
 from onlinekern.preprocessing.pipeline import StreamPipeline
 
-# Parameters that only say how a model is taught.
+# These parameters only say how a model is taught.
 FREE = {"n_epochs", "n_jobs", "random_state", "shuffle", "verbose", "window"}
-# What belongs to one stream, or is made anew.
+# These attributes belong to one stream, or are made anew.
 OWN = {"_numbers", "_warm_up"}
 
 
 def merge(
     models: Sequence[Any], weights: Sequence[float] | None = None, *, base: Any = None
 ) -> Any:
-    """One model that knows what several have learnt, each of a part of a stream.
+    """Return one model that knows what several have learnt, each from a part of a stream.
 
     docs/merging.md says what this means for each learner, and what it costs: sums of kernel least
     squares, of moments and of means are added, which is exact; linear and mapped models are
-    averaged; of kernel expansions the learner's own budget policy keeps whom it would keep.
+    averaged; of kernel expansions the learner's own budget policy decides which vectors stay.
 
     Parameters
     ----------
     models : sequence of estimators
-        Fitted, of one class, with the same parameters, features and classes. They stay as they
-        are. Learners of kernels must have the same width and, where they have landmarks or random
-        features, the same ones: let all of them begin with one model (`base`), or give `gamma` and
-        an integer `random_state`.
+        Fitted models of one class with the same parameters, features and classes. They stay as
+        they are. Learners of kernels must have the same width and, where they have landmarks or
+        random features, the same ones: let all of them begin with one model (`base`), or give
+        `gamma` and an integer `random_state`.
     weights : sequence of float > 0, default=None
         How much a sample of each model counts. None is 1 for each: averages are weighted by the
-        numbers of samples learnt, and sums are added up.
+        numbers of samples learnt, and sums are added.
     base : estimator, default=None
-        The model that all of them have gone on from; what it knows counts once. None if each began
-        with nothing.
+        The model that all of them have gone on from; what it knows counts once. None means that
+        each began with nothing.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def merge(
 
 
 def merged(mix: Mix, models: list[Any], base: Any) -> Any:
-    """The merged model of checked ones."""
+    """Merge models that have been checked."""
     given = [*models, *([] if base is None else [base])]
     check_same(given)
     if isinstance(models[0], StreamPipeline):
@@ -142,7 +142,7 @@ def check_same(given: list[Any]) -> None:
 
 
 def state_of(model: Any) -> dict[str, Any]:
-    """The attributes of a model; what it has learnt is opened, as it is at one moment."""
+    """Return the attributes of a model; what it has learnt is opened, as it is at one moment."""
     with lock_of(model):
         return {
             name: opened(value) if value is learnt_by(model) or name == "_map" else copy(value)
@@ -151,7 +151,7 @@ def state_of(model: Any) -> dict[str, Any]:
 
 
 def merged_attributes(mix: Mix, own: list[dict[str, Any]], before: Any) -> dict[str, Any]:
-    """The attributes that are not those of the first model."""
+    """Return the attributes that are not those of the first model."""
     found: dict[str, Any] = {}
 
     def of(name: str) -> tuple[list[Any], Any]:
@@ -162,7 +162,7 @@ def merged_attributes(mix: Mix, own: list[dict[str, Any]], before: Any) -> dict[
     if "_moments" in own[0]:
         found["_moments"] = closed(merged_moments(mix, *of("_moments"), own[0]["forgetting"]))
     if "_sketch" in own[0]:
-        # Sketches do not count their rows: the weights alone say how much each counts.
+        # Sketches do not count their rows, so the weights alone say how much each counts.
         alike = mix.counting([1] * len(own), 0)
         found["_sketch"] = closed(merged_sketch(alike, *of("_sketch")))
     if "_map" in own[0]:
@@ -185,7 +185,7 @@ def merged_attributes(mix: Mix, own: list[dict[str, Any]], before: Any) -> dict[
 
 
 def merged_quantile(mix: Mix, parts: list[RecentQuantile], base: Any) -> RecentQuantile:
-    """The quantile of the last scores of all models, of each as many as its share."""
+    """Return the quantile of the last scores of all models, each in its share."""
     before = 0 if base is None else base.count
     mix = mix.counting([part.count for part in parts], before)
     found = RecentQuantile(parts[0].fraction)
@@ -199,13 +199,13 @@ def merged_quantile(mix: Mix, parts: list[RecentQuantile], base: Any) -> RecentQ
 
 
 def in_order(part: RecentQuantile) -> Any:
-    """The numbers that are kept, the oldest first."""
+    """Return the kept numbers, the oldest first."""
     held = min(part.count, part.LENGTH)
     return part.values[np.arange(part.count - held, part.count) % part.LENGTH]
 
 
 def merged_columns(mix: Mix, tables: list[list[Any]], before: Any) -> list[Any]:
-    """The columns of tables: sums are added; categories must have the same features."""
+    """Merge columns of tables: sums are added; categories must have the same features."""
     found = []
     for place, columns in enumerate(zip(*tables, strict=True)):
         first = columns[0]
@@ -225,7 +225,7 @@ def merged_columns(mix: Mix, tables: list[list[Any]], before: Any) -> list[Any]:
 
 
 def longest(columns: Sequence[Any]) -> Any:
-    """The column that knows most categories; the others must know its first ones."""
+    """Return the column that knows most categories; the others must know its first ones."""
     most = max(columns, key=lambda column: len(column.known))
     for column in columns:
         if most.known[: len(column.known)] != column.known:
@@ -237,7 +237,7 @@ def longest(columns: Sequence[Any]) -> Any:
 
 
 def merged_pipeline(mix: Mix, models: list[Any], base: Any) -> StreamPipeline:
-    """A pipeline of merged steps."""
+    """Return a pipeline of merged steps."""
     names = [name for name, _ in models[0].steps]
     given = [*models, *([] if base is None else [base])]
     if any([name for name, _ in model.steps] != names for model in given):

@@ -1,4 +1,4 @@
-"""How much each of several models counts in the one that they are merged into."""
+"""Weights of several models in the one that they are merged into."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Mix:
     weights : tuple of float > 0
         How much a sample of each model counts.
     counts : tuple of int >= 0
-        The samples that each has learnt since then.
+        Numbers of samples that each has learnt since then.
     units : tuple of float > 0
-        What a score of 1 of each model, and of the base, is in the merged model: targets may be
-        standardised by several scales.
+        Value that a score of 1 of each model, and of the base, has in the merged one: targets
+        may be standardised by several scales.
     shifts : tuple of float
-        What a score of 0 of each of them is in the merged model.
+        Value that a score of 0 of each of them has in the merged model.
     """
 
     weights: tuple[float, ...]
@@ -36,7 +36,7 @@ class Mix:
     shifts: tuple[float, ...] = ()
 
     def counting(self, seen: Sequence[int], before: int | None) -> Mix:
-        """The mix of objects that have counted their own samples; ValueError if one has fewer."""
+        """Return the mix of objects that count their own samples; ValueError if one has fewer."""
         known = before or 0
         counts = tuple(number - known for number in seen)
         if min(counts) < 0:
@@ -49,21 +49,21 @@ class Mix:
 
     @cached_property
     def shares(self) -> tuple[float, ...]:
-        """What each model is multiplied with in an average; they add up to 1."""
+        """Factors of the models in an average; they sum to 1."""
         own = [weight * count for weight, count in zip(self.weights, self.counts, strict=True)]
         own = own if sum(own) > 0 else list(self.weights)
         return tuple(number / sum(own) for number in own)
 
     def mean(self, values: Sequence[Any]) -> Any:
-        """The average of numbers or arrays."""
+        """Average numbers or arrays."""
         return sum(share * value for share, value in zip(self.shares, values, strict=True))
 
     def blend(self, values: Sequence[Any]) -> Any:
-        """The average of functions, in the units of the merged model."""
+        """Average functions, in the units of the merged model."""
         return self.mean([unit * value for unit, value in zip(self.units, values, strict=False)])
 
     def total(self, values: Sequence[Any], before: Any = 0.0, forgetting: float = 1.0) -> Any:
-        """The sum of what each model adds to `before`, which fades with each sample it learns."""
+        """Return `before`, which fades with each sample, plus the sum of what each model adds."""
         kept = [forgetting**count if forgetting < 1 else 1.0 for count in self.counts]
         added = [
             weight * (value - factor * before)
@@ -72,12 +72,12 @@ class Mix:
         return self.mean(kept) * before + sum(added)
 
     def count(self, numbers: Sequence[int], before: int | None) -> int:
-        """The sum of counts, without regard to weights."""
+        """Add counts, without regard to weights."""
         known = before or 0
         return int(known + sum(number - known for number in numbers))
 
     def latest(self, rows: Sequence[Any], most: int) -> Array:
-        """At most so many rows of several arrays, of each as many as its share, from its end."""
+        """Return at most so many rows from the ends of several arrays, of each its share."""
         lengths = np.array([len(part) for part in rows])
         wanted = min(most, int(lengths.sum()))
         taken = np.minimum(lengths, np.floor(np.array(self.shares) * wanted).astype(int))
@@ -89,6 +89,6 @@ class Mix:
 
 
 def of(parts: Sequence[Any], base: Any, name: str) -> tuple[list[Any], Any]:
-    """A field of several states, `state.steps` say, and that of the base: None without one."""
+    """Return a field of several states, say `state.steps`, and the base's, None without one."""
     get = attrgetter(name)
     return [get(part) for part in parts], None if base is None else get(base)

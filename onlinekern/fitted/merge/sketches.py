@@ -23,9 +23,9 @@ Term = tuple[float, Floats]
 
 
 def sketch_of(terms: list[Term], size: int) -> tuple[Floats, float]:
-    """Rows C whose C'C is the sum of factor R'R over terms (factor, R), and what was shrunk away.
+    """Return rows C whose C'C is the sum of factor R'R over terms (factor, R), and the shrinkage.
 
-    At most 2 size - 1 rows; what a negative factor leaves below 0 is left out.
+    C has at most 2 size - 1 rows; what a negative factor leaves below 0 is left out.
     """
     rows = np.concatenate([np.sqrt(abs(factor)) * part for factor, part in terms])
     signs = np.concatenate([np.full(len(part), np.sign(factor)) for factor, part in terms])
@@ -42,7 +42,7 @@ def sketch_of(terms: list[Term], size: int) -> tuple[Floats, float]:
 
 
 def sketch_terms(mix: Mix, parts: list[State], base: State | None) -> list[Term]:
-    """The rows of all sketches, and how often each counts."""
+    """Return the rows of all sketches, and how often each counts."""
     terms = [(w, part.rows) for w, part in zip(mix.weights, parts, strict=True)]
     if base is not None:
         terms.append((1 - sum(mix.weights), base.rows))
@@ -52,7 +52,7 @@ def sketch_terms(mix: Mix, parts: list[State], base: State | None) -> list[Term]
 def merged_sketch(
     mix: Mix, parts: list[State], base: State | None, extra: list[Term] | None = None
 ) -> State:
-    """`FrequentDirections`."""
+    """Merge `FrequentDirections`."""
     first = parts[0]
     if any((part.size, part.d) != (first.size, first.d) for part in parts):
         raise ValueError("the sketches have different sizes or numbers of features")
@@ -67,13 +67,13 @@ def merged_sketch(
 
 
 def turned_rows(common: Common, rows: Floats, place: int, width: int) -> Floats:
-    """Rows in the common features, as wide as they were."""
+    """Return rows in the common features, as wide as they were."""
     turned = common.vectors(rows, place)
     return np.pad(turned, ((0, 0), (0, width - turned.shape[1])))
 
 
 def turned_precision(common: Common, own: Gaussian, place: int) -> Gaussian:
-    """A `Sketched` covariance in the common features: all but the prior becomes rows."""
+    """Return a `Sketched` covariance in the common features; all but the prior becomes rows."""
     mean = turned_rows(common, own.mean, place, own.mean.shape[1])
     if own.covariance is None:
         return Gaussian(mean, None)
@@ -86,7 +86,7 @@ def turned_precision(common: Common, own: Gaussian, place: int) -> Gaussian:
 
 
 def merged_precision(mix: Mix, common: Common, models: list[Gaussian], base: Gaussian) -> Gaussian:
-    """Means and `Sketched` covariance: precisions diag(D) + C'C are added up."""
+    """Merge means and `Sketched` covariances: precisions diag(D) + C'C are added."""
     if common.turns[0] is not None:
         models = [turned_precision(common, own, place) for place, own in enumerate(models)]
         if base.covariance is not None:

@@ -1,4 +1,4 @@
-"""Models in files: `save`, `load`. docs/files.md describes the format."""
+"""Saving and loading of models in files. docs/files.md describes the format."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write the file of a model, which appears whole or not at all: what its method `save` does."""
+    """Write the file of a model, as its method `save` does; it appears whole or not at all."""
     from onlinekern.fitted.save.atomic import replacing
 
     contents = contents_of(model)
@@ -55,7 +55,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def contents_of(model: Any) -> Any:
-    """What the file of a model will hold; no thread teaches the model meanwhile."""
+    """Return what the file of a model will hold; no thread teaches the model meanwhile."""
     from onlinekern.estimators.atomic import lock_of
     from onlinekern.fitted.save.model_file import Contents
 
@@ -64,7 +64,7 @@ def contents_of(model: Any) -> Any:
 
 
 def to_bytes(model: Any) -> bytes:
-    """The file of a model, as bytes."""
+    """Return the file of a model as bytes."""
     from io import BytesIO
 
     stream = BytesIO()
@@ -73,7 +73,7 @@ def to_bytes(model: Any) -> bytes:
 
 
 def from_bytes(data: bytes, name: str) -> Any:
-    """The model in the bytes of a file; `name` stands for its path in messages."""
+    """Return the model in the bytes of a file; `name` stands for its path in messages."""
     from io import BytesIO
 
     from onlinekern.fitted.save.model_file import read

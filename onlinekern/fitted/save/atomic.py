@@ -1,4 +1,4 @@
-"""A file that appears whole or not at all."""
+"""Writing of a file that appears whole or not at all."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typing import BinaryIO
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A stream whose bytes become the file `path` when the block ends without an error.
+    """Yield a stream whose bytes become the file `path` when the block ends without an error.
 
-    They are written to a temporary file of the same folder, forced to the disk, and renamed. After
-    an error, the temporary file is gone and a file that was at `path` is untouched. A process that
-    is killed leaves it untouched, too, but may leave the temporary file.
+    They are written to a temporary file of the same folder, which is forced to the disk and
+    renamed. After an error, the temporary file is gone and a file that was at `path` is untouched.
+    A process that is killed leaves it untouched, too, but may leave the temporary file.
     """
     # A link keeps pointing to the file that is replaced.
     target = os.path.realpath(os.fsdecode(path))
@@ -44,7 +44,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def remove_leftovers(path: str | os.PathLike[str]) -> None:
-    """Remove the temporary files of `replacing` that processes have left which were killed.
+    """Remove the temporary files of `replacing` that killed processes have left.
 
     No other process may be writing the file.
     """
@@ -56,7 +56,7 @@ def remove_leftovers(path: str | os.PathLike[str]) -> None:
 
 
 def mode_of(target: str) -> int:
-    """Permissions of the new file: those of the one there is, or what the process's mask leaves."""
+    """Return the permissions of a new file: the old one's, or what the process's mask leaves."""
     try:
         mode = os.stat(target).st_mode
     except FileNotFoundError:

@@ -1,7 +1,7 @@
-"""Whether the attributes of a loaded estimator fit together.
+"""Checks that the attributes of a loaded estimator fit together.
 
-The core checks its parts when they are restored. What is checked here are the attributes around
-them, which Python code uses without a look.
+The core checks its parts when they are restored. The attributes around them are checked here, for
+Python code uses them without a look.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import scipy.sparse as sp
 
 from onlinekern.estimators.savable import Savable
 
-# Attributes that follow from others; files do not hold them.
+# These attributes follow from others; files do not hold them.
 DERIVED = {"_numbers"}
 
 
 def complete(loaded: Any) -> None:
-    """Set the derived attributes of an object; ValueError if the others contradict one another."""
+    """Set the derived attributes of an object; raise ValueError if the others do not agree."""
     from onlinekern.estimators.contract import Learner
     from onlinekern.estimators.median_width import WarmUp
     from onlinekern.estimators.outliers import RecentQuantile
@@ -65,7 +65,7 @@ def check_learner(learner: Any) -> None:
 
 
 def check_first_samples(learner: Any) -> None:
-    """Check that the samples of which the kernel's width comes are the model's."""
+    """Check that the samples that give the kernel's width are the model's."""
     from onlinekern.estimators.median_width import COUNTS, WarmUp
 
     warm_up, model = learner._warm_up, learner._model

@@ -21,9 +21,9 @@ import numpy as np
 
 from onlinekern.estimators.types import Array
 
-# That of the library safetensors.
+# The library safetensors has this limit.
 MOST_HEADER_BYTES = 100_000_000
-# That of NumPy.
+# NumPy has this limit.
 MOST_DIMENSIONS = 64
 METADATA = "__metadata__"
 DTYPES = {
@@ -44,7 +44,7 @@ CODES = {dtype: code for code, dtype in DTYPES.items()}
 
 
 class Entry(NamedTuple):
-    """What the header says of an array; `start` and `stop` are places in the data."""
+    """Description of an array in the header; `start` and `stop` are places in the data."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -53,7 +53,7 @@ class Entry(NamedTuple):
 
 
 class Header(NamedTuple):
-    """The header of a file, and the place in the file where the data begin."""
+    """Header of a file, and the place in the file where the data begin."""
 
     metadata: dict[str, str]
     entries: dict[str, Entry]
@@ -61,12 +61,12 @@ class Header(NamedTuple):
 
 
 def in_file_order(arrays: dict[str, Array]) -> list[str]:
-    """Names of the arrays, wide elements first: all of them lie at multiples of their width."""
+    """Sort the names by width of element, so that each array lies at a multiple of its width."""
     return sorted(arrays, key=lambda name: -arrays[name].itemsize)
 
 
 def write(stream: BinaryIO, arrays: dict[str, Array], metadata: dict[str, str]) -> None:
-    """Write a file: C-contiguous arrays of the dtypes in `CODES`."""
+    """Write a file of C-contiguous arrays of the dtypes in `CODES`."""
     header: dict[str, Any] = {METADATA: metadata}
     start = 0
     for name in in_file_order(arrays):
@@ -92,17 +92,17 @@ def write(stream: BinaryIO, arrays: dict[str, Array], metadata: dict[str, str]) 
 
 
 def bytes_of(array: Array) -> memoryview:
-    """The memory of a C-contiguous array."""
+    """Return the memory of a C-contiguous array."""
     return array.reshape(-1).view(np.uint8).data if array.size else memoryview(b"")
 
 
 def read_header(stream: BinaryIO) -> Header:
-    """The header, every number of it checked against the size of the file.
+    """Return the header; every number of it is checked against the size of the file.
 
     Raises
     ------
     ValueError
-        If the file is none of this format; the message goes on where the file's name ends.
+        If the file is not of this format; the message goes on where the file's name ends.
     """
     size = stream.seek(0, os.SEEK_END)
     stream.seek(0)
@@ -121,7 +121,7 @@ def read_header(stream: BinaryIO) -> Header:
 
 
 def parse(text: bytes) -> dict[str, Any]:
-    """The JSON object of a header."""
+    """Return the JSON object of a header."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
@@ -139,7 +139,7 @@ def parse(text: bytes) -> dict[str, Any]:
 
 
 def entry_of(name: str, value: Any) -> Entry:
-    """What the header says of one array."""
+    """Return what the header says of one array."""
     try:
         dtype, shape, (start, stop) = value["dtype"], value["shape"], value["data_offsets"]
         sizes = [start, stop, *shape]
@@ -166,7 +166,7 @@ def check_places(entries: Iterable[Entry], n_bytes: int) -> None:
 
 
 def read_array(stream: BinaryIO, header: Header, name: str) -> Array:
-    """One array of the file, in memory of its own."""
+    """Return one array of the file, in memory of its own."""
     entry = header.entries[name]
     array: Array = np.empty(entry.shape, DTYPES[entry.dtype])
     stream.seek(header.begin + entry.start)

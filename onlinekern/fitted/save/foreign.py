@@ -1,4 +1,4 @@
-"""Classes of other packages whose objects files may hold: only those that were registered."""
+"""Registered classes of other packages, the only such classes whose objects files may hold."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from onlinekern.estimators.savable import Savable
 
 Class = TypeVar("Class", bound=type)
-# Name -> class. The names have a dot, those of the library's own classes have none.
+# Both map a name to a class. The names have a dot, those of the library's own classes have none.
 ESTIMATORS: dict[str, type] = {}
 PARTS: dict[str, type] = {}
 
@@ -35,9 +35,9 @@ def register(cls: Class) -> Class:
     Raises
     ------
     TypeError
-        If it is no such class, or belongs to this library.
+        If `cls` is no such class, or belongs to this library.
     ValueError
-        If it is defined inside a function, where no other process finds it.
+        If `cls` is defined inside a function, where no other process finds it.
 
     Notes
     -----
@@ -71,17 +71,17 @@ def register(cls: Class) -> Class:
 
 
 def name_of(cls: type) -> str:
-    """The name of a class of another package in a file."""
+    """Return the name that a class of another package has in files."""
     return f"{cls.__module__}.{cls.__qualname__}"
 
 
 def named(table: dict[str, type], name: Any) -> type | None:
-    """The registered class of that name."""
+    """Return the registered class of that name, or None."""
     return table.get(name) if isinstance(name, str) else None
 
 
 def advice(name: Any) -> str:
-    """What to do about a class in a file that nobody knows."""
+    """Say what to do about an unknown class in a file."""
     if not isinstance(name, str) or "." not in name:
         return "which this onlinekern does not know"
     return "a class of another package: import the package that registers it (onlinekern.register)"

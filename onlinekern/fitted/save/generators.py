@@ -1,4 +1,4 @@
-"""NumPy's random generators in a file: their state, as dictionaries of numbers and arrays."""
+"""Random generators of NumPy in a file: their state as dictionaries of numbers and arrays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KINDS = {"MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"}
 
 
 def state_of_generator(generator: Any) -> dict[str, Any]:
-    """The state of a RandomState or Generator; TypeError if its bits come from elsewhere."""
+    """Return the state of a RandomState or Generator; TypeError if its bits come from elsewhere."""
     if isinstance(generator, np.random.RandomState):
         state = generator.get_state(legacy=False)
     else:
@@ -24,7 +24,7 @@ def state_of_generator(generator: Any) -> dict[str, Any]:
 
 
 def state_of_seed(seed: Any) -> dict[str, Any]:
-    """The state of a SeedSequence, from which `Generator.spawn` draws."""
+    """Return the state of a SeedSequence, from which `Generator.spawn` draws."""
     if type(seed) is not np.random.SeedSequence:
         raise TypeError(f"a generator with a {type(seed).__name__} cannot be saved")
     if seed.pool_size > MOST_POOL:
@@ -33,7 +33,7 @@ def state_of_seed(seed: Any) -> dict[str, Any]:
 
 
 def generator_of(name: str, state: Any) -> Any:
-    """The generator of that class and state; ValueError or TypeError if there is none such."""
+    """Return the generator of that class and state; ValueError or TypeError if there is none."""
     bits = state["bit_generator"]
     if bits not in KINDS or name not in ("RandomState", "Generator"):
         raise ValueError(f"there is no generator {name} of the kind {bits}")
@@ -51,7 +51,7 @@ def generator_of(name: str, state: Any) -> Any:
 
 
 def check_place(bits: str, state: Any) -> None:
-    """Raise ValueError for a place beyond the numbers drawn ahead: NumPy would read there."""
+    """Raise ValueError if a place is beyond the numbers drawn ahead: NumPy would read there."""
     if bits == "MT19937":
         place, most = state["state"]["pos"], 624
     elif bits == "Philox":

@@ -1,4 +1,4 @@
-"""A model file: the tree and the arrays of a model, with their format, version and checksum."""
+"""Model files: the tree and the arrays of a model, with their format, version and checksum."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from onlinekern.fitted.save.reader import Reader
 from onlinekern.fitted.save.writer import Writer
 
 FORMAT = 1
-# What the metadata of a model file hold.
+# The metadata of a model file hold these.
 KEYS = {"format", "format_version", "library_version", "class", "tree", "sha256"}
 
 
 class Contents(NamedTuple):
-    """What a file holds of a model."""
+    """Contents of a model file."""
 
     class_name: str
     tree: str
@@ -26,7 +26,7 @@ class Contents(NamedTuple):
 
     @classmethod
     def of(cls, model: Any) -> Contents:
-        """The contents of a model; TypeError or ValueError if it cannot be saved."""
+        """Return the contents of a model; TypeError or ValueError if it cannot be saved."""
         writer = Writer(model)
         tree = json.dumps(writer.nodes, separators=(",", ":"), allow_nan=False)
         return cls(type(model).__name__, tree, writer.arrays)
@@ -45,7 +45,7 @@ class Contents(NamedTuple):
 
 
 def checksum(metadata: dict[str, str], arrays: dict[str, Array]) -> str:
-    """SHA-256 over all that is loaded."""
+    """Return the SHA-256 of all that is loaded."""
     digest = hashlib.sha256()
     for key in ("format_version", "library_version", "class", "tree"):
         digest.update(f"{metadata[key]}\n".encode())
@@ -58,29 +58,29 @@ def checksum(metadata: dict[str, str], arrays: dict[str, Array]) -> str:
 
 
 def read(stream: BinaryIO, name: str) -> Any:
-    """The model in a file; `name` is the file's name in messages."""
+    """Return the model in a file; `name` is the file's name in messages."""
     try:
         return restore(stream)
     except (OSError, MemoryError):
         raise
     except Exception as error:
-        # A wrong state raises what the constructors of the parts raise.
+        # The constructors of the parts may raise anything for a wrong state.
         raise ValueError(f"{name} {reason(error)}") from error
 
 
 def reason(error: Exception) -> str:
-    """What is wrong with a file: a clause that follows its name."""
+    """Say what is wrong with a file, in a clause that follows its name."""
     if isinstance(error, NoModelFile):
         return str(error)
     return f"holds a damaged model: {type(error).__name__}: {error}"
 
 
 class NoModelFile(ValueError):
-    """What is wrong with the file as a whole."""
+    """Error for a file that is wrong as a whole."""
 
 
 def restore(stream: BinaryIO) -> Any:
-    """The model of a file; any exception is a fault of the file."""
+    """Return the model of a file; any exception is a fault of the file."""
     header = header_of(stream)
     check_format(header.metadata)
     try:
@@ -96,7 +96,7 @@ def restore(stream: BinaryIO) -> Any:
 
 
 def header_of(stream: BinaryIO) -> container.Header:
-    """The header of a file, if it is one of the format's."""
+    """Return the header of a file; raise NoModelFile if the format has none such."""
     start = stream.read(2)
     if not start:
         raise NoModelFile("is empty")

@@ -1,6 +1,6 @@
-"""From the nodes of a tree and its arrays to the model: the way back of writer.py.
+"""Reading of a model from the nodes of its tree and its arrays, the way back of writer.py.
 
-A node may refer to earlier nodes only, so there are no circles, and one loop makes all objects.
+A node may refer to earlier nodes only. So there are no circles, and one loop makes all objects.
 Nothing in a file is trusted: its classes are looked up in the tables of registered.py.
 """
 
@@ -21,19 +21,19 @@ from onlinekern.fitted.save.generators import generator_of
 from onlinekern.fitted.save.writer import MOST_DEPTH
 
 MATRICES = {"csr_matrix": sp.csr_matrix, "csr_array": sp.csr_array}
-# What the elements of an object array may be.
+# The elements of an object array may be of these types.
 PLAIN = (type(None), bool, int, float, str, np.generic)
 
 
 class Reader:
-    """Objects of the nodes.
+    """Maker of the objects of the nodes.
 
     Parameters
     ----------
     nodes : list of dict
     stored : dict
-        Name -> array. Each belongs to one node, which takes it out: no file of a kilobyte can fill
-        the memory with copies of one array.
+        Name -> array. Each belongs to one node, which takes it out, so no file of a kilobyte can
+        fill the memory with copies of one array.
     """
 
     def __init__(self, nodes: Any, stored: dict[str, Array]) -> None:
@@ -56,11 +56,11 @@ class Reader:
 
     @property
     def model(self) -> Any:
-        """The object of the last node."""
+        """Object of the last node."""
         return self.objects[-1]
 
     def object_of(self, node: Any) -> Any:
-        """The object of one node."""
+        """Return the object of one node."""
         if not isinstance(node, dict) or node.get("kind") not in MAKERS:
             raise ValueError(f"node {len(self.objects)} is of no kind that this onlinekern knows")
         fields = dict(node)
@@ -68,7 +68,7 @@ class Reader:
         return maker(self, **{name.replace("class", "class_"): v for name, v in fields.items()})
 
     def value(self, reference: Any) -> Any:
-        """The object that stands at a place of a node."""
+        """Return the object for which a reference in a node stands."""
         if not isinstance(reference, list):
             if isinstance(reference, dict):
                 raise ValueError(f"node {len(self.objects)} holds another node")
@@ -87,7 +87,7 @@ class Reader:
         return [self.value(reference) for reference in references]
 
     def of_type(self, reference: Any, *kinds: type) -> Any:
-        """The object at a place, which must be of one of these types."""
+        """Return the object of a reference; raise ValueError unless it has one of these types."""
         found = self.value(reference)
         if type(found) not in kinds:
             raise ValueError(f"node {len(self.objects)} holds a {type(found).__name__}")
@@ -135,7 +135,7 @@ class Reader:
         return arrays.from_numbers(data.reshape(shape), kind)[()]
 
     def named(self, references: Any, cls: type) -> dict[str, Any]:
-        """Attributes, none of which hides a method or a property."""
+        """Return attributes; raise ValueError if one hides a method or a property."""
         if not isinstance(references, dict):
             raise ValueError(f"node {len(self.objects)} has no attributes")
         for name in references:

@@ -1,4 +1,4 @@
-"""The classes whose objects a file may hold. A file names them; nothing else can be made.
+"""Classes whose objects a file may hold. A file names them; nothing else can be made.
 
 Classes of the core are those that the families describe; those of other packages were registered
 (foreign.py). A name in a file is never imported.
@@ -15,13 +15,13 @@ from onlinekern._registry import public
 from onlinekern.fitted.save import foreign
 from onlinekern.fitted.state import kinds
 
-# Helpers of estimators whose attributes are their state, beside the columns of tables.
+# The attributes of these helpers of estimators are their state, as those of table columns are.
 HELPERS = {"RecentQuantile": "estimators.outliers", "WarmUp": "estimators.median_width"}
 
 
 @cache
 def library_class(name: str) -> type | None:
-    """The class of this library of that name whose attributes are its state, or None."""
+    """Return the class of this library with that name whose attributes are its state, or None."""
     is_column = name.endswith("Column")
     module = "preprocessing.tables.columns" if is_column else HELPERS.get(name)
     if module is None:
@@ -33,7 +33,7 @@ def library_class(name: str) -> type | None:
 
 
 def stateful_class(name: Any) -> type:
-    """The estimator, transformer or helper of that name."""
+    """Return the class of an estimator, transformer or helper of that name."""
     if (registered := foreign.named(foreign.ESTIMATORS, name)) is not None:
         return registered
     found = library_class(name) if isinstance(name, str) else None
@@ -43,7 +43,7 @@ def stateful_class(name: Any) -> type:
 
 
 def stateful_name(cls: type) -> str | None:
-    """The name by which `stateful_class` finds this class, or None."""
+    """Return the name by which `stateful_class` finds this class, or None."""
     own = cls.__module__.partition(".")[0] == "onlinekern"
     if own and library_class(cls.__name__) is cls:
         return cls.__name__
@@ -53,17 +53,17 @@ def stateful_name(cls: type) -> str | None:
 
 @cache
 def parts() -> dict[str, type]:
-    """Name -> class of the components and parts of the core."""
+    """Return the classes of the components and parts of the core by their names."""
     return {name: kind.cls for name, kind in kinds().items() if kind.named}
 
 
-# Class of the core -> its name in model files, where that is another one.
+# These classes of the core have other names in model files.
 NAMES_IN_FILES = {"Sampler": "Gate"}
 CLASSES_OF_NAMES = {name: cls for cls, name in NAMES_IN_FILES.items()}
 
 
 def part_class(name: Any) -> type:
-    """The class of a part of that name."""
+    """Return the class of a part of that name."""
     if (registered := foreign.named(foreign.PARTS, name)) is not None:
         return registered
     name = CLASSES_OF_NAMES.get(name, name) if isinstance(name, str) else name
@@ -73,7 +73,7 @@ def part_class(name: Any) -> type:
 
 
 def part_name(cls: Any) -> str | None:
-    """The name by which `part_class` finds this class, or None."""
+    """Return the name by which `part_class` finds this class, or None."""
     own: str = cls.__name__
     if parts().get(own) is cls:
         return NAMES_IN_FILES.get(own, own)
@@ -82,7 +82,7 @@ def part_name(cls: Any) -> str | None:
 
 
 def restorer(name: Any) -> Callable[..., Any]:
-    """The function of the core that restores an object of that name."""
+    """Return the function of the core that restores an object of that name."""
     kind = kinds().get(name) if isinstance(name, str) else None
     if kind is None or not kind.by_function:
         raise ValueError(f"it holds a {name!r}, which this onlinekern cannot restore")

@@ -1,4 +1,4 @@
-"""From a model to the nodes of its tree and its arrays.
+"""Writing of a model as the nodes of its tree and its arrays.
 
 Each object becomes a node, a JSON object, after those it consists of. Where one is part of
 another, `[3]` stands for node 3; None, bools, short integers, finite floats and text stand for
@@ -27,12 +27,12 @@ CANNOT = (
     "it cannot be saved. Classes of other packages can once they are registered "
     "(onlinekern.register); pickle saves what it knows"
 )
-# Integers that every reader of JSON takes exactly.
+# Every reader of JSON takes integers up to this one exactly.
 MOST_PLAIN = 2**53
 
 
 class Writer:
-    """Nodes and arrays of one model.
+    """Writer of the nodes and arrays of one model.
 
     Attributes
     ----------
@@ -47,8 +47,8 @@ class Writer:
         self.arrays: dict[str, Array] = {}
         self.path: list[str] = []
         self.owner = type(model).__name__
-        # id -> the object, so that it lives and its id stays its own, and its place: None as long
-        # as its node is not complete.
+        # An id has its object, so that it lives and its id stays its own, and its place, which is
+        # None as long as its node is not complete.
         self.known: dict[int, tuple[Any, list[int] | None]] = {}
         if registered.stateful_name(type(model)) is None:
             raise TypeError(
@@ -58,7 +58,7 @@ class Writer:
         self.reference(model)
 
     def reference(self, value: Any) -> Any:
-        """The value itself, if JSON has it, or `[number of its node]`."""
+        """Return the value itself if JSON has it, else `[number of its node]`."""
         kind = type(value)
         if value is None or kind in (bool, str) or (kind is int and abs(value) <= MOST_PLAIN):
             return value
@@ -78,7 +78,7 @@ class Writer:
         return place
 
     def node_of(self, value: Any) -> dict[str, Any]:
-        """The node of a value that JSON has not."""
+        """Return the node of a value that JSON lacks."""
         kind = type(value)
         if kind in NODES:
             return NODES[kind](self, value)
@@ -103,7 +103,7 @@ class Writer:
         raise TypeError(f"{self.where()} is the class {describe(value)}: {CANNOT}")
 
     def object_node(self, value: Any) -> dict[str, Any]:
-        """An object whose attributes are its state."""
+        """Return the node of an object whose attributes are its state."""
         names = value._get_param_names() if hasattr(value, "_get_param_names") else ()
         own = vars(value)
         parameters = {name: own[name] for name in names if name in own}
@@ -119,7 +119,7 @@ class Writer:
         return {name: self.inside(name, value) for name, value in values.items()}
 
     def part_node(self, value: Any) -> dict[str, Any]:
-        """A part of the core: what it is made by, and the arguments of that."""
+        """Return the node of a part of the core: its maker, and the arguments of that."""
         kind = type(value)
         of_core = kind.__module__.startswith("onlinekern.core.")
         if not of_core and registered.part_name(kind) is None:
@@ -157,7 +157,7 @@ class Writer:
         return {"kind": "array", "array": name, "dtype": dtype, "order": order}
 
     def new_name(self) -> str:
-        """A name that says where in the model the array is."""
+        """Return a new name that says where in the model an array is."""
         name = stem = ".".join(self.path)
         number = 1
         while name in self.arrays:
@@ -176,19 +176,19 @@ class Writer:
         return {"kind": "generator", "class": type(value).__name__, "state": self.reference(state)}
 
     def inside(self, name: str, value: Any) -> Any:
-        """The reference to a value that is part of the present one."""
+        """Return the reference to a value that is part of the present one."""
         self.path.append(name)
         place = self.reference(value)
         self.path.pop()
         return place
 
     def where(self) -> str:
-        """The parameter or attribute that is being saved, for messages."""
+        """Return the name of the parameter or attribute that is being saved, for messages."""
         return f"{'.'.join(self.path)} of this {self.owner}"
 
     @contextmanager
     def named_errors(self) -> Any:
-        """Errors of what is called say which parameter or attribute they are about."""
+        """Let errors in the block say which parameter or attribute they are about."""
         try:
             yield
         except TypeError as error:
@@ -200,13 +200,13 @@ def describe(cls: type) -> str:
 
 
 def encoded(value: Any) -> dict[str, str]:
-    """A NumPy scalar as the bytes of its element."""
+    """Return a NumPy scalar as the bytes of its element."""
     dtype = arrays.name_of(value.dtype)
     return {"dtype": dtype, "bytes": arrays.to_numbers(np.asarray(value)).tobytes().hex()}
 
 
 def float_node(writer: Writer, value: float) -> dict[str, Any]:
-    """NaN and the infinities, which JSON has not."""
+    """Return the node of NaN or an infinity, which JSON lacks."""
     return {"kind": "float", "bytes": struct.pack("<d", value).hex()}
 
 

@@ -1,4 +1,4 @@
-"""The experts of a race: which there are, what they cost, and the estimators that they are.
+"""The experts of a race, with their costs and the estimators that they stand for.
 
 Costs are in microseconds a sample, on one core of 2024 with AVX2, rounded (benchmarks/race.py).
 They are part of the definition of a race. Nothing is measured at run time: two runs are equal.
@@ -31,22 +31,21 @@ SIZES = (3200, 2400, 1600, 1200, 800, 600, 400, 300, 200, 100, 50)
 # four of the largest, but most of the time only one or two are awake.
 LARGEST = 0.35
 ALONE = 0.6
-# A sample of kernel least squares costs so much: always, for each pair of its features, for each
-# product of a kernel value. Without a gate all samples enter.
+# A sample of kernel least squares costs so much: always, for each pair of its features, and for
+# each product of a kernel value. Without a gate all samples enter, which costs this factor.
 FIXED = 2.0
 PER_PAIR = 1.6e-4
 PER_PRODUCT = 1e-4
 UNGATED = 1.5
-# A sparse sample is thought to store so many elements.
+# A sparse sample is taken to store so many elements.
 STORED = 100
-# Beside the widths of kernels more linear features bring nothing, and cost as much as landmarks.
+# Besides the widths of kernels, more linear features bring nothing, and cost as much as landmarks.
 MOST_LINEAR = 32
 # Memory of samples with the forgetting factor 0.98 is short: more landmarks do not help it.
 FEW = 64
 FREQUENCIES = 200
 BUDGET = 300
-# Scores of the hinge and of the logistic loss, which are no least squares, have links of these
-# slopes.
+# Scores of the hinge and of the logistic loss are no least squares: their links have these slopes.
 HINGE = 2.0
 LOGISTIC = 1.0
 
@@ -130,7 +129,7 @@ def ladder(
         sizes = [one.n_bytes(n_features, n_outputs, is_sparse) for one in found]
         if sum(sizes) <= memory:
             return found
-    # What is small comes first; the linear first-order learner is the smallest.
+    # The small ones come first; the linear first-order learner is the smallest.
     room = np.cumsum(np.sort(sizes)) <= memory
     kept = np.argsort(sizes, kind="stable")[: max(1, int(room.sum()))]
     return [found[k] for k in sorted(kept)]
@@ -143,7 +142,7 @@ def squares_cost(task: str, length: int, width: int) -> float:
 
 
 def squares_of(task: str, n_features: int, width: int, size: int) -> Iterator[Expert]:
-    """Return least squares of features of kernels of several widths, and linear; some forget."""
+    """Return least squares of kernel features of several widths, and linear ones; some forget."""
     squares = KernelRLSClassifier if task == "classification" else KernelRLSRegressor
     scales = (0.3, 1.0, 3.0) if task == "classification" else (0.1, 0.3, 1.0, 3.0)
     members = [(scale, size, 1.0) for scale in scales]

@@ -1,4 +1,4 @@
-"""Reports on a race: who led when, what experts learnt and cost, and who does as well."""
+"""Reports on a race: they say who led when, what experts learnt and cost, and who does as well."""
 
 from __future__ import annotations
 
@@ -73,14 +73,14 @@ class RaceReport:
 
     @property
     def leader(self) -> ExpertReport:
-        """The expert whose weight is the largest now."""
+        """Expert whose weight is the largest now."""
         return max(self.experts, key=lambda expert: expert.weight)
 
     @property
     def leaders(self) -> list[tuple[int, int, str]]:
         """Stretches of the stream, as (first sample, last sample, name of who led).
 
-        The shortest are left out: stretches of less than 2 % of the stream.
+        Stretches of less than 2 % of the stream are left out.
         """
         found: list[tuple[int, int, str]] = []
         first = 1

@@ -41,7 +41,7 @@ MOST_WAITING = 1000
 
 @estimator
 class StreamLearner(Learner):
-    """Mixin: the model is a race of experts."""
+    """Mixin of learners whose model is a race of experts."""
 
     time_budget: Positive = 100.0
     memory_budget: Positive = 64.0
@@ -106,7 +106,7 @@ class StreamLearner(Learner):
         is_sparse = not race.moments.centred
         experts = self._experts(race.d, race.head.n_outputs, is_sparse)
         for one in experts if is_classifier(self) else ():
-            # In the race it is a factor of the weights of samples; alone, the leader needs it.
+            # In the race it is a factor of the samples' weights; alone, the leader needs it.
             one.estimator.set_params(class_weight=getattr(self, "class_weight", None))
         return report_of(race, experts, self._task)
 
@@ -204,7 +204,7 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     'kernel least squares, gamma 1/d'
     """
 
-    # Each expert has its own.
+    # Each expert has a multi_class of its own.
     multi_class: ClassVar[Any] = "ovr"  # type: ignore[misc]
 
     _takes_labels_up = True
@@ -339,7 +339,7 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
             self._model.resume_counts(self._model.n_seen, 0, 0.0)
 
     def _grown_model(self, before: Array, labels: Array, head: Any) -> Any:
-        """The race with more classes; its experts keep what they have learnt."""
+        """Return the race with more classes; its experts keep what they have learnt."""
         race: Any = copy.deepcopy(self._model)
         ladder = self._experts(race.d, len(before), not race.moments.centred)
         experts = [

@@ -1,1 +1,1 @@
-"""Tables as rows of numbers: `TableEncoder` and its parts."""
+"""The encoder of tables as rows of numbers, `TableEncoder`, and its parts."""

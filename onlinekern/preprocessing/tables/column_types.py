@@ -1,4 +1,4 @@
-"""Decide what a column of a table is: by the type in which it is stored, or by its first rows.
+"""The kind of a column of a table, by the type in which it is stored or by its first rows.
 
 Readers of text ask for the type in which a column is read, `TableEncoder` for its kind.
 """
@@ -14,25 +14,25 @@ import pyarrow.compute as pc
 
 from onlinekern.estimators.types import Array
 
-# Texts that have so many words on the average, and seldom come twice, are no categories.
+# Texts that have so many words on average, and seldom come twice, are no categories.
 WORDS = 4
 DIFFERENT = 0.5
-# Rows that tell what a column is: the first thousand are to say as much as a million.
+# So many rows tell what a column is: the first thousand say as much as a million.
 FIRST_ROWS = 1000
-# A column of numbers with a few words among them is one of numbers, with a few faults.
+# A column of numbers with a few words among them is a column of numbers with a few faults.
 NEARLY_ALL = 0.9
 NUMBER = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
 BOOLEAN = r"^(?i:true|false)$"
-# One-hot features of a category column at most, when nothing is said.
+# A category column has so many one-hot features at most, when nothing is said.
 MOST_ROOM = 100
-# Types in which columns of text are read whose kind is given; the others are text.
+# A column of text whose kind is given is read in this type; other kinds are read as text.
 TYPES = {"number": pa.float64(), "boolean": pa.bool_()}
 DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?")
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many features the columns of a table become (see `TableEncoder`)."""
+    """Numbers of features that the columns of a table become (see `TableEncoder`)."""
 
     max_categories: int | None
     hashed_features: int

@@ -29,7 +29,7 @@ OTHERS = "(others)"
 MISSING = "(missing)"
 DAY, WEEK, YEAR = 86_400.0, 7 * 86_400.0, 365.2425 * 86_400.0
 MOST_FEATURES = 2**31 - 1
-# One-hot features of a category column: twice as many as have come, and so many more.
+# A category column has twice as many one-hot features as categories have come, and so many more.
 ROOM_LEFT = 8
 # 1970 began on a Thursday; weeks begin on Mondays.
 MONDAY = 4 * DAY
@@ -52,7 +52,7 @@ class Column:
     name: str
 
     def learnt(self, values: Any) -> Self:
-        """Return this column as it is when it has learnt these values too."""
+        """Return this column as it is after it has learnt these values too."""
         return self
 
     def features(self, values: Any) -> Any:
@@ -71,7 +71,7 @@ class Column:
 
     @property
     def n_features(self) -> int:
-        """The number of features."""
+        """Number of features."""
         raise NotImplementedError(f"{type(self).__name__}.n_features")
 
     def feature_names(self) -> list[str]:
@@ -103,7 +103,7 @@ class NumberColumn(Column):
 
     def learnt_features(self, values: Any) -> tuple[Self, Floats]:
         numbers, missing = self._numbers(values)
-        # The sums run from the first value on: they have the same bits whatever the batches.
+        # The sums run from the first value on, so they have the same bits whatever the batches.
         with np.errstate(over="ignore"):
             sums = np.cumsum(np.concatenate(([self.total], np.where(missing, 0.0, numbers))))
         if not np.isfinite(sums[-1]):
@@ -149,7 +149,7 @@ class NumberColumn(Column):
 
 @dataclass(frozen=True)
 class BooleanColumn(NumberColumn):
-    """True and false, as 1 and 0."""
+    """True and false values, as 1 and 0."""
 
     kind = "boolean"
 

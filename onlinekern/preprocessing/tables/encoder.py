@@ -1,4 +1,4 @@
-"""Tables as they are: columns of numbers, categories, dates and text become rows of numbers."""
+"""The encoder of tables: columns of numbers, categories, dates and text become rows of numbers."""
 
 import copy
 from numbers import Integral
@@ -23,7 +23,7 @@ KINDS = ("number", "boolean", "category", "hashed", "date", "text", "ignore")
 MOST_FEATURES = 2**31 - 1
 MostCategories: TypeAlias = Annotated[int, Interval(Integral, 1, MOST_FEATURES, closed="both")]
 Width: TypeAlias = Annotated[int, Interval(Integral, 2, MOST_FEATURES, closed="both")]
-# A table without text is sparse from so many features on, if few of a row are stored.
+# A table without text is sparse from so many features on, if a row stores few of them.
 MANY_FEATURES = 256
 DENSE_SHARE = 0.25
 
@@ -290,7 +290,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         return table
 
     def _about(self, column: Any, table: Any, method: Any) -> Any:
-        """Return what a method of a column makes of its values; an error names the column."""
+        """Return the result of a column's method for its values; an error names the column."""
         from onlinekern.preprocessing.tables.column_types import family
         from onlinekern.preprocessing.tables.frames import array_in
 
@@ -362,6 +362,6 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
 
 
 def encoder_of(model: Any) -> TableEncoder | None:
-    """Return the encoder that a pipeline begins with, if it does."""
+    """Return the encoder that a pipeline begins with; None if it begins with none."""
     first = model.steps[0][1] if hasattr(model, "steps") else None
     return first if isinstance(first, TableEncoder) else None

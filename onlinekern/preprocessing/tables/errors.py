@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class TableError(ValueError):
-    """A value of a table that cannot be taken.
+    """Error of a table with a value that cannot be taken.
 
     Attributes
     ----------
@@ -20,7 +20,7 @@ class TableError(ValueError):
         super().__init__(self.at(0))
 
     def at(self, first: int) -> str:
-        """Return the message, when the first of the rows given has this number."""
+        """Return the message, where the first of the rows given has the number `first`."""
         where = "" if self.row is None else f"data row {first + self.row}: "
         return f"{where}column {self.column!r} {self.what}"
 
@@ -35,7 +35,7 @@ def listed(names: list[str], most: int = 8) -> str:
 
 
 def difference(found: list[str], known: list[str]) -> str:
-    """Return which columns a table lacks and which it has also, as words; "" for neither."""
+    """Return in words which columns a table lacks and which it has in addition, or ""."""
     missing = [name for name in known if name not in found]
     extra = [name for name in found if name not in known]
     what = [f"lacks {listed(missing)}"] if missing else []

@@ -130,9 +130,9 @@ def array_of(values: Any, name: str) -> Any:
 
 
 def array_in(table: pa.Table, name: str) -> pa.Array:
-    """Return a column of a table as one array; of text and of coded values, an array of strings."""
+    """Return a column of a table as one array; text and coded values become strings."""
     column = table.column(name).combine_chunks()
-    # A column without rows, or too long for one array, still is chunked.
+    # A column without rows, or too long for one array, is still chunked.
     values = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
     if pa.types.is_dictionary(values.type):
         values = plain_text(values.dictionary).take(values.indices)
@@ -140,7 +140,7 @@ def array_in(table: pa.Table, name: str) -> pa.Array:
 
 
 def plain_text(values: pa.Array) -> pa.Array:
-    """Return text of any layout as strings; other arrays as they are."""
+    """Return text of any layout as strings, and other arrays as they are."""
     types = pa.types
     other = types.is_large_string(values.type) or types.is_string_view(values.type)
     return values.cast(pa.string()) if other else values

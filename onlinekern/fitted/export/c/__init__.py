@@ -1,4 +1,4 @@
-"""C99 that computes what a description says."""
+"""Export of C99 that computes what a description says."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from onlinekern.fitted.export.learning import describe_learning
 from onlinekern.fitted.export.states import KernelState, Learning
 from onlinekern.fitted.save.atomic import replacing
 
-# Words of C, and names of the generated files.
+# These are words of C, and names in the generated files.
 KEYWORDS = """
 auto break case char const continue default do double else enum extern float for goto if inline int
 long register restrict return short signed sizeof static struct switch typedef union unsigned void
@@ -47,7 +47,7 @@ def export_c(
 
 
 def check_learning(learn: Any, capacity: Any) -> None:
-    """Raise ValueError unless the two can be meant."""
+    """Raise ValueError unless `learn` and `capacity` have values that fit together."""
     if learn is not None and not isinstance(learn, bool):
         raise ValueError(f"learn must be True, False or None, got {learn!r}")
     whole = isinstance(capacity, Integral) and not isinstance(capacity, bool)
@@ -60,7 +60,7 @@ def check_learning(learn: Any, capacity: Any) -> None:
 def learning_of(
     estimator: Any, name: str, learn: bool | None, capacity: int | None
 ) -> Learning | None:
-    """What the model needs to go on learning; None if it is not to learn, or cannot.
+    """Return what the model needs to go on learning; None if it shall not learn, or cannot.
 
     Without a capacity, support vectors without a budget are exported to be scored only, unless
     learning is asked for.
@@ -80,7 +80,7 @@ def learning_of(
 
 
 def paths_of(path: str | os.PathLike[str]) -> tuple[Path, Path]:
-    """The C file and its header."""
+    """Return the paths of the C file and of its header."""
     code = Path(path)
     if code.suffix != ".c":
         raise ValueError(f"path must end in .c, got {os.fspath(path)!r}")
@@ -88,7 +88,7 @@ def paths_of(path: str | os.PathLike[str]) -> tuple[Path, Path]:
 
 
 def dtype_of(dtype: Any) -> np.dtype[Any]:
-    """float32 or float64."""
+    """Return the dtype, float32 or float64; raise ValueError for another one."""
     try:
         found = np.dtype(dtype)
     except TypeError:
@@ -100,7 +100,7 @@ def dtype_of(dtype: Any) -> np.dtype[Any]:
 
 
 def prefix_of(prefix: str | None, code: Path) -> str:
-    """What names begin with."""
+    """Return what names begin with; raise ValueError if it is no identifier."""
     given = prefix if prefix is not None else re.sub(r"\W", "_", code.stem, flags=re.ASCII)
     if not re.fullmatch(r"[A-Za-z]\w*", given, re.ASCII) or given in KEYWORDS.split():
         where = "" if prefix is not None else f", which {code.name!r} does not give"

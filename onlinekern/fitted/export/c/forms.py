@@ -1,4 +1,4 @@
-"""What the sections of a model that learns have in common: its source, its numbers, its sizes."""
+"""Forms of a model that learns, with its source, its numbers and its sizes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Size:
 
 
 class Forms:
-    """Fills the forms of a model that learns.
+    """Writer of the forms of a model that learns.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Forms:
         self.averaged = learning.numbers.averaging is not False
 
     def fill(self, name: str, **values: Any) -> None:
-        """A form with the sizes of the model."""
+        """Add a form with the sizes of the model."""
         self.source.fill(name, **vars(self.size), **values)
 
     def filled(self, name: str, **values: Any) -> str:
@@ -47,7 +47,7 @@ class Forms:
         return self.source.number(value)
 
     def kept(self) -> tuple[list[str], list[str]]:
-        """Lines that save what a refused sample has changed, and that restore it."""
+        """Return lines that save what a refused sample changes, and lines that restore it."""
         save, restore = [], []
         if self.draws:
             save.append("    uint64_t drawn_from[4];\n    memcpy(drawn_from, generator, 32);")
@@ -58,7 +58,7 @@ class Forms:
         return save, restore
 
     def standardising(self) -> tuple[list[str], str]:
-        """Lines that standardise the target, and what must be finite then."""
+        """Return lines that standardise the target, and the test that it is finite then."""
         own = self.learning
         if own.targets is None:
             return [], ""

@@ -1,4 +1,4 @@
-"""A C file and its header from the description of a fitted model."""
+"""Generation of a C file and its header from the description of a fitted model."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ int32_t ${prefix}_predict_sparse(const int32_t *columns, const ${prefix}_real *v
 
 
 class Exported(NamedTuple):
-    """Two files.
+    """Generated C file and its header.
 
     Attributes
     ----------
     code, header : str
-        Their texts.
+        Texts of the two files.
     flash, ram : int
         Bytes of constants and of static state.
     learns : bool
@@ -81,14 +81,14 @@ def generate(
     learning: states.Learning | None = None,
     capacity: int | None = None,
 ) -> Exported:
-    """The C of a description.
+    """Generate the C of a description.
 
     Parameters
     ----------
     scoring : Scoring
     dtype : numpy.float32 or numpy.float64
     prefix : str
-        Of the names in the header.
+        Beginning of the names in the header.
     header : str
         Name of the header, which the code includes.
     learning : Learning, optional
@@ -111,13 +111,13 @@ def generate(
 
 
 def stores_rows(state: states.Space) -> bool:
-    """Whether rows become support vectors or landmarks, or are compared with such."""
+    """Return whether rows become support vectors or landmarks, or are compared with such."""
     squares = isinstance(state, states.SquaresState) and isinstance(state.map, states.Landmarks)
     return isinstance(state, states.KernelState) or squares
 
 
 def write_learning(source: Source, scoring: parts.Scoring, learning: states.Learning) -> str:
-    """The functions that learn; returns their declaration."""
+    """Write the functions that learn; return their declaration."""
     type_name, target = "int32_t", "y is its class number"
     reading = {"follow": "read_dense", "sparse": "read_sparse"}
     if learning.scaler is None:
@@ -141,7 +141,7 @@ def write_learning(source: Source, scoring: parts.Scoring, learning: states.Lear
 def finished(
     source: Source, scoring: parts.Scoring, header: str, labels: str, learn: str
 ) -> Exported:
-    """The files of a source that is complete; `learn` declares what learns."""
+    """Return the files of a source that is complete; `learn` declares what learns."""
     regression = scoring.head == "regression"
     text = files("onlinekern.fitted.export.c").joinpath("model.h").read_text(encoding="utf-8")
     declared = Template(text).substitute(
@@ -164,10 +164,10 @@ def finished(
 def write_reading(
     source: Source, scoring: parts.Scoring, keeps_rows: bool, scaler: states.Scaler | None
 ) -> int:
-    """The functions `read_dense` and `read_sparse`; returns how many features are scored.
+    """Write the functions `read_dense` and `read_sparse`; return how many features are scored.
 
-    All elements of a row are read by their number where `keeps_rows`, as some terms do. A `scaler`
-    that learns takes the place of the first step.
+    With `keeps_rows`, or where a term needs it, all elements of a row are read by their number. A
+    `scaler` that learns takes the place of the first step.
     """
     steps = [
         step
@@ -196,7 +196,7 @@ def write_reading(
 
 
 def step_lines(source: Source, step: Any, width: int) -> tuple[str, int]:
-    """The lines that do a step to `x` of so many numbers; and how many it then has."""
+    """Return the lines that do a step to `x` of so many numbers, and how many it then has."""
     if isinstance(step, parts.Single):
         source.use("single")
         return f"    single(x, {width});", width
@@ -213,7 +213,7 @@ def step_lines(source: Source, step: Any, width: int) -> tuple[str, int]:
 
 
 def standardisation_lines(source: Source, step: parts.Standardisation, width: int) -> str:
-    """The calls that standardise `x`."""
+    """Return the calls that standardise `x`."""
     id_ = source.new_id("scaling")
     calls = []
     for name, table in (("mean", step.mean), ("scale", step.scale)):
@@ -228,7 +228,7 @@ def standardisation_lines(source: Source, step: parts.Standardisation, width: in
 
 
 def write_sum(source: Source, body: parts.Sum) -> str:
-    """A function `<id>_scores`; returns the id."""
+    """Write a function `<id>_scores`; return the id."""
     ids = [write_term(source, term) for term in body.terms]
     calls = [f"    {id_}_add(x, scores);" for id_ in ids if id_ is not None] or ["    (void)x;"]
     if (body.scale, body.shift) != (1.0, 0.0):
@@ -240,7 +240,7 @@ def write_sum(source: Source, body: parts.Sum) -> str:
 
 
 def write_body(source: Source, body: parts.Body) -> None:
-    """The function `body`."""
+    """Write the function `body`."""
     if isinstance(body, parts.Sum):
         source.fill("body", work=f"    {write_sum(source, body)}_scores(x, scores);")
         return
@@ -263,7 +263,7 @@ def write_body(source: Source, body: parts.Body) -> None:
 
 
 def write_pair_vote(source: Source, body: parts.PairVote) -> None:
-    """The function `body` of pairs of classes."""
+    """Write the function `body` of pairs of classes."""
     source.memory("pair_scores", body.sum.n_outputs)
     source.memory("totals", body.n_outputs)
     source.fill("pair_vote", classes=body.n_outputs)
@@ -272,7 +272,7 @@ def write_pair_vote(source: Source, body: parts.PairVote) -> None:
 
 
 def write_vote(source: Source, body: parts.ClassVote | parts.TargetVote) -> None:
-    """What makes an answer of scores."""
+    """Write the functions that turn scores into an answer."""
     if isinstance(body, parts.ClassVote):
         if body.n_outputs == 1:
             source.use("binary_vote")
@@ -287,7 +287,7 @@ def write_vote(source: Source, body: parts.ClassVote | parts.TargetVote) -> None
 
 
 def write_entries(source: Source, scoring: parts.Scoring) -> None:
-    """The functions that the header declares."""
+    """Write the functions that the header declares."""
     outputs = scoring.n_outputs
     source.fill("score", outputs=outputs)
     if scoring.head == "regression":

@@ -1,4 +1,4 @@
-"""The labels of the classes as a table in C."""
+"""Labels of the classes as a table in C."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from onlinekern.fitted.export.c.source import Source
 
 
 def label_table(source: Source, labels: Array | None) -> str:
-    """Add the table of the labels to a file; returns its declaration for the header."""
+    """Add the table of the labels to a file; return its declaration for the header."""
     if labels is None:
         return ""
     kind, texts, size = forms_of(labels)
@@ -19,7 +19,7 @@ def label_table(source: Source, labels: Array | None) -> str:
 
 
 def forms_of(labels: Array) -> tuple[str, list[str], int]:
-    """The type of labels in C, their literals, and the bytes that they take."""
+    """Return the type of labels in C, their literals, and the bytes that they take."""
     if labels.dtype.kind == "f":
         return "double ", [repr(float(label)) for label in labels], 8 * len(labels)
     if labels.dtype.kind in "biu":
@@ -34,7 +34,7 @@ def forms_of(labels: Array) -> tuple[str, list[str], int]:
 
 
 def literal(text: str) -> str:
-    """A string literal of ASCII characters, whose bytes are the text's in UTF-8."""
+    """Return a string literal of ASCII characters, whose bytes are the text's in UTF-8."""
     found = ""
     for byte in text.encode("utf-8", "surrogatepass"):
         character = chr(byte)

@@ -15,27 +15,27 @@ from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.c.terms import diagonal_of, write_features, write_kernel
 from onlinekern.fitted.export.terms import Fourier
 
-# Parts whose C is that of another class.
+# These parts have the C of another class.
 SAME_LOSS = {"Absolute": "EpsilonInsensitive"}
 SAME_RULE = {"Pegasos": "Gradient"}
 TARGETS = ("weight", "mean", "squares", "scale")
 DRAWING_SAMPLERS = ("LossProportional", "SlopeProportional")
-# Of the weights before they start from 1 again, and the most that they grow from one model to the
-# next: the constants of `base.scaled_average`.
+# The weights start from 1 again above the first; the second is the most that they grow from one
+# model to the next. Both are constants of `base.scaled_average`.
 LARGEST_WEIGHT, LARGEST_GROWTH = 2.0**256, 1e100
 
 
 class Learner(Forms):
-    """Writes what learns to a source.
+    """Writer of the code that learns.
 
     Parameters
     ----------
     source : Source
     learning : Learning
     n_features : int
-        Of a row that is scored.
+        Number of features of a row that is scored.
     capacity : int, optional
-        Of support vectors.
+        Room for support vectors.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Learner(Forms):
         self.second_order = isinstance(state, states.LinearState) and state.variances is not None
 
     def write(self) -> None:
-        """All of it but the functions of the header."""
+        """Write all that learns but the functions of the header."""
         self.write_state()
         self.write_row()
         self.write_average()
@@ -72,7 +72,7 @@ class Learner(Forms):
         self.fill("learner_body", units=units)
 
     def write_state(self) -> None:
-        """What changes."""
+        """Write the state, which learning changes."""
         own, size, source = self.learning, self.size, self.source
         numbers = own.numbers
         width = numbers.values.shape[1]
@@ -102,7 +102,7 @@ class Learner(Forms):
             source.scalars("targets", 4 * item, target=f"{{{contents}}}")
 
     def write_row(self) -> None:
-        """The functions `look`, `product`, `length_of`."""
+        """Write the functions `look`, `product` and `length_of`."""
         state, size, source = self.state, self.size, self.source
         if isinstance(state, states.LinearState):
             length = self.number(state.in_length)
@@ -139,7 +139,7 @@ class Learner(Forms):
         self.fill("kernel_look", norm=norm, diagonal=diagonal)
 
     def write_average(self) -> None:
-        """The functions `advance`, `shrink`, `model_scores`, `add`."""
+        """Write the functions `advance`, `shrink`, `model_scores` and `add`."""
         own, kind = self.learning.numbers, "averaged" if self.averaged else "plain"
         adds = not (
             isinstance(self.state, states.KernelState | states.SquaresState) or self.second_order
@@ -159,7 +159,7 @@ class Learner(Forms):
             self.fill(f"{kind}_add")
 
     def write_shares(self, values: dict[str, Any]) -> None:
-        """How models are weighted in the average; completes the values of `averaged_state`."""
+        """Write the weights of models in the average; complete the values of `averaged_state`."""
         averaging = self.learning.numbers.averaging
         if averaging is True or averaging == "decay":
             self.fill("shares_uniform" if averaging is True else "shares_decay")
@@ -175,7 +175,7 @@ class Learner(Forms):
         values["restart"] = self.filled("restart_weights", **given)
 
     def write_step(self) -> None:
-        """Loss, schedule, rule, sampler and head."""
+        """Write the loss, the schedule, the rule, the sampler and the head."""
         own = self.learning
         loss = own.rule.arguments["loss"]
         self.write_loss(loss, own.rule.name == "PassiveAggressive")
@@ -228,7 +228,7 @@ class Learner(Forms):
         self.part("rule", states.Described(SAME_RULE.get(rule.name, rule.name), arguments))
 
     def part(self, kind: str, part: states.Described) -> None:
-        """The functions of a part, with its numbers."""
+        """Write the functions of a part, with its numbers."""
         values = {
             name: self.number(value) if isinstance(value, int | float) else value
             for name, value in part.arguments.items()
@@ -236,7 +236,7 @@ class Learner(Forms):
         self.fill(f"{kind}_{part.name}", **values)
 
     def write_learn(self) -> None:
-        """The functions `learn` and `body`."""
+        """Write the functions `learn` and `body`."""
         own, size = self.learning, self.size
         save, restore = self.kept()
         targets, more = self.standardising()
@@ -268,7 +268,7 @@ class Learner(Forms):
         )
 
     def factors(self) -> str:
-        """Lines that multiply the coefficients by the factors of the classes."""
+        """Return lines that multiply the coefficients by the factors of the classes."""
         own = self.learning
         if own.step_factors is None:
             return ""
@@ -290,7 +290,7 @@ class Learner(Forms):
 
 
 def solutions(second_order: bool) -> tuple[str, str]:
-    """Lines that set the contraction of an output, and that of the rival of a class."""
+    """Return lines that set the contraction of an output, and that of the rival of a class."""
     if not second_order:
         return "", ""
     value = "rule_contraction(f, y, q, importance)"
@@ -301,7 +301,7 @@ def solutions(second_order: bool) -> tuple[str, str]:
 
 
 def shrinking(source: Source, rule: states.Described) -> str:
-    """The line that shrinks the model before sample number `seen`."""
+    """Return the line that shrinks the model before sample number `seen`."""
     regularisation = rule.arguments.get("regularisation", 0.0)
     if rule.name in ("Pegasos", "BatchPegasos"):
         return "    shrink((real)(seen - 1) / (real)seen);"
@@ -312,14 +312,14 @@ def shrinking(source: Source, rule: states.Described) -> str:
 
 
 def rule_shrinks(rule: states.Described) -> bool:
-    """Whether a rule multiplies what was learnt before."""
+    """Return whether a rule multiplies what was learnt before."""
     if rule.name in ("Pegasos", "BatchPegasos"):
         return True
     return rule.name == "Gradient" and bool(rule.arguments.get("regularisation", 0.0))
 
 
 def scale_ends(linear: bool, averaged: bool) -> tuple[float, float]:
-    """The least and the largest scale before it is multiplied into the numbers."""
+    """Return the least and the largest scale before it is multiplied into the numbers."""
     if linear:
         return (1e-3 if averaged else 1e-30), 1e30
     return 1e-3, 1e3

@@ -9,7 +9,7 @@ from onlinekern.fitted.export.states import Scaler
 
 
 def write_scaler(source: Source, scaler: Scaler) -> str:
-    """The moments, and the function that follows and standardises a row; returns its call."""
+    """Write the moments and the function that follows and standardises a row; return its call."""
     n = len(scaler.mean)
     size = (2 * n + 1) * source.dtype.itemsize
     fields = [source.numbers(values) for values in (scaler.mean, scaler.variance)]

@@ -12,7 +12,7 @@ NEGLIGIBLE = 1e-15
 
 
 def write_variances(learner: Forms, state: LinearState) -> None:
-    """The functions `measure` and `move`."""
+    """Write the functions `measure` and `move`."""
     source, size = learner.source, learner.size
     source.state("variances", state.variances)
     source.memory("directions", size.outputs * size.length)
@@ -29,7 +29,7 @@ def write_variances(learner: Forms, state: LinearState) -> None:
 
 
 def write_second_order_rule(learner: Forms, rule: Described) -> None:
-    """The coefficient and the contraction of a rule."""
+    """Write the functions for the coefficient and the contraction of a rule."""
     if rule.name == "AROW":
         learner.fill("rule_AROW", r=learner.number(rule.arguments["r"]))
         return

@@ -1,4 +1,4 @@
-"""A C file that grows: its tables, and the functions that it needs, each of them once.
+"""Source of a C file that grows by tables, and by the functions that it needs, each once.
 
 The files `*.c` beside this one hold sections. A section begins with ``/*** name: others ***/`` and
 needs the other sections in front of it. One without `$names` is a function; one with them is a form
@@ -31,7 +31,7 @@ PER_LINE = 4
 
 @cache
 def sections() -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Name -> text of a section, and the names of those that it needs."""
+    """Return for each name the text of its section, and the names of those that it needs."""
     found = {}
     for name in FILES:
         text = files("onlinekern.fitted.export.c").joinpath(name).read_text(encoding="utf-8")
@@ -42,13 +42,13 @@ def sections() -> dict[str, tuple[str, tuple[str, ...]]]:
 
 
 class Source:
-    """A C file of one number type.
+    """Source of a C file with one number type.
 
     Parameters
     ----------
     dtype : numpy.float32 or numpy.float64
     prefix : str
-        Of the names that the header declares.
+        Beginning of the names that the header declares.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Source:
         return "float" if self.dtype == np.float32 else "double"
 
     def new_id(self, kind: str) -> str:
-        """A name for the tables of one term."""
+        """Return a name for the tables of one term."""
         self.n_ids += 1
         return f"{kind}{self.n_ids}"
 
@@ -84,33 +84,33 @@ class Source:
                 self.fill(name)
 
     def fill(self, name: str, **values: Any) -> None:
-        """Add a form with these values in the place of its names."""
+        """Add a form, with these values in the places of its names."""
         self.code.append(self.filled(name, **values))
 
     def filled(self, name: str, **values: Any) -> str:
-        """The text of a form, after what it needs was added."""
+        """Return the text of a form; what it needs is added first."""
         text, needed = sections()[name]
         self.use(*needed)
         return Template(text).substitute(self.names | {k: str(v) for k, v in values.items()})
 
     def number(self, value: Any) -> str:
-        """A number as a literal, which the compiler reads as the same bits."""
+        """Return a number as a literal that the compiler reads as the same bits."""
         return self.literal(float(self.dtype.type(self.checked(np.float64(value)))))
 
     def literal(self, value: float) -> str:
-        """The literal of a number that the type has room for; 9 digits tell floats apart."""
+        """Return the literal of a number that fits the type; 9 digits tell floats apart."""
         single = self.type == "float"
         text = f"{value:.9g}" if single else repr(value)
         text += ("" if "e" in text or "." in text else ".0") + ("f" if single else "")
         return f"({text})" if text.startswith("-") else text
 
     def literals(self, values: Any) -> list[str]:
-        """The literals of an array."""
+        """Return the literals of an array."""
         narrow = self.checked(np.ravel(values)).astype(self.dtype)
         return [self.literal(value) for value in narrow.tolist()]
 
     def checked(self, values: Any) -> Any:
-        """The values, if the number type has room for them; else ValueError."""
+        """Return the values; raise ValueError if the number type has no room for them."""
         with np.errstate(over="ignore"):
             fits = np.isfinite(values) & np.isfinite(np.asarray(values).astype(self.dtype))
         if not np.all(fits):
@@ -121,19 +121,19 @@ class Source:
         return values
 
     def constants(self, name: str, values: Any) -> None:
-        """A table of numbers that never change."""
+        """Add a table of numbers that never change."""
         texts = self.literals(values)
         self.flash += len(texts) * self.dtype.itemsize
         self.table(f"static const real {name}", texts, len(texts))
 
     def integers(self, name: str, values: Array, type_name: str, itemsize: int) -> None:
-        """A table of integers that never change."""
+        """Add a table of integers that never change."""
         self.flash += values.size * itemsize
         texts = (str(int(value)) for value in values)
         self.table(f"static const {type_name} {name}", texts, values.size)
 
     def state(self, name: str, values: Any, capacity: int = 0) -> None:
-        """A table of numbers that change, with room for `capacity`; its beginning is in flash."""
+        """Add a table of changing numbers with room for `capacity`; flash has its first values."""
         texts = self.literals(values)
         room = max(capacity, len(texts))
         self.flash += room * self.dtype.itemsize
@@ -141,30 +141,30 @@ class Source:
         self.table(f"static real {name}", texts, room)
 
     def numbers(self, values: Any) -> str:
-        """Numbers as the contents of braces."""
+        """Return numbers as the contents of braces."""
         return ", ".join(self.literals(values))
 
     def scalars(self, type_name: str, itemsize: int, **values: Any) -> None:
-        """Single numbers that change."""
+        """Add single numbers that change."""
         for name, value in values.items():
             self.flash += itemsize
             self.ram += itemsize
             self.tables.append(f"static {type_name} {name} = {value};\n")
 
     def memory(self, name: str, count: int, type_name: str = "real") -> None:
-        """Static memory that a call overwrites."""
+        """Add static memory that a call overwrites."""
         self.ram += count * (self.dtype.itemsize if type_name == "real" else 4)
         self.tables.append(f"static {type_name} {name}[{count}];\n")
 
     def table(self, declaration: str, texts: Iterable[str], count: int) -> None:
-        """A table with its contents."""
+        """Add a table with its contents."""
         items = list(texts)
         rows = [items[i : i + PER_LINE] for i in range(0, len(items), PER_LINE)]
         lines = ",\n    ".join(", ".join(row) for row in rows) or "0"
         self.tables.append(f"{declaration}[{count}] = {{\n    {lines}\n}};\n")
 
     def text(self, header: str) -> str:
-        """The file, which includes this header."""
+        """Return the text of the file, which includes this header."""
         self.code = called(self.code)
         suffix = "f" if self.type == "float" else ""
         macros = "".join(
@@ -184,7 +184,7 @@ class Source:
 
 
 def called(blocks: list[str]) -> list[str]:
-    """The functions of these texts, without the static ones that no other names."""
+    """Return the functions of these texts, without static ones that no other names."""
     units = [unit for block in blocks for unit in UNIT_END.split(block) if unit.strip()]
     while True:
         kept = [unit for unit in units if is_called(unit, units)]
@@ -194,7 +194,7 @@ def called(blocks: list[str]) -> list[str]:
 
 
 def is_called(unit: str, units: list[str]) -> bool:
-    """Whether a function is not static, or one of the others names it."""
+    """Return whether a function is not static, or one of the others names it."""
     found = STATIC.search(unit)
     if found is None:
         return True

@@ -11,13 +11,13 @@ from onlinekern.fitted.export.terms import Fourier
 
 
 def room_to_grow(state: SquaresState) -> int:
-    """How many features may still come."""
+    """Return how many features may still come."""
     own = state.map
     return own.room - len(own.vectors) if isinstance(own, Landmarks) else 0
 
 
 def write_features_of_squares(learner: Forms, state: SquaresState) -> None:
-    """The functions `look` and `product` of least squares, and their landmarks."""
+    """Write the functions `look` and `product` of least squares, and their landmarks."""
     source, size = learner.source, learner.size
     base = base_of(state, size.features)
     mapped = f"    map_features(x, features + {base});"
@@ -45,12 +45,12 @@ def write_features_of_squares(learner: Forms, state: SquaresState) -> None:
 
 
 def base_of(state: SquaresState, n_features: int) -> int:
-    """Where the features of the map begin."""
+    """Return where the features of the map begin."""
     return (n_features if state.factor is not None else 0) + state.constant
 
 
 def write_squares(learner: Forms, state: SquaresState) -> None:
-    """The functions `consider`, `enter` and `learn` of least squares."""
+    """Write the functions `consider`, `enter` and `learn` of least squares."""
     source, size, own = learner.source, learner.size, learner.learning
     width = len(state.inverse)
     padded = np.zeros((size.length, size.length))
@@ -83,7 +83,7 @@ def write_squares(learner: Forms, state: SquaresState) -> None:
 
 
 def growing(learner: Forms, state: SquaresState, landmarks: Landmarks) -> str:
-    """The function `consider`, and the lines that call it; none where all landmarks are there."""
+    """Write the function `consider`; return the lines that call it, none without room to grow."""
     if len(landmarks.vectors) == landmarks.room:
         return ""
     norms = "    support_norms[n] = inverse_norm(x);" if landmarks.kernel.name == "cosine" else ""

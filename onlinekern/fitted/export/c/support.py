@@ -19,7 +19,7 @@ DRAWING_POLICIES = ("RandomEviction", "UniformEviction")
 
 
 def write_admission(learner: Forms, state: KernelState) -> None:
-    """The functions `put` and `admit`."""
+    """Write the functions `put` and `admit`."""
     name = state.policy.name
     norms = ""
     if state.kernel.name == "cosine":
@@ -43,7 +43,7 @@ def write_admission(learner: Forms, state: KernelState) -> None:
 
 
 def rescaling(learner: Forms, state: KernelState) -> str:
-    """What `UniformEviction` does to the coefficients."""
+    """Return the lines by which `UniformEviction` changes the coefficients."""
     bound = state.policy.arguments["max_support"]
     lines = []
     if bound > 1:
@@ -55,13 +55,13 @@ def rescaling(learner: Forms, state: KernelState) -> str:
 
 
 def may_overflow(state: KernelState, capacity: int) -> bool:
-    """Whether a sample may find no room for it."""
+    """Return whether a sample may find no room."""
     bound = state.policy.arguments.get("max_support", inf)
     return state.unbounded and capacity < bound
 
 
 def capacity_of(state: KernelState, capacity: int | None) -> int:
-    """Room for support vectors.
+    """Return how many support vectors there is room for.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Terms in C: the tables and the functions of each."""
+"""Terms in C: the tables and the functions of each term."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from onlinekern.fitted.export import terms
 from onlinekern.fitted.export.c.source import Source
 
-# Name of a kernel -> what it is made of a product p with a vector, by which product, and what it
-# needs to know of a row beside.
+# Each kernel has the expression that makes its value from a product p with a vector, and the name
+# of that product.
 VALUES = {
     "gaussian": ("EXP(-$gamma * p)", "squared_distance"),
     "laplacian": ("EXP(-$gamma * p)", "absolute_distance"),
@@ -25,7 +25,7 @@ NORMS = {"squared_distance": "square", "absolute_distance": "absolute"}
 
 
 def is_sparse(vectors: Any, itemsize: int) -> bool:
-    """Whether rows take less memory if only their elements other than 0 are stored."""
+    """Return whether vectors take less memory if only their elements other than 0 are stored."""
     if not sp.issparse(vectors):
         return False
     whole = vectors.shape[0] * vectors.shape[1] * itemsize
@@ -33,7 +33,7 @@ def is_sparse(vectors: Any, itemsize: int) -> bool:
 
 
 def needs_dense(term: terms.Term, itemsize: int) -> bool:
-    """Whether the C of a term reads all elements of a row by their number."""
+    """Return whether the C of a term reads all elements of a row by their number."""
     kernel, vectors = kernel_and_vectors(term)
     if kernel is not None:
         return kernel.name in ("gaussian", "laplacian") or is_sparse(vectors, itemsize)
@@ -41,7 +41,7 @@ def needs_dense(term: terms.Term, itemsize: int) -> bool:
 
 
 def kernel_and_vectors(term: terms.Term) -> tuple[terms.KernelFunction | None, Any]:
-    """The kernel of a term, and the vectors that rows are compared with."""
+    """Return the kernel of a term, and the vectors that rows are compared with."""
     if isinstance(term, terms.Expansion):
         return term.kernel, term.vectors
     features = term.map if isinstance(term, terms.Mapped | terms.Leverage) else None
@@ -57,9 +57,9 @@ def write_kernel(
     vectors: Any,
     capacity: int | None = None,
 ) -> str:
-    """The function `<id>_kernel` with its vectors; returns what its `norm` is.
+    """Write the function `<id>_kernel` with its vectors; return what its `norm` is.
 
-    With a `capacity`, vectors change, and there is room for so many.
+    With a `capacity`, the vectors change, and there is room for so many.
     """
     n_features = vectors.shape[1]
     sparse = is_sparse(vectors, source.dtype.itemsize)
@@ -97,14 +97,14 @@ def write_kernel(
 
 
 def product_with(source: Source, id_: str, product: str, n_features: int) -> str:
-    """The product of a row with dense vector i."""
+    """Return the product of a row with dense vector i."""
     source.use(product)
     vector = f"{id_}_vectors + i * {n_features}"
     return f"dot({vector}, x)" if product == "dot" else f"{product}({vector}, x->values, x->n)"
 
 
 def write_vectors(source: Source, id_: str, vectors: Any, product: str, sparse: bool) -> str:
-    """The tables of vectors; returns the product of a row with vector i."""
+    """Write the tables of vectors; return the product of a row with vector i."""
     n_features = vectors.shape[1]
     if not sparse:
         source.constants(f"{id_}_vectors", terms.dense(vectors))
@@ -162,7 +162,7 @@ def write_mapped(source: Source, id_: str, term: terms.Mapped) -> bool:
 
 
 def write_features(source: Source, id_: str, features: terms.Map) -> None:
-    """The function `<id>_features`."""
+    """Write the function `<id>_features`."""
     if isinstance(features, terms.Fourier):
         count, width = features.frequencies.shape
         source.constants(f"{id_}_frequencies", features.frequencies)
@@ -195,7 +195,7 @@ def write_leverage(source: Source, id_: str, term: terms.Leverage) -> bool:
 
 
 def diagonal_of(source: Source, kernel: terms.KernelFunction) -> str:
-    """The kernel value of a row with itself."""
+    """Return the kernel value of a row with itself."""
     if kernel.name in ("gaussian", "laplacian"):
         return "1"
     source.use("square")
@@ -235,7 +235,7 @@ def write_local(source: Source, id_: str, term: terms.Local) -> bool:
     return True
 
 
-# Class of a term -> what its tables are called, and what writes its function `<id>_add`; it
+# Each class of terms has a name for its tables, and what writes its function `<id>_add`, which
 # returns False where there is nothing to add.
 WRITERS: dict[type, tuple[str, Callable[[Source, str, Any], bool]]] = {
     terms.Expansion: ("expansion", write_expansion),
@@ -248,7 +248,7 @@ WRITERS: dict[type, tuple[str, Callable[[Source, str, Any], bool]]] = {
 
 
 def write_term(source: Source, term: terms.Term) -> str | None:
-    """Add a term to a file; returns the id of its function, or None where it adds nothing."""
+    """Add a term to a file; return the id of its function, or None if it adds nothing."""
     kind, write = WRITERS[type(term)]
     id_ = source.new_id(kind)
     return id_ if write(source, id_, term) else None

@@ -1,4 +1,4 @@
-"""ONNX graphs that compute what a description says."""
+"""Export of ONNX graphs that compute what a description says."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onlinekern.fitted.export.describe import describe
 from onlinekern.fitted.export.scoring import Scoring
 from onlinekern.fitted.save.atomic import replacing
 
-# Of 2022, so that runtimes which are not the newest take them: onnxruntime 1.15 was tried.
+# Both are of 2022, so that older runtimes take them: onnxruntime 1.15 was tried.
 OPSET, IR_VERSION = 17, 8
 WANTED = "export_onnx needs onnx: pip install 'onlinekern[onnx]'"
 
@@ -35,7 +35,7 @@ def export_onnx(
 
 
 def model_of(estimator: Any, dtype: np.dtype[Any]) -> Any:
-    """The ModelProto of a fitted estimator."""
+    """Return the ModelProto of a fitted estimator."""
     try:
         import onnx
     except ImportError as error:
@@ -61,7 +61,7 @@ def model_of(estimator: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def add_outputs(graph: Any, x: Any, scoring: Scoring, estimator: Any) -> dict[str, Any]:
-    """Add a model to a graph; returns its outputs by their names, as skl2onnx calls them."""
+    """Add a model to a graph; return its outputs by their names, as skl2onnx calls them."""
     from onlinekern.fitted.export.onnx.links import link_of
     from onlinekern.fitted.export.onnx.scoring import predicted, probabilities, row_scores
 
@@ -76,7 +76,7 @@ def add_outputs(graph: Any, x: Any, scoring: Scoring, estimator: Any) -> dict[st
 
 
 def widths(name: str, scoring: Scoring) -> tuple[int, ...]:
-    """The lengths of the axes of an output, but for the rows."""
+    """Return the lengths of the axes of an output, but for the rows."""
     if name == "label":
         return (1,) if scoring.head == "outlier" else ()
     if name == "probabilities":
@@ -85,7 +85,7 @@ def widths(name: str, scoring: Scoring) -> tuple[int, ...]:
 
 
 def information(name: str, dtype: np.dtype[Any], *axes: int) -> Any:
-    """What a graph says about an input or an output, of any number of rows."""
+    """Return what a graph says about an input or an output of any number of rows."""
     from onnx import TensorProto, helper
 
     kind = TensorProto.STRING if dtype.kind == "O" else helper.np_dtype_to_tensor_dtype(dtype)

@@ -1,4 +1,4 @@
-"""An ONNX graph that grows, operator by operator."""
+"""ONNX graph that grows, operator by operator."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from onnx import NodeProto, TensorProto, helper, numpy_helper
 from onlinekern.estimators.types import Array
 from onlinekern.fitted.export.terms import dense
 
-# Bytes in a message of protobuf, less what nodes and names may take.
+# A message of protobuf holds so many bytes, less what nodes and names may take.
 MOST_BYTES = (1 << 31) - (1 << 22)
 
 
 class Tensor(NamedTuple):
-    """A result of an operator, or a constant.
+    """Result of an operator, or a constant.
 
     Attributes
     ----------
@@ -28,19 +28,19 @@ class Tensor(NamedTuple):
 
 
 class Graph:
-    """Nodes and constants.
+    """Nodes and constants of an ONNX graph.
 
     Parameters
     ----------
     prefix : str, default=''
-        Of all names, in a graph that also has nodes of others.
+        Beginning of all names, in a graph that also has nodes of others.
 
     Attributes
     ----------
     nodes : list of NodeProto
     constants : list of TensorProto
     n_bytes : int
-        Of the constants.
+        Bytes of the constants.
     """
 
     def __init__(self, prefix: str = "") -> None:
@@ -51,12 +51,12 @@ class Graph:
         self.n_bytes = self.n_names = 0
 
     def new_name(self, kind: str) -> str:
-        """A name that nothing has yet."""
+        """Return a name that nothing has yet."""
         self.n_names += 1
         return f"{self.prefix}{kind}_{self.n_names}"
 
     def constant(self, values: Any, dtype: Any) -> Tensor:
-        """Numbers or texts that never change; the same small ones are stored once."""
+        """Return a constant of numbers or texts; equal small ones are stored once."""
         array = narrowed(np.asarray(values), np.dtype(dtype))
         key = (array.dtype, array.shape, array.tobytes()) if array.size <= 16 else ()
         if key and array.dtype != object and key in self.known:
@@ -69,7 +69,7 @@ class Graph:
         return found
 
     def rows(self, vectors: Any, dtype: Any) -> Array:
-        """Vectors as a dense array, which will be a constant; ValueError if it is too large."""
+        """Return vectors as the dense array of a constant; raise ValueError if it is too large."""
         self.check_room(vectors.shape[0] * vectors.shape[1], np.dtype(dtype))
         return dense(vectors)
 
@@ -90,18 +90,18 @@ class Graph:
             )
 
     def op(self, kind: str, *inputs: Any, dtype: Any = None, **attributes: Any) -> Tensor:
-        """The result of an operator.
+        """Add an operator and return its result.
 
         Parameters
         ----------
         kind : str
-            Its name in ONNX.
+            Name of the operator in ONNX.
         *inputs : Tensor, array-like or number
-            What is no tensor becomes a constant of the type of the first.
+            An input that is no tensor becomes a constant of the type of the first tensor.
         dtype : numpy dtype, default=None
-            Of the result. None: that of the first input.
+            Type of the result. None is that of the first tensor.
         **attributes : dict
-            Of the operator.
+            Attributes of the operator.
         """
         first = next(one for one in inputs if isinstance(one, Tensor))
         names = [
@@ -118,34 +118,34 @@ class Graph:
         self.nodes.append(helper.make_node(kind, inputs, outputs, name, **attributes))
 
     def integers(self, values: Any) -> Tensor:
-        """Numbers of axes or positions."""
+        """Return a constant of numbers of axes or positions."""
         return self.constant(values, np.int64)
 
     def cast(self, tensor: Tensor, dtype: Any) -> Tensor:
-        """The same numbers in another type."""
+        """Return the same numbers in another type."""
         dtype = np.dtype(dtype)
         if tensor.dtype == dtype:
             return tensor
         return self.op("Cast", tensor, dtype=dtype, to=helper.np_dtype_to_tensor_dtype(dtype))
 
     def shape(self, tensor: Tensor) -> Tensor:
-        """The lengths of the axes."""
+        """Return the lengths of the axes."""
         return self.op("Shape", tensor, dtype=np.int64)
 
     def sum(self, tensor: Tensor, axis: int = 1, keepdims: bool = True) -> Tensor:
-        """The sum along an axis."""
+        """Return the sum along an axis."""
         return self.op("ReduceSum", tensor, self.integers([axis]), keepdims=int(keepdims))
 
     def square(self, tensor: Tensor) -> Tensor:
-        """||x||^2 of rows, (n, 1)."""
+        """Return ||x||^2 of rows, (n, 1)."""
         return self.sum(self.op("Mul", tensor, tensor))
 
     def total(self, tensors: list[Tensor]) -> Tensor:
-        """The sum of some tensors."""
+        """Return the sum of some tensors."""
         return tensors[0] if len(tensors) == 1 else self.op("Sum", *tensors)
 
     def each_row(self, tensor: Tensor, body: Graph, given: str, result: Tensor, n: int) -> Tensor:
-        """What another graph, which sees the names of this one, makes of each row.
+        """Return what another graph, which sees the names of this one, makes of each row.
 
         Memory does not grow with the number of rows. `n` numbers of a row give `result`.
         """
@@ -162,7 +162,7 @@ class Graph:
 
 
 def narrowed(array: Array, dtype: np.dtype[Any]) -> Array:
-    """Numbers in a type; ValueError if it has no room for one of them."""
+    """Return numbers in a type; raise ValueError if it has no room for one of them."""
     if dtype.kind != "f":
         return np.ascontiguousarray(array.astype(dtype)).reshape(array.shape)
     with np.errstate(over="ignore"):

@@ -1,4 +1,4 @@
-"""How the probabilities of a fitted classifier follow from its scores."""
+"""Links from the scores of a fitted classifier to its probabilities."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from onlinekern.fitted.export.onnx.scoring import Link
 
 
 def owner_of(cls: type, name: str) -> type | None:
-    """The class that defines a method of another; None if there is no such method."""
+    """Return the class that defines a method of another, or None without such a method."""
     return next((one for one in cls.__mro__ if name in vars(one)), None)
 
 
 def link_of(estimator: Any) -> Link | None:
-    """The link of a classifier, or of the last step of a pipeline; None if it has none.
+    """Return the link of a classifier, or of a pipeline's last step; None if it has none.
 
-    A subclass of another package may compute other probabilities: it has none.
+    A subclass of another package has none, for it may compute other probabilities.
     """
     learner = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
     owners = {owner_of(type(learner), name) for name in ("predict_proba", "predict_log_proba")}

@@ -1,4 +1,4 @@
-"""Which terms need double where the graph is in float32."""
+"""Choice of the terms that need double where the graph is in float32."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import scipy.sparse as sp
 from onlinekern.fitted.export import terms
 from onlinekern.fitted.export.onnx.values import middle, used_columns
 
-# Rows at which rounding errors are estimated.
+# Rounding errors are estimated at so many rows.
 PROBES = 64
-# Of float32, over the largest score: what a score may be off by, as estimated from above. Errors of
-# many summands cancel, so that scores are off by a fraction of it.
+# A score in float32 may be off by this share of the largest score, as estimated from above. Errors
+# of many summands cancel, so scores are off by a fraction of it.
 TOLERANCE = 5e-5
 
 
 def precision_of(term: terms.Term, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type that a term is computed in."""
+    """Return the type that a term is computed in."""
     if dtype == np.float64 or not needs_double(term):
         return dtype
     return np.dtype(np.float64)
 
 
 def needs_double(term: terms.Term) -> bool:
-    """Whether float32 would be too coarse for a term."""
+    """Return whether float32 would be too coarse for a term."""
     if isinstance(term, terms.Leverage):  # a difference of nearly equal numbers is divided by `reg`
         return True
     if isinstance(term, terms.Local):
@@ -37,9 +37,9 @@ def needs_double(term: terms.Term) -> bool:
 
 
 def is_coarse(term: terms.Expansion) -> bool:
-    """Whether the sum of a kernel expansion is made of numbers that are much larger.
+    """Return whether the summands of a kernel expansion are much larger than the sum.
 
-    Kernel values have an error of half a unit, and a Gaussian one that of its exponent.
+    Kernel values have an error of half a unit, and a Gaussian has that of its exponent too.
     """
     vectors, columns = term.vectors, used_columns(term.vectors)
     if columns is not None:
@@ -55,7 +55,7 @@ def is_coarse(term: terms.Expansion) -> bool:
 
 
 def spread(vectors: Any) -> float:
-    """The largest squared distance of vectors from their middle."""
+    """Return the largest squared distance of vectors from their middle."""
     if sp.issparse(vectors):
         return float(np.max(np.asarray(vectors.multiply(vectors).sum(axis=1)), initial=0))
     center = middle(vectors, np.dtype(np.float32))
@@ -63,5 +63,5 @@ def spread(vectors: Any) -> float:
 
 
 def unit() -> float:
-    """Half a unit in the last place of 1 in float32."""
+    """Return half a unit in the last place of 1 in float32."""
     return float(np.finfo(np.float32).eps) / 2

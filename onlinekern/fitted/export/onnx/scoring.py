@@ -1,4 +1,4 @@
-"""A whole model as an ONNX graph: steps, a sum or a vote, and what follows from the scores."""
+"""Whole models as ONNX graphs: steps, a sum or a vote, and what follows from the scores."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from onlinekern.fitted.export.onnx.terms import features, term_scores
 
 
 class Link(NamedTuple):
-    """How probabilities follow from scores.
+    """Link from scores to probabilities.
 
     Attributes
     ----------
     below, above, offset : float
-        z = offset + above max(f, 0) + below min(f, 0).
+        They give z = offset + above max(f, 0) + below min(f, 0).
     softmax : bool
-        Whether more than two classes have the softmax of z; else 1 / (1 + exp(-z)), made to sum
-        to 1.
+        Whether more than two classes have the softmax of z; else they have 1 / (1 + exp(-z)), made
+        to sum to 1.
     """
 
     below: float
@@ -31,7 +31,7 @@ class Link(NamedTuple):
 
 
 def row_scores(graph: Graph, x: Tensor, scoring: parts.Scoring) -> Tensor:
-    """Scores of rows, (n, n_outputs), in the type of the rows."""
+    """Return the scores of rows, (n, n_outputs), in the type of the rows."""
     dtype = x.dtype
     for step in scoring.steps:
         x = after(graph, x, step, dtype)
@@ -39,7 +39,7 @@ def row_scores(graph: Graph, x: Tensor, scoring: parts.Scoring) -> Tensor:
 
 
 def after(graph: Graph, x: Tensor, step: parts.Step, dtype: np.dtype[Any]) -> Tensor:
-    """Rows after a step."""
+    """Return the rows after a step."""
     if isinstance(step, parts.Single):
         single = graph.cast(x, np.float32)
         return graph.cast(single, dtype)
@@ -55,7 +55,7 @@ def after(graph: Graph, x: Tensor, step: parts.Step, dtype: np.dtype[Any]) -> Te
 
 
 def body_scores(graph: Graph, x: Tensor, body: parts.Body) -> Tensor:
-    """What a sum or a vote gives."""
+    """Return the scores of a sum or a vote."""
     if isinstance(body, parts.Sum):
         return sum_scores(graph, x, body)
     if isinstance(body, parts.PairVote):
@@ -68,7 +68,7 @@ def body_scores(graph: Graph, x: Tensor, body: parts.Body) -> Tensor:
 
 
 def votes_of_pairs(graph: Graph, scores: Tensor, body: parts.PairVote) -> Tensor:
-    """The votes for the classes, (n, n_classes), of the scores of their pairs."""
+    """Return the votes for the classes, (n, n_classes), from the scores of their pairs."""
     signs = body.signs()
     above = graph.cast(graph.op("Greater", scores, 0.0, dtype=bool), scores.dtype)
     # A pair whose second class has the vote takes back what it has for certain.
@@ -80,7 +80,7 @@ def votes_of_pairs(graph: Graph, scores: Tensor, body: parts.PairVote) -> Tensor
 
 
 def sum_scores(graph: Graph, x: Tensor, body: parts.Sum) -> Tensor:
-    """shift + scale (sum of the terms)."""
+    """Return shift + scale (sum of the terms)."""
     every = [term_scores(graph, x, term) for term in body.terms]
     found = [part for part in every if part is not None]
     total = graph.total([*found, *rowwise(graph, x, body, found)])
@@ -90,7 +90,7 @@ def sum_scores(graph: Graph, x: Tensor, body: parts.Sum) -> Tensor:
 
 
 def rowwise(graph: Graph, x: Tensor, body: parts.Sum, found: list[Tensor]) -> list[Tensor]:
-    """Zeros of every row, where no part has its rows: constants alone are a single row."""
+    """Return zeros for every row if there are only constants, which are a single row."""
     constants = {tensor.name for tensor in graph.constants}
     if all(part.name in constants for part in found):
         return [zeros(graph, x, body.n_outputs)]
@@ -98,7 +98,7 @@ def rowwise(graph: Graph, x: Tensor, body: parts.Sum, found: list[Tensor]) -> li
 
 
 def zeros(graph: Graph, x: Tensor, n_outputs: int) -> Tensor:
-    """Zeros, (n, n_outputs)."""
+    """Return zeros, (n, n_outputs)."""
     n_rows = graph.op("Gather", graph.shape(x), graph.integers([0]))
     shape = graph.op("Concat", n_rows, graph.integers([n_outputs]), axis=0)
     return graph.op("Expand", graph.constant([[0.0]], x.dtype), shape)
@@ -107,7 +107,7 @@ def zeros(graph: Graph, x: Tensor, n_outputs: int) -> Tensor:
 def opinion(
     graph: Graph, scores: Tensor, member: parts.Member, body: parts.ClassVote | parts.TargetVote
 ) -> Tensor:
-    """What a member says in a vote."""
+    """Return what a member says in a vote."""
     if isinstance(body, parts.TargetVote):
         largest = float(np.finfo(scores.dtype).max)
         ends = np.clip([body.least, body.most], -largest, largest)
@@ -116,7 +116,7 @@ def opinion(
     if body.n_outputs == 1:
         if member.link == 0:
             return graph.op("Clip", scores, -1.0, 1.0)
-        # 2 / (1 + exp(-f)) - 1, of which small scores have all digits.
+        # This is 2 / (1 + exp(-f)) - 1, where small scores keep all digits.
         return graph.op("Tanh", graph.op("Mul", scaled, 0.5))
     if member.link == 0:
         half = graph.op("Mul", graph.op("Add", scores, 1.0), 0.5)
@@ -128,7 +128,7 @@ def opinion(
 
 
 def label_table(labels: Array) -> tuple[Array, Any]:
-    """Labels as ONNX has them, and their type: int64 for whole numbers, else text."""
+    """Return labels as ONNX has them, and their type: int64 for whole numbers, else text."""
     numbers = [label for label in labels.tolist() if isinstance(label, int | float)]
     if len(numbers) == len(labels) and all(is_int64(number) for number in numbers):
         return np.array([int(number) for number in numbers]), np.int64
@@ -136,12 +136,12 @@ def label_table(labels: Array) -> tuple[Array, Any]:
 
 
 def is_int64(number: int | float) -> bool:
-    """Whether a number is one of int64."""
+    """Return whether int64 holds a number."""
     return float(number).is_integer() and -(2**63) <= int(number) < 2**63
 
 
 def predicted(graph: Graph, scores: Tensor, scoring: parts.Scoring) -> Tensor:
-    """Labels of rows: (n,), of a detector (n, 1)."""
+    """Return the labels of rows, (n,); for a detector, (n, 1)."""
     assert scoring.labels is not None
     if scoring.head == "classes":
         number = graph.op("ArgMax", scores, axis=1, keepdims=0, dtype=np.int64)
@@ -155,22 +155,22 @@ def predicted(graph: Graph, scores: Tensor, scoring: parts.Scoring) -> Tensor:
 
 
 def probabilities(graph: Graph, scores: Tensor, link: Link, n_outputs: int) -> Tensor:
-    """Probabilities of the classes, (n, n_classes)."""
+    """Return the probabilities of the classes, (n, n_classes)."""
     z = calibrated(graph, scores, link)
     if n_outputs == 1:
         negative = graph.op("Neg", z)
         return graph.op("Sigmoid", graph.op("Concat", negative, z, axis=1))
     if link.softmax:
         return graph.op("Softmax", z, axis=1)
-    # The softmax of log(1 / (1 + exp(-z))) is 1 / (1 + exp(-z)), made to sum to 1, and has digits
-    # where all of them are next to 0.
+    # The softmax of log(1 / (1 + exp(-z))) is 1 / (1 + exp(-z)), made to sum to 1, and keeps
+    # its digits where all of them are next to 0.
     tail = graph.op("Exp", graph.op("Neg", graph.op("Abs", z)))
     logs = graph.op("Sub", graph.op("Min", z, 0.0), graph.op("Log", graph.op("Add", tail, 1.0)))
     return graph.op("Softmax", logs, axis=1)
 
 
 def calibrated(graph: Graph, scores: Tensor, link: Link) -> Tensor:
-    """z of scores."""
+    """Return z of scores."""
     largest = float(np.finfo(scores.dtype).max)
     below, above = np.clip([link.below, link.above], -largest, largest)
     z = scores

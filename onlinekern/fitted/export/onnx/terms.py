@@ -38,7 +38,7 @@ def mapped(graph: Graph, x: Tensor, term: terms.Mapped) -> Tensor:
 
 
 def features(graph: Graph, x: Tensor, map_: terms.Map) -> Tensor:
-    """The features of rows."""
+    """Return the features of rows."""
     if isinstance(map_, terms.Projected):
         values = kernel_values(graph, x, map_.kernel, map_.landmarks)
         return graph.op("MatMul", values, map_.projection.T)
@@ -69,7 +69,7 @@ def local(graph: Graph, x: Tensor, term: terms.Local) -> Tensor:
     count, outputs, width = term.weights.shape
     assigned = min(term.n_assign, count)
     products, rows, center = reduced(graph, x, term.prototypes)
-    # d = ||x||^2 - 2 p, of which only differences matter.
+    # Only differences of d = ||x||^2 - 2 p matter.
     largest, nearest = graph.op("Mul", products, 2.0), graph.new_name("nearest")
     best = Tensor(graph.new_name("best"), x.dtype)
     graph.node(
@@ -80,7 +80,7 @@ def local(graph: Graph, x: Tensor, term: terms.Local) -> Tensor:
     weights = term.weights.reshape(count * outputs, width)
     flat = graph.op("Gemm", rows, weights, moved.ravel(), transB=1)
     scores = graph.op("Reshape", flat, graph.integers([-1, count, outputs]))
-    # Positions (n, assigned, 1) of rows of (count, outputs).
+    # These are positions (n, assigned, 1) of rows of (count, outputs).
     places = graph.op("Unsqueeze", Tensor(nearest, np.dtype(np.int64)), graph.integers([2]))
     chosen = graph.op("GatherND", scores, places, batch_dims=1)
     shares = graph.op("Unsqueeze", local_shares(graph, best, term, assigned), graph.integers([2]))
@@ -88,7 +88,7 @@ def local(graph: Graph, x: Tensor, term: terms.Local) -> Tensor:
 
 
 def local_shares(graph: Graph, best: Tensor, term: terms.Local, assigned: int) -> Tensor:
-    """What the nearest prototypes count, from 2 p in descending order, (n, assigned)."""
+    """Return the weights of the nearest prototypes, from 2 p in descending order, (n, assigned)."""
     if term.bandwidth > 0:
         first = graph.op("Gather", best, graph.integers([0]), axis=1)
         excess = graph.op("Div", graph.op("Sub", best, first), term.bandwidth)
@@ -99,7 +99,7 @@ def local_shares(graph: Graph, best: Tensor, term: terms.Local, assigned: int) -
     return graph.op("Add", graph.op("Mul", best, 0.0), one)
 
 
-# Class of a term -> what gives its scores; None where there is nothing to add.
+# Each class of terms has a function that gives its scores, or None where nothing is added.
 WRITERS: dict[type, Callable[[Graph, Tensor, Any], Tensor | None]] = {
     terms.Constant: constant,
     terms.Linear: linear,
@@ -111,7 +111,7 @@ WRITERS: dict[type, Callable[[Graph, Tensor, Any], Tensor | None]] = {
 
 
 def term_scores(graph: Graph, x: Tensor, term: terms.Term) -> Tensor | None:
-    """What a term adds to the scores of rows, in the type of the rows.
+    """Return what a term adds to the scores of rows, in the type of the rows.
 
     A term whose rounding errors would show in float32 is computed in double.
     """
@@ -120,7 +120,7 @@ def term_scores(graph: Graph, x: Tensor, term: terms.Term) -> Tensor | None:
         coefficients = term.weights @ term.map.projection
         term = terms.Expansion(term.map.kernel, term.map.landmarks, coefficients)
     if isinstance(term, terms.Expansion):
-        # Before vectors become dense for an estimate of their precision.
+        # The room is checked before vectors become dense for an estimate of their precision.
         count, columns = term.vectors.shape[0], used_columns(term.vectors)
         width = term.vectors.shape[1] if columns is None else len(columns)
         graph.check_room(count * width, x.dtype)

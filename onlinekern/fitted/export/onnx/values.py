@@ -13,7 +13,7 @@ from onlinekern.fitted.export.terms import KernelFunction
 
 
 def kernel_values(graph: Graph, x: Tensor, kernel: KernelFunction, vectors: Any) -> Tensor:
-    """Kernel values of rows with vectors, (n, m)."""
+    """Return the kernel values of rows with vectors, (n, m)."""
     columns = used_columns(vectors)
     near = x
     if columns is not None:
@@ -41,9 +41,9 @@ def kernel_values(graph: Graph, x: Tensor, kernel: KernelFunction, vectors: Any)
 
 
 def used_columns(vectors: Any) -> Array | None:
-    """The columns in which some sparse vector is not 0, where these are few; else None.
+    """Return the columns in which some sparse vector is not 0, if these are few; else None.
 
-    Vectors become dense: those of text have next to all of their columns empty.
+    Vectors become dense, and those of text have next to all of their columns empty.
     """
     if not sp.issparse(vectors):
         return None
@@ -52,12 +52,12 @@ def used_columns(vectors: Any) -> Array | None:
 
 
 def absolute(graph: Graph, x: Tensor) -> Tensor:
-    """sum_j |x_j| of rows, (n, 1)."""
+    """Return sum_j |x_j| of rows, (n, 1)."""
     return graph.sum(graph.op("Abs", x))
 
 
 def of_products(graph: Graph, products: Tensor, kernel: KernelFunction) -> Tensor:
-    """Values of a kernel of x . z."""
+    """Return the values of a kernel of x . z."""
     if kernel.name == "linear":
         return products
     inner = graph.op("Add", graph.op("Mul", products, kernel.gamma), kernel.coef0)
@@ -67,7 +67,7 @@ def of_products(graph: Graph, products: Tensor, kernel: KernelFunction) -> Tenso
 
 
 def kernel_diagonal(graph: Graph, x: Tensor, kernel: KernelFunction) -> Tensor:
-    """The kernel value of each row with itself, (n, 1)."""
+    """Return the kernel value of each row with itself, (n, 1)."""
     squares = graph.square(x)
     if kernel.name in ("gaussian", "laplacian"):
         return graph.op("Add", graph.op("Mul", squares, 0.0), 1.0)
@@ -77,10 +77,10 @@ def kernel_diagonal(graph: Graph, x: Tensor, kernel: KernelFunction) -> Tensor:
 
 
 def reduced(graph: Graph, x: Tensor, vectors: Any) -> tuple[Tensor, Tensor, Floats]:
-    """(x - c) . (s - c) - ||s - c||^2 / 2, (n, m); x - c; and c, the middle of the vectors s.
+    """Return (x - c) . (s - c) - ||s - c||^2 / 2, (n, m); x - c; and c, the middle of vectors s.
 
-    It is (||x - c||^2 - ||x - s||^2) / 2. The distances of rows from c are small where those of
-    rows from 0 need not be, and so their difference loses fewer digits.
+    The first is (||x - c||^2 - ||x - s||^2) / 2. The distances of rows from c are small where those
+    of rows from 0 need not be, and so their difference loses fewer digits.
     """
     center = middle(vectors, x.dtype)
     Z = narrowed(graph.rows(vectors, x.dtype) - center, x.dtype)
@@ -90,14 +90,14 @@ def reduced(graph: Graph, x: Tensor, vectors: Any) -> tuple[Tensor, Tensor, Floa
 
 
 def middle(vectors: Any, dtype: np.dtype[Any]) -> Floats:
-    """The mean of vectors, rounded to a type; 0 for sparse ones, whose zeros stay zeros."""
+    """Return the mean of vectors, rounded to a type; 0 for sparse ones, whose zeros stay."""
     if sp.issparse(vectors):
         return np.zeros(vectors.shape[1])
     return narrowed(vectors.mean(axis=0), dtype).astype(np.float64)
 
 
 def absolute_distances(graph: Graph, x: Tensor, vectors: Any) -> Tensor:
-    """sum_j |x_j - s_j| of rows with vectors, (n, m)."""
+    """Return sum_j |x_j - s_j| of rows with vectors, (n, m)."""
     Z = graph.constant(graph.rows(vectors, x.dtype), x.dtype)
     given = Tensor(graph.new_name("given"), x.dtype)
     body = Graph(graph.new_name("laplacian"))
