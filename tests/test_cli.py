@@ -309,13 +309,14 @@ def test_settings_are_read_as_numbers_words_and_names():
     }  # fmt: skip
 
 
-def test_help_and_info():
-    runner = typer_testing.CliRunner()
-    cases = ((["compare", "--help"], "--methods"), (["info"], "numpy"), ([], "Usage"))
-    for arguments, text in cases:
-        result = runner.invoke(app, arguments)
-        assert result.exit_code == 0
-        assert text in result.output
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [(["compare", "--help"], "--methods"), (["info"], "numpy"), ([], "Usage")],
+)
+def test_help_and_info(capsys, arguments, text):
+    code, out, err = run(capsys, *arguments)
+    assert (code, err) == (0, "")
+    assert text in out
 
 
 @pytest.mark.parametrize(

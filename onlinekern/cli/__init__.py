@@ -41,6 +41,7 @@ def _run(arguments: list[str] | None) -> int:
             print(f"onlinekern {version()}")
             return 0
         from onlinekern.cli.app import app
+        from onlinekern.cli.options import Request
         from onlinekern.estimators.warnings import SCALES_DIFFER
 
         with warnings.catch_warnings():
@@ -49,9 +50,13 @@ def _run(arguments: list[str] | None) -> int:
             # The click of older versions of typer says so of an option of typer's own.
             warnings.filterwarnings("ignore", "'autocompletion' is renamed", DeprecationWarning)
             warnings.showwarning = _warning_printer()
-            code = app(arguments, standalone_mode=False, prog_name="onlinekern") or 0
+            asked = app(arguments, standalone_mode=False, prog_name="onlinekern")
+            # It runs here, not below typer: so deep in the stack, Python 3.11 may map memory at
+            # every call, which cost `predict` 0.3 s of imports.
+            if isinstance(asked, Request):
+                asked.run()
         sys.stdout.flush()
-        return code
+        return 0
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:

@@ -52,15 +52,15 @@ class Commands(typer.core.TyperGroup):
 
 
 def command(name: str) -> Any:
-    """Return the command of a module's class `Request`."""
+    """Return the command that gives a request of a module's class `Request`."""
     request = import_module(f"onlinekern.cli.{name}").Request
 
-    def carry_out(**options: Any) -> None:
-        request(**options).run()
+    def parsed(**options: Any) -> Request:
+        return request(**options)
 
-    vars(carry_out)["__signature__"] = signature_of(request)
+    vars(parsed)["__signature__"] = signature_of(request)
     alone = typer.Typer(add_completion=False, **PLAIN)
-    alone.command(name, help=f"{COMMANDS[name]}\n\n{cleandoc(request.__doc__)}")(carry_out)
+    alone.command(name, help=f"{COMMANDS[name]}\n\n{cleandoc(request.__doc__)}")(parsed)
     return typer.main.get_command(alone)
 
 
