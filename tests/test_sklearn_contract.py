@@ -65,6 +65,7 @@ ESTIMATORS = [estimator() for _, estimator in all_estimators()]
 # Some checks hold samples that no hyperplane separates.
 @pytest.mark.filterwarnings("ignore:fit made max_iter=1000 passes")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+@pytest.mark.filterwarnings("ignore:fit made max_iter=1000 passes")  # which one of the checks sets
 def test_scikit_learn(estimator, check):
     check(estimator)
 
