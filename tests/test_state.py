@@ -303,7 +303,10 @@ def leaves(space):
 def with_field(model, path, name, value):
     """Return a copy of a model with another value of a field of its space."""
     whole = opened(model._model)
-    setattr(at(whole.arguments.space, path), name, value)
+    space = whole.arguments.space
+    setattr(at(space, path), name, value)
+    if name == "added" and hasattr(space, "budget"):
+        space.budget.state.set.added = value  # the policy counts them too
     again = copy.copy(model)
     again._model = closed(whole)
     return again
