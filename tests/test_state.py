@@ -307,10 +307,8 @@ def with_field(model, path, name, value):
     whole = opened(model._model)
     space = whole.arguments.space
     setattr(at(space, path), name, value)
-    # A policy notes the set that it learns with: the same field of both changes.
-    noted = getattr(getattr(getattr(space, "budget", None), "state", None), "set", None)
-    if path == ("state",) and hasattr(noted, name):
-        setattr(noted, name, value)
+    if name == "added" and hasattr(space, "budget"):
+        space.budget.state.set.added = value  # the policy counts them too
     again = copy.copy(model)
     again._model = closed(whole)
     return again
