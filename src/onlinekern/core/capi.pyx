@@ -2,9 +2,9 @@
 
 An `ok_model` is a reference to a Python estimator, so this module alone imports the Python package.
 A function here takes the GIL, wraps the caller's memory in arrays (`samples.c_rows`), calls its
-counterpart in `onlinekern/compat/c_interface.py`, and turns an exception into an error code. The caller need not
-hold the GIL, and no exception leaves a function. A single row goes to the model itself, without
-arrays, where `one_row` can take it there.
+counterpart in `onlinekern/compat/c_interface.py`, and turns an exception into an error code. The
+caller need not hold the GIL, and no exception leaves a function. A single row goes to the model
+itself, without arrays, where `one_row` can take it there.
 """
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE

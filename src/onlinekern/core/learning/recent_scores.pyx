@@ -1,9 +1,10 @@
 """Recent scores: what a classifier said of samples before it learnt them, and what they were.
 
-Probabilities are fitted to them (`onlinekern.estimators.calibration`). A score of a sample that has been
-learnt would be too good: the model has been moved to it. The first 512 samples are all kept; later,
-every fourth takes the place of the oldest, which costs the stream less and reaches back 2,048
-samples. Which samples those are depends on their number in the stream alone, not on its batches.
+Probabilities are fitted to them (`onlinekern.estimators.calibration`). A score of a sample that has
+been learnt would be too good: the model has been moved to it. The first 512 samples are all kept;
+later, every fourth takes the place of the oldest, which costs the stream less and reaches back
+2,048 samples. Which samples those are depends on their number in the stream alone, not on its
+batches.
 """
 cimport numpy as cnp
 
