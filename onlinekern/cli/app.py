@@ -22,7 +22,7 @@ COMMANDS = {
     "predict": "Print what a model says of each row.",
     "serve": "Serve a model over HTTP: it predicts and learns at the same time.",
     "export": "Write a model as C, which needs no library, or as ONNX.",
-    "compare": "Race methods over a stream and print a table.",
+    "compare": "Run methods over a stream and print a table.",
     "methods": "List the methods that can be named, and their papers.",
     "info": "Print what a model file holds, or what is installed here.",
 }

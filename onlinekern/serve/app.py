@@ -86,7 +86,7 @@ def application(service: Service, token: str | None = None) -> Starlette:
             Route("/health/ready", ready),
             Route("/metrics", metrics),
         ],
-        middleware=[Middleware(Gate, service=service, token=token)],
+        middleware=[Middleware(AccessMiddleware, service=service, token=token)],
         exception_handlers={Refusal: refused, HTTPException: not_served, Exception: failed},
     )
 
@@ -144,7 +144,7 @@ async def failed(request: Request, error: Exception) -> Response:
     return JSON({"error": f"the server has a fault: {type(error).__name__}"}, 500)
 
 
-class Gate:
+class AccessMiddleware:
     """Middleware that decides who may ask, and measures how long the answers take.
 
     Parameters
