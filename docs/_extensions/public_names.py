@@ -1,8 +1,10 @@
 """What the tables of the reference show, from the library's own list of public names."""
 
-import importlib
+import ast
+import importlib.util
 import inspect
 import re
+from pathlib import Path
 
 import onlinekern
 
@@ -15,13 +17,25 @@ TASK = re.compile(r"Classifier$|Regressor$|OneClass$|Detector$")
 
 def names_of(module: str) -> list[str]:
     """Return the public classes and functions of a module, and its tables, not its packages."""
-    if module == "onlinekern.compat.onnx":
-        return ["register"]  # It is not imported: skl2onnx need not be installed.
+    if module.startswith("onlinekern.compat."):
+        return listed_in(module)
     found = importlib.import_module(module)
     names = [name for name in found.__all__ if not inspect.ismodule(getattr(found, name))]
     if module == "onlinekern.plotting":
         names = [name for name in names if not name.isupper() and name not in HELPERS]
     return names
+
+
+def listed_in(module: str) -> list[str]:
+    """Return the list `__all__` of a module's text: the package that it imports may be absent."""
+    spec = importlib.util.find_spec(module)
+    tree = ast.parse(Path(str(spec and spec.origin)).read_text("utf-8"))
+    (found,) = (
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    )
+    return [str(name) for name in ast.literal_eval(found)]
 
 
 def of_rooms(rooms: list[str]) -> list[str]:
