@@ -29,6 +29,12 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
         sqrt(u) = (-alpha v phi + sqrt(alpha^2 v^2 phi^2 + 4 v)) / 2
         mu <- mu + alpha y S x,  S <- S - beta (S x)(S x)'.
 
+    That is the constraint ``m >= phi sqrt(v)``. The first form of CW [2]_ has ``m >= phi v``, which
+    ``constraint="variance"`` gives::
+
+        alpha = max(0, (-(1 + 2 phi m) + sqrt((1 + 2 phi m)^2 - 8 phi (m - phi v))) / (4 phi v))
+        beta = 2 alpha phi / (1 + 2 alpha phi v).
+
     **For clean labels only.** Each sample must be correct after its step, even a mislabelled one:
     on noisy data S falls towards 0 and the learner stops learning; a `ConvergenceWarning` says so.
     Use `SCWClassifier` or `AROWClassifier` for noisy labels.
@@ -74,6 +80,11 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
         linear learner.
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+    constraint : {'deviation', 'variance'}, default='deviation'
+        Whether the margin must reach phi times the standard deviation of the score, or phi times
+        its variance; the latter is the CW of SOL. It makes fewer mistakes where labels are noisy
+        (a9a: 21.3 % instead of 24.2 with confidence 0.7), and more on clean text
+        (docs/defaults.md).
 
     Attributes
     ----------
@@ -111,13 +122,16 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
     ``2 x'S x``. So what one class learns of a direction makes all of them surer of it.
 
     With a diagonal covariance, the constraint holds for the full matrix after the step, of which
-    the diagonal is kept. For a sample of weight w, the quantile phi of the confidence is
-    ``sqrt(w) phi``.
+    the diagonal is kept. SOL keeps the diagonal of the inverse,
+    ``1 / s_i += 2 alpha phi x_i^2``. For a sample of weight w, the quantile phi of the confidence
+    is ``sqrt(w) phi``, and ``w phi`` with the variance: as if the variance were w times as large.
 
     References
     ----------
     .. [1] K. Crammer, M. Dredze, F. Pereira (2008). Exact convex confidence-weighted learning.
        Advances in Neural Information Processing Systems 21.
+    .. [2] M. Dredze, K. Crammer, F. Pereira (2008). Confidence-weighted linear classification.
+       International Conference on Machine Learning (ICML).
 
     Examples
     --------
@@ -130,9 +144,11 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
     """
 
     confidence: Confidence = 0.75
+    constraint: Literal["deviation", "variance"] = "deviation"
 
     def _rule(self) -> Any:
-        return RULES["cw"](LOSSES["hinge"](), self.confidence)
+        name = "cw" if self.constraint == "deviation" else "cw_variance"
+        return RULES[name](LOSSES["hinge"](), self.confidence)
 
 
 @estimator
