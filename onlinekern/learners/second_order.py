@@ -44,6 +44,11 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
     confidence : float in (0.5, 1), default=0.75
         eta of the paper: the probability with which a sample is correct after its step. With 0.5
         nothing would be learnt.
+    constraint : {'deviation', 'variance'}, default='deviation'
+        Whether the margin must reach phi times the standard deviation of the score, or phi times
+        its variance; the latter is the CW of SOL. It makes fewer mistakes where labels are noisy
+        (a9a: 21.3 % instead of 24.2 with confidence 0.7), and more on clean text
+        (docs/defaults.md).
     covariance : {'diagonal', 'full', 'shared'}, default='diagonal'
         What is kept of the covariance. 'diagonal' keeps a variance s_i for each weight,
         ``s_i -= beta (s_i x_i)^2``; the cost is linear in the stored features of a sample. 'full'
@@ -57,10 +62,11 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
         Predict with an average of all mu so far; False predicts with the last one. True is
         'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
-        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
-        forgets exponentially, for streams that change: the model before the last i samples has the
-        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
-        divided by their sum.
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3); where the last model
+        alone is right, it catches up, and follows a correction within tens of samples. A number a
+        in (0, 1) forgets exponentially, for streams that change: the model before the last i
+        samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
+        weights are divided by their sum.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -80,11 +86,6 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
         linear learner.
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
-    constraint : {'deviation', 'variance'}, default='deviation'
-        Whether the margin must reach phi times the standard deviation of the score, or phi times
-        its variance; the latter is the CW of SOL. It makes fewer mistakes where labels are noisy
-        (a9a: 21.3 % instead of 24.2 with confidence 0.7), and more on clean text
-        (docs/defaults.md).
 
     Attributes
     ----------
@@ -185,10 +186,11 @@ class SCWClassifier(OnlineClassifier, SecondOrderEstimator):
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
         Predict with an average of all mu so far; False predicts with the last one. True is
         'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
-        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
-        forgets exponentially, for streams that change: the model before the last i samples has the
-        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
-        divided by their sum.
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3); where the last model
+        alone is right, it catches up, and follows a correction within tens of samples. A number a
+        in (0, 1) forgets exponentially, for streams that change: the model before the last i
+        samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
+        weights are divided by their sum.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -300,10 +302,11 @@ class AROWClassifier(OnlineClassifier, SecondOrderEstimator):
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
         Predict with an average of all mu so far; False predicts with the last one. True is
         'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
-        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
-        forgets exponentially, for streams that change: the model before the last i samples has the
-        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
-        divided by their sum.
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3); where the last model
+        alone is right, it catches up, and follows a correction within tens of samples. A number a
+        in (0, 1) forgets exponentially, for streams that change: the model before the last i
+        samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
+        weights are divided by their sum.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -415,10 +418,11 @@ class AROWRegressor(OnlineRegressor, SecondOrderEstimator):
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
         Predict with an average of all mu so far; False predicts with the last one. True is
         'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
-        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3). A number a in (0, 1)
-        forgets exponentially, for streams that change: the model before the last i samples has the
-        weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The weights are
-        divided by their sum.
+        ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3); where the last model
+        alone is right, it catches up, and follows a correction within tens of samples. A number a
+        in (0, 1) forgets exponentially, for streams that change: the model before the last i
+        samples has the weight ``a**i``, so that about the last ``1 / (1 - a)`` models count. The
+        weights are divided by their sum.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any
