@@ -89,7 +89,9 @@ ESTIMATORS = {
     "BPARegressor": Entry(budgeted.bpa, "test_budgeted", [{"C": 0.3, "epsilon": 0.2}, {"C": 10.0}]),
     "BSGDClassifier": Entry(projection.bsgd, "test_bsgd"),
     "BSGDRegressor": Entry(projection.bsgd, "test_bsgd"),
-    "CWClassifier": Entry(second_order.cw, "test_second_order", [{"confidence": 0.7}]),
+    "CWClassifier": Entry(
+        second_order.cw, "test_second_order", [{"confidence": 0.7}, {"constraint": "variance"}]
+    ),
     "DualSGDClassifier": Entry(dual_sgd.dual_sgd, "test_dual_sgd"),
     "DualSGDRegressor": Entry(dual_sgd.dual_sgd, "test_dual_sgd"),
     "FOGDClassifier": Entry(mapped.fogd, "test_mapped"),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from learners import CLASSES, NAMES, data, learn, width
 from oracles.averages import Average
+from oracles.heads import HEADS
 from sklearn.base import is_classifier
 
 from onlinekern.core.models.linear import LinearSpace
@@ -46,25 +47,69 @@ def scores(model, Z):
     return values.reshape(len(Z), -1)
 
 
+def head_of(model):
+    if not is_classifier(model):
+        return HEADS["regression"]()
+    n_classes = len(model.classes_)
+    return HEADS["binary" if n_classes == 2 else "ovr"](n_classes)
+
+
+def averaged(kind, models, head, y, name):
+    """Return the average of models, given their scores of the samples and of other rows.
+
+    The scores of sample i are row i; model i is that before sample i.
+    """
+    average = Average(kind)
+    for i, model in enumerate(models[:-1]):
+        if name in WITHOUT_FIRST and i == 0:
+            continue
+        if name != "SDROGDClassifier":
+            average.compare(head, model[i], average.including(model)[i], y[i])
+        average.add(model)
+    return average.including(models[-1])
+
+
 @pytest.mark.parametrize("name", [name for name in AVERAGED if name not in PARTLY])
 def test_average_of_the_last_models(name, stream):
     X, y = data(name, stream, n=100)
-    Z, _ = data(name, stream, n=20, seed=4)
+    rows = np.concatenate([X, data(name, stream, n=20, seed=4)[0]])
     last = build(name, False)
     learn(last, X[:1], y[:1])
-    models = [np.zeros_like(scores(last, Z)), scores(last, Z)]
+    models = [np.zeros_like(scores(last, rows)), scores(last, rows)]
     for i in range(1, len(X)):
         learn(last, X[i : i + 1], y[i : i + 1])
-        models.append(scores(last, Z))
+        models.append(scores(last, rows))
     assert np.abs(models[-1] - models[50]).max() > 1e-3
+    targets = np.searchsorted(last.classes_, y) if is_classifier(last) else y
     for kind in kinds_of(name):
-        average = Average(kind)
-        for model in models[name in WITHOUT_FIRST :]:
-            average.add(model)
+        expected = averaged(kind, models, head_of(last), targets, name)
         model = build(name, kind)
         learn(model, X, y)
-        scale = np.abs(average.mean).max()
-        np.testing.assert_allclose(scores(model, Z) / scale, average.mean / scale, atol=1e-9)
+        scale = np.abs(expected).max()
+        np.testing.assert_allclose(scores(model, rows) / scale, expected / scale, atol=1e-9)
+
+
+IN_SERVICE = ["KernelPAClassifier", "KernelPARegressor", "LOLClassifier", "SPAClassifier"]
+
+
+@pytest.mark.parametrize("name", IN_SERVICE)
+def test_the_default_average_follows_a_correction(name, stream):
+    # The average of t models would follow after some t / 5 samples.
+    regression = name.endswith("Regressor")
+    X, y = stream("regression" if regression else "binary", n=2000)
+    model = CLASSES[name](**width(name), random_state=0)
+    learn(model, X, y)
+    for x in X[:3]:
+        before, repeats = model.predict(x[None])[0], 0
+        corrected = before + 2 * y.std() if regression else y[y != before][0]
+        reached = corrected - y.std() / 2 if regression else corrected
+        while repeats < 100:
+            after = model.predict(x[None])[0]
+            if after >= reached if regression else after == reached:
+                break
+            model.learn_one(x, corrected)
+            repeats += 1
+        assert 1 <= repeats <= 30
 
 
 @pytest.mark.parametrize("name", AVERAGED)

@@ -16,13 +16,14 @@ from onlinekern.core.learning.second_order_rules import AROW
 
 HINGE = LOSSES["hinge"]()
 NAMES = ["cw", "scw1", "scw2"]
+FORMS = ["cw", "cw_variance"]
 margins = st.floats(-5, 5)
 variances = st.floats(0.01, 100)
 confidences = st.floats(0.51, 0.999)
 
 
 def rule(name, confidence, C=1.0):
-    return RULES[name](HINGE, confidence, *([] if name == "cw" else [C]))
+    return RULES[name](HINGE, confidence, *([C] if name.startswith("scw") else []))
 
 
 def alpha_and_beta(rule, m, v, weight=1.0):
@@ -43,6 +44,29 @@ def test_cw_meets_its_constraint(m, v, confidence):
         return
     margin, variance = m + alpha * v, v - beta * v * v
     assert margin == pytest.approx(phi * math.sqrt(variance), rel=1e-12, abs=1e-12)
+
+
+@given(m=margins, v=variances, confidence=confidences)
+def test_cw_of_the_variance_is_the_nearest_gaussian(m, v, confidence):
+    phi = NormalDist().inv_cdf(confidence)
+    alpha, beta = alpha_and_beta(rule("cw_variance", confidence), m, v)
+    if m >= phi * v:
+        assert alpha == beta == 0
+        return
+    margin, variance = m + alpha * v, v - beta * v * v
+    assert 0 < variance < v
+    assert margin == pytest.approx(phi * variance, rel=1e-9, abs=1e-12)
+    # Lagrange: the gradients of the divergence in the margin and in the variance, alpha (1, -phi).
+    assert (margin - m) / v == pytest.approx(alpha, rel=1e-6, abs=1e-12)
+    assert (1 / variance - 1 / v) / 2 == pytest.approx(alpha * phi, rel=1e-6, abs=1e-9)
+
+
+def test_cw_of_the_variance_step_has_all_its_digits():
+    phi, v, e = NormalDist().inv_cdf(0.9), 1.7, 2.0**-40
+    m = phi * v * (1 - e)
+    # alpha = (phi v - m) / (v (1 + 2 phi m)), but for terms of its square.
+    expected = (phi * v - m) / (v * (1 + 2 * phi * m))
+    assert alpha_and_beta(rule("cw_variance", 0.9), m, v)[0] == pytest.approx(expected, rel=1e-11)
 
 
 def divergence(margin, variance, m, v):
@@ -115,8 +139,9 @@ def test_weight_multiplies_C(name, m, v, weight):
     assert weighted == pytest.approx(alpha_and_beta(rule(name, 0.9, 0.5 * weight), m, v))
 
 
-def test_weight_asks_more_of_cw():
-    alone, heavy = (alpha_and_beta(rule("cw", 0.9), -1, 2, weight) for weight in (1.0, 5.0))
+@pytest.mark.parametrize("name", FORMS)
+def test_weight_asks_more_of_cw(name):
+    alone, heavy = (alpha_and_beta(rule(name, 0.9), -1, 2, weight) for weight in (1.0, 5.0))
     assert all(np.array(heavy) > np.array(alone))
 
 

@@ -57,6 +57,7 @@ STEPS = [
         ("SCWClassifier", {"variant": v, "multi_class": "margin", "average": v == "scw2"})
         for v in ("scw1", "scw2")
     ),
+    ("CWClassifier", {"constraint": "variance", "multi_class": "margin"}),
     ("AROWClassifier", {"multi_class": "margin", "average": True, "fit_intercept": False}),
     ("OGDClassifier", {"average": 0.9, "reg": 0.5}),
     ("FOGDRegressor", {"average": 0.1}),  # its weights start anew after 77 samples

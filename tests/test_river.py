@@ -1,5 +1,6 @@
 """The learners as models of river: river's own checks, dictionaries, labels, pipelines, drift."""
 
+import copy
 import doctest
 import pickle
 import random
@@ -128,6 +129,28 @@ def test_rivers_checks(name, monkeypatch):
     assert {"check_emerging_features", "check_pickling", "check_bounded_memory_growth"} <= done
     assert ("check_roc_auc" in done) == (name in DETECTORS)
     assert ("check_learn_many_matches_learn_one" in done) == (name not in DETECTORS)
+
+
+@pytest.mark.filterwarnings("ignore:feature .* is ignored:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*scale:UserWarning")
+@pytest.mark.parametrize("name", ["SPAClassifier", "FOGDRegressor"])
+def test_a_copy_learns_the_same_without_a_seed(name, monkeypatch):
+    # river copies a model before the first sample, and shuffles the dictionaries of one of the two.
+    monkeypatch.setattr(checks, "_yield_datasets", first_samples)
+    model = Learner(ESTIMATORS[name]())
+    done = set()
+    for check in checks.yield_checks(model):
+        if check.__name__ in ("check_shuffle_features_no_impact", "check_pickling"):
+            check(model.clone())
+            done.add(check.__name__)
+    assert len(done) == 2
+    seeds = [m.estimator_.random_state for m in (model, model.clone(), copy.deepcopy(model))]
+    assert seeds[0] == seeds[2] != seeds[1]
+    assert model.estimator.random_state is None
+    pipeline = Learner(make_stream_pipeline(OnlineStandardScaler(), SPAClassifier()))
+    assert None not in [
+        value for key, value in pipeline.estimator_.get_params().items() if "random_state" in key
+    ]
 
 
 def teach(plain, rows, y):

@@ -79,7 +79,7 @@ def rules_with_twins():
                     oracle_rules.MarginPerceptron(margins),
                 )
         elif name in second_order.RULES:
-            soft = [] if name == "cw" else [C]
+            soft = [C] if name.startswith("scw") else []
             rule = RULES[name](LOSSES["hinge"](), CONFIDENCE, *soft)
             twin = second_order.RULES[name](oracle_losses.Hinge(), C=C, confidence=CONFIDENCE)
             yield name, rule, twin

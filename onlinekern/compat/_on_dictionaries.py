@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from river.utils.dataframe import into_frame, into_series, to_numpy
 from sklearn.base import clone
+from sklearn.utils import check_random_state
 
 from onlinekern.compat._records import Records
 from onlinekern.compat._vocabulary import Vocabulary
@@ -16,6 +17,22 @@ from onlinekern.preprocessing.tables.encoder import encoder_of
 
 Features: TypeAlias = dict[Hashable, Any]
 METHODS = ("partial_fit", "learn_one", "score_one")
+
+
+def seeded(estimator: Any) -> Any:
+    """Return a clone in which seeds are drawn for every random state that is None.
+
+    So a copy of a model learns what the model learns, even if it was copied before the first
+    sample.
+    """
+    fresh = clone(estimator)
+    draws = check_random_state(None)
+    missing = [
+        name
+        for name, value in fresh.get_params().items()
+        if value is None and name.rpartition("__")[2] == "random_state"
+    ]
+    return fresh.set_params(**{name: int(draws.randint(2**31 - 1)) for name in sorted(missing)})
 
 
 class OnDictionaries:
@@ -38,7 +55,7 @@ class OnDictionaries:
         self.estimator = estimator
         self.max_features = max_features
         self.sparse = sparse
-        self.estimator_ = clone(estimator)
+        self.estimator_ = seeded(estimator)
         self._vocabulary: Vocabulary | Records
         if encoder_of(estimator) is None:
             self._vocabulary = Vocabulary(max_features, sparse)

@@ -401,6 +401,9 @@ def Learner(
     columns are taken, is ignored: a stream that runs unattended should not stop for a feature more.
     The first one met while learning gives a warning that names it.
 
+    Where `random_state` of the estimator is None, its seed is drawn when the model is made: copies
+    of a model learn the same, clones do not.
+
     Columns that are 0 change no product and no distance, but ``gamma="auto"`` and
     ``gamma="scale"``, the widths in `StreamClassifier` and the random Fourier features depend on
     the number of columns.

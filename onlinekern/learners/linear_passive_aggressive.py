@@ -278,10 +278,11 @@ class PAClassifier(LinearPA, OnlineClassifier):
     fit_intercept : bool, default=True
         Whether to learn a constant b.
     average : bool, int >= 1, 'uniform' or 'decay', default=False
-        Predict with the average of the models after each sample instead of the last one; an
-        integer n leaves out the models before sample n. True is 'uniform', their mean. 'decay'
-        forgets the first models: model t has a weight of about ``t**3`` (Shamir and Zhang 2013,
-        eta = 3).
+        Predict with the average of the models after each sample instead of the last one; an integer
+        n leaves out the models before sample n. True is 'uniform', their mean. 'decay' forgets the
+        first models: model t has a weight of about ``t**3`` (Shamir and Zhang 2013, eta = 3); where
+        the last model alone is right, it catches up, and follows a correction within tens of
+        samples.
     class_weight : dict, 'balanced' or None, default=None
         Weights of the classes: factors of the steps of their samples. 'balanced' is ``n_samples /
         (n_classes * n_samples_of_class)`` of what `fit` gets. In a one-vs-rest problem the weight
@@ -421,10 +422,11 @@ class PARegressor(LinearPA, OnlineRegressor):
     fit_intercept : bool, default=True
         Whether to learn a constant b.
     average : bool, int >= 1, 'uniform' or 'decay', default=False
-        Predict with the average of the models after each sample instead of the last one; an
-        integer n leaves out the models before sample n. True is 'uniform', their mean. 'decay'
-        forgets the first models: model t has a weight of about ``t**3`` (Shamir and Zhang 2013,
-        eta = 3).
+        Predict with the average of the models after each sample instead of the last one; an integer
+        n leaves out the models before sample n. True is 'uniform', their mean. 'decay' forgets the
+        first models: model t has a weight of about ``t**3`` (Shamir and Zhang 2013, eta = 3); where
+        the last model alone is right, it catches up, and follows a correction within tens of
+        samples.
     shuffle : bool, default=True
         Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
     random_state : int, RandomState instance or None, default=None

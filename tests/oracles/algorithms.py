@@ -259,6 +259,7 @@ def run(
         result.predictions[i] = prediction
         if weights[i] > 0.0:
             result.mistakes += int(prediction != y[i])
+            model.past.compare(parts.head, scores, averaged_scores, y[i])
             learn(model, i, scores, y[i], gram[i, i], weights[i], parts, result)
     result.finish(model, X, kernel_parameters)
     return result

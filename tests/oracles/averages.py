@@ -26,6 +26,28 @@ class Average:
         self.kind = kind
         self.n = 0
         self.sum = self.mean = 0.0
+        self.lead = 0
+        self.leads = False
+
+    def compare(self, head, last, averaged, y):
+        """Note who meets y better, the last model or the average; their scores are given.
+
+        An error of less than half of the other's counts for the last model, and a larger one ends
+        its lead. Call before `add`.
+        """
+        one, other = head.error(last, y), head.error(averaged, y)
+        self.leads = 2 * one < other
+        if self.leads:
+            self.lead += 1
+        elif one > other:
+            self.lead = 0
+
+    def counted(self, model):
+        """Return the average with this model when it is counted: one that leads catches up."""
+        if self.kind != "decay" or not self.leads or self.n < 5:
+            return self.including(model)
+        p = min(0.5, share(self.kind, self.n + 1) * 1.5**self.lead)
+        return (1 - p) * self.mean + p * model
 
     def including(self, model):
         """Return the average of the models so far and this one."""
@@ -38,7 +60,7 @@ class Average:
 
     def add(self, model):
         """Count a model."""
-        self.mean = self.including(model)
+        self.mean = self.counted(model)
         self.sum = self.sum + model
         self.n += 1
 

@@ -139,5 +139,6 @@ def dual_sgd(
             model.cumulative_loss += weights[i] * rule.loss.value(problem.y, problem.f)
             arguments = (problem.f, problem.y, None, model.t + 1, weights[i])
             raw += rule.coefficient(*arguments) * problem.direction
+        model.past.compare(head, current, averaged, y[i])
         model.learn(i, raw, budget, merge_size)
     return model

@@ -46,6 +46,10 @@ class Head:
         """Return the predicted class index or number."""
         raise NotImplementedError
 
+    def error(self, scores, label):
+        """Return how wrong a prediction is: 1 or 0."""
+        return float(self.predict(scores) != label)
+
     def judged(self, scores, label):
         """Return what gate and loss see: by default, each of the scalar problems as it is."""
         return self.problems(scores, label)
@@ -92,6 +96,10 @@ class Margin(OneVersusRest):
 class Joint(OneVersusRest):
     """The problems of `OneVersusRest`, whose gate and loss see f_y - max f_r against 1."""
 
+    def error(self, scores, label):
+        """Return how wrong a prediction is: 1 or 0."""
+        return float(self.predict(scores) != label)
+
     def judged(self, scores, label):
         (problem,) = Margin(self.n_outputs).problems(scores, label)
         return [problem] * self.n_outputs
@@ -99,6 +107,10 @@ class Joint(OneVersusRest):
 
 class JointOneVersusRest(OneVersusRest):
     """The problems of `OneVersusRest`, whose gate and loss see the smallest of their margins."""
+
+    def error(self, scores, label):
+        """Return how wrong a prediction is: 1 or 0."""
+        return float(self.predict(scores) != label)
 
     def judged(self, scores, label):
         margin = min(problem.y * problem.f for problem in self.problems(scores, label))
@@ -138,6 +150,9 @@ class Regression(Head):
 
     def problems(self, scores, target):
         return [Problem(float(scores[0]), float(target), _unit(1, 0))]
+
+    def error(self, scores, target):
+        return abs(target - scores[0])
 
     def predict(self, scores):
         return float(scores[0])

@@ -200,6 +200,7 @@ def lol(
         lengths = (model.S * lifted**2).sum(axis=1) / unit
         coefficients = np.zeros(head.n_outputs)
         contractions = np.zeros(head.n_outputs)
+        model.past.compare(head, model.W @ lifted, result.scores[i], y[i])
         for problem in head.problems(model.W @ lifted, y[i]):
             q = np.dot(problem.direction**2, lengths)
             arguments = (problem.f, problem.y, q, len(model.samples) + 1, weights[i])

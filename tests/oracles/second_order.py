@@ -1,6 +1,7 @@
 """CW, SCW and AROW: a Gaussian over the weights, sample by sample.
 
 .. [9] K. Crammer, M. Dredze, F. Pereira, "Exact convex confidence-weighted learning", NIPS 2008.
+.. [11] M. Dredze, K. Crammer, F. Pereira, "Confidence-weighted linear classification", ICML 2008.
 .. [10] J. Wang, P. Zhao, S. Hoi, "Exact soft confidence-weighted learning", ICML 2012.
 .. [8] K. Crammer, A. Kulesza, M. Dredze, "Adaptive regularization of weight vectors", NIPS 2009.
 
@@ -65,6 +66,30 @@ class ConfidenceWeighted(Rule):
         return self.alpha_and_beta(f, y, q, importance)[1]
 
 
+class VarianceConfidenceWeighted(ConfidenceWeighted):
+    """CW of [11]_, whose constraint is m >= phi v; a weight w demands w phi.
+
+    alpha = max(0, (-(1 + 2 phi m) + sqrt((1 + 2 phi m)^2 - 8 phi (m - phi v))) / (4 phi v)), and
+    the inverse of Sigma grows by 2 alpha phi x x'.
+    """
+
+    def quantile(self, importance):
+        return self.phi * Decimal(importance)
+
+    def alpha_and_beta(self, f, y, q, importance):
+        """Return both in double, 0 where v <= 0."""
+        if q <= 0.0:
+            return 0.0, 0.0
+        with localcontext() as context:
+            context.prec = 50
+            m, v, phi = Decimal(float(y * f)), Decimal(float(q)), self.quantile(importance)
+            middle = 1 + 2 * phi * m
+            root = (middle**2 - 8 * phi * (m - phi * v)).sqrt() if m < phi * v else middle
+            alpha = max(Decimal(0), (root - middle) / (4 * phi * v))
+            growth = 2 * alpha * phi
+            return float(alpha), float(growth / (1 + growth * v))
+
+
 class SoftConfidenceWeightedI(ConfidenceWeighted):
     """SCW-I, proposition 1 of [10]_: min(C, alpha of CW); the importance multiplies C."""
 
@@ -93,6 +118,7 @@ class SoftConfidenceWeightedII(ConfidenceWeighted):
 
 RULES = {
     "cw": ConfidenceWeighted,
+    "cw_variance": VarianceConfidenceWeighted,
     "scw1": SoftConfidenceWeightedI,
     "scw2": SoftConfidenceWeightedII,
 }
@@ -252,10 +278,11 @@ def classify(rule, X, y, *, classes=None, multi_class="ovr", **arguments):
     return result
 
 
-def cw(X, y, *, confidence=0.75, covariance="diagonal", fit_intercept=True, average=False,
-       **common):  # fmt: skip
-    """CW [9]_."""
-    rule = ConfidenceWeighted(LOSSES["hinge"](), confidence=confidence)
+def cw(X, y, *, confidence=0.75, constraint="deviation", covariance="diagonal",
+       fit_intercept=True, average=False, **common):  # fmt: skip
+    """CW [9]_, or [11]_ with the variance."""
+    rule = RULES["cw" if constraint == "deviation" else "cw_variance"]
+    rule = rule(LOSSES["hinge"](), confidence=confidence)
     parts = {"covariance": covariance, "fit_intercept": fit_intercept, "average": average}
     return classify(rule, X, y, **parts, **common)
 

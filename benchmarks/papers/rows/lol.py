@@ -47,7 +47,7 @@ ETA = {"eta": (0.1, 0.5, 1.0, 2.0)}
 LEARNERS = {
     "PA": (ok.PAClassifier, {"variant": "pa1"}, {"C": (0.0001, 0.001, 0.01, 0.1, 1.0)}),
     "Pegasos": (ok.PegasosClassifier, {}, REG),
-    "CW": (ok.CWClassifier, {}, CONFIDENCE),
+    "CW": (ok.CWClassifier, {"constraint": "deviation"}, CONFIDENCE),
     "SCW-I": (ok.SCWClassifier, {"variant": "scw1"}, SOFT),
     "SCW-II": (ok.SCWClassifier, {"variant": "scw2"}, SOFT),
     "AROW, full": (ok.AROWClassifier, {"covariance": "full"}, NOISE),

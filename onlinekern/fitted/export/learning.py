@@ -103,6 +103,7 @@ def of_model(estimator: Any, model: Any) -> states.Learning:
         step_factors=None if step_factors is None else np.array(step_factors, dtype=np.float64),
         targets=None if own.targets is None else states.Targets(**vars(own.targets)),
         seen=model.n_seen,
+        lead=own.lead,
         generator=model.rng.get_state(),
     )
 

@@ -174,6 +174,8 @@ class Learning:
         Factors of the coefficients; with one against the rest, of the sample's own class only.
     targets : Targets, or None
     seen : int
+    lead : int
+        Of the last model over the average (`core.learning.heads`).
     generator : tuple of int
     scaler : Scaler, or None
         The first step in front of the model.
@@ -188,5 +190,6 @@ class Learning:
     step_factors: Floats | None
     targets: Targets | None
     seen: int
+    lead: int
     generator: tuple[int, ...]
     scaler: Scaler | None = None

@@ -36,6 +36,7 @@ def merged_model(mix: Mix, models: list[State], base: State | None) -> State:
         loss=float(total + sum(model.loss - total for model in models)),
         recent=merged_recent(mix, *of(models, base, "recent")),
         targets=told,
+        lead=0,
     )
 
 
@@ -187,7 +188,7 @@ def about(moments: Any, centre: Any) -> Any:
 describe(
     "stream.Model",
     "arguments(space head= rule= sampler= rng d= dtype=) seen mistakes loss recent "
-    "targets(fixed weight mean squares scale)",
+    "targets(fixed weight mean squares scale) lead",
     merge=merged_model,
 )
 describe(

@@ -25,7 +25,7 @@ IN_C = (
     ("rules", "ScaledPassiveAggressive1 ScaledPassiveAggressive2", "loss= C="),
     ("second_order_rules", "LeastSquares", "loss="),
     ("second_order_rules", "AROW", "loss= r="),
-    ("second_order_rules", "ConfidenceWeighted", "loss= confidence="),
+    ("second_order_rules", "ConfidenceWeighted VarianceConfidenceWeighted", "loss= confidence="),
     ("second_order_rules", SOFT, "loss= confidence= C="),
     ("sampling", "Sampler", ""),
     ("sampling", "WithinMargin", "margin="),

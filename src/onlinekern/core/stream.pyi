@@ -30,4 +30,5 @@ def restore(
     loss: float,
     recent: RecentScores | None = None,
     targets: tuple[Any, ...] | None = None,
+    lead: int = 0,
 ) -> Model: ...

@@ -18,7 +18,7 @@ from libc.string cimport memcpy
 import copy
 
 from onlinekern.core.base.part cimport Component, NOT_FINITE, NO_MEMORY, OK, RAISED, Status
-from onlinekern.core.base.state cimport check_width, items_of
+from onlinekern.core.base.state cimport check_width, count_of, items_of
 from onlinekern.core.base.lock cimport begin_writing, end_writing
 from onlinekern.core.base.vector cimport finite
 from onlinekern.core.learning.heads cimport (
@@ -27,7 +27,7 @@ from onlinekern.core.learning.order cimport Order, check_outputs, check_targets,
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.learning.targets cimport (
     in_units, set_state, standardized as standardized_target, state_of, take_up)
-from onlinekern.core.models.composed cimport MOST_ROWS, Composed
+from onlinekern.core.models.composed cimport MOST_ROWS, Composed, note_lead
 from onlinekern.core.models.space cimport Space, raised_by_signals
 from onlinekern.core.samples.rows cimport Rows, Samples, row_of, samples_of
 
@@ -281,7 +281,8 @@ cdef class Model(Composed):
                          self.dtype)
             targets = state_of(&self.targets) if self.targets.standardized else None
             return restore, (frozen(arguments, {}), self.counters.seen, self.counters.mistakes,
-                             self.counters.loss, frozen(self.recent, {}), targets)
+                             self.counters.loss, frozen(self.recent, {}), targets,
+                             self.counters.lead)
 
     def __copy__(self):
         return copy.deepcopy(self)
@@ -336,7 +337,7 @@ cdef inline Status step(Model model, Space space, Rule rule, Py_ssize_t i, doubl
     """Test on sample i of the open block, then train on it."""
     cdef bint single = case != ANY or model.single
     cdef bint standardized = case == ANY and model.targets.standardized
-    cdef double f, predicting, target = y
+    cdef double f, predicting, average, target = y
     if case == BARE or model.scores_single:
         f = predicting = model.averaged[0] = space.single_score(i)
     else:
@@ -348,6 +349,7 @@ cdef inline Status step(Model model, Space space, Rule rule, Py_ssize_t i, doubl
             return NOT_FINITE
     elif not finite(model.current, 2 * model.head.n_outputs):
         return NOT_FINITE
+    average = predicting
     if standardized:
         predicting = model.averaged[0] = in_units(&model.targets, predicting)
         if not isfinite(predicting):
@@ -361,12 +363,13 @@ cdef inline Status step(Model model, Space space, Rule rule, Py_ssize_t i, doubl
         prediction[0] = model.head.predict(model.averaged)
     if weight == 0:
         return OK
-    return train(model, space, rule, i, f, y, target, weight, case)
+    return train(model, space, rule, i, f, average, y, target, weight, case)
 
 
-cdef inline Status train(Model model, Space space, Rule rule, Py_ssize_t i, double f, double y,
-                         double target, double weight, Case case) noexcept nogil:
-    """Train on sample i of the open block, whose score is f and whose target is y."""
+cdef inline Status train(Model model, Space space, Rule rule, Py_ssize_t i, double f,
+                         double average, double y, double target, double weight,
+                         Case case) noexcept nogil:
+    """Train on sample i, of target y, which scores f by the last model; `average` by theirs."""
     cdef bint single = case != ANY or model.single
     cdef Status status
     model.counters.seen += 1
@@ -377,6 +380,9 @@ cdef inline Status train(Model model, Space space, Rule rule, Py_ssize_t i, doub
         if not take_up(&model.targets, y, weight):
             return NOT_FINITE
         y = target = standardized_target(&model.targets, y)
+    if case != BARE and not model.scores_single:
+        note_lead(&model.counters, &model.update, model.head, &f if single else model.current,
+                  &average if single else model.averaged, y)
     status = solve_single(model, space, rule, i, f, target, weight, case) if single \
         else solve_outputs(model, space, rule, i, y, weight)
     if status != OK:
@@ -426,13 +432,14 @@ cdef inline Status solve_single(Model model, Space space, Rule rule, Py_ssize_t 
     return OK if size < INFINITY else NOT_FINITE
 
 
-def restore(arguments, seen, mistakes, loss, recent=None, targets=None):
-    """A model of these parts that goes on from these counts, recent scores and targets.
+def restore(arguments, seen, mistakes, loss, recent=None, targets=None, lead=0):
+    """A model of these parts that goes on from these counts, recent scores, targets and lead.
 
-    Without recent scores there are none so far: older files hold none.
+    Without recent scores or a lead there are none so far: older files hold none.
     """
     cdef Model model = Model(*items_of(arguments, "arguments of a model", 7))
     model.resume_counts(seen, mistakes, loss)
+    model.counters.lead = count_of("lead", lead)
     if recent is not None:
         model.take_recent(recent)
     if model.targets.standardized:

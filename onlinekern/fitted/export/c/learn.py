@@ -23,6 +23,10 @@ DRAWING_SAMPLERS = ("LossProportional", "SlopeProportional")
 # The weights start from 1 again above the first; the second is the most that they grow from one
 # model to the next. Both are constants of `base.scaled_average`.
 LARGEST_WEIGHT, LARGEST_GROWTH = 2.0**256, 1e100
+# By which the share of a model that leads the average grows: a constant of `base.scaled_average`.
+CATCH_UP = 1.5
+# Heads of a single score, and what the rule sees as the target.
+SINGLE = {"Head": "y", "Standardized": "y", "Binary": "y > 0 ? 1 : -1"}
 
 
 class Learner(Forms):
@@ -53,6 +57,7 @@ class Learner(Forms):
         self.shrinks = rule_shrinks(learning.rule)
         self.scales = self.shrinks or (policy == "UniformEviction" and length > 1)
         self.second_order = isinstance(state, states.LinearState) and state.variances is not None
+        self.catches_up = learning.numbers.averaging == "decay"
 
     def write(self) -> None:
         """Write all that learns but the functions of the header."""
@@ -88,6 +93,8 @@ class Learner(Forms):
         if self.averaged:
             source.scalars("int64_t", 8, steps=numbers.steps)
             source.scalars("real", item, total=self.number(numbers.total))
+        if self.catches_up:
+            source.scalars("int64_t", 8, lead=own.lead)
         source.memory("coefficients", size.outputs)
         if not isinstance(self.state, states.SquaresState):
             source.memory("squared_lengths", size.outputs)
@@ -144,7 +151,7 @@ class Learner(Forms):
         adds = not (
             isinstance(self.state, states.KernelState | states.SquaresState) or self.second_order
         )
-        values: dict[str, Any] = {"skipped": own.skipped, "renew": "", "restart": ""}
+        values: dict[str, Any] = {"skipped": own.skipped, "renew": "", "restart": "", "led": "void"}
         if self.averaged:
             self.write_shares(values)
             self.fill("averaged_state", **values)
@@ -163,6 +170,9 @@ class Learner(Forms):
         averaging = self.learning.numbers.averaging
         if averaging is True or averaging == "decay":
             self.fill("shares_uniform" if averaging is True else "shares_decay")
+            if self.catches_up:
+                growth = self.number(CATCH_UP)
+                values.update(renew=self.filled("catch_up", growth=growth), led="int64_t led")
             return
         growth = min(1 / averaging, LARGEST_GROWTH)
         period = max(1, int(log(LARGEST_WEIGHT) / log1p(growth - 1)))
@@ -196,9 +206,8 @@ class Learner(Forms):
             self.fill("measure")
         solved, rival = solutions(self.second_order)
         self.fill("solve", contraction=solved)
-        single = {"Head": "y", "Standardized": "y", "Binary": "y > 0 ? 1 : -1"}
-        if own.head.name in single:
-            self.fill("head_single", target=single[own.head.name])
+        if own.head.name in SINGLE:
+            self.fill("head_single", target=SINGLE[own.head.name])
         else:
             self.fill(f"head_{own.head.name}", contraction=rival)
 
@@ -262,10 +271,29 @@ class Learner(Forms):
             more=more,
             restore="\n".join("    " + line for line in restore),
             full=full,
-            advance="    advance();" if self.averaged else "",
+            lead=self.leading(),
+            advance=self.advancing(),
             shrink=shrinking(self.source, own.rule),
             update=update,
         )
+
+    def leading(self) -> str:
+        """Return the line that compares the present model and the average; write its functions."""
+        if not self.catches_up:
+            return ""
+        head = self.learning.head.name
+        if head not in SINGLE:
+            self.fill("wrong_class")
+        else:
+            self.fill("wrong_sign" if head == "Binary" else "wrong_target")
+        self.fill("lead_after")
+        return "    const int64_t led = lead_after(current, predicting, y);"
+
+    def advancing(self) -> str:
+        """Return the lines that count the present model in the average, if there is one."""
+        if self.catches_up:
+            return "    advance(led > lead ? led : 0);\n    lead = led;"
+        return "    advance();" if self.averaged else ""
 
     def factors(self) -> str:
         """Return lines that multiply the coefficients by the factors of the classes."""

@@ -39,6 +39,51 @@ static real sum_of_weights(int64_t n)
     return weight_of(n) * -$growth * EXPM1(-(real)n * LOG1P($growth - 1)) / ($growth - 1);
 }
 
+/*** wrong_target ***/
+static real wrong(const real *scores, real y)
+{
+    return FABS(y - scores[0]);
+}
+
+/*** wrong_sign ***/
+static real wrong(const real *scores, real y)
+{
+    return (scores[0] > 0) != (y > 0);
+}
+
+/*** wrong_class ***/
+static real wrong(const real *scores, real y)
+{
+    int32_t best = 0;
+    for (int32_t k = 1; k < $outputs; k++)
+        if (scores[k] > scores[best])
+            best = k;
+    return best != (int32_t)y;
+}
+
+/*** lead_after ***/
+/* Samples in a row on which the present model, and not the average, was right. */
+static int64_t lead_after(const real *last, const real *averaged, real y)
+{
+    const real one = wrong(last, y), other = wrong(averaged, y);
+    if (2 * one < other)
+        return lead + 1;
+    return one > other ? 0 : lead;
+}
+
+/*** catch_up ***/
+    if (led > 0 && n_averaged() > 5) {
+        /* A model that leads gets a larger share; the others have the rest. */
+        const real usual = weight / sum_of_weights(n_averaged());
+        const real larger = usual * POW($growth, (real)led);
+        const real share = larger < (real)0.5 ? larger : (real)0.5;
+        const real rest = (1 - share) / (1 - usual);
+        for (int32_t j = 0; j < $outputs * $length; j++)
+            companions[j] *= rest;
+        total *= rest;
+        weight = share * sum_of_weights(n_averaged());
+    }
+
 /*** averaged_state ***/
 static int64_t n_averaged(void)
 {
@@ -47,9 +92,9 @@ static int64_t n_averaged(void)
 }
 
 /* Count the present model; the companions hold what `values` had not when models were counted. */
-static void advance(void)
+static void advance($led)
 {
-    const real weight = weight_of(n_averaged());
+    real weight = weight_of(n_averaged());
 $renew
     steps += 1;
     if (steps > $skipped)
@@ -281,6 +326,7 @@ $save
     if (!(weight > 0))
         return ${PREFIX}_OK;
 $targets
+$lead
     measure($of);
     solve_all(current, y, weight);
 $factors

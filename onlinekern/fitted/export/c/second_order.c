@@ -57,6 +57,12 @@ static real quantile(real importance)
     return $phi * SQRT(importance);
 }
 
+/*** quantile_VarianceConfidenceWeighted ***/
+static real quantile(real importance)
+{
+    return $phi * importance;
+}
+
 /*** quantile_soft ***/
 static real quantile(real importance)
 {
@@ -107,21 +113,54 @@ static real alpha_of(real m, real v, real importance)
     return (root - middle) / (2 * n * (n + v * squared));
 }
 
+/*** alpha_VarianceConfidenceWeighted ***/
+static real alpha_of(real m, real v, real importance)
+{
+    const real phi = quantile(importance), middle = 1 + 2 * phi * m, missing = phi * v - m;
+    const real root = SQRT(middle * middle + 8 * phi * missing);
+    if (middle > 0)
+        return 2 * missing / (v * (middle + root));
+    return (root - middle) / (4 * phi * v);
+}
+
+/*** bound_deviation ***/
+/* The margin at which a sample of variance v is left alone. */
+static real bound(real v, real importance)
+{
+    return quantile(importance) * SQRT(v);
+}
+
+static real contraction_of(real alpha, real v, real importance)
+{
+    const real part = alpha * quantile(importance), slope = part * v;
+    return part / (2 * v / (slope + SQRT(slope * slope + 4 * v)) + slope);
+}
+
+/*** bound_variance ***/
+/* The margin at which a sample of variance v is left alone. */
+static real bound(real v, real importance)
+{
+    return quantile(importance) * v;
+}
+
+static real contraction_of(real alpha, real v, real importance)
+{
+    const real growth = 2 * alpha * quantile(importance);
+    return growth / (1 + growth * v);
+}
+
 /*** rule_confidence ***/
 static real rule_coefficient(real f, real y, real q, int64_t t, real importance)
 {
     (void)t;
-    if (q <= 0 || y * f >= quantile(importance) * SQRT(q))
+    if (q <= 0 || y * f >= bound(q, importance))
         return 0;
     return y * alpha_of(y * f, q, importance);
 }
 
 static real rule_contraction(real f, real y, real q, real importance)
 {
-    real part, slope;
-    if (q <= 0 || y * f >= quantile(importance) * SQRT(q))
+    if (q <= 0 || y * f >= bound(q, importance))
         return 0;
-    part = alpha_of(y * f, q, importance) * quantile(importance);
-    slope = part * q;
-    return part / (2 * q / (slope + SQRT(slope * slope + 4 * q)) + slope);
+    return contraction_of(alpha_of(y * f, q, importance), q, importance);
 }

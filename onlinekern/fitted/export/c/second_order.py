@@ -35,7 +35,8 @@ def write_second_order_rule(learner: Forms, rule: Described) -> None:
         return
     phi = learner.number(NormalDist().inv_cdf(rule.arguments["confidence"]))
     C = learner.number(rule.arguments.get("C", 1.0))
-    soft = rule.name != "ConfidenceWeighted"
-    learner.fill("quantile_soft" if soft else "quantile_ConfidenceWeighted", phi=phi)
+    soft = rule.name.startswith("Soft")
+    learner.fill("quantile_soft" if soft else f"quantile_{rule.name}", phi=phi)
     learner.fill(f"alpha_{rule.name}", phi=phi, C=C)
+    learner.fill("bound_variance" if rule.name.startswith("Variance") else "bound_deviation")
     learner.fill("rule_confidence")

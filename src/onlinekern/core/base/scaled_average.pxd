@@ -1,6 +1,9 @@
 # A vector under one scale, and its running average. May change at minor versions.
 from libc.stdint cimport int64_t
 
+cdef enum:
+    FIRST_TO_CATCH_UP = 6    # before, a model has half of the polynomial average and more
+
 
 cdef struct ScaledAverage:
     double scale         # s
@@ -18,11 +21,18 @@ cdef inline int64_t n_averaged(const ScaledAverage *average) noexcept nogil:
     return average.steps + 1 - average.skipped
 
 
-cdef inline void count_model(ScaledAverage *average) noexcept nogil:
+cdef inline bint catches_up(const ScaledAverage *average, int64_t lead) noexcept nogil:
+    """Whether the present model gets a larger share than its number gives it."""
+    return lead > 0 and average.growth == 0 and n_averaged(average) >= FIRST_TO_CATCH_UP
+
+
+cdef inline void count_model(ScaledAverage *average, int64_t lead) noexcept nogil:
     """Count the present model. Call this after the sample was scored, before the model changes.
 
-    Where `ends_period` holds, call `renew_companions` first.
+    `lead` is that of `learning.heads`. Where `renews` holds, call `renew_companions` first.
     """
+    if catches_up(average, lead):
+        catch_up(average, lead)
     average.steps += 1
     if average.steps > average.skipped:
         average.total += average.weight * average.scale
@@ -33,9 +43,14 @@ cdef inline void count_model(ScaledAverage *average) noexcept nogil:
 
 
 cdef inline bint ends_period(const ScaledAverage *average) noexcept nogil:
-    """Whether the companions must be renewed before the present model is counted."""
+    """Whether the weights start from 1 again once the present model is counted."""
     return average.period > 0 and average.steps >= average.skipped \
         and n_averaged(average) % average.period == 0
+
+
+cdef inline bint renews(const ScaledAverage *average, int64_t lead) noexcept nogil:
+    """Whether the companions must be renewed before the present model is counted."""
+    return ends_period(average) or catches_up(average, lead)
 
 
 cdef inline double averaged_score(const ScaledAverage *average, double product,
@@ -56,7 +71,8 @@ cdef void resume_average(ScaledAverage *average, double scale, double total,
                          int64_t steps) noexcept nogil
 cdef void weigh_next(ScaledAverage *average) noexcept nogil
 cdef double share_of_last(const ScaledAverage *average) noexcept nogil
-cdef void renew_companions(const ScaledAverage *average, double *companions,
+cdef void catch_up(ScaledAverage *average, int64_t lead) noexcept nogil
+cdef void renew_companions(const ScaledAverage *average, int64_t lead, double *companions,
                            Py_ssize_t n) noexcept nogil
 cdef void fold_scale(ScaledAverage *average, double factor, double *values, double *companions,
                      Py_ssize_t n) noexcept nogil

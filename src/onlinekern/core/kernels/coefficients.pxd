@@ -1,4 +1,6 @@
 # Coefficients of the support rows, and their running average. May change at minor versions.
+from libc.stdint cimport int64_t
+
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.scaled_average cimport ScaledAverage
 from onlinekern.core.base.undo cimport Journal
@@ -46,7 +48,7 @@ cdef class Coefficients:
                              const double *lengths) noexcept nogil
     cdef double norm(self, Py_ssize_t slot) noexcept nogil
     cdef void norms(self, double *out) noexcept nogil
-    cdef Status advance(self) noexcept nogil
+    cdef Status advance(self, int64_t lead) noexcept nogil
     cdef Status shrink(self, double factor) noexcept nogil
     cdef Status fold(self, double factor) noexcept nogil
     cdef Py_ssize_t n_vectors(self) noexcept nogil

@@ -17,7 +17,7 @@ import numpy as np
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.scaled_average cimport (
     averaged_array, averaged_score, averaging_of, begin_average, companion_step, count_model,
-    ends_period, fold_scale, renew_companions, resume_average,
+    fold_scale, renew_companions, renews, resume_average,
 )
 from onlinekern.core.base.state cimport (
     MOST_OUTPUTS, count_of, doubles_of_shape, fields_of, finite_number, integer_within,
@@ -287,16 +287,16 @@ cdef class Coefficients:
             square += self.values[k * self.capacity + slot] * self.values[k * self.capacity + slot]
         return sqrt(square)
 
-    cdef Status advance(self) noexcept nogil:
+    cdef Status advance(self, int64_t lead) noexcept nogil:
         """Count one step: f_t has been scored and enters the average. Before `shrink`, `assign`.
 
         Returns a status.
         """
-        if self.averaged and ends_period(&self.average):
+        if self.averaged and renews(&self.average, lead):
             if self.preserve() < 0:
                 return NO_MEMORY
-            renew_companions(&self.average, self.companions, self.n_outputs * self.capacity)
-        count_model(&self.average)
+            renew_companions(&self.average, lead, self.companions, self.n_outputs * self.capacity)
+        count_model(&self.average, lead)
         return OK
 
     cdef Status shrink(self, double factor) noexcept nogil:

@@ -23,6 +23,7 @@ cdef struct Update:
     bint updates             # whether any coefficient is not 0
     bint needs_lengths       # whether any flag of `needs_length` is set
     double uniform           # the random number of the sampler; negative: not drawn yet
+    int64_t lead             # of a model that leads on this sample (`Head.lead_after`); else 0
     bint enters              # of rules of second order: a loss > 0 has passed the sampler
     char *needs_length       # K flags: whether `solve` uses the squared length for this output
     double *lengths          # K squared lengths of the sample; 0 where none is needed
@@ -107,6 +108,8 @@ cdef class Head(Part):
     cdef double predict(self, const double *scores) noexcept nogil
     cdef double target(self, double y) noexcept nogil
     cdef bint is_single(self)
+    cdef int64_t lead_after(self, int64_t lead, const double *last, const double *averaged,
+                            double y) noexcept nogil
     cdef double violation(self, const double *scores, double y) noexcept nogil
     cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Sampler sampler,
                              Generator rng) noexcept nogil

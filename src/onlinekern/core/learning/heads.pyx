@@ -55,6 +55,24 @@ cdef class Head(Part):
         """Whether the loop may solve the scalar problem of the only output without a call."""
         return type(self) in (Head, Standardized, Binary)
 
+    cdef int64_t lead_after(self, int64_t lead, const double *last, const double *averaged,
+                            double y) noexcept nogil:
+        """The lead of the last model over the average, which it had before a sample.
+
+        It counts the samples on which the last model was right and the average wrong, and begins
+        anew where the average is right and the last model wrong. Samples that tell nothing of the
+        two leave it as it is. A target is met better by an error of less than half of the other's,
+        and lost by a larger one.
+        """
+        cdef double one, other
+        if self.n_labels > 0:
+            one, other = self.predict(last) != y, self.predict(averaged) != y
+        else:
+            one, other = fabs(y - last[0]), fabs(y - averaged[0])
+        if 2 * one < other:
+            return lead + 1
+        return 0 if one > other else lead
+
     cdef double violation(self, const double *scores, double y) noexcept nogil:
         """How wrong the scores of a sample are: the larger, the worse."""
         return fabs(y - scores[0])

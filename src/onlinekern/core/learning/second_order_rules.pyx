@@ -7,6 +7,7 @@ Confidence-weighted rules want a sample to be right with a given probability. Wi
 margin of the mean, v = q and phi the quantile of that probability, this is m >= phi sqrt(v).
 Otherwise the coefficient is a = y alpha. Every alpha below is the root of a quadratic, as printed
 in the paper. For m > 0 the printed difference cancels: it is computed as phi^2 v - m^2 over a sum.
+The first form of CW has v in place of sqrt(v).
 """
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t
@@ -104,8 +105,16 @@ cdef class ConfidenceWeighted(Rule):
         cdef double bound = phi * sqrt(v)
         return (bound - m) * (bound + m)
 
+    cdef double bound(self, double v, double importance) noexcept nogil:
+        """The margin at which a sample of variance v is left alone."""
+        return self.quantile(importance) * sqrt(v)
+
+    cdef double contraction_of(self, double alpha, double v, double importance) noexcept nogil:
+        """The contraction of an update of this alpha."""
+        return beta(alpha * self.quantile(importance), v)
+
     cdef double alpha(self, double m, double v, double importance) noexcept nogil:
-        """The absolute value of the coefficient; m < phi sqrt(v) and v > 0."""
+        """The absolute value of the coefficient; m is below the bound, and v > 0."""
         cdef double phi = self.quantile(importance)
         cdef double square = phi * phi
         cdef double middle = m * (1 + square / 2)
@@ -116,23 +125,53 @@ cdef class ConfidenceWeighted(Rule):
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil:
-        if q <= 0 or y * f >= self.quantile(importance) * sqrt(q):
+        if q <= 0 or y * f >= self.bound(q, importance):
             return 0
         return y * self.alpha(y * f, q, importance)
 
     cdef double contraction(self, double f, double y, double q, double importance) noexcept nogil:
-        if q <= 0 or y * f >= self.quantile(importance) * sqrt(q):
+        if q <= 0 or y * f >= self.bound(q, importance):
             return 0
-        return beta(self.alpha(y * f, q, importance) * self.quantile(importance), q)
+        return self.contraction_of(self.alpha(y * f, q, importance), q, importance)
 
     cdef void solve(self, double f, double y, double loss, double slope, double q, int64_t t,
                     double importance, double *coefficient, double *contraction) noexcept nogil:
-        cdef double alpha, phi = self.quantile(importance)
+        cdef double alpha
         coefficient[0] = contraction[0] = 0
-        if not (q <= 0 or y * f >= phi * sqrt(q)):
+        if not (q <= 0 or y * f >= self.bound(q, importance)):
             alpha = self.alpha(y * f, q, importance)
             coefficient[0] = y * alpha
-            contraction[0] = beta(alpha * phi, q)
+            contraction[0] = self.contraction_of(alpha, q, importance)
+
+
+cdef class VarianceConfidenceWeighted(ConfidenceWeighted):
+    """CW whose constraint is linear in the variance, m >= phi v (Dredze, Crammer and Pereira 2008).
+
+    alpha is the root of the quadratic of their equation (9),
+    alpha = (-(1 + 2 phi m) + sqrt((1 + 2 phi m)^2 - 8 phi (m - phi v))) / (4 phi v),
+    and S^-1 grows by 2 alpha phi x x'.
+
+    For a sample of weight w, phi is w phi: as if its variance were w times as large.
+    """
+
+    cdef double quantile(self, double importance) noexcept nogil:
+        return self.phi * importance
+
+    cdef double bound(self, double v, double importance) noexcept nogil:
+        return self.quantile(importance) * v
+
+    cdef double contraction_of(self, double alpha, double v, double importance) noexcept nogil:
+        cdef double growth = 2 * alpha * self.quantile(importance)
+        return growth / (1 + growth * v)
+
+    cdef double alpha(self, double m, double v, double importance) noexcept nogil:
+        cdef double phi = self.quantile(importance)
+        cdef double middle = 1 + 2 * phi * m
+        cdef double missing = phi * v - m
+        cdef double root = sqrt(middle * middle + 8 * phi * missing)
+        if middle > 0:
+            return 2 * missing / (v * (middle + root))
+        return (root - middle) / (4 * phi * v)
 
 
 cdef class SoftConfidenceWeighted1(ConfidenceWeighted):
@@ -204,6 +243,7 @@ cdef class LeastSquares(Rule):
 SECOND_ORDER_RULES = {
     "arow": AROW,
     "cw": ConfidenceWeighted,
+    "cw_variance": VarianceConfidenceWeighted,
     "scw1": SoftConfidenceWeighted1,
     "scw2": SoftConfidenceWeighted2,
     "least_squares": LeastSquares,

@@ -1,10 +1,11 @@
 # A model of parts that scores samples. May change at minor versions.
 from libc.stdint cimport int64_t
+from libc.string cimport memcmp
 
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.random cimport Generator
 from onlinekern.core.base.lock cimport Access, Lock
-from onlinekern.core.learning.heads cimport Head
+from onlinekern.core.learning.heads cimport Head, Update
 from onlinekern.core.learning.recent_scores cimport RecentScores
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.learning.sampling cimport Sampler
@@ -21,6 +22,18 @@ cdef struct Counters:
     int64_t seen
     int64_t mistakes
     double loss
+    int64_t lead    # of the last model over the average: `Head.lead_after`
+
+
+cdef inline void note_lead(Counters *counters, Update *update, Head head, const double *last,
+                           const double *averaged, double y) noexcept nogil:
+    """Compare the scores of the last model and of the average, of a sample of target y."""
+    cdef int64_t before = counters.lead
+    update.lead = 0
+    if memcmp(last, averaged, head.n_outputs * sizeof(double)) != 0:
+        counters.lead = head.lead_after(before, last, averaged, y)
+        if counters.lead > before:
+            update.lead = counters.lead
 
 
 cdef class Composed:

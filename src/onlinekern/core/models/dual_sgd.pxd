@@ -1,4 +1,6 @@
 # DualSGD: support vectors, and a linear function of features. May change at minor versions.
+from libc.stdint cimport int64_t
+
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.undo cimport Journal, JournaledMatrix
 from onlinekern.core.base.vector cimport ok_vector_ops
@@ -21,7 +23,7 @@ cdef class Weights:
     cdef void scores(self, const char *z, double *current, double *averaged) noexcept nogil
     cdef void absorb(self, Py_ssize_t slot, const char *z) noexcept nogil
     cdef void shift(self, const double *step) noexcept nogil
-    cdef void advance(self) noexcept nogil
+    cdef void advance(self, int64_t lead) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.scaled_average cimport (
-    averaged_array, averaged_score, companion_step, ends_period, renew_companions,
+    averaged_array, averaged_score, companion_step, renew_companions, renews,
 )
 from onlinekern.core.base.state cimport doubles_of_shape, fields_of, integer_within
 from onlinekern.core.base.undo cimport Journal, JournaledMatrix
@@ -99,13 +99,13 @@ cdef class Weights:
             if self.averaged:
                 offsets[K + k] += companion_step(&self.shared.average, raw)
 
-    cdef void advance(self) noexcept nogil:
+    cdef void advance(self, int64_t lead) noexcept nogil:
         """Called before the coefficients count a step: these companions belong to theirs."""
         cdef Py_ssize_t K = self.n_outputs
-        if ends_period(&self.shared.average):
+        if renews(&self.shared.average, lead):
             self.values.touch_all()
-            renew_companions(&self.shared.average, self.values.row(K), K * self.length)
-            renew_companions(&self.shared.average, self.offsets.touch(0) + K, K)
+            renew_companions(&self.shared.average, lead, self.values.row(K), K * self.length)
+            renew_companions(&self.shared.average, lead, self.offsets.touch(0) + K, K)
 
     cdef void checkpoint(self) noexcept nogil:
         """Make the present state the one that `rollback` returns to."""
@@ -277,7 +277,7 @@ cdef class DualSpace(InverseTimeSpace):
         return OK
 
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
-        self.merging.weights.advance()
+        self.merging.weights.advance(update.lead)
         return InverseTimeSpace.update(self, i, update)
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:

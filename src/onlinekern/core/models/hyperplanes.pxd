@@ -1,5 +1,5 @@
 # Hyperplanes over the blocks of a lifted sample. May change at minor versions.
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 
 from onlinekern.core.base.scaled_average cimport ScaledAverage
 from onlinekern.core.base.undo cimport JournaledMatrix
@@ -41,7 +41,7 @@ cdef class Hyperplanes:
                                double coefficient) noexcept nogil
     cdef void second_order_step(self, const Term *term, Py_ssize_t k, double coefficient,
                                 double contraction) noexcept nogil
-    cdef void advance(self) noexcept nogil
+    cdef void advance(self, int64_t lead) noexcept nogil
     cdef void total_weights(self) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil

@@ -21,8 +21,8 @@ of i times step i, and the mean is ((t + 1) weight - companion) / (t + 1).
 from libc.stdint cimport int32_t
 
 from onlinekern.core.base.scaled_average cimport (
-    averaged_score, averaging_of, begin_average, companion_step, count_model, ends_period,
-    renew_companions, resume_average,
+    averaged_score, averaging_of, begin_average, companion_step, count_model,
+    renew_companions, renews, resume_average,
 )
 from onlinekern.core.base.state cimport (
     MOST_FEATURES, MOST_OUTPUTS, count_of, integer_within, items_of, not_negative,
@@ -179,7 +179,7 @@ cdef class Hyperplanes:
         The rule received squared lengths divided by `length_unit`.
         """
         cdef Py_ssize_t k, t
-        self.advance()
+        self.advance(update.lead)
         for k in range(self.n_outputs if update.updates else 0):
             if update.coefficients[k] == 0:
                 continue
@@ -190,15 +190,16 @@ cdef class Hyperplanes:
                 else:
                     self.first_order_step(&terms[t], k, update.coefficients[k] / length_unit)
 
-    cdef void advance(self) noexcept nogil:
+    cdef void advance(self, int64_t lead) noexcept nogil:
         """Add the last model to the average. Call before its update."""
         cdef Py_ssize_t b
-        if ends_period(&self.average):
+        if renews(&self.average, lead):
             self.blocks.touch_all()
             for b in range(self.blocks.n_rows):
-                renew_companions(&self.average, self.blocks.row(b) + self.companions_offset(),
+                renew_companions(&self.average, lead,
+                                 self.blocks.row(b) + self.companions_offset(),
                                  self.n_outputs * self.width)
-        count_model(&self.average)
+        count_model(&self.average, lead)
         self.total_weights()
 
     cdef void total_weights(self) noexcept nogil:

@@ -50,7 +50,7 @@ cdef class MeanSpace(MappedSpace):
             return NO_MEMORY
         self.total = self.factor * self.total + update.coefficients[0]
         share = update.coefficients[0] / self.total
-        if self.weights.advance() < 0 or self.weights.shrink(1 - share) < 0:
+        if self.weights.advance(update.lead) < 0 or self.weights.shrink(1 - share) < 0:
             return NO_MEMORY
         return self.weights.add_multiples(self.window.features.row(i), &share)
 

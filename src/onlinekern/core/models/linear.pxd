@@ -1,4 +1,6 @@
 # The space of linear learners. May change at minor versions.
+from libc.stdint cimport int64_t
+
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.scaled_average cimport ScaledAverage, companion_step
 from onlinekern.core.base.undo cimport JournaledMatrix
@@ -65,7 +67,7 @@ cdef class LinearSpace(Space):
     cdef Status update_rarely(self, Py_ssize_t i, const Update *update) noexcept nogil
     cdef Status add_single(self, Py_ssize_t i, double coefficient) noexcept nogil
     cdef Status add_sample(self, Py_ssize_t i, const double *coefficients) noexcept nogil
-    cdef void advance(self) noexcept nogil
+    cdef void advance(self, int64_t lead) noexcept nogil
     cdef double least_scale(self) noexcept nogil
     cdef void shrink(self, double factor) noexcept nogil
     cdef void fold(self, double factor) noexcept nogil

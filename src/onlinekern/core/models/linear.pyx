@@ -11,7 +11,7 @@ import numpy as np
 from onlinekern.core.base.part cimport OK, Status
 from onlinekern.core.base.scaled_average cimport (
     averaged_array, averaged_score, averaging_of, begin_average, companion_step, count_model,
-    ends_period, fold_scale, n_averaged, renew_companions, resume_average,
+    fold_scale, n_averaged, renew_companions, renews, resume_average,
 )
 from onlinekern.core.base.state cimport (
     MOST_FEATURES, MOST_OUTPUTS, count_of, fields_of, finite_number, float_dtype, integer_within,
@@ -176,7 +176,7 @@ cdef class LinearSpace(Space):
             scale *= update.shrink
             if scale < self.least_scale():
                 return self.update_rarely(i, update)
-        count_model(&self.average)
+        count_model(&self.average, 0)
         self.average.scale = scale
         if not update.updates:
             return OK
@@ -186,7 +186,7 @@ cdef class LinearSpace(Space):
 
     cdef Status update_rarely(self, Py_ssize_t i, const Update *update) noexcept nogil:
         """`update` of any average, and with a scale that may have to be folded."""
-        self.advance()
+        self.advance(update.lead)
         if update.shrink != 1:
             self.shrink(update.shrink)
         return self.add_sample(i, update.coefficients) if update.updates else OK
@@ -207,12 +207,12 @@ cdef class LinearSpace(Space):
         return OK
 
     @final
-    cdef void advance(self) noexcept nogil:
+    cdef void advance(self, int64_t lead) noexcept nogil:
         """Add the last model to the average. Call before `shrink` and `add`."""
-        if ends_period(&self.average):
+        if renews(&self.average, lead):
             self.blocks.touch_all()
-            renew_companions(&self.average, self.companions(0), self.n_outputs * self.width)
-        count_model(&self.average)
+            renew_companions(&self.average, lead, self.companions(0), self.n_outputs * self.width)
+        count_model(&self.average, lead)
 
     @final
     cdef double least_scale(self) noexcept nogil:

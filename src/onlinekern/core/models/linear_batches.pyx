@@ -60,7 +60,7 @@ cdef class BatchSpace(LinearSpace):
         if self.batch_size == 1 and self.radius == 0:
             # A batch of one sample without projection is an ordinary update.
             return LinearSpace.update(self, i, update)
-        self.advance()
+        self.advance(update.lead)
         self.pending.shrink *= update.shrink
         if update.updates:
             row = self.row_number(i)

@@ -59,7 +59,7 @@ cdef class SecondOrderSpace(LinearSpace):
         cdef Py_ssize_t k
         cdef Vector direction
         cdef bint measured = self.confidence.measured
-        self.advance()
+        self.advance(update.lead)
         self.confidence.measured = False
         if self.confidence.check(update) < 0:
             return NOT_FINITE

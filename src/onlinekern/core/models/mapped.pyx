@@ -83,7 +83,7 @@ cdef class MappedSpace(Space):
         """Count the step, shrink, and add the features of sample i. Returns a status."""
         if self.map.consider(self.window, i, update.updates) < 0:
             return NO_MEMORY
-        if self.weights.advance() < 0 \
+        if self.weights.advance(update.lead) < 0 \
                 or (update.shrink != 1 and self.weights.shrink(update.shrink) < 0):
             return NO_MEMORY
         if not update.updates:

@@ -89,7 +89,7 @@ cdef class MappedSecondOrderSpace(MappedSpace):
         cdef Vector direction
         cdef bint measured = self.confidence.measured
         self.confidence.measured = False
-        if self.weights.advance() < 0:
+        if self.weights.advance(update.lead) < 0:
             return NO_MEMORY
         if not measured:
             self.grown = self.map.consider(self.window, i, update.updates)

@@ -229,7 +229,7 @@ cdef class KernelSpace(Space):
 
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         """Count the step, shrink, and give sample i its coefficients. Returns a status."""
-        if self.support.coefficients.advance() < 0 \
+        if self.support.coefficients.advance(update.lead) < 0 \
                 or (update.shrink != 1 and self.support.shrink(update.shrink) < 0):
             return NO_MEMORY
         return self.budget.admit(i, update.coefficients) if update.updates else OK
@@ -272,7 +272,7 @@ cdef class InverseTimeSpace(KernelSpace):
         Shrinking by (t - 1)/t takes the scale from 1/(t - 1) to 1/t. Setting the scale avoids the
         rounding of a product. While the sample is admitted the scale is 1.
         """
-        cdef Status status = self.support.coefficients.advance()
+        cdef Status status = self.support.coefficients.advance(update.lead)
         if status < 0:
             return status
         self.support.coefficients.average.scale = 1
