@@ -196,7 +196,7 @@ FILES = {
 }
 BAD = [
     (["nope.txt"], "nope.txt: No such file or directory"),
-    (["."], ".: Is a directory"),
+    (["nowhere/*.csv"], "nowhere/*.csv: No file matches"),
     (["malformed.txt"], "malformed.txt, line 2: '1:x' is not index:value"),
     (["nan.txt"], "nan.txt, line 2: value of feature 1 is nan"),
     (["one.txt"], "one.txt: all 2 samples are of one class (1)"),

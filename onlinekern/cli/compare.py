@@ -28,7 +28,8 @@ class Request(Learning):
 
     # fmt: off
     data: str | None = argument(None, "DATA", "LIBSVM text (plain, .gz, .bz2, .xz, or - for "
-        "standard input), .csv or .parquet. Without it, the data are scikit-learn's digits, and "
+        "standard input), .csv or .parquet; a folder, a quoted pattern or a URL. Without it, the "
+        "data are scikit-learn's digits, and "
         "the SPA paper's two gaussians.")
     test: str | None = option(None, "FILE", "A test file, which adds the accuracy of the finished "
         "models.")
@@ -79,11 +80,9 @@ class Request(Learning):
         self._check_checkpoint()
 
     def _check_files(self) -> None:
-        from onlinekern.streams.paths import check_readable, check_writable
+        from onlinekern.streams.paths import check_data, check_writable
 
-        for path in (self.data, self.test):
-            if path not in (None, "-"):
-                check_readable(path)
+        check_data([path for path in (self.data, self.test) if path is not None] or "-")
         if self.plot:
             from onlinekern.plotting import SUFFIXES
 

@@ -29,7 +29,8 @@ class Request(FromText, Learning):
 
     # fmt: off
     data: list[str] = argument(..., "DATA", "LIBSVM text, .csv, .tsv, .jsonl (plain, .gz, .bz2, "
-        ".xz), .parquet or .arrow, or - for standard input; several files are one stream.")
+        ".xz), .parquet or .arrow, or - for standard input; folders, quoted patterns and URLs such "
+        "as s3://bucket/logs. Several files are one stream.")
     output: str = option(..., "FILE", "The model file.", "--output", "-o")
     method: str = option("stream", "NAME", "What learns; `onlinekern methods` lists them. With "
         "stream, there is nothing to choose.", autocompletion=methods_that_begin)
@@ -78,11 +79,9 @@ class Request(FromText, Learning):
         self._check_files()
 
     def _check_files(self) -> None:
-        from onlinekern.streams.paths import check_readable, check_writable
+        from onlinekern.streams.paths import check_data, check_writable
 
-        for path in self.data:
-            if path != "-":
-                check_readable(path)
+        check_data(self.data)
         for file in (self.output, self.checkpoint, self.json, self.report):
             if file is not None:
                 check_writable(file)

@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from onlinekern.preprocessing.tables.column_types import FIRST_ROWS, type_name, type_of_text
-from onlinekern.streams.errors import StreamError
+from onlinekern.streams.errors import StreamError, is_number
 from onlinekern.streams.formats import binary
 from onlinekern.streams.formats.binary import LONGEST_LINE, TextInput, line_chunks
-from onlinekern.streams.formats.table_reader import TableReader, is_number
+from onlinekern.streams.formats.table_reader import TableReader
 
 # Texts that are no value.
 MISSING = [*csv.ConvertOptions().null_values, "?"]
@@ -83,11 +83,11 @@ class CsvReader(TableReader):
         # Types are given, not guessed: a guess from the first rows fails at the first "1.5" after
         # a thousand integers. Columns are float64, the target text (numbers are told later).
         if as_numbers:
-            types = dict.fromkeys(self.feature_names, pa.float64())
+            types = dict.fromkeys(self._features, pa.float64())
         else:
             types = self._types()
-        if self.target is not None:
-            types[self.target] = pa.string()
+        if self._own_target is not None:
+            types[self._own_target] = pa.string()
         read = types if self.faults is None else dict.fromkeys(types, pa.string())
         convert = self._converting(not as_numbers, types=read, columns=self._columns)
         row = 1
@@ -114,8 +114,8 @@ class CsvReader(TableReader):
 
     def _types(self) -> dict[str, Any]:
         """Return the types of the columns, as they are given or as the first rows look."""
-        if all(name in self.types for name in self.feature_names):
-            return {name: self.types[name] for name in self.feature_names}
+        if all(name in self.types for name in self._features):
+            return {name: self.types[name] for name in self._features}
         head = self._input.head(FIRST_ROWS)
         options = {
             "read_options": self._reading(len(head) + 1),
@@ -124,10 +124,10 @@ class CsvReader(TableReader):
         }
         with io.BytesIO(head) as text:
             first = csv.read_csv(text, **options)
-        for name in self.feature_names:
+        for name in self._features:
             found = type_of_text(first.column(name).combine_chunks(), self.reading.decimal)
             self.types.setdefault(name, found)
-        return {name: self.types[name] for name in self.feature_names}
+        return {name: self.types[name] for name in self._features}
 
     def _reading(self, block_size: int) -> Any:
         return csv.ReadOptions(
@@ -168,8 +168,8 @@ class CsvReader(TableReader):
         for name, kind in types.items():
             if not pa.types.is_string(kind):
                 faults.update(self._faults_of(batch.column(name), name, kind))
-        if self.target is not None:
-            missing = batch.column(self.target).is_null().to_numpy(zero_copy_only=False)
+        if self._own_target is not None:
+            missing = batch.column(self._own_target).is_null().to_numpy(zero_copy_only=False)
             faults.update(
                 dict.fromkeys(np.flatnonzero(missing).tolist(), f"no value of {self.target!r}")
             )
