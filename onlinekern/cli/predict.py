@@ -26,6 +26,8 @@ class Request(FromText, FromRows):
     what: str = option("labels", "labels|scores|probabilities|intervals", "What is printed; the "
         "labels of a regression are its targets. If there are several columns, the first line has "
         "their names. Methods like kernel-rls have intervals.")
+    ignore_extra: bool = option(False, None, "Leave out columns, or features of LIBSVM text, that "
+        "the model does not know.", "--ignore-extra")
     coverage: float = option(0.9, "SHARE", "The share of the targets that intervals are to hold.")
     # fmt: on
 

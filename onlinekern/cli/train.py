@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from onlinekern.cli.arguments import parse_pairs, parse_value
-from onlinekern.cli.options import FromText, Learning, argument, methods_that_begin, option
+from onlinekern.cli.options import (
+    TASKS,
+    FromText,
+    Learning,
+    argument,
+    methods_that_begin,
+    option,
+)
 
 SCALES = ("running", "none")
 ON_ERROR = ("stop", "skip")
@@ -63,7 +70,7 @@ class Request(FromText, Learning):
         """Raise ValueError or OSError for whatever can be seen to be wrong without the data."""
         from onlinekern.cli.rows import reading_of
         from onlinekern.estimators.validation import one_of
-        from onlinekern.evaluate.methods import METHODS
+        from onlinekern.evaluate.methods import METHODS, check_task
 
         one_of("--scale", self.scale, SCALES)
         one_of("--method", self.method, METHODS)
@@ -71,6 +78,8 @@ class Request(FromText, Learning):
         one_of("--missing", self.missing, MISSING)
         if METHODS[self.method].batch:
             raise ValueError(f"--method {self.method} learns no streams")
+        if self.task in TASKS[1:]:
+            check_task(self.method, self.task, "--method")
         self.check_learning()
         self.given()
         reading_of(self, self.kinds().items())

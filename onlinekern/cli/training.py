@@ -17,7 +17,7 @@ from onlinekern.cli.rows import PIECE, count_features, reading_of, rows_from
 from onlinekern.estimators.validation import names_are_no_matter
 from onlinekern.evaluate.checkpoint import Checkpoint, Interval
 from onlinekern.evaluate.errors import Errors
-from onlinekern.evaluate.methods import METHODS, given_parameters
+from onlinekern.evaluate.methods import METHODS, check_task, given_parameters
 from onlinekern.fitted.save import from_bytes, to_bytes
 from onlinekern.preprocessing.tables.encoder import TableEncoder, encoder_of
 from onlinekern.reports.console import PLAIN, open_console
@@ -175,8 +175,7 @@ def new_model(request: Request, task: str) -> Any:
     from onlinekern.preprocessing.scaler import OnlineStandardScaler
 
     method = METHODS[request.method]
-    if method.estimator_name(task) is None:
-        raise ValueError(f"--method {request.method} does no {task}")
+    check_task(request.method, task, "--method")
     given = given_parameters([method], task, request.given())[method.name]
     known = method.build(task, {}).get_params(deep=False)
     # `compare` standardises targets as a whole; here they come as they are.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,10 +70,8 @@ class Method:
 
         A ``kernel`` is dropped if the estimator has no such parameter.
         """
-        name = self.estimator_name(task)
-        if name is None:
-            raise ValueError(f"method {self.name!r} does no {task}")
-        estimator = public(name)
+        check_task(self.name, task)
+        estimator = public(str(self.estimator_name(task)))
         values = {**self.defaults, **self.fixed, **parameters}
         if "kernel" not in estimator._get_param_names():
             values.pop("kernel", None)
@@ -191,6 +189,23 @@ USUAL = (
 )  # fmt: skip
 
 
+def check_task(name: str, task: str, option: str = "method") -> None:
+    """Raise ValueError, which names those that do, unless a method does a task."""
+    able = [one for one, method in METHODS.items() if method.estimator_name(task)]
+    if name not in able:
+        raise ValueError(
+            f"{option} {name!r} does no {task}{perhaps(name, able)}; these do: {', '.join(able)}"
+        )
+
+
+def perhaps(name: str, known: Iterable[str]) -> str:
+    """Return in brackets the known names that are like one."""
+    # Not above: the help of commands imports this module, and no scikit-learn.
+    from onlinekern.estimators.validation import near_names
+
+    return near_names(name, known)
+
+
 def select_methods(names: Any, task: str, kernel: Any = "gaussian") -> list[Method]:
     """Return the methods of these names that do a task with a kernel.
 
@@ -215,13 +230,15 @@ def select_methods(names: Any, task: str, kernel: Any = "gaussian") -> list[Meth
     able = [name for name, method in METHODS.items() if method.estimator_name(task)]
     groups = {"all": [name for name in able if not METHODS[name].batch], "usual": USUAL}
     if len(names) == 1 and names[0] in groups:
-        known = [name for name in groups[names[0]] if name in able]
-        names = [name for name in known if kernel in METHODS[name].kernels]
+        group = [name for name in groups[names[0]] if name in able]
+        names = [name for name in group if kernel in METHODS[name].kernels]
     for name in names:
         if name not in METHODS:
-            raise ValueError(f"unknown method {name!r}; known are {', '.join(METHODS)}, all, usual")
-        if name not in able:
-            raise ValueError(f"method {name!r} does no {task}; these do: {', '.join(able)}")
+            known = ", ".join(METHODS)
+            raise ValueError(
+                f"unknown method {name!r}{perhaps(name, METHODS)}; known are {known}, all, usual"
+            )
+        check_task(name, task)
         if kernel not in METHODS[name].kernels:
             kernels = ", ".join(METHODS[name].kernels)
             raise ValueError(f"method {name!r} has no {kernel} kernel, but {kernels}")

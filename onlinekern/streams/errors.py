@@ -10,6 +10,10 @@ class StreamError(ValueError):
     """A stream that cannot be learnt from: the message says which file, where and why."""
 
 
+class ExtraFeatures(StreamError):
+    """A file that has all features that there should be, and more."""
+
+
 def name_of(path: Any) -> str:
     """Return what a file is called in messages."""
     return "standard input" if str(path) == "-" else str(path)

@@ -12,7 +12,7 @@ from scipy import sparse
 from onlinekern.estimators.types import Array, Sparse
 from onlinekern.preprocessing.tables.errors import TableError
 from onlinekern.streams.checks import check_count, check_dtype, stored
-from onlinekern.streams.errors import StreamError, name_of
+from onlinekern.streams.errors import ExtraFeatures, StreamError, name_of
 from onlinekern.streams.formats.readers import reader_of
 from onlinekern.streams.formats.reading import PLAIN, Reading
 from onlinekern.streams.locations import located
@@ -177,6 +177,7 @@ class Form:
     n_features: int | None
     zero_based: bool
     dtype: str
+    ignore_extra: bool = False
 
     def blocks(self, reader: Any) -> Iterator[tuple[Any, Any]]:
         name = name_of(reader.path)
@@ -188,12 +189,17 @@ class Form:
         if self.n_features is None:
             raise StreamError(f"{name}: n_features must be given for LIBSVM text read once")
         first = 0 if self.zero_based else 1
+        if self.ignore_extra and X.shape[1] > self.n_features + first:
+            X = X[:, : self.n_features + first]
         low, high = (X.indices.min(), X.indices.max()) if X.nnz else (first, first)
         if low < first or high - first >= self.n_features:
-            raise StreamError(
-                f"{name}: feature index {low if low < first else high}, expected "
-                f"{first} to {self.n_features - 1 + first}"
-            )
+            range_ = f"expected {first} to {self.n_features - 1 + first}"
+            if low < first:
+                raise StreamError(
+                    f"{name}: feature index 0, {range_}; if its indices start at 0, say "
+                    "zero_based=True, in a command --zero-based"
+                )
+            raise ExtraFeatures(f"{name}: feature index {high}, {range_}")
         shape = (X.shape[0], self.n_features)
         return sparse.csr_matrix((X.data, X.indices - first, X.indptr), shape=shape)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from onlinekern.preprocessing.tables.errors import difference, listed
-from onlinekern.streams.errors import StreamError, is_number, name_of
+from onlinekern.streams.errors import ExtraFeatures, StreamError, is_number, name_of
 from onlinekern.streams.formats.reading import PLAIN, Reading
 from onlinekern.streams.locations import as_location
 
@@ -80,9 +80,11 @@ class TableReader:
         if not found:
             raise StreamError(f"{self.name}: no column besides the target {target!r}")
         self.feature_names = found if like is None else list(like.feature_names)
+        if reading.ignore_extra:
+            found = [name for name in found if name in self.feature_names]
         other = difference(found, self.feature_names)
         if other:
-            raise StreamError(
+            raise (ExtraFeatures if set(found) > set(self.feature_names) else StreamError)(
                 f"{self.name}: {len(found)} feature columns, the first file has "
                 f"{len(self.feature_names)}; this one {other}"
             )
