@@ -59,7 +59,7 @@ class Command(typer.core.TyperCommand):
         context.allow_extra_args = True
         rest = super().parse_args(context, args)
         if rest and not context.resilient_parsing:
-            taken = [one.metavar for one in self.params if one.param_type_name == "argument"]
+            taken = [str(one.metavar) for one in self.params if one.param_type_name == "argument"]
             several = "; a folder, or a pattern in quotes, is a DATA of several files"
             raise ValueError(
                 f"{context.info_name} takes {' and '.join(taken) or 'options only'}, got also "

@@ -169,11 +169,7 @@ class Training:
 
 
 def new_model(request: Request, task: str) -> Any:
-    """Return the learner of a request, behind an encoder of tables, and a running scaler unless it
-    scales by itself."""
-    from onlinekern.preprocessing.pipeline import make_stream_pipeline
-    from onlinekern.preprocessing.scaler import OnlineStandardScaler
-
+    """Return the learner of a request, behind an encoder of tables."""
     method = METHODS[request.method]
     check_task(request.method, task, "--method")
     given = given_parameters([method], task, request.given())[method.name]
@@ -184,13 +180,10 @@ def new_model(request: Request, task: str) -> Any:
         for name, value in {"random_state": request.seed, "standardize_target": True}.items()
         if name in known
     }
-    learner = method.build(task, {**defaults, **given})
-    steps: list[Any] = []
+    steps = []
     if request.target is not None:
         steps.append(TableEncoder(kinds=request.kinds() or None, missing=request.missing))
-    if request.method != "stream" and request.scale == "running":
-        steps.append(OnlineStandardScaler())
-    return make_stream_pipeline(*steps, learner) if steps else learner
+    return method.recipe(task, {**defaults, **given}, request.scale, *steps)
 
 
 def blocks_of(request: Request, model: Any, faults: list[str] | None) -> Blocks:

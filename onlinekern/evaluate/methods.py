@@ -48,6 +48,8 @@ class Method:
     batch : bool
         Whether it learns no streams: it keeps all samples and is refitted from time to time. Such a
         method runs only if it is named; "all" leaves it out.
+    scales : bool
+        Whether it scales features by itself.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Method:
     kernels: tuple[str, ...] = KERNELS
     batch: bool = False
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    scales: bool = False
 
     def estimator_name(self, task: str) -> str | None:
         """Return the name of the estimator class for a task, None if there is none."""
@@ -70,8 +73,10 @@ class Method:
 
         A ``kernel`` is dropped if the estimator has no such parameter.
         """
-        check_task(self.name, task)
-        estimator = public(str(self.estimator_name(task)))
+        name = self.estimator_name(task)
+        if name is None:
+            check_task(self.name, task)
+        estimator = public(str(name))
         values = {**self.defaults, **self.fixed, **parameters}
         if "kernel" not in estimator._get_param_names():
             values.pop("kernel", None)
@@ -79,6 +84,17 @@ class Method:
             # The targets are standardised as a whole.
             values.setdefault("standardize_target", False)
         return estimator(**values)
+
+    def recipe(self, task: str, parameters: Any, scale: str, *steps: Any) -> Any:
+        """Return what learns rows as they come: steps, a running scaler if `scale` is "running" and
+        the method does not scale by itself, and the estimator."""
+        from onlinekern.preprocessing.pipeline import make_stream_pipeline
+        from onlinekern.preprocessing.scaler import OnlineStandardScaler
+
+        scalers = [OnlineStandardScaler()] if scale == "running" and not self.scales else []
+        learner = self.build(task, parameters)
+        before = [*steps, *scalers]
+        return make_stream_pipeline(*before, learner) if before else learner
 
     def parameter_names(self, task: str) -> list[str]:
         """Return the parameters that may be set: all but those that the method fixes."""
@@ -89,7 +105,7 @@ class Method:
 METHODS = {
     method.name: method
     for method in (
-        Method("stream", "Stream", "StreamClassifier", "StreamRegressor"),
+        Method("stream", "Stream", "StreamClassifier", "StreamRegressor", scales=True),
         Method("perceptron", "Perceptron", "KernelPerceptronClassifier"),
         Method("ogd", "OGD", "KernelOGDClassifier", "KernelOGDRegressor",
                grid={"eta": POWERS_OF_TEN}),
@@ -185,7 +201,7 @@ METHODS = {
 # One or two of each family: what runs when no methods are named.
 USUAL = (
     "stream", "perceptron", "ogd", "pa1", "bpa", "bogd", "bsgd-merge", "spa", "dualsgd", "fogd",
-    "lol", "linear-pa1", "arow",
+    "kernel-rls", "lol", "linear-pa1", "arow",
 )  # fmt: skip
 
 
