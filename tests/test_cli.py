@@ -23,7 +23,7 @@ from onlinekern.cli import comparing  # noqa: E402
 from onlinekern.cli.app import app  # noqa: E402
 from onlinekern.cli.compare import Request  # noqa: E402
 from onlinekern.estimators import memory  # noqa: E402
-from onlinekern.evaluate.methods import METHODS, USUAL  # noqa: E402
+from onlinekern.evaluate.methods import METHODS  # noqa: E402
 from onlinekern.streams import two_normals  # noqa: E402
 
 
@@ -181,29 +181,6 @@ def test_hint_on_standard_error(folder, capsys):
     assert "--scale running or minmax" in err
     code, _, err = run(capsys, "compare", "wild.txt", "--methods", "pa", "--scale", "minmax")
     assert (code, err) == (0, "")
-
-
-def test_compare_and_train_have_one_recipe(folder, capsys):
-    """Features of all sizes are standardised as they come: both commands err alike."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 2)) * [1e-4, 1e4]
-    labels = (X[:, 0] * X[:, 1] > 0).astype(int).tolist()
-    rows = (f"{a!r},{b!r},{t}\n" for t, (a, b) in zip(labels, X.tolist(), strict=True))
-    (folder / "wild.csv").write_text("a,b,y\n" + "".join(rows))
-    asked = ["wild.csv", "--target", "y", "--json", "o.json"]
-    own = {"pa1": ["C=1.0", "gamma=0.5"], "kernel-rls": ["reg=0.1", "gamma=0.5"], "stream": []}
-    for name, values in own.items():
-        given = [word for value in values for word in ("--param", value)]
-        run(capsys, "train", *asked, "-o", "m.okn", "--method", name, *given)
-        error = json.loads((folder / "o.json").read_text())["error"]
-        given = ["--set" if word == "--param" else word for word in given]
-        code, _, _ = run(capsys, "compare", *asked, "--methods", name, "--in-order",
-                         "--dtype", "float64", *given)  # fmt: skip
-        assert code == 0
-        (found,) = json.loads((folder / "o.json").read_text())["comparisons"]
-        assert found["methods"][0]["error"]["mean"] == pytest.approx(error)
-        assert error < 0.3
-    assert "kernel-rls" in USUAL
 
 
 FILES = {

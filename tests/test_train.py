@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import onlinekern
 from onlinekern.cli import training
-from onlinekern.evaluate.methods import METHODS
+from onlinekern.evaluate.methods import METHODS, USUAL
 
 NAMES = ["x", "y", "z"]
 SMALL = ["--method", "pa1", "--param", "C=0.5", "--param", "max_support=50"]
@@ -404,3 +404,26 @@ def test_info_tells_what_a_model_is(folder, capsys):
         assert text in out
     onlinekern.SPAClassifier().save("empty.okn")
     assert "has learnt nothing yet" in run(capsys, "info", "empty.okn")[1]
+
+
+def test_compare_and_train_have_one_recipe(folder, capsys):
+    """Features of all sizes are standardised as they come: both commands err alike."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2)) * [1e-4, 1e4]
+    labels = (X[:, 0] * X[:, 1] > 0).astype(int).tolist()
+    rows = (f"{a!r},{b!r},{t}\n" for t, (a, b) in zip(labels, X.tolist(), strict=True))
+    (folder / "wild.csv").write_text("a,b,y\n" + "".join(rows))
+    asked = ["wild.csv", "--target", "y", "--json", "o.json"]
+    own = {"pa1": ["C=1.0", "gamma=0.5"], "kernel-rls": ["reg=0.1", "gamma=0.5"], "stream": []}
+    for name, values in own.items():
+        given = [word for value in values for word in ("--param", value)]
+        run(capsys, "train", *asked, "-o", "m.okn", "--method", name, *given)
+        error = json.loads((folder / "o.json").read_text())["error"]
+        given = ["--set" if word == "--param" else word for word in given]
+        code, _, _ = run(capsys, "compare", *asked, "--methods", name, "--in-order",
+                         "--dtype", "float64", *given)  # fmt: skip
+        assert code == 0
+        (found,) = json.loads((folder / "o.json").read_text())["comparisons"]
+        assert found["methods"][0]["error"]["mean"] == pytest.approx(error)
+        assert error < 0.3
+    assert "kernel-rls" in USUAL
