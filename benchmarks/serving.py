@@ -111,7 +111,7 @@ async def load(port, groups, seconds):
 
 def start(path, sync):
     """Start a server process; return it and its port."""
-    command = [sys.executable, "-P", "-m", "onlinekern", "serve", path, "--port", "0"]
+    command = [sys.executable, "-P", "-m", "onlinekern", "serve", path, "--port", "0", "--in-place"]
     process = subprocess.Popen(
         [*command, "--sync", sync], stdout=subprocess.PIPE, text=True, env=os.environ
     )

@@ -64,11 +64,11 @@ def loaded(folder, *arguments):
         (["info"], 25, ["sklearn", "scipy.signal", "matplotlib", "pyarrow", *COMPARING]),
         (["info", "model.okn"], 105, [*DRAWING, *COMPARING, *KEEPING, *SERVING]),
         (
-            ["predict", "model.okn", "rows.csv", "--target", "y"], 120,
+            ["predict", "model.okn", "rows.csv", "--target", "y"], 121,
             [*DRAWING, *COMPARING, *KEEPING, *SERVING, "onlinekern.evaluate"],
         ),
         (
-            ["train", "rows.csv", "--target", "y", "-o", "model.okn"], 125,
+            ["train", "rows.csv", "--target", "y", "-o", "model.okn"], 126,
             [*DRAWING, *COMPARING, *KEEPING, *SERVING, "onlinekern.reports.record"],
         ),
     ],

@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -187,6 +188,33 @@ def test_another_place_for_snapshots(path, tmp_path):
     assert open(path, "rb").read() == before  # noqa: SIM115
 
 
+def test_a_model_that_is_trained_anew_is_not_passed_over(path, tmp_path, capsys):
+    """What was learnt elsewhere began with the one before."""
+    other = str(tmp_path / "other.okn")
+    with running(path, snapshot=other):
+        pass
+    spa(40).save(path)
+    with running(path, snapshot=other) as (client, _):  # nothing was learnt yet
+        client.learn(*samples(2))
+    spa().save(path)
+    with pytest.raises(ValueError, match=f"{path} is not the file from which {other} has learnt"):
+        Service(Settings(path, snapshot=other))
+    spa(40).save(path)
+    with running(path, snapshot=other) as (_, service):
+        assert service.found.source == other
+    os.unlink(path)
+    with running(path, snapshot=other) as (_, service):
+        assert service.found.source == other
+
+
+def test_what_was_learnt_in_place_is_not_passed_over(path, capsys):
+    killed(path, parts(2))
+    line = refused_command(capsys, path)
+    assert f"{path}.journal: a server has written" in line
+    assert "--in-place" in line
+    assert not os.path.exists(f"{path}.state")
+
+
 def test_one_server_for_a_model(path):
     with running(path), pytest.raises(ValueError, match=f"process {os.getpid()}"):
         Service(Settings(path))
@@ -264,7 +292,16 @@ def test_a_journal_that_fails_refuses_samples(path, monkeypatch, function):
 # ---------------------------------------------------------------- processes
 
 
-def test_no_acknowledged_sample_is_lost_by_a_kill(path):
+@pytest.fixture
+def state(path):
+    """The file of what a server has learnt; the model file that it was given stays as it was."""
+    before = Path(path).read_bytes()
+    yield f"{path}.state/model.okn"
+    assert Path(path).read_bytes() == before
+    assert not os.path.exists(f"{path}.journal")
+
+
+def test_no_acknowledged_sample_is_lost_by_a_kill(path, state):
     """Clients learn at the same time, the server is killed in mid-stream, and started again."""
     X, y = samples(4000, seed=11)
     learnt, snapshots = {}, set()
@@ -289,7 +326,7 @@ def test_no_acknowledged_sample_is_lost_by_a_kill(path):
         for thread in clients:
             thread.join()
     # What was learnt and not answered: at most one request of each client.
-    for record in journal.records(f"{path}.journal"):
+    for record in journal.records(f"{state}.journal"):
         if record.kind == journal.LEARNT and record.sequence not in learnt:
             content = json.loads(record.body)
             learnt[record.sequence] = np.array(content["rows"]), np.array(content["y"])
@@ -299,10 +336,10 @@ def test_no_acknowledged_sample_is_lost_by_a_kill(path):
         assert server.wait() == 0
     assert len(snapshots) > 1
     assert sorted(learnt) == list(range(1, health["sequence"] + 1))
-    assert same_state(onlinekern.load(path), after(spa(), [learnt[k] for k in sorted(learnt)]))
+    assert same_state(onlinekern.load(state), after(spa(), [learnt[k] for k in sorted(learnt)]))
 
 
-def test_a_killed_model_has_the_bits_of_one_that_never_stopped(path):
+def test_a_killed_model_has_the_bits_of_one_that_never_stopped(path, state):
     learnt = parts(30)
     with process(path, "--snapshot-every", "40", "--sync", "interval") as (server, port):
         client = Client(port)
@@ -316,12 +353,12 @@ def test_a_killed_model_has_the_bits_of_one_that_never_stopped(path):
             client.learn(X, y)
         server.send_signal(signal.SIGINT)
         assert server.wait() == 0
-    assert same_state(onlinekern.load(path), after(spa(), learnt))
-    assert not os.path.exists(f"{path}.lock")
+    assert same_state(onlinekern.load(state), after(spa(), learnt))
+    assert not os.path.exists(f"{state}.lock")
 
 
 def test_sigterm_finishes_what_was_sent(path):
-    with process(path) as (server, port):
+    with process(path, "--in-place") as (server, port):
         answers = []
 
         def learn(part):
@@ -350,8 +387,9 @@ def test_command_line_refusals(path, tmp_path, capsys, monkeypatch):
     assert "--snapshot-every" in refused_command(capsys, path, "--snapshot-every", "soon")
     both = refused_command(capsys, path, "--token", "a", "--token-file", path)
     assert "exclude each other" in both
-    both = refused_command(capsys, path, "--read-only", "--snapshot", path)
-    assert "exclude each other" in both
+    for options in (("--snapshot", path), ("--in-place",)):
+        both = refused_command(capsys, path, "--read-only", *options)
+        assert f"--read-only and {options[0]} exclude each other" in both
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
         assert "in use" in refused_command(capsys, path, "--port", port)

@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import onlinekern
 from onlinekern.cli import training
-from onlinekern.evaluate.methods import METHODS
+from onlinekern.evaluate.methods import METHODS, USUAL
 
 NAMES = ["x", "y", "z"]
 SMALL = ["--method", "pa1", "--param", "C=0.5", "--param", "max_support=50"]
@@ -269,6 +269,76 @@ def test_predict_names_what_does_not_fit(folder, capsys):
     assert "has learnt nothing" in run(capsys, "predict", "empty.okn", "new.csv")[2]
 
 
+def test_predict_leaves_out_what_the_model_does_not_know(folder, capsys):
+    """The file of the training has the target, which is one column more."""
+    X, y = data(40)
+    write_table(folder / "few.csv", X, y)
+    write_table(folder / "rows.csv", X)
+    run(capsys, "train", "few.csv", "--target", "sold", "-o", "m.okn", *SMALL)
+    _, expected, _ = run(capsys, "predict", "m.okn", "rows.csv")
+    code, out, err = run(capsys, "predict", "m.okn", "few.csv")
+    assert (code, out) == (2, "")
+    assert "has also sold" in err
+    assert "--ignore-extra" in err
+    assert run(capsys, "predict", "m.okn", "few.csv", "--ignore-extra") == (0, expected, "")
+    write_table(folder / "other.csv", X[:, :2], y, names=["x", "y"])
+    err = run(capsys, "predict", "m.okn", "other.csv", "--ignore-extra")[2]
+    assert "this one lacks z (" in err
+    assert "--ignore-extra" not in err
+    # Of several files, a later one.
+    code, _, err = run(capsys, "predict", "m.okn", "[fr]*ws.csv")
+    assert code == 0
+    for name in ("a.csv", "b.csv"):
+        write_table(folder / name, X, None if name == "a.csv" else y)
+    assert "--ignore-extra" in run(capsys, "predict", "m.okn", "[ab].csv")[2]
+    (folder / "few.txt").write_text(
+        libsvm(X, y == "yes").replace("True", "1").replace("False", "0")
+    )
+    (folder / "wide.txt").write_text((folder / "few.txt").read_text().replace("\n", " 9:1\n"))
+    run(capsys, "train", "few.txt", "-o", "m.okn", *SMALL)
+    _, expected, _ = run(capsys, "predict", "m.okn", "few.txt")
+    assert "feature index 9, expected 1 to 3; " in run(capsys, "predict", "m.okn", "wide.txt")[2]
+    assert run(capsys, "predict", "m.okn", "wide.txt", "--ignore-extra") == (0, expected, "")
+
+
+def test_indices_from_zero_name_the_option(folder, capsys):
+    text = "".join(f"{k % 2} 0:{k} 2:1\n" for k in range(40))
+    (folder / "zero.txt").write_text(text)
+    code, out, err = run(capsys, "train", "zero.txt", "-o", "m.okn", *SMALL)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "feature index 0, expected 1 to 2; " in err
+    assert "--zero-based" in err
+    assert run(capsys, "train", "zero.txt", "-o", "m.okn", "--zero-based", *SMALL)[0] == 0
+
+
+def test_more_arguments_than_a_command_takes(folder, capsys):
+    for command, taken in (("predict", "MODEL and DATA"), ("compare", "DATA")):
+        given = ["m.okn"] * (command == "predict")
+        code, out, err = run(capsys, command, *given, "train.csv", "b.csv", "c.csv")
+        assert (code, out) == (2, "")
+        assert f"{command} takes {taken}, got also " in err
+        assert "a pattern in quotes" in err
+    assert "info takes MODEL, got also b" in run(capsys, "info", "a", "b")[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "task", "message"),
+    [
+        ("krls", "classification", "'krls' does no classification (perhaps kernel-rls"),
+        ("krl", "auto", "unknown 'krl' (perhaps krls"),
+        ("sap", "auto", "unknown 'sap' (perhaps spa"),
+        ("telepathy", "auto", "unknown 'telepathy'; known are stream"),
+    ],
+)
+def test_the_near_method_is_named(folder, capsys, name, task, message):
+    asked = ("--target", "sold", "-o", "m.okn", "--method", name, "--task", task)
+    code, _, err = run(capsys, "train", "train.csv", *asked)
+    assert code == 2
+    assert message in err
+    err = run(capsys, "compare", "train.csv", "--target", "sold", "--methods", name)[2]
+    assert message.partition("(")[2] in err
+
+
 def test_methods_are_listed(capsys):
     code, out, _ = run(capsys, "methods")
     assert code == 0
@@ -334,3 +404,26 @@ def test_info_tells_what_a_model_is(folder, capsys):
         assert text in out
     onlinekern.SPAClassifier().save("empty.okn")
     assert "has learnt nothing yet" in run(capsys, "info", "empty.okn")[1]
+
+
+def test_compare_and_train_have_one_recipe(folder, capsys):
+    """Features of all sizes are standardised as they come: both commands err alike."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2)) * [1e-4, 1e4]
+    labels = (X[:, 0] * X[:, 1] > 0).astype(int).tolist()
+    rows = (f"{a!r},{b!r},{t}\n" for t, (a, b) in zip(labels, X.tolist(), strict=True))
+    (folder / "wild.csv").write_text("a,b,y\n" + "".join(rows))
+    asked = ["wild.csv", "--target", "y", "--json", "o.json"]
+    own = {"pa1": ["C=1.0", "gamma=0.5"], "kernel-rls": ["reg=0.1", "gamma=0.5"], "stream": []}
+    for name, values in own.items():
+        given = [word for value in values for word in ("--param", value)]
+        run(capsys, "train", *asked, "-o", "m.okn", "--method", name, *given)
+        error = json.loads((folder / "o.json").read_text())["error"]
+        given = ["--set" if word == "--param" else word for word in given]
+        code, _, _ = run(capsys, "compare", *asked, "--methods", name, "--in-order",
+                         "--dtype", "float64", *given)  # fmt: skip
+        assert code == 0
+        (found,) = json.loads((folder / "o.json").read_text())["comparisons"]
+        assert found["methods"][0]["error"]["mean"] == pytest.approx(error)
+        assert error < 0.3
+    assert "kernel-rls" in USUAL

@@ -1,6 +1,7 @@
 """``onlinekern train`` and ``predict`` on tables as they are, from every format and from pipes."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -218,6 +219,43 @@ def test_faulty_lines_of_tables(folder, capsys, name):
     assert json.loads((folder / "o.json").read_text())["lines_left_out"] == len(BAD_LINES[name])
     run(capsys, "train", f"good-{name}", "--target", "sold", "-o", "good.okn", *FAST)
     assert saved("m.okn") == saved("good.okn")
+
+
+def test_bytes_that_are_not_utf8(folder, capsys, monkeypatch):
+    """Python says nothing of its own of them, and they can be left out."""
+    ignored = []
+    monkeypatch.setattr(sys, "unraisablehook", ignored.append)
+    text = b"name,size,y\n" + b"Ulm,1,0\nBonn,2,1\n" * 50 + b"%sUlm,3,0\n" * 1
+    asked = ("latin.csv", "--target", "y", "-o", "m.okn", *FAST)
+    for bad, message, fault in (
+        (b"K\xf6ln,3\n", "Expected 3 columns, got 2", "line 102: 2 columns, not 3"),
+        (b"K\xf6ln,3,1\n", "not UTF-8|invalid UTF8", "data row 101: column 'name' is not UTF-8"),
+    ):
+        (folder / "latin.csv").write_bytes(text % bad)
+        code, _, err = run(capsys, "train", *asked)
+        assert (code, err.count("\n")) == (2, 1)
+        assert re.search(message, err)
+        code, out, err = run(capsys, "train", *asked, "--on-error", "skip")
+        assert (code, err) == (0, f"onlinekern: left out: latin.csv, {fault}\n")
+        assert "101 samples" in out
+    assert not ignored
+
+
+@pytest.mark.parametrize("ending", ["", "\nUlm,1,0\nBonn,2,x,1\n"])
+def test_line_breaks_in_the_names_of_a_header(folder, ending):
+    (folder / "a.csv").write_text('"na\n\nme",size,"y"\nUlm,1,0\nBonn,2,1' + ending)
+    blocks = read_tables("a.csv", "y")
+    assert blocks.feature_names == ["na\n\nme", "size"]
+    if ending:
+        with pytest.raises(StreamError, match=r"a\.csv, line 7: Expected 3 columns"):
+            list(blocks)
+    else:
+        assert np.concatenate([y for _, y in blocks]).tolist() == [0.0, 1.0]
+
+
+def test_a_quote_that_never_ends_is_part_of_a_name(folder):
+    (folder / "a.csv").write_text('x5",y\n' + "1,0\n2,1\n" * 40)
+    assert read_tables("a.csv", "y").feature_names == ['x5"']
 
 
 def test_lines_left_out_leave_text_as_it_is(folder):

@@ -51,6 +51,23 @@ class Commands(typer.core.TyperGroup):
             formatter.write_dl(list(COMMANDS.items()))
 
 
+class Command(typer.core.TyperCommand):
+    """A command that says what it takes if there is more."""
+
+    def parse_args(self, context: Any, args: list[str]) -> list[str]:
+        """Parse arguments; ValueError if some are left."""
+        context.allow_extra_args = True
+        rest = super().parse_args(context, args)
+        if rest and not context.resilient_parsing:
+            taken = [str(one.metavar) for one in self.params if one.param_type_name == "argument"]
+            several = "; a folder, or a pattern in quotes, is a DATA of several files"
+            raise ValueError(
+                f"{context.info_name} takes {' and '.join(taken) or 'options only'}, got also "
+                f"{', '.join(rest)}{several if 'DATA' in taken else ''}"
+            )
+        return rest
+
+
 def command(name: str) -> Any:
     """Return the command that gives a request of a module's class `Request`."""
     request = import_module(f"onlinekern.cli.{name}").Request
@@ -60,7 +77,9 @@ def command(name: str) -> Any:
 
     vars(parsed)["__signature__"] = signature_of(request)
     alone = typer.Typer(add_completion=False, **PLAIN)
-    alone.command(name, help=f"{COMMANDS[name]}\n\n{cleandoc(request.__doc__)}")(parsed)
+    alone.command(name, cls=Command, help=f"{COMMANDS[name]}\n\n{cleandoc(request.__doc__)}")(
+        parsed
+    )
     return typer.main.get_command(alone)
 
 

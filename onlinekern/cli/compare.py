@@ -12,7 +12,7 @@ from onlinekern.cli.arguments import parse_value
 from onlinekern.cli.options import Learning, argument, option
 from onlinekern.evaluate.methods import KERNELS, METHODS
 
-SCALES = ("none", "minmax", "standard")
+SCALES = ("running", "minmax", "standard", "none")
 DTYPES = ("float32", "float64")
 
 
@@ -28,7 +28,8 @@ class Request(Learning):
 
     # fmt: off
     data: str | None = argument(None, "DATA", "LIBSVM text (plain, .gz, .bz2, .xz, or - for "
-        "standard input), .csv or .parquet. Without it, the data are scikit-learn's digits, and "
+        "standard input), .csv or .parquet; a folder, a quoted pattern or a URL. Without it, the "
+        "data are scikit-learn's digits, and "
         "the SPA paper's two gaussians.")
     test: str | None = option(None, "FILE", "A test file, which adds the accuracy of the finished "
         "models.")
@@ -41,8 +42,10 @@ class Request(Learning):
         "spa.eta=0.1; without METHOD, that of all that have it. May be repeated. What is not given "
         "is chosen on the stream's head.", "--set")
     repeats: int = option(5, "N", "The number of random permutations.")
-    scale: str = option("none", "minmax|standard|none", "Scale every feature to [-1, 1], or to "
-        "mean 0 and variance 1, by the training stream's statistics.")
+    scale: str | None = option(None, "running|minmax|standard|none", "running standardises "
+        "features by the means and deviations so far, as train does, which stream does by itself; "
+        "minmax and standard scale them to [-1, 1], or to mean 0 and variance 1, by the whole "
+        "stream's statistics. By default, running of DATA, and none without.")
     dtype: str = option("float32", "float32|float64", "The type of the rows.")
     in_order: bool = option(False, None, "Run once, in the file's own order, for a stream that "
         "changes: the table also has kappa-temporal and the error over the last "
@@ -64,7 +67,8 @@ class Request(Learning):
         """Raise ValueError or OSError for whatever can be seen to be wrong without the data."""
         from onlinekern.estimators.validation import one_of
 
-        for name, known in (("scale", SCALES), ("dtype", DTYPES), ("kernel", KERNELS)):
+        one_of("--scale", self.scaling(), SCALES)
+        for name, known in (("dtype", DTYPES), ("kernel", KERNELS)):
             one_of(f"--{name}", getattr(self, name), known)
         for name in self.methods.split(","):
             one_of("--methods", name.strip(), (*METHODS, "all", "usual"))
@@ -78,12 +82,16 @@ class Request(Learning):
         self._check_files()
         self._check_checkpoint()
 
-    def _check_files(self) -> None:
-        from onlinekern.streams.paths import check_readable, check_writable
+    def scaling(self) -> str:
+        """Return how features are scaled; the data that come with the command are in shape."""
+        if self.scale is not None:
+            return self.scale
+        return "none" if self.data is None else "running"
 
-        for path in (self.data, self.test):
-            if path not in (None, "-"):
-                check_readable(path)
+    def _check_files(self) -> None:
+        from onlinekern.streams.paths import check_data, check_writable
+
+        check_data([path for path in (self.data, self.test) if path is not None] or "-")
         if self.plot:
             from onlinekern.plotting import SUFFIXES
 

@@ -46,6 +46,7 @@ def run(request: Request) -> None:
                 comparison = compare(
                     request.methods, source, request.repeats, test=test,
                     shuffle=not request.in_order, kernel=request.kernel, gamma=request.width(),
+                    scale="running" if request.scaling() == "running" else "none",
                     settings=request.set_parameters(), seed=request.seed, window=request.window,
                     progress=progress, checkpoint=request.checkpoint,
                     checkpoint_every=request.checkpoint_every, resume=request.resume,
@@ -75,7 +76,9 @@ def run(request: Request) -> None:
 
 def _sources(request: Request, stack: ExitStack, errors: Any) -> Iterator[Any]:
     """Yield (training source, test source or None) for the data asked for."""
-    options: Any = {"dtype": request.dtype, "scale": request.scale, "task": request.task}
+    scale = request.scaling()
+    options: Any = {"dtype": request.dtype, "task": request.task}
+    options["scale"] = "none" if scale == "running" else scale
     if request.data is None:
         for name, (X, y) in _default_data().items():
             X, y = X[: request.limit], y[: request.limit]
@@ -107,7 +110,7 @@ def _default_data() -> dict[str, Any]:
 
 
 def _hints(request: Request, source: Source, test: Source | None) -> Iterator[Any]:
-    if source.hint:
+    if source.hint and request.scaling() == "none":
         yield source.hint
     if source.classes is None:
         return

@@ -18,13 +18,16 @@ class Request(FromText, FromRows):
 
     # fmt: off
     model: str = model_file()
-    data: str = argument("-", "DATA", "The rows, as for train. A table may lack the target column; "
-        "of LIBSVM text, what stands in its place is not read.")
+    data: str = argument("-", "DATA", "The rows, as for train: a file, a folder, a quoted pattern "
+        "or a URL. A table may lack the target column; of LIBSVM text, what stands in its place is "
+        "not read.")
     output: str = option("-", "FILE", "Where the answers go; - is standard "
         "output.", "--output", "-o")
     what: str = option("labels", "labels|scores|probabilities|intervals", "What is printed; the "
         "labels of a regression are its targets. If there are several columns, the first line has "
         "their names. Methods like kernel-rls have intervals.")
+    ignore_extra: bool = option(False, None, "Leave out columns, or features of LIBSVM text, that "
+        "the model does not know.", "--ignore-extra")
     coverage: float = option(0.9, "SHARE", "The share of the targets that intervals are to hold.")
     # fmt: on
 
@@ -40,14 +43,13 @@ class Request(FromText, FromRows):
         from onlinekern.cli.predicting import ANSWERS
         from onlinekern.cli.rows import reading_of
         from onlinekern.estimators.validation import one_of
-        from onlinekern.streams.paths import check_readable, check_writable
+        from onlinekern.streams.paths import check_data, check_readable, check_writable
 
         one_of("--what", self.what, ANSWERS)
         reading_of(self)
         if not 0 < self.coverage < 1:
             raise ValueError(f"--coverage must be between 0 and 1, got {self.coverage}")
         check_readable(self.model)
-        if self.data != "-":
-            check_readable(self.data)
+        check_data(self.data)
         if self.output != "-":
             check_writable(self.output)

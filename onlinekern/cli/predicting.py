@@ -7,6 +7,7 @@ import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,13 +20,15 @@ from onlinekern.fitted.save.atomic import replacing
 from onlinekern.preprocessing.tables.encoder import encoder_of
 from onlinekern.reports.text import text_of
 from onlinekern.streams.blocks import in_blocks
+from onlinekern.streams.errors import ExtraFeatures, StreamError
 from onlinekern.streams.files import Blocks, Columns, Form
-from onlinekern.streams.formats.libsvm import StreamError
+from onlinekern.streams.formats.reading import Reading
 from onlinekern.streams.paths import writing
 
 if TYPE_CHECKING:
     from onlinekern.cli.predict import Request
 
+HINT = "--target names the column of the targets, --ignore-extra leaves out what the model lacks"
 ANSWERS = {**answers.ANSWERS, "intervals": "predict_interval"}
 
 
@@ -35,9 +38,11 @@ def predict(request: Request) -> None:
     answer = answer_of(model, request)
     try:
         blocks = blocks_of(request, model)
+    except ExtraFeatures as error:
+        raise StreamError(f"{error} (the first file: that of {request.model}); {HINT}") from error
     except StreamError as error:
         raise StreamError(f"{error} (the first file: that of {request.model})") from error
-    with names_are_no_matter(), open_output(request.output) as stream:
+    with hinting(), names_are_no_matter(), open_output(request.output) as stream:
         lines = csv.writer(stream, lineterminator="\n")
         header = header_of(model, request.what)
         if header:
@@ -50,17 +55,31 @@ def predict(request: Request) -> None:
             n_rows += len(y)
 
 
+@contextmanager
+def hinting() -> Iterator[None]:
+    """Tell of the option where rows have more features than the model."""
+    try:
+        yield
+    except ExtraFeatures as error:
+        raise StreamError(f"{error}; {HINT}") from error
+
+
 def blocks_of(request: Request, model: Any) -> Blocks:
     """Open the rows, as the model takes them."""
     encoder = encoder_of(model)
     if encoder is not None:
         kinds = encoder.kinds_
-        known, reading = Known(list(kinds), None), reading_of(request, kinds.items())
+        known, reading = Known(list(kinds), None), reading_for(request, kinds.items())
         return Blocks([request.data], request.target, Columns(), known, False, reading)
     names = getattr(model, "feature_names_in_", None)
     known = Known(None if names is None else list(names), None)
-    form = Form(int(model.n_features_in_), request.zero_based, "float64")
-    return Blocks([request.data], request.target, form, known, False, reading_of(request))
+    form = Form(int(model.n_features_in_), request.zero_based, "float64", request.ignore_extra)
+    return Blocks([request.data], request.target, form, known, False, reading_for(request))
+
+
+def reading_for(request: Request, kinds: Any = ()) -> Reading:
+    """Return how the rows are read."""
+    return replace(reading_of(request, kinds), ignore_extra=request.ignore_extra)
 
 
 def answer_of(model: Any, request: Request) -> Any:

@@ -13,6 +13,7 @@ from onlinekern.preprocessing.tables.errors import TableError
 from onlinekern.streams.formats.libsvm import LibsvmReader, StreamError
 from onlinekern.streams.formats.readers import reader_of
 from onlinekern.streams.formats.reading import KNOWN, Reading
+from onlinekern.streams.locations import located
 
 # So many rows are learnt or predicted at a time: Ctrl-C acts in between.
 PIECE = 1000
@@ -69,8 +70,8 @@ def count_features(paths: Iterable[str], zero_based: bool, reading: Reading) -> 
     if reading.faults is not None:  # noted when the lines are learnt
         reading = replace(reading, faults=[])
     largest = -1
-    for path in paths:
-        if path == "-":
+    for path in located(paths):
+        if str(path) == "-":
             raise StreamError("LIBSVM text from standard input needs --n-features")
         reader = reader_of(path, reading=reading)
         if not isinstance(reader, LibsvmReader):

@@ -37,8 +37,10 @@ class Request(options.Request):
     read_only: bool = option(False, None, "Predict only: /learn is refused, and no file is "
         "written.", "--read-only")
     snapshot: str | None = option(None, "FILE", "Where the model goes that has learnt; if the file "
-        "is there, it is served in the place of MODEL. By default, it is MODEL itself, so that the "
-        "same command goes on where the last one ended.")
+        "is there, it is served in the place of MODEL, so that the same command goes on where the "
+        "last one ended. By default, it is in the folder MODEL.state; MODEL stays as it is.")
+    in_place: bool = option(False, None, "Write the model that has learnt to MODEL itself.",
+        "--in-place")
     snapshot_every: str = option("60s", "N|SECONDSs", "Write the snapshot after N samples, or "
         "after seconds. What comes after it is in the journal, FILE.journal: a kill loses nothing.")
     sync: str = option("always", "always|interval|off", "Force the journal to the disk before each "
@@ -75,7 +77,18 @@ class Request(options.Request):
         Interval.of(self.snapshot_every, "--snapshot-every")
         if self.token is not None and self.token_file is not None:
             raise ValueError("--token and --token-file exclude each other")
-        if self.read_only and self.snapshot is not None:
-            raise ValueError("--read-only and --snapshot exclude each other")
-        if self.snapshot is None or not Path(self.snapshot).exists():
+        chosen = {
+            "--read-only": self.read_only, "--snapshot": self.snapshot is not None,
+            "--in-place": self.in_place,
+        }  # fmt: skip
+        given = [name for name, wanted in chosen.items() if wanted]
+        if len(given) > 1:
+            raise ValueError(f"{' and '.join(given)} exclude each other")
+        if self.read_only or not Path(self.state_file()).exists():
             check_readable(self.model)
+
+    def state_file(self) -> str:
+        """Return the file of the model that has learnt."""
+        if self.in_place:
+            return self.model
+        return self.snapshot or str(Path(f"{self.model}.state", "model.okn"))

@@ -96,10 +96,18 @@ def token_of(request: Request) -> str | None:
 
 
 def settings_of(request: Request) -> Settings:
-    """Return what the service needs to know."""
+    """Return what the service needs to know; the folder of the state is made."""
+    snapshot = None if request.read_only else request.state_file()
+    if snapshot is not None and request.snapshot is None and not request.in_place:
+        if os.path.exists(f"{request.model}.journal"):
+            raise ValueError(
+                f"{request.model}.journal: a server has written {request.model} itself; --in-place "
+                "goes on with it, or remove the journal"
+            )
+        os.makedirs(os.path.dirname(snapshot), exist_ok=True)
     return Settings(
         request.model,
-        request.snapshot,
+        snapshot,
         Interval.of(request.snapshot_every, "--snapshot-every"),
         request.sync,
         request.read_only,

@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from onlinekern.cli.arguments import parse_pairs, parse_value
-from onlinekern.cli.options import FromText, Learning, argument, methods_that_begin, option
+from onlinekern.cli.options import (
+    TASKS,
+    FromText,
+    Learning,
+    argument,
+    methods_that_begin,
+    option,
+)
 
 SCALES = ("running", "none")
 ON_ERROR = ("stop", "skip")
@@ -29,7 +36,8 @@ class Request(FromText, Learning):
 
     # fmt: off
     data: list[str] = argument(..., "DATA", "LIBSVM text, .csv, .tsv, .jsonl (plain, .gz, .bz2, "
-        ".xz), .parquet or .arrow, or - for standard input; several files are one stream.")
+        ".xz), .parquet or .arrow, or - for standard input; folders, quoted patterns and URLs such "
+        "as s3://bucket/logs. Several files are one stream.")
     output: str = option(..., "FILE", "The model file.", "--output", "-o")
     method: str = option("stream", "NAME", "What learns; `onlinekern methods` lists them. With "
         "stream, there is nothing to choose.", autocompletion=methods_that_begin)
@@ -62,7 +70,7 @@ class Request(FromText, Learning):
         """Raise ValueError or OSError for whatever can be seen to be wrong without the data."""
         from onlinekern.cli.rows import reading_of
         from onlinekern.estimators.validation import one_of
-        from onlinekern.evaluate.methods import METHODS
+        from onlinekern.evaluate.methods import METHODS, check_task
 
         one_of("--scale", self.scale, SCALES)
         one_of("--method", self.method, METHODS)
@@ -70,6 +78,8 @@ class Request(FromText, Learning):
         one_of("--missing", self.missing, MISSING)
         if METHODS[self.method].batch:
             raise ValueError(f"--method {self.method} learns no streams")
+        if self.task in TASKS[1:]:
+            check_task(self.method, self.task, "--method")
         self.check_learning()
         self.given()
         reading_of(self, self.kinds().items())
@@ -78,11 +88,9 @@ class Request(FromText, Learning):
         self._check_files()
 
     def _check_files(self) -> None:
-        from onlinekern.streams.paths import check_readable, check_writable
+        from onlinekern.streams.paths import check_data, check_writable
 
-        for path in self.data:
-            if path != "-":
-                check_readable(path)
+        check_data(self.data)
         for file in (self.output, self.checkpoint, self.json, self.report):
             if file is not None:
                 check_writable(file)

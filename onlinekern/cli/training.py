@@ -17,7 +17,7 @@ from onlinekern.cli.rows import PIECE, count_features, reading_of, rows_from
 from onlinekern.estimators.validation import names_are_no_matter
 from onlinekern.evaluate.checkpoint import Checkpoint, Interval
 from onlinekern.evaluate.errors import Errors
-from onlinekern.evaluate.methods import METHODS, given_parameters
+from onlinekern.evaluate.methods import METHODS, check_task, given_parameters
 from onlinekern.fitted.save import from_bytes, to_bytes
 from onlinekern.preprocessing.tables.encoder import TableEncoder, encoder_of
 from onlinekern.reports.console import PLAIN, open_console
@@ -169,14 +169,9 @@ class Training:
 
 
 def new_model(request: Request, task: str) -> Any:
-    """Return the learner of a request, behind an encoder of tables, and a running scaler unless it
-    scales by itself."""
-    from onlinekern.preprocessing.pipeline import make_stream_pipeline
-    from onlinekern.preprocessing.scaler import OnlineStandardScaler
-
+    """Return the learner of a request, behind an encoder of tables."""
     method = METHODS[request.method]
-    if method.estimator_name(task) is None:
-        raise ValueError(f"--method {request.method} does no {task}")
+    check_task(request.method, task, "--method")
     given = given_parameters([method], task, request.given())[method.name]
     known = method.build(task, {}).get_params(deep=False)
     # `compare` standardises targets as a whole; here they come as they are.
@@ -185,13 +180,10 @@ def new_model(request: Request, task: str) -> Any:
         for name, value in {"random_state": request.seed, "standardize_target": True}.items()
         if name in known
     }
-    learner = method.build(task, {**defaults, **given})
-    steps: list[Any] = []
+    steps = []
     if request.target is not None:
         steps.append(TableEncoder(kinds=request.kinds() or None, missing=request.missing))
-    if request.method != "stream" and request.scale == "running":
-        steps.append(OnlineStandardScaler())
-    return make_stream_pipeline(*steps, learner) if steps else learner
+    return method.recipe(task, {**defaults, **given}, request.scale, *steps)
 
 
 def blocks_of(request: Request, model: Any, faults: list[str] | None) -> Blocks:

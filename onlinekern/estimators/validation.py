@@ -7,7 +7,7 @@ Everything else, valid or not, goes to `validate_data`.
 
 import inspect
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -214,4 +214,18 @@ def own_weight(weight: float) -> list[float] | None:
 def one_of(option: str, value: Any, known: Any) -> None:
     """Raise ValueError, which names the option, unless a value is one of those known."""
     if value not in known:
-        raise ValueError(f"{option}: unknown {value!r}; known are {', '.join(known)}")
+        perhaps = near_names(str(value), known)
+        raise ValueError(f"{option}: unknown {value!r}{perhaps}; known are {', '.join(known)}")
+
+
+def near_names(name: str, known: Iterable[str]) -> str:
+    """Return in brackets the known names that are like one, also by initials: krls, kernel-rls."""
+    from difflib import get_close_matches
+
+    forms: dict[str, str] = {}
+    for one in known:
+        *first, last = one.split("-")
+        forms.setdefault("".join(word[:1] for word in first) + last, one)
+    forms |= {one: one for one in known}
+    near = dict.fromkeys(forms[form] for form in get_close_matches(name, forms))
+    return f" (perhaps {' or '.join(near)})" if near else ""

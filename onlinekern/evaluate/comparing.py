@@ -59,6 +59,7 @@ def compare(
     settings: Mapping[str, Any] | None = None,
     seed: int = 0,
     window: int = WINDOW,
+    scale: str = "none",
     progress: Callable[[int, int | None, str], None] | None = None,
     checkpoint: str | PathLike[str] | None = None,
     checkpoint_every: int | str = "60s",
@@ -91,6 +92,9 @@ def compare(
         Seed of the permutations, the search and the methods' own randomness.
     window : int
         Samples in the window of the figures of the last ones.
+    scale : {"none", "running"}
+        "running" puts an `OnlineStandardScaler` before each named method that does not scale by
+        itself, as `onlinekern train` does. Estimators that are given run as they are.
     progress : callable, optional
         Called as ``progress(done, total, text)`` with a number of samples.
     checkpoint : str or path, optional
@@ -118,7 +122,7 @@ def compare(
     MemoryError
         If the models have no room.
     """
-    setting, repeats = check_setting(repeats, shuffle, kernel, gamma, settings, seed, window)
+    setting, repeats = check_setting(repeats, shuffle, kernel, gamma, settings, seed, window, scale)
     keeper = KeptProgress(
         _checkpoint(checkpoint, checkpoint_every, resume, (methods, source, test, repeats, setting))
     )
@@ -187,6 +191,7 @@ class Setting:
     settings: Mapping[str, Any]
     seed: int
     window: int
+    scale: str = "none"
 
 
 class SampleCounter:
@@ -202,11 +207,21 @@ class SampleCounter:
 
 
 def check_setting(
-    repeats: int, shuffle: bool, kernel: str, gamma: Any, settings: Any, seed: int, window: int
+    repeats: int,
+    shuffle: bool,
+    kernel: str,
+    gamma: Any,
+    settings: Any,
+    seed: int,
+    window: int,
+    scale: str = "none",
 ) -> tuple[Setting, int]:
     """Check the options of `compare`; return them, and the number of permutations."""
     _check(repeats, seed, kernel, gamma, window)
-    return Setting(shuffle, kernel, gamma, settings or {}, seed, window), repeats if shuffle else 1
+    if scale not in ("none", "running"):
+        raise ValueError(f"scale must be 'none' or 'running', got {scale!r}")
+    setting = Setting(shuffle, kernel, gamma, settings or {}, seed, window, scale)
+    return setting, repeats if shuffle else 1
 
 
 def _check(repeats: Any, seed: Any, kernel: Any, gamma: Any, window: Any) -> None:
@@ -304,7 +319,7 @@ def prepare_methods(
     parameters = choose_parameters(chosen, problem, given, gamma, tick)
     return [
         (
-            _builder(method, source.task, setting.kernel, parameters[method.name]),
+            _builder(method, source.task, setting, parameters[method.name]),
             MethodResult(
                 method.name, method.label, method.estimator_name(source.task) or "",
                 parameters[method.name],
@@ -319,7 +334,7 @@ def problem_of(source: Source, setting: Any, trials: dict[str, float]) -> Proble
     X, y = source.head(HEAD_SAMPLES, [setting.seed, 0] if setting.shuffle else None)
     return Problem(
         X, y, source.classes, source.n_samples, setting.kernel, setting.seed, setting.shuffle,
-        trials,
+        setting.scale, trials,
     )  # fmt: skip
 
 
@@ -335,9 +350,9 @@ def prepare_baselines(taken: set[str], task: str) -> Any:
     ]
 
 
-def _builder(method: Any, task: str, kernel: Any, parameters: Any) -> Any:
-    values = {"kernel": kernel} | {key: item.value for key, item in parameters.items()}
-    return lambda seed: method.build(task, values | {"random_state": seed})
+def _builder(method: Any, task: str, setting: Any, parameters: Any) -> Any:
+    values = {"kernel": setting.kernel} | {key: item.value for key, item in parameters.items()}
+    return lambda seed: method.recipe(task, values | {"random_state": seed}, setting.scale)
 
 
 def _cloner(estimator: Any) -> Any:

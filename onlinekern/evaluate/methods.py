@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,6 +48,8 @@ class Method:
     batch : bool
         Whether it learns no streams: it keeps all samples and is refitted from time to time. Such a
         method runs only if it is named; "all" leaves it out.
+    scales : bool
+        Whether it scales features by itself.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Method:
     kernels: tuple[str, ...] = KERNELS
     batch: bool = False
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    scales: bool = False
 
     def estimator_name(self, task: str) -> str | None:
         """Return the name of the estimator class for a task, None if there is none."""
@@ -72,8 +75,8 @@ class Method:
         """
         name = self.estimator_name(task)
         if name is None:
-            raise ValueError(f"method {self.name!r} does no {task}")
-        estimator = public(name)
+            check_task(self.name, task)
+        estimator = public(str(name))
         values = {**self.defaults, **self.fixed, **parameters}
         if "kernel" not in estimator._get_param_names():
             values.pop("kernel", None)
@@ -81,6 +84,17 @@ class Method:
             # The targets are standardised as a whole.
             values.setdefault("standardize_target", False)
         return estimator(**values)
+
+    def recipe(self, task: str, parameters: Any, scale: str, *steps: Any) -> Any:
+        """Return what learns rows as they come: steps, a running scaler if `scale` is "running" and
+        the method does not scale by itself, and the estimator."""
+        from onlinekern.preprocessing.pipeline import make_stream_pipeline
+        from onlinekern.preprocessing.scaler import OnlineStandardScaler
+
+        scalers = [OnlineStandardScaler()] if scale == "running" and not self.scales else []
+        learner = self.build(task, parameters)
+        before = [*steps, *scalers]
+        return make_stream_pipeline(*before, learner) if before else learner
 
     def parameter_names(self, task: str) -> list[str]:
         """Return the parameters that may be set: all but those that the method fixes."""
@@ -91,7 +105,7 @@ class Method:
 METHODS = {
     method.name: method
     for method in (
-        Method("stream", "Stream", "StreamClassifier", "StreamRegressor"),
+        Method("stream", "Stream", "StreamClassifier", "StreamRegressor", scales=True),
         Method("perceptron", "Perceptron", "KernelPerceptronClassifier"),
         Method("ogd", "OGD", "KernelOGDClassifier", "KernelOGDRegressor",
                grid={"eta": POWERS_OF_TEN}),
@@ -187,8 +201,25 @@ METHODS = {
 # One or two of each family: what runs when no methods are named.
 USUAL = (
     "stream", "perceptron", "ogd", "pa1", "bpa", "bogd", "bsgd-merge", "spa", "dualsgd", "fogd",
-    "lol", "linear-pa1", "arow",
+    "kernel-rls", "lol", "linear-pa1", "arow",
 )  # fmt: skip
+
+
+def check_task(name: str, task: str, option: str = "method") -> None:
+    """Raise ValueError, which names those that do, unless a method does a task."""
+    able = [one for one, method in METHODS.items() if method.estimator_name(task)]
+    if name not in able:
+        raise ValueError(
+            f"{option} {name!r} does no {task}{perhaps(name, able)}; these do: {', '.join(able)}"
+        )
+
+
+def perhaps(name: str, known: Iterable[str]) -> str:
+    """Return in brackets the known names that are like one."""
+    # Not above: the help of commands imports this module, and no scikit-learn.
+    from onlinekern.estimators.validation import near_names
+
+    return near_names(name, known)
 
 
 def select_methods(names: Any, task: str, kernel: Any = "gaussian") -> list[Method]:
@@ -215,13 +246,15 @@ def select_methods(names: Any, task: str, kernel: Any = "gaussian") -> list[Meth
     able = [name for name, method in METHODS.items() if method.estimator_name(task)]
     groups = {"all": [name for name in able if not METHODS[name].batch], "usual": USUAL}
     if len(names) == 1 and names[0] in groups:
-        known = [name for name in groups[names[0]] if name in able]
-        names = [name for name in known if kernel in METHODS[name].kernels]
+        group = [name for name in groups[names[0]] if name in able]
+        names = [name for name in group if kernel in METHODS[name].kernels]
     for name in names:
         if name not in METHODS:
-            raise ValueError(f"unknown method {name!r}; known are {', '.join(METHODS)}, all, usual")
-        if name not in able:
-            raise ValueError(f"method {name!r} does no {task}; these do: {', '.join(able)}")
+            known = ", ".join(METHODS)
+            raise ValueError(
+                f"unknown method {name!r}{perhaps(name, METHODS)}; known are {known}, all, usual"
+            )
+        check_task(name, task)
         if kernel not in METHODS[name].kernels:
             kernels = ", ".join(METHODS[name].kernels)
             raise ValueError(f"method {name!r} has no {kernel} kernel, but {kernels}")

@@ -29,6 +29,7 @@ from onlinekern.estimators.contract import Learner
 from onlinekern.evaluate.halving import cost, halve, plan_rungs
 from onlinekern.evaluate.methods import KERNELS_WITHOUT_GAMMA, METHODS
 from onlinekern.evaluate.test_then_train import Run
+from onlinekern.preprocessing.scaler import OnlineStandardScaler
 
 HEAD_SAMPLES = 5000
 ORDERS = 3
@@ -66,6 +67,8 @@ class Problem:
     seed : int
     shuffle : bool
         False: keep the order of the head, and vary the method's own randomness alone.
+    scale : {"none", "running"}
+        Whether features are standardised as they come.
     trials : dict
         The errors that were measured, which are not measured again.
     """
@@ -77,6 +80,7 @@ class Problem:
     kernel: str
     seed: int
     shuffle: bool = True
+    scale: str = "none"
     trials: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -149,7 +153,7 @@ class Candidate:
     def _begin(self, k: int) -> Run:
         problem = self.problem
         fixed = {"kernel": problem.kernel, "random_state": problem.seed + k}
-        estimator = self.method.build(problem.task, fixed | self.parameters)
+        estimator = self.method.recipe(problem.task, fixed | self.parameters, problem.scale)
         return Run(estimator, problem.classes, curve=False)
 
     def _late_error(self, run: Run, k: int, stop: int) -> float:
@@ -245,7 +249,10 @@ def choose_gamma(problem: Any, tick: Any) -> Any:
         ]
         return lambda stop, orders: sum(one.error(stop, orders) for one in candidates)
 
-    grid = gamma_grid(problem.X)
+    X: Any = problem.X
+    if problem.scale == "running":
+        X = OnlineStandardScaler().fit(X).transform(X)
+    grid = gamma_grid(X)
     rungs = plan_rungs(len(grid), len(problem.y), 1)
     return halve(grid, start, rungs, lambda samples: tick(len(references) * samples))
 

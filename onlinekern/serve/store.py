@@ -91,6 +91,7 @@ class Store:
             self.found = Found(source)
             self.served = ServedModel(load(source), source)
             self.served.check_learns()
+            self._check_origin(model, source)
             with open(source, "rb") as stream:
                 self.snapshot_sequence = self._open(checksum_of(stream), sync)
         except BaseException:
@@ -103,6 +104,26 @@ class Store:
         self.failure: str | None = None
         self._samples, self._tried = 0, time.monotonic()
         self._writing: threading.Thread | None = None
+
+    def _check_origin(self, model: str, source: str) -> None:
+        """Note the model file from which a snapshot elsewhere begins; raise ValueError if it is
+        another one now, which would never be served."""
+        if os.path.realpath(model) == self.path or not os.path.exists(model):
+            return
+        with open(model, "rb") as stream:
+            checksum = checksum_of(stream)
+        origin = f"{self.path}.origin"
+        if source == model:
+            with replacing(origin) as stream:
+                stream.write(f"{checksum}\n".encode())
+        elif os.path.exists(origin):
+            with open(origin, encoding="ascii") as text:
+                if text.read().strip() != checksum:
+                    raise ValueError(
+                        f"{model} is not the file from which {self.path} has learnt: was it "
+                        f"trained anew? Remove {self.path} and what lies beside it to begin with "
+                        "it, or put the one before back"
+                    )
 
     def _open(self, checksum: str, sync: str) -> int:
         """Open the journal, or begin one; return the number up to which the model has learnt."""

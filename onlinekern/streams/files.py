@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Unpack
@@ -12,33 +12,40 @@ from scipy import sparse
 from onlinekern.estimators.types import Array, Sparse
 from onlinekern.preprocessing.tables.errors import TableError
 from onlinekern.streams.checks import check_count, check_dtype, stored
-from onlinekern.streams.errors import StreamError, name_of
+from onlinekern.streams.errors import ExtraFeatures, StreamError, name_of
 from onlinekern.streams.formats.readers import reader_of
 from onlinekern.streams.formats.reading import PLAIN, Reading
+from onlinekern.streams.locations import located
 
 if TYPE_CHECKING:
     from onlinekern.preprocessing.tables.encoder import TableEncoder
     from onlinekern.streams.source import Source, SourceOptions
 
 
+Paths = str | PathLike[str] | Iterable[str | PathLike[str]]
+
+
 def open_source(
-    path: str | PathLike[str],
+    path: Paths,
     target: str | None = None,
     *,
     like: Source | None = None,
     encoder: TableEncoder | None = None,
     reading: Reading = PLAIN,
+    storage_options: Mapping[str, Any] | None = None,
     **options: Unpack[SourceOptions],
 ) -> Source:
-    """Read a file into a ``Source``.
+    """Read files into a ``Source``.
 
     Parameters
     ----------
-    path : str or path
+    path : str or path, or a list of them
         LIBSVM text, or ``.csv``, ``.tsv``, ``.parquet``, ``.arrow`` (IPC file or stream; also
         ``.arrows``, ``.feather``), ``.jsonl`` (JSON lines; also ``.ndjson``); text may be packed
         (gzip, bzip2, xz). "-" is standard input: LIBSVM text, or with a target CSV, JSON lines or
-        an Arrow stream, whichever it begins like.
+        an Arrow stream, whichever it begins like. A folder, a pattern (``logs/*.csv``) and a list
+        are one stream of several files. A URL (``s3://bucket/logs``) is read by fsspec. Folders
+        named ``day=1`` are a column of the tables in them.
     target : str, optional
         Name of the target column of a table.
     like : Source, optional
@@ -49,6 +56,8 @@ def open_source(
         stream (`like`) it only transforms them. Without it, all columns must be numbers.
     reading : Reading, optional
         How the file is to be read, as far as its name does not tell.
+    storage_options : mapping, optional
+        What fsspec is told of a URL's store: keys, an endpoint. By default, the environment tells.
     **options
         Options of ``Source``: dtype, scale, task, zero_based, limit, n_features, budget.
 
@@ -61,30 +70,55 @@ def open_source(
     StreamError
         If the file cannot be learnt from; the message names the file and the line or row.
     OSError
-        If it cannot be opened.
+        If one cannot be opened.
     """
     from onlinekern.streams.source import Source
 
-    reader = reader_of(path, target, like, reading=reading)
-    blocks = reader.blocks()
-    if encoder is not None and reader.feature_names is not None:
-        encode = encoder.learn_transform if like is None else encoder.transform
-        blocks = encoded_blocks(reader, encode)
+    files = located(path, storage_options)
+    form: Any = Raw()
+    if encoder is not None:
+        form = Encoded(encoder.learn_transform if like is None else encoder.transform)
+    blocks = Blocks(files, target, form, like, reading=reading)
+    names: Any = blocks.feature_names
+    if encoder is not None and names is not None:
         options["zero_based"] = True
-    source = Source(blocks, name=name_of(path), like=like, **options)
-    source.feature_names = reader.feature_names
+    one = len(files) == 1 or isinstance(path, str | PathLike)
+    name = name_of(path if one else f"{files[0]} to {files[-1]}")
+    source = Source(blocks, name=name, like=like, **options)
+    source.feature_names = names
     return source
 
 
-def encoded_blocks(reader: Any, encode: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield (X, y) with what an encoder makes of the columns; its errors name the file's row."""
-    first = 1
-    for X, y in reader.tables():
-        try:
-            yield encode(X), y
-        except TableError as error:
-            raise StreamError(f"{reader.name}, {error.at(first)}") from error
-        first += len(y)
+class Raw:
+    """The form that a `Source` takes: rows as they are read."""
+
+    def blocks(self, reader: Any) -> Iterator[tuple[Any, Any]]:
+        yield from reader.blocks()
+
+
+class Encoded:
+    """The form that gives what an encoder makes of the columns of tables.
+
+    Parameters
+    ----------
+    encode : callable
+        It takes a record batch; its errors get the row of the file.
+    """
+
+    def __init__(self, encode: Any) -> None:
+        self._encode = encode
+
+    def blocks(self, reader: Any) -> Iterator[tuple[Any, Any]]:
+        if reader.feature_names is None:
+            yield from reader.blocks()
+            return
+        first = 1
+        for X, y in reader.tables():
+            try:
+                yield self._encode(X), y
+            except TableError as error:
+                raise StreamError(f"{reader.name}, {error.at(first)}") from error
+            first += len(y)
 
 
 class Blocks:
@@ -100,14 +134,15 @@ class Blocks:
 
     def __init__(
         self,
-        paths: list[Any],
+        paths: Any,
         target: str | None,
-        form: Form | Columns,
+        form: Form | Columns | Raw | Encoded,
         like: Any = None,
         labelled: bool = True,
         reading: Reading = PLAIN,
+        storage_options: Mapping[str, Any] | None = None,
     ) -> None:
-        self._rest = iter(paths)
+        self._rest = iter(located(paths, storage_options))
         self._target, self._form, self._options = target, form, (labelled, reading)
         self._reader = reader_of(next(self._rest), target, like, *self._options)
         self._blocks = self._all()
@@ -142,6 +177,7 @@ class Form:
     n_features: int | None
     zero_based: bool
     dtype: str
+    ignore_extra: bool = False
 
     def blocks(self, reader: Any) -> Iterator[tuple[Any, Any]]:
         name = name_of(reader.path)
@@ -153,12 +189,17 @@ class Form:
         if self.n_features is None:
             raise StreamError(f"{name}: n_features must be given for LIBSVM text read once")
         first = 0 if self.zero_based else 1
+        if self.ignore_extra and X.shape[1] > self.n_features + first:
+            X = X[:, : self.n_features + first]
         low, high = (X.indices.min(), X.indices.max()) if X.nnz else (first, first)
         if low < first or high - first >= self.n_features:
-            raise StreamError(
-                f"{name}: feature index {low if low < first else high}, expected "
-                f"{first} to {self.n_features - 1 + first}"
-            )
+            range_ = f"expected {first} to {self.n_features - 1 + first}"
+            if low < first:
+                raise StreamError(
+                    f"{name}: feature index 0, {range_}; if its indices start at 0, say "
+                    "zero_based=True, in a command --zero-based"
+                )
+            raise ExtraFeatures(f"{name}: feature index {high}, {range_}")
         shape = (X.shape[0], self.n_features)
         return sparse.csr_matrix((X.data, X.indices - first, X.indptr), shape=shape)
 
@@ -173,13 +214,14 @@ class Columns:
 
 
 def read_blocks(
-    paths: str | PathLike[str] | Iterable[str | PathLike[str]],
+    paths: Paths,
     target: str | None = None,
     *,
     n_features: int | None = None,
     zero_based: bool = False,
     dtype: str = "float64",
     like: Blocks | Source | None = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Blocks:
     """Read files once, straight through, as blocks (X, y): for streams too long to keep at all.
 
@@ -190,7 +232,7 @@ def read_blocks(
     Parameters
     ----------
     paths : str or path, or a list of them
-        Files as ``open_source`` takes them.
+        Files, folders, patterns and URLs, as ``open_source`` takes them.
     target : str, optional
         Name of the target column of CSV, Parquet or Arrow files.
     n_features : int, optional
@@ -200,6 +242,8 @@ def read_blocks(
     dtype : {"float64", "float32"}
     like : Blocks or Source, optional
         The stream read before: these files go on with its columns and its kind of targets.
+    storage_options : mapping, optional
+        As of ``open_source``.
 
     Returns
     -------
@@ -228,15 +272,17 @@ def read_blocks(
     """
     check_dtype(dtype)
     check_count("n_features", n_features, optional=True)
-    return Blocks(files(paths), target, Form(n_features, zero_based, dtype), like)
+    form = Form(n_features, zero_based, dtype)
+    return Blocks(paths, target, form, like, storage_options=storage_options)
 
 
 def read_tables(
-    paths: str | PathLike[str] | Iterable[str | PathLike[str]],
+    paths: Paths,
     target: str | None,
     *,
     like: Blocks | Source | None = None,
     reading: Reading = PLAIN,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Blocks:
     """Read tables once, straight through, as blocks (X, y) with their columns as they are.
 
@@ -246,13 +292,16 @@ def read_tables(
     Parameters
     ----------
     paths : str or path, or a list of them
-        CSV, TSV, Parquet, Arrow IPC or JSON lines, as ``open_source``.
+        CSV, TSV, Parquet, Arrow IPC or JSON lines: files, folders, patterns and URLs, as
+        ``open_source`` takes them.
     target : str or None
         Name of the target column; None if there is none: y are zeros then.
     like : Blocks or Source, optional
         The stream read before: these files go on with its columns and its kind of targets.
     reading : Reading, optional
         What a file's name does not tell: format, separator, decimal sign, header, kinds of columns.
+    storage_options : mapping, optional
+        As of ``open_source``.
 
     Returns
     -------
@@ -278,12 +327,5 @@ def read_tables(
     >>> model[0].kinds_
     {'town': 'category', 'size': 'number'}
     """
-    return Blocks(files(paths), target, Columns(), like, target is not None, reading)
-
-
-def files(paths: Any) -> list[Any]:
-    """Return a list of one or more paths."""
-    paths = [paths] if isinstance(paths, str | PathLike) else list(paths)
-    if not paths:
-        raise StreamError("no files to read")
-    return paths
+    labelled = target is not None
+    return Blocks(paths, target, Columns(), like, labelled, reading, storage_options)

@@ -118,5 +118,5 @@ def range_hint(statistics: Any, first_index: Any) -> Any:
         return None
     return (
         f"the widest feature range is about {float(f'{ratio:.1g}'):,.0f} times the narrowest: "
-        "try --scale minmax"
+        "try --scale running or minmax"
     )

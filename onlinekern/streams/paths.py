@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from onlinekern.streams.locations import located
+
 
 def check_readable(path: Any) -> None:
     """Raise OSError unless a file can be read."""
@@ -15,6 +17,14 @@ def check_readable(path: Any) -> None:
         raise IsADirectoryError(21, "Is a directory", path)
     with Path(path).open("rb"):
         pass
+
+
+def check_data(paths: Any) -> None:
+    """Raise OSError, StreamError or ImportError unless data can be read: files, folders, patterns
+    and URLs; of a store, the files are listed."""
+    for file in located(paths):
+        if file.store is None and file.path != "-":
+            check_readable(file.path)
 
 
 def check_writable(path: Any) -> None:

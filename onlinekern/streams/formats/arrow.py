@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -13,6 +12,7 @@ from onlinekern.streams.errors import StreamError
 from onlinekern.streams.formats import binary
 from onlinekern.streams.formats.binary import FullReads, TextInput
 from onlinekern.streams.formats.table_reader import TableReader
+from onlinekern.streams.locations import as_location
 
 
 class ParquetReader(TableReader):
@@ -42,12 +42,15 @@ class ParquetReader(TableReader):
         """Return what else pyarrow is to be told of the part that is read."""
         return {}
 
-    def _open(self) -> Any:
+    @contextmanager
+    def _open(self) -> Iterator[Any]:
         from pyarrow import parquet
 
-        if Path(self.path).is_dir():
-            raise IsADirectoryError(21, "Is a directory", str(self.path))
-        return parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=1 << 20)
+        location = as_location(self.path)
+        # Parquet is read here and there, with a buffer for each column.
+        with location.open(ahead=False) as file:
+            source = location.path if location.store is None else file
+            yield parquet.ParquetFile(source, pre_buffer=False, buffer_size=1 << 20)
 
 
 class ArrowReader(TableReader):
@@ -81,7 +84,7 @@ class ArrowReader(TableReader):
             # Left open: the names come first, then the batches.
             yield self._standard_input
             return
-        with open(self.path, "rb") as file:
+        with as_location(self.path).open() as file:
             # A file begins with these letters, a stream with a length.
             is_file = file.read(6) == b"ARROW1"
             file.seek(0)

@@ -11,10 +11,10 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Any, ClassVar
 
 from onlinekern.streams.errors import StreamError, name_of
+from onlinekern.streams.locations import as_location
 
 CHUNK_BYTES = 4 << 20
 # A line is held in memory, and when a fault is searched in it, its entries as objects, which take
@@ -36,7 +36,7 @@ def open_binary(path: Any) -> Iterator[Any]:
         raw: Any = sys.stdin.buffer
         raw = raw if hasattr(raw, "peek") else io.BufferedReader(raw)
     else:
-        raw = Path(path).open("rb")  # noqa: SIM115
+        raw = as_location(path).open()
     try:
         head = raw.peek(6)
         unpack: Any = next(

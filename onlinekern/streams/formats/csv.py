@@ -13,14 +13,18 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from onlinekern.preprocessing.tables.column_types import FIRST_ROWS, type_name, type_of_text
-from onlinekern.streams.errors import StreamError
+from onlinekern.streams.errors import StreamError, is_number
 from onlinekern.streams.formats import binary
 from onlinekern.streams.formats.binary import LONGEST_LINE, TextInput, line_chunks
-from onlinekern.streams.formats.table_reader import TableReader, is_number
+from onlinekern.streams.formats.table_reader import TableReader
 
 # Texts that are no value.
 MISSING = [*csv.ConvertOptions().null_values, "?"]
 SEPARATORS = ",;\t|"
+# Quoted names with line breaks may spread a header over so many lines.
+MOST_LINES = 50
+# What stands for bytes that are not UTF-8.
+SCAR = "\ufffd"
 
 
 def whole_rows(chunks: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
@@ -39,6 +43,11 @@ def whole_rows(chunks: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes
         yield first, b"".join(held)
 
 
+def mended(text: bytes) -> bytes:
+    """Return text with a scar in the place of each byte that is not UTF-8."""
+    return text.decode(errors="replace").encode()
+
+
 class CsvReader(TableReader):
     """Text with a column separator, plain or compressed, and a header line."""
 
@@ -46,7 +55,7 @@ class CsvReader(TableReader):
 
     def _names(self) -> Any:
         self._input, self._line = TextInput(self.path), 1
-        header = self._input.head(1).partition(b"\n")[0]
+        header = self._header = self._first_row()
         if not header.strip():
             raise StreamError(f"{self.name}: empty file, or an empty first line")
         self._separator = self._chosen_separator(header)
@@ -57,6 +66,14 @@ class CsvReader(TableReader):
             return table.column_names
         except (pa.ArrowException, UnicodeDecodeError) as error:
             raise StreamError(f"{self.name}, line 1: not a header ({error})") from error
+
+    def _first_row(self) -> bytes:
+        """Return the first row, with all of its lines; the first line if its quotes never end."""
+        for lines in range(1, MOST_LINES + 1):
+            row = b"\n".join(self._input.head(lines).split(b"\n", lines)[:lines])
+            if row.count(b'"') % 2 == 0:
+                return row
+        return self._input.head(1).partition(b"\n")[0]
 
     def _chosen_separator(self, header: bytes) -> str:
         reading = self.reading
@@ -83,19 +100,20 @@ class CsvReader(TableReader):
         # Types are given, not guessed: a guess from the first rows fails at the first "1.5" after
         # a thousand integers. Columns are float64, the target text (numbers are told later).
         if as_numbers:
-            types = dict.fromkeys(self.feature_names, pa.float64())
+            types = dict.fromkeys(self._features, pa.float64())
         else:
             types = self._types()
-        if self.target is not None:
-            types[self.target] = pa.string()
+        if self._own_target is not None:
+            types[self._own_target] = pa.string()
         read = types if self.faults is None else dict.fromkeys(types, pa.string())
         convert = self._converting(not as_numbers, types=read, columns=self._columns)
         row = 1
         with self._input.open() as handle:
             for line, chunk in whole_rows(line_chunks(handle, self.name)):
-                headed = line == 1 and self.reading.header
-                self._line = line + headed
-                chunk = chunk.partition(b"\n")[2] if headed else chunk
+                self._line = line
+                if line == 1 and self.reading.header:
+                    self._line += self._header.count(b"\n") + 1
+                    chunk = chunk[len(self._header) + 1 :]
                 for batch in self._parsed(chunk, convert):
                     yield batch if self.faults is None else self._good_rows(batch, types, row)
                     row += batch.num_rows
@@ -104,6 +122,9 @@ class CsvReader(TableReader):
         """Read lines as record batches; pyarrow's streaming reader would wait for more."""
         if not chunk.strip():
             return []
+        if self.faults is not None:
+            whole, chunk = chunk, mended(chunk)
+            self._scarred = chunk != whole
         options = self._reading(len(chunk) + 1)
         options.column_names, options.autogenerate_column_names = self.names, False
         with io.BytesIO(chunk) as text:
@@ -114,9 +135,9 @@ class CsvReader(TableReader):
 
     def _types(self) -> dict[str, Any]:
         """Return the types of the columns, as they are given or as the first rows look."""
-        if all(name in self.types for name in self.feature_names):
-            return {name: self.types[name] for name in self.feature_names}
-        head = self._input.head(FIRST_ROWS)
+        if all(name in self.types for name in self._features):
+            return {name: self.types[name] for name in self._features}
+        head = mended(self._input.head(FIRST_ROWS))
         options = {
             "read_options": self._reading(len(head) + 1),
             "parse_options": self._parsing(lambda row: "skip"),
@@ -124,10 +145,10 @@ class CsvReader(TableReader):
         }
         with io.BytesIO(head) as text:
             first = csv.read_csv(text, **options)
-        for name in self.feature_names:
+        for name in self._features:
             found = type_of_text(first.column(name).combine_chunks(), self.reading.decimal)
             self.types.setdefault(name, found)
-        return {name: self.types[name] for name in self.feature_names}
+        return {name: self.types[name] for name in self._features}
 
     def _reading(self, block_size: int) -> Any:
         return csv.ReadOptions(
@@ -168,11 +189,12 @@ class CsvReader(TableReader):
         for name, kind in types.items():
             if not pa.types.is_string(kind):
                 faults.update(self._faults_of(batch.column(name), name, kind))
-        if self.target is not None:
-            missing = batch.column(self.target).is_null().to_numpy(zero_copy_only=False)
-            faults.update(
-                dict.fromkeys(np.flatnonzero(missing).tolist(), f"no value of {self.target!r}")
-            )
+            if self._scarred:
+                scars = pc.match_substring(batch.column(name), SCAR)
+                faults |= all_of(scars.fill_null(False), f"column {name!r} is not UTF-8")
+        if self._own_target is not None:
+            missing = batch.column(self._own_target).is_null()
+            faults |= all_of(missing, f"no value of {self.target!r}")
         good = np.ones(batch.num_rows, dtype=bool)
         good[list(faults)] = False
         for row in sorted(faults):
@@ -204,6 +226,11 @@ class CsvReader(TableReader):
         if self.reading.decimal == ".":
             return texts
         return pc.replace_substring(texts, self.reading.decimal, ".")
+
+
+def all_of(marks: Any, fault: str) -> dict[int, str]:
+    """Return a fault for each row that is marked."""
+    return dict.fromkeys(np.flatnonzero(marks.to_numpy(zero_copy_only=False)).tolist(), fault)
 
 
 def is_boolean(text: str) -> bool:

@@ -42,7 +42,7 @@ class JsonReader(TableReader):
     def _batches(self, as_numbers: bool) -> Iterator[Any]:
         types = self._types()
         if as_numbers:
-            types.update(dict.fromkeys(self.feature_names, pa.float64()))
+            types.update(dict.fromkeys(self._features, pa.float64()))
         with self._input.open() as handle:
             for first, chunk in line_chunks(handle, self.name):
                 yield self._parsed(chunk, first, types).select(self._columns)
@@ -73,7 +73,11 @@ class JsonReader(TableReader):
                 table = arrow_json.read_json(text, read_options=reading, parse_options=options)
         except pa.ArrowInvalid:
             return self._parsed_slowly(chunk, first, schema)
-        if self.faults is not None and self.target and table.column(self.target).null_count:
+        if (
+            self.faults is not None
+            and self.target in self.names
+            and table.column(self.target).null_count
+        ):
             return self._parsed_slowly(chunk, first, schema)
         return table.combine_chunks().to_batches()[0] if len(table) else empty(schema)
 
@@ -84,7 +88,7 @@ class JsonReader(TableReader):
             try:
                 if found := self._object(line):
                     check_names(found, schema)
-                    if self.target and found.get(self.target) is None:
+                    if self._own_target and found.get(self._own_target) is None:
                         raise ValueError(f"no value of {self.target!r}")
                     rows.append({field.name: value_of(found, field) for field in schema})
             except ValueError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from pathlib import Path
+from pathlib import PurePath
 from typing import Any
 
 from onlinekern.streams.errors import StreamError, name_of
@@ -19,7 +19,7 @@ def format_of(path: Any, reading: Reading, table: bool) -> str:
         return reading.format
     if str(path) == "-":
         return TextInput(path).looks_like() if table else "libsvm"
-    suffixes = ["", *(suffix.lower() for suffix in Path(path).suffixes)]
+    suffixes = ["", *(suffix.lower() for suffix in PurePath(str(path)).suffixes)]
     if suffixes[-1] in PACKED:
         suffixes.pop()
     known = (name for name, (_, own) in FORMATS.items() if suffixes[-1] in own)

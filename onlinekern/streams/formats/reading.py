@@ -36,6 +36,8 @@ class Reading:
         Column and kind (see `TableEncoder`), of columns of text that are not what they look like.
     faults : list of str or None
         Where faulty lines, which are left out, are noted. None: the first one is an error.
+    ignore_extra : bool
+        Whether columns are left out that the stream read before did not have.
     """
 
     format: str | None = None
@@ -44,6 +46,7 @@ class Reading:
     header: bool = True
     kinds: tuple[tuple[str, str], ...] = ()
     faults: list[str] | None = None
+    ignore_extra: bool = False
 
 
 PLAIN = Reading()

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from onlinekern.preprocessing.tables.errors import difference, listed
-from onlinekern.streams.errors import StreamError, name_of
+from onlinekern.streams.errors import ExtraFeatures, StreamError, is_number, name_of
 from onlinekern.streams.formats.reading import PLAIN, Reading
+from onlinekern.streams.locations import as_location
 
 
 class TableReader:
@@ -22,7 +23,7 @@ class TableReader:
 
     Parameters
     ----------
-    path : str or path
+    path : str, path or Location
         File name, or "-" for standard input where the format can be read from a pipe.
     target : str
         Name of the target column.
@@ -61,10 +62,14 @@ class TableReader:
         self.text_labels: bool | None = None if like is None else like.text_labels
         # Column of text -> type; files of one stream are read alike.
         self.types: dict[str, Any] = self._known_types(like)
+        told = {name: (text, kind) for name, text, kind in as_location(path).folders}
         # Columns that lines of JSON may lack.
-        self._known = [] if like is None else like.feature_names or []
-        found = self._names()
-        self.names = list(found)
+        before = [] if like is None else like.feature_names or []
+        self._known = [name for name in before if name not in told]
+        # The file's own columns, then those that its folders tell: `day=1/`.
+        self.names = list(self._names())
+        self._folders = {name: told[name] for name in told if name not in self.names}
+        found = [*self.names, *self._folders]
         if labelled and target not in found:
             given = "" if target is None else f"no column named {target!r}; "
             raise StreamError(f"{self.name}: {given}name the target column, one of {listed(found)}")
@@ -75,9 +80,11 @@ class TableReader:
         if not found:
             raise StreamError(f"{self.name}: no column besides the target {target!r}")
         self.feature_names = found if like is None else list(like.feature_names)
+        if reading.ignore_extra:
+            found = [name for name in found if name in self.feature_names]
         other = difference(found, self.feature_names)
         if other:
-            raise StreamError(
+            raise (ExtraFeatures if set(found) > set(self.feature_names) else StreamError)(
                 f"{self.name}: {len(found)} feature columns, the first file has "
                 f"{len(self.feature_names)}; this one {other}"
             )
@@ -106,9 +113,10 @@ class TableReader:
         row = 1
         try:
             with self._named_errors():
-                for batch in self._batches(as_numbers):
-                    if not batch.num_rows:
+                for part in self._batches(as_numbers):
+                    if not part.num_rows:
                         continue
+                    batch = self._with_folders(part)
                     if self.target is None:
                         yield row, batch, np.zeros(batch.num_rows)
                     else:
@@ -139,8 +147,37 @@ class TableReader:
 
     @property
     def _columns(self) -> list[str]:
-        """The columns that are read."""
-        return [*self.feature_names, *([] if self.target is None else [self.target])]
+        """The columns that are read in the file."""
+        return [*self._features, *([] if self._own_target is None else [self._own_target])]
+
+    @property
+    def _features(self) -> list[str]:
+        """The features that are read in the file."""
+        return [name for name in self.feature_names if name not in self._folders]
+
+    @property
+    def _own_target(self) -> str | None:
+        """The target, if the file has it."""
+        return None if self.target in self._folders else self.target
+
+    def _with_folders(self, batch: Any) -> Any:
+        """Return a batch with the columns that the file's folders tell."""
+        if not self._folders:
+            return batch
+        import pyarrow as pa
+
+        from onlinekern.preprocessing.tables.column_types import type_of_kind
+
+        columns, names = list(batch.columns), list(batch.schema.names)
+        for name, (text, kind) in self._folders.items():
+            value = pa.scalar(text, pa.string())
+            try:
+                value = value.cast(self.types.get(name, type_of_kind(kind)))
+            except pa.ArrowInvalid as error:
+                raise StreamError(f"{self.name}: {name}={text}, but {name!r} is no text") from error
+            columns.append(pa.repeat(value, batch.num_rows))
+            names.append(name)
+        return pa.RecordBatch.from_arrays(columns, names=names)
 
     def _names(self) -> list[str]:
         """Return the names of the columns."""
@@ -209,12 +246,3 @@ class TableReader:
             raise StreamError(
                 f"{self.name}: column {self.target!r} holds {kinds[0]}, but {kinds[1]} before"
             )
-
-
-def is_number(text: str) -> bool:
-    """Return whether a text is a number, as Python reads it."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

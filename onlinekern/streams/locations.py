@@ -1,0 +1,264 @@
+"""The files that data consist of: on this machine, or in a store that fsspec reads.
+
+What a caller names may be a file, a folder, a pattern such as ``logs/*/day=*.csv``, a URL such as
+``s3://bucket/logs``, or a list of these. ``located`` returns the files as ``Location``s, which the
+readers open.
+"""
+
+from __future__ import annotations
+
+import glob
+import io
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+from urllib.request import url2pathname
+
+from onlinekern.streams.errors import StreamError, is_number
+
+# A letter and a colon begin a path of Windows.
+PROTOCOL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)(://|::)")
+# Protocol -> the extra that brings what reads it.
+EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs"}
+BUFFER_BYTES = 1 << 20
+# The folder of the rows that have no value.
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+
+
+@dataclass(frozen=True)
+class Location:
+    """A file that is read.
+
+    Attributes
+    ----------
+    path : str
+        Its path on this machine or in the store.
+    name : str
+        What it is called in messages.
+    store : fsspec filesystem or None
+    folders : tuple of (str, str or None, str)
+        Columns that its folders tell, as ``day=1/`` does: name, text of the value, and kind (see
+        `TableEncoder`).
+    """
+
+    path: str
+    name: str
+    store: Any = None
+    folders: tuple[tuple[str, str | None, str], ...] = ()
+
+    def __str__(self) -> str:
+        return self.name
+
+    def open(self, ahead: bool = True) -> io.BufferedReader:
+        """Open it for reading in any place.
+
+        Parameters
+        ----------
+        ahead : bool
+            Whether to fetch more than is asked for, which serves whoever reads from the beginning
+            to the end.
+        """
+        if self.store is None:
+            return Path(self.path).open("rb")
+        with named_errors(self.name):
+            cache = "readahead" if ahead else "none"
+            handle = self.store.open(self.path, "rb", cache_type=cache)
+        return io.BufferedReader(StoredBytes(handle, self.name), BUFFER_BYTES)
+
+
+class StoredBytes(io.RawIOBase):
+    """A file of a store, whose errors name it."""
+
+    def __init__(self, handle: Any, name: str) -> None:
+        self._handle, self._name = handle, name
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return bool(self._handle.seekable())
+
+    def readinto(self, buffer: Any) -> int:
+        with named_errors(self._name):
+            piece = self._handle.read(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return int(self._handle.seek(offset, whence))
+
+    def tell(self) -> int:
+        return int(self._handle.tell())
+
+    def close(self) -> None:
+        if not self.closed:
+            self._handle.close()
+        super().close()
+
+
+@contextmanager
+def named_errors(name: str) -> Iterator[None]:
+    """Turn what a store raises, which may be of its own classes, into an OSError with a name."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise FileNotFoundError(2, "No such file or directory", name) from error
+    except ImportError:
+        raise
+    except Exception as error:
+        number = getattr(error, "errno", None) or (13 if isinstance(error, PermissionError) else 5)
+        text = " ".join(str(error).split()) or type(error).__name__
+        raise OSError(number, text, name) from error
+
+
+def as_location(path: Any) -> Location:
+    """Return a file that is named by its path, or has been located."""
+    return path if isinstance(path, Location) else Location(os.fspath(path), str(path))
+
+
+def located(paths: Any, storage_options: Mapping[str, Any] | None = None) -> list[Location]:
+    """Return the files that paths, folders, patterns and URLs stand for.
+
+    The files of a folder or of a pattern come in the order of their names, in which numbers count
+    as numbers. Names that begin with a dot or an underscore are left out of folders.
+
+    Parameters
+    ----------
+    paths : str or path, or an iterable of them
+        "-" is standard input.
+    storage_options : mapping, optional
+        What the store of a URL is told, as by `fsspec`: keys, an endpoint. By default, the
+        environment tells it.
+
+    Raises
+    ------
+    StreamError
+        If there is nothing to read.
+    OSError
+        If there is no such file, or the store refuses.
+    ImportError
+        If a package is missing; the message names the extra.
+    """
+    paths = [paths] if isinstance(paths, str | os.PathLike | Location) else list(paths)
+    if not paths:
+        raise StreamError("no files to read")
+    return with_folders([
+        file for path in paths for file in files_of(path, storage_options or {})
+    ])  # fmt: skip
+
+
+def files_of(path: Any, storage_options: Mapping[str, Any]) -> Iterable[Location]:
+    """Return the files that one name stands for."""
+    if isinstance(path, Location):
+        return [path]
+    name = os.fspath(path)
+    if name.startswith("file://"):
+        name = url2pathname(name.removeprefix("file://"))
+    protocol = PROTOCOL.match(name)
+    if os.path.isdir(name):
+        return in_folder(name, [
+            os.path.join(place, one) for place, _, names in os.walk(name) for one in names
+        ])  # fmt: skip
+    if name == "-" or os.path.lexists(name):
+        return [Location(name, name)]
+    if protocol is not None:
+        return stored_files(name, protocol[1], storage_options)
+    if not glob.has_magic(name):
+        return [Location(name, name)]
+    found = filter(os.path.isfile, glob.iglob(name, recursive=True))
+    return matching(name, [Location(one, one) for one in sorted(found, key=natural)])
+
+
+def in_folder(folder: str, found: Iterable[str]) -> list[Location]:
+    """Return the files of a folder that are not hidden."""
+    start = len(folder)
+    shown = [
+        path for path in found
+        if not any(part.startswith((".", "_")) for part in re.split(r"[\\/]", path[start:]))
+    ]  # fmt: skip
+    if not shown:
+        raise StreamError(f"{folder}: no files in this folder")
+    return [Location(path, path) for path in sorted(shown, key=natural)]
+
+
+def matching(pattern: str, files: list[Location]) -> list[Location]:
+    """Return the files of a pattern, of which there must be one."""
+    if not files:
+        raise FileNotFoundError(2, "No file matches", pattern)
+    return files
+
+
+def natural(path: str) -> list[Any]:
+    """Return a key that puts part-10 behind part-9."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"([0-9]+)", path)]
+
+
+def stored_files(url: str, protocol: str, options: Mapping[str, Any]) -> list[Location]:
+    """Return the files that a URL stands for."""
+    store, path = store_of(url, protocol, options)
+
+    def stored(one: Location) -> Location:
+        name = url if one.path == path else store.unstrip_protocol(one.path)
+        return replace(one, name=name, store=store)
+
+    with named_errors(url):
+        is_pattern = glob.has_magic(path) and not store.exists(path)
+        is_folder = not is_pattern and store.isdir(path)
+        found = store.glob(path) if is_pattern else store.find(path) if is_folder else [path]
+        if not is_pattern and not is_folder:
+            store.info(path)
+    if is_pattern:
+        files = [one for one in sorted(found, key=natural) if store.isfile(one)]
+        return matching(url, [stored(Location(one, one)) for one in files])
+    if is_folder:
+        return [stored(one) for one in in_folder(path, found)]
+    return [stored(Location(path, url))]
+
+
+def store_of(url: str, protocol: str, options: Mapping[str, Any]) -> tuple[Any, str]:
+    """Return the filesystem of a URL, and the path in it."""
+    extra = EXTRAS.get(protocol, "remote")
+    try:
+        from fsspec.core import url_to_fs
+
+        with named_errors(url):
+            store, path = url_to_fs(url, **options)
+            # A listing that was made before may lack new files.
+            store.invalidate_cache()
+    except ImportError as error:
+        raise ImportError(
+            f"{url}: reading it needs more ({error}): pip install 'onlinekern[{extra}]'"
+        ) from error
+    except OSError as error:
+        if isinstance(error.__cause__, ValueError) and "Protocol not known" in str(error):
+            raise StreamError(f"{url}: unknown protocol {protocol!r}") from error
+        raise
+    return store, path
+
+
+def with_folders(files: list[Location]) -> list[Location]:
+    """Note the columns that folders named ``column=value`` tell; a column of which all values are
+    numbers, in whatever file, is one of numbers."""
+    told = [dict(folder_values(file.path)) for file in files]
+    values = [pair for columns in told for pair in columns.items()]
+    words = {name for name, text in values if text is not None and not is_number(text)}
+    return [
+        file if file.folders else replace(file, folders=tuple(
+            (name, text, "category" if name in words else "number")
+            for name, text in columns.items()
+        ))
+        for file, columns in zip(files, told, strict=True)
+    ]  # fmt: skip
+
+
+def folder_values(path: str) -> Iterator[tuple[str, str | None]]:
+    """Yield column and text of the folders of a file, as Hive names them."""
+    for folder in re.split(r"[\\/]", path)[:-1]:
+        name, equals, text = folder.partition("=")
+        if name and equals:
+            yield unquote(name), None if text == NO_VALUE else unquote(text)
