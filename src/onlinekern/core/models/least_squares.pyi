@@ -25,7 +25,6 @@ class LeastSquaresSpace(Space):
         reach: float = ...,
         residuals: Residuals | None = None,
         wide: bool = False,
-        *,
         follows: bool = False,
     ) -> None: ...
     def components(self) -> tuple[Component, ...]: ...
