@@ -14,9 +14,10 @@ TOLERANCES = {np.float32: 2e-4, np.float64: 1e-9}
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
 @pytest.mark.parametrize("task", ["binary", "ovr", "margin"])
+@pytest.mark.parametrize("removal", ["contradicted", "redundant"])
 @pytest.mark.parametrize("C", [0.5, 20.0])
-def test_twin(C, task, weighted, stream, as_layout):
-    settings = {"C": C, "budget": 14}
+def test_twin(C, removal, task, weighted, stream, as_layout):
+    settings = {"C": C, "budget": 14, "removal": removal}
     check_twin(BOLSSVMClassifier, projection.bolssvm, task, settings, stream, as_layout,
                TOLERANCES, weighted, n=160)  # fmt: skip
 
@@ -59,6 +60,21 @@ def test_intercept(stream):
     np.testing.assert_array_equal(outside, model.intercept_)
     assert model.intercept_.shape == (1,)
     assert model.intercept_[0] != 0
+
+
+def test_samples_of_wrong_labels_do_not_fill_the_budget():
+    # The paper's machine, and its twin, end near a coin's 50 %.
+    found = {}
+    for removal in ("redundant", "contradicted"):
+        random = np.random.default_rng(1)
+        X = random.standard_normal((6000, 5))
+        y = (X[:, 0] + X[:, 1] ** 2 > 0.7).astype(int)
+        noisy = np.where(random.random(6000) < 0.05, 1 - y, y)
+        model = BOLSSVMClassifier(budget=60, gamma=0.2, removal=removal, random_state=0)
+        model.fit(X[:5000], noisy[:5000])
+        found[removal] = model.score(X[5000:], y[5000:])
+    assert found["contradicted"] > 0.8
+    assert found["redundant"] < 0.7
 
 
 def random_walk(inverse, rows, K, ridge, n, rng):

@@ -194,7 +194,7 @@ def test_a_refused_sample_does_not_move_the_scaler(stream, tmp_path):
 
 def test_least_squares_of_a_long_stream(stream, tmp_path):
     X, y = stream("regression", n=3000)
-    model = KernelRLSRegressor(gamma=0.4, n_components=30).fit(X[:100], y[:100])
+    model = KernelRLSRegressor(gamma=0.4, n_components=30, reg=0.1).fit(X[:100], y[:100])
     program = Program(
         load(tmp_path, [model.export_c(tmp_path / "model.c").code]), "model", "float64", 1
     )

@@ -1,6 +1,7 @@
 """Kernel recursive least squares: against its twin, ridge regression, and cuts of the stream."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -53,6 +54,7 @@ def twin_of(model, X, y, columns=None, **others):
         X, y, frequencies, uniforms=iter(Generator(int(draw)).random(len(X))),
         task="regression" if isinstance(model, KernelRLSRegressor) else "classification",
         block=model._model.space.block.epoch_length,
+        closing=model._model.space.block.block_length,
         **{name: getattr(model, name) for name in names}, **others,
     )  # fmt: skip
 
@@ -106,8 +108,9 @@ def test_ridge_regression_after_many_blocks(dtype):
     X = random.standard_normal((1300, 4)).astype(dtype)
     y = np.sin(2 * X[:, 0]) + 0.1 * random.standard_normal(1300)
     model = KernelRLSRegressor(
-        n_components=40, features="fourier", gamma=0.5, standardize_target=False, random_state=0
-    )
+        n_components=40, features="fourier", gamma=0.5, standardize_target=False, reg=0.1,
+        random_state=0,
+    )  # fmt: skip
     model.partial_fit(X, y)
     assert model._model.space.block.epoch_length < 1300
     Z = model._model.space.map.transform(X).astype(np.float64)
@@ -192,8 +195,9 @@ def test_undo_of_blocks_in_which_landmarks_came(stream, equal):
 def test_weights_are_repetitions_without_a_gate(stream):
     X, y = stream("regression")
     weight = np.random.default_rng(0).integers(0, 4, len(X))
-    one = new_model("regression").partial_fit(X, y, sample_weight=weight)
-    many = new_model("regression").partial_fit(np.repeat(X, weight, 0), np.repeat(y, weight))
+    model = partial(new_model, "regression", reg=0.1)
+    one = model().partial_fit(X, y, sample_weight=weight)
+    many = model().partial_fit(np.repeat(X, weight, 0), np.repeat(y, weight))
     np.testing.assert_allclose(one.predict(X), many.predict(X), atol=1e-10)
 
 
@@ -330,5 +334,71 @@ def test_sparse_landmarks(stream):
 
 def test_the_linear_part_of_a_wide_matrix_is_too_large():
     X = sparse.random(9, 300_000, density=1e-4, format="csr", random_state=0)
-    with pytest.raises(MemoryError, match="use linear=False for so many features"):
-        KernelRLSRegressor().fit(X, np.arange(9))
+    with pytest.raises(MemoryError, match="use linear='auto' for so many features"):
+        KernelRLSRegressor(linear=True).fit(X, np.arange(9))
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+def test_samples_of_many_features_are_left_out(layout, equal):
+    # With them, 300 rows of 10,000 features take minutes.
+    random = np.random.default_rng(0)
+    for width, linear in ((512, True), (513, False), (10_000, False)):
+        X = sparse.random(90, width, density=0.02, format="csr", random_state=0)
+        X.data += 1  # the scales of the features differ little
+        X, y = X if layout == "csr" else X.toarray(), random.standard_normal(90)
+        model = KernelRLSRegressor(n_components=20, random_state=0).partial_fit(X, y)
+        expected = KernelRLSRegressor(n_components=20, random_state=0, linear=linear)
+        equal(model.predict(X), expected.partial_fit(X, y).predict(X))
+        assert model.coef_.shape == (1, linear * width + 20)
+        assert model._n_bytes(width, 1, 8, True) < 2**25
+        equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(("noise", "reg"), [(0.01, 0.03), (3.0, 3.0)])
+def test_reg_follows_the_noise(noise, reg):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((600, 5))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] + noise * random.standard_normal(600)
+    model = KernelRLSRegressor(random_state=0).partial_fit(X, y)
+    assert model.reg_ <= reg if noise < 1 else model.reg_ >= reg
+    given = KernelRLSRegressor(random_state=0, reg=0.7).partial_fit(X, y)
+    assert given.reg_ == 0.7
+
+
+def test_noisy_rows_are_predicted_as_well_as_by_ridge_regression():
+    errors = {"auto": [], "0.1": [], "ridge": []}
+    for seed in range(5):
+        random = np.random.default_rng(seed)
+        X, w = random.standard_normal((1300, 10)), random.standard_normal(10)
+        y = X @ w + 3 * random.standard_normal(1300)
+        given = KernelRLSRegressor(random_state=0, reg=0.1)
+        models = KernelRLSRegressor(random_state=0), given, Ridge()
+        for name, model in zip(errors, models, strict=True):
+            model.fit(X[:300], y[:300])
+            errors[name].append(np.mean((model.predict(X[300:]) - y[300:]) ** 2))
+    best = np.mean(errors["ridge"])
+    assert np.mean(errors["auto"]) < 1.06 * best
+    assert np.mean(errors["0.1"]) > 1.3 * best
+
+
+@pytest.mark.parametrize("forgetting", [1.0, 0.995])
+def test_the_choice_of_reg_does_not_depend_on_calls(forgetting, stream, equal):
+    X, y = stream("regression", n=400)
+    new = partial(new_model, "regression", forgetting=forgetting, reg="auto")
+    whole = new().partial_fit(X, y)
+    assert whole.reg_ != 0.1
+    for lengths in [(1,), (7, 64, 100)]:
+        model = new()
+        for rows, targets in cut(X, y, lengths):
+            if len(targets):
+                model.partial_fit(rows, targets)
+        assert model.reg_ == whole.reg_
+        equal(model.predict(X), whole.predict(X))
+    # A choice is undone, and a pickle makes the next one.
+    model = new().partial_fit(X[:120], y[:120])
+    before, other = model.reg_, pickle.loads(pickle.dumps(model))
+    model.partial_fit(X[120:], y[120:])
+    model._model.undo()
+    assert model.reg_ == before
+    for each in (model, other):
+        equal(each.partial_fit(X[120:], y[120:]).predict(X), whole.predict(X))

@@ -123,7 +123,7 @@ def test_kernel_least_squares_is_that_of_the_whole_stream(name, forgetting):
     X, y = data("Regressor" in name, n=900)
     how = {"gate": "always"} if "Classifier" in name else {"standardize_target": False}
     how = {key: value for key, value in how.items() if key in CLASSES[name]().get_params()}
-    model = CLASSES[name](gamma=0.4, n_components=40, forgetting=forgetting, **how)
+    model = CLASSES[name](gamma=0.4, n_components=40, forgetting=forgetting, reg=0.1, **how)
     known = {"classes": np.unique(y)} if "Classifier" in name else {}
     base = deepcopy(model).partial_fit(X[:300], y[:300], **known)
     models = [deepcopy(base).partial_fit(X[p], y[p]) for p in (slice(300, 500), slice(500, 900))]
@@ -133,6 +133,28 @@ def test_kernel_least_squares_is_that_of_the_whole_stream(name, forgetting):
         np.testing.assert_allclose(scores_of(merged, X), scores_of(single, X), rtol=0, atol=1e-9)
     else:
         assert abs(merged.score(X, y) - single.score(X, y)) < 0.05
+
+
+def test_the_choice_of_reg_goes_on_after_a_merge():
+    X, y = data(True, n=900)
+    model = ok.KernelRLSRegressor(gamma=0.4, n_components=40, standardize_target=False)
+    base = deepcopy(model).partial_fit(X[:70], y[:70])
+    models = [deepcopy(base).partial_fit(X[p], y[p]) for p in (slice(70, 300), slice(300, 500))]
+    merged = merge(models, base=base)
+    single = deepcopy(model).partial_fit(X[:500], y[:500])
+    totals = merged._model.space.block.get_state()["evidence"]
+    own = single._model.space.block.get_state()
+    assert totals[1:].tolist() == [500, 500]
+    assert own["evidence"][2] + own["count"] == 500
+    regs = sorted(model.reg_ for model in models)
+    assert regs[0] <= merged.reg_ <= regs[1]
+    one = merge([models[0]], base=base)
+    assert one.reg_ == models[0].reg_
+    np.testing.assert_allclose(one.predict(X), models[0].predict(X), rtol=1e-9)
+    for each in (merged, single):
+        each.partial_fit(X[500:], y[500:])
+    assert merged.reg_ == single.reg_
+    np.testing.assert_allclose(merged.predict(X), single.predict(X), atol=1e-8)
 
 
 def test_large_sums_that_are_not_positive_by_rounding_are_mended():

@@ -250,7 +250,11 @@ class FeatureEstimator(Learner):
 
     def _length(self, n_features: int) -> int:
         """Return how many numbers a row of features has, at least."""
-        return self.n_components + (n_features + 1 if self.linear else 0)
+        return self.n_components + (n_features + 1 if self._has_linear(n_features) else 0)
+
+    def _has_linear(self, n_features: int) -> bool:
+        """Return whether samples of so many features stand beside the features of the kernel."""
+        return bool(self.linear)
 
     def _features(self, X: Any, draws: np.random.RandomState) -> Any:
         """Return the map of the parameters, for samples like X."""
@@ -258,7 +262,9 @@ class FeatureEstimator(Learner):
         self._sparse = sp.issparse(X)
         make = self._fourier if self.features == "fourier" else self._nystroem
         features = make(X, draws)
-        return FEATURE_MAPS["with_linear"](features) if self.linear else features
+        if self._has_linear(X.shape[1]):
+            return FEATURE_MAPS["with_linear"](features)
+        return features
 
     def _fourier(self, X: Any, draws: np.random.RandomState) -> Any:
         kernel = KERNEL_ALIASES.get(self.kernel, self.kernel)

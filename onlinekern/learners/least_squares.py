@@ -25,14 +25,19 @@ from onlinekern.learners.spa import check_alpha_and_beta
 
 # Samples whose margin is so close to what the gate asks for may need their row of the inverse.
 REACH = 0.25
+# linear='auto' leaves the samples out beyond so many features (benchmarks/wide_rows.py).
+MOST_LINEAR = 512
+# reg='auto' begins with this one.
+FIRST_REG = 0.1
 
 
 @estimator
 class KernelRLS(FeatureEstimator):
     """Mixin of learners by recursive least squares of explicit features."""
 
-    reg: Positive = 0.1
+    reg: Positive = FIRST_REG
     forgetting: Forgetting = 1.0
+    linear: Literal["auto"] | bool = "auto"  # type: ignore[assignment]
 
     _calls_blas = True
     coef_ = property(weights_of_features)
@@ -42,13 +47,16 @@ class KernelRLS(FeatureEstimator):
         own = least_squares_bytes(self._length(n_features), n_outputs, itemsize)
         return own + super()._n_bytes(n_features, n_outputs, itemsize, is_sparse)
 
+    def _has_linear(self, n_features: int) -> bool:
+        return n_features <= MOST_LINEAR if self.linear == "auto" else bool(self.linear)
+
     def _check_form(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
         try:
             return super()._check_form(n_features, n_outputs, itemsize, is_sparse)
         except MemoryError as error:
-            if not self.linear or self.n_components > n_features:
+            if not self._has_linear(n_features) or self.n_components > n_features:
                 raise
-            raise MemoryError(f"{error}: use linear=False for so many features") from None
+            raise MemoryError(f"{error}: use linear='auto' for so many features") from None
 
     def _next_calls_blas(self) -> bool:
         # Only the last sample of a block calls it.
@@ -56,8 +64,10 @@ class KernelRLS(FeatureEstimator):
         return block.count + 1 >= block.block_length
 
     def _new_space(self, n_outputs: int, features: Any, reach: float, residuals: Any) -> Any:
+        follows = self.reg == "auto"
+        reg = FIRST_REG if follows else float(self.reg)
         return LeastSquaresSpace(
-            features, n_outputs, float(self.reg), float(self.forgetting), reach, residuals
+            features, n_outputs, reg, float(self.forgetting), reach, residuals, follows=follows
         )
 
     @property
@@ -145,9 +155,9 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
         needs fewer.
     novelty : float in (0, 1), default=0.05
         Threshold of `selection`; 'first' does not use it.
-    linear : bool, default=True
+    linear : 'auto' or bool, default='auto'
         Whether ``x / sqrt(n_features)`` and a constant stand beside the features of the kernel.
-        The cost grows with n_features too; use False for samples of many features.
+        'auto': up to 512 features. The cost of a sample grows with the square of their number.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, \
 default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'.
@@ -284,9 +294,10 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
 
     Parameters
     ----------
-    reg : float > 0, default=0.1
-        Prior precision of the weights, in units of the noise's. Between 0.03 and 0.3 results
-        change little.
+    reg : 'auto' or float > 0, default='auto'
+        Prior precision of the weights, in units of the noise's. 'auto' begins with 0.1. After 64,
+        128, 256, ... samples it is the one of 0.01, 0.03, 0.1, ... 100 that would have predicted
+        them best, each before it came (see the notes). Noisy targets need more.
     forgetting : float in (0, 1], default=1.0
         The factor lambda: each sample that enters multiplies the weight of those before by it. The
         prior is not forgotten: what is no longer confirmed returns to it. The faster, the dearer:
@@ -309,9 +320,9 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
         squared length above `novelty` times ``kappa(x, x)``.
     novelty : float in (0, 1), default=0.05
         Threshold of `selection`; 'first' does not use it.
-    linear : bool, default=True
+    linear : 'auto' or bool, default='auto'
         Whether ``x / sqrt(n_features)`` and a constant stand beside the features of the kernel.
-        The cost grows with n_features too; use False for samples of many features.
+        'auto': up to 512 features. The cost of a sample grows with the square of their number.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, \
 default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'.
@@ -367,6 +378,8 @@ default='gaussian'
         Sum of weight times loss; the loss of a sample is taken before it is learnt.
     n_features_in_ : int
         Features of a sample.
+    reg_ : float
+        The prior precision in use.
     noise_ : float
         Standard deviation of the noise: the root mean square of the last 512 residuals, each taken
         before its sample was learnt and divided by ``sqrt(1 + v)``, v being its leverage.
@@ -382,7 +395,14 @@ default='gaussian'
     samples before: exact while all of these are landmarks, an approximation afterwards. A
     `sample_weight` multiplies the terms of its sample in A and b.
 
-    The weights have the prior variance ``noise_**2 / reg``. The regression is exact with
+    With the errors e and the variances v of one-step predictions, ``reg="auto"`` minimises ``n
+    log(sum e^2 / (1 + v)) + sum log(1 + v)``, minus twice the logarithm of the density of the
+    targets, each given those before: ``sum y^2 - b' A^-1 b`` and ``log |A / reg|`` give the sums
+    for every `reg` by a Cholesky factor of its A. It looks upwards and downwards from the present
+    one; from there on the solution is the exact one for the new `reg`. A model exported to C goes
+    on with the `reg` that it has.
+
+    The weights have the prior variance ``noise_**2 / reg_``. The regression is exact with
     ``standardize_target=False``: else each target is standardised by the mean and scale of those so
     far, and stays so when these change, which they hardly do after some hundred samples. Without
     it, centre targets that are far from 0: `reg` draws the constant feature to 0 too.
@@ -408,6 +428,7 @@ default='gaussian'
     True
     """
 
+    reg: Literal["auto"] | Positive = "auto"  # type: ignore[assignment]
     selection: Literal["first", "ald"] = "first"
 
     def _rule(self) -> Any:
@@ -474,6 +495,11 @@ default='gaussian'
             y = super().predict(X)
             residual = model.target_scale * of_residuals(model.space.residuals)
             return y, np.sqrt(1 + self.leverage(X)), residual
+
+    @property
+    def reg_(self) -> float:
+        """Prior precision of the weights in use."""
+        return self._read(lambda space: space.block.sums.reg)
 
     @property
     def noise_(self) -> float:

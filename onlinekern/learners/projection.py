@@ -13,6 +13,9 @@ from onlinekern.estimators.parameters import Count, Positive, estimator
 from onlinekern.estimators.tasks import OnlineClassifier
 from onlinekern.estimators.types import Floats
 
+# Where more of the support vectors are contradicted, labels are noisy.
+MOST_CONTRADICTED = 0.3
+
 
 @estimator
 class ProjectronClassifier(OnlineClassifier, KernelEstimator):
@@ -159,12 +162,18 @@ class BOLSSVMClassifier(OnlineClassifier, KernelEstimator):
     whose inverse A^-1 is kept (section 3 of [1]_). A mislabelled sample becomes a support vector,
     which adds a row and a column to the inverse. When there are more than `budget` support vectors,
     the one of least ``|alpha_i / (A^-1)_ii|`` is evicted, which removes its row and column. That
-    number is the error of the other support vectors at x_i.
+    number is the error of the other support vectors at x_i. Samples of wrong labels would never
+    leave so; see `removal`.
 
     Parameters
     ----------
     C : float > 0, default=10.0
         Weight of the squared errors against the norm of the model.
+    removal : {'contradicted', 'redundant'}, default='contradicted'
+        Who is evicted. 'redundant': the support vector that the others predict best, as in [1]_.
+        Only mistakes enter: where labels are noisy, samples of wrong labels then fill the budget.
+        'contradicted': if the others put more than 0.3 of the budget on the wrong side, the one
+        that is furthest there, else the redundant one.
     kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
 kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
@@ -256,6 +265,7 @@ kernel or function, default='gaussian'
     """
 
     C: Positive = 10.0
+    removal: Literal["contradicted", "redundant"] = "contradicted"
     budget: Count = 500
     multi_class: Literal["ovr", "margin"] = "margin"
 
@@ -267,7 +277,8 @@ kernel or function, default='gaussian'
     def _budget(self, rng: Generator) -> Any:
         # The inverse of the Gram matrix has a copy, which undoes a failed call.
         check_size("budget", self.budget, 2 * 8 * self.budget**2)
-        return POLICIES["bolssvm"](self.budget, self.C)
+        share = MOST_CONTRADICTED if self.removal == "contradicted" else 1.0
+        return POLICIES["bolssvm"](self.budget, float(self.C), share)
 
     @property
     def intercept_(self) -> Floats:

@@ -14,6 +14,11 @@ Nystroem features are whitened by the Cholesky factor of the landmarks' kernel m
 z(x) = L^-1 k_m(x), and they are nested: a further landmark adds a coordinate and changes no other.
 A gains a row and a column of 0 with reg on the diagonal, b a 0 (L. Csato, M. Opper, "Sparse on-line
 Gaussian processes", Neural Computation 14, 2002).
+
+With reg "auto" it begins with 0.1. Once 64, 128, 256, ... samples have entered, it is the one of
+CHOICES that would have predicted them best: n log(sum of a e^2 / (1 + a v)) + sum of log(1 + a v)
+is least, e being the error and v the variance of each sample's prediction by those before it, and
+a its weight. Both are computed sample by sample.
 """
 
 from dataclasses import dataclass, field
@@ -24,6 +29,9 @@ from .dual_sgd import random_features
 from .heads import HEADS
 from .kernels import kernel_matrix, resolve_gamma
 from .losses import LOSSES
+
+CHOICES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+FIRST = 64
 
 
 class Fourier:
@@ -157,9 +165,10 @@ class Run:
     n_outputs: int
     n_features: int
     linear: bool
-    reg: float
+    reg: float | str
     forgetting: float
     block: int
+    closing: int = 64
     predictions: np.ndarray = None
     scores: np.ndarray = None
     variances: np.ndarray = None
@@ -168,8 +177,13 @@ class Run:
     mistakes: int | None = 0
     cumulative_loss: float = 0.0
     n_seen: int = 0
+    since: int = 0
+    due: float = np.inf
+    terms: list = field(default_factory=list)
 
     def __post_init__(self):
+        if self.reg == "auto":
+            self.reg, self.due = 0.1, FIRST
         length = len(self.phi(np.zeros(self.n_features)))
         self.A = self.reg * np.eye(length)
         self.b = np.zeros((length, self.n_outputs))
@@ -212,8 +226,41 @@ class Run:
         self.b = self.forgetting * self.b + importance * np.outer(phi, targets)
         self.entered.append(i)
         self.features.append(phi)
-        if len(self.entered) % self.block == 0:
-            self.A += (1 - self.forgetting**self.block) * self.reg * np.eye(len(self.A))
+        self.terms.append((importance, targets))
+        self.since += 1
+        if self.since == self.block:
+            self.give_back()
+        if len(self.entered) >= self.due and len(self.entered) % self.closing == 0:
+            self.give_back()
+            self.choose_reg()
+
+    def give_back(self):
+        """Add to A what has been forgotten of the prior."""
+        self.A += (1 - self.forgetting**self.since) * self.reg * np.eye(len(self.A))
+        self.since = 0
+
+    def choose_reg(self):
+        """Take the reg of the best predictions so far."""
+        while self.due <= len(self.entered):
+            self.due *= 2
+        best = CHOICES[int(np.argmin([self.surprise(reg) for reg in CHOICES]))]
+        self.A += (best - self.reg) * np.eye(len(self.A))
+        self.reg = best
+
+    def surprise(self, reg):
+        """Return how badly least squares with this reg predict the samples that entered."""
+        n, length = len(self.features), len(self.A)
+        A, b, total, logarithms = reg * np.eye(length), np.zeros(length), 0.0, 0.0
+        ages = self.forgetting ** np.arange(n - 1.0, -1, -1)
+        for phi, (weight, targets), age in zip(self.features, self.terms, ages, strict=True):
+            row, a = np.pad(phi, (0, length - len(phi))), weight * age
+            solved = np.linalg.solve(A, np.c_[b, row])
+            e, v = targets[0] - row @ solved[:, 0], row @ solved[:, 1]
+            total += a * e**2 / (1 + a * v)
+            logarithms += np.log(1 + a * v)
+            A += a * np.outer(row, row)
+            b += a * targets[0] * row
+        return ages.sum() * np.log(total) + logarithms
 
 
 def targets_of(head, label, n_outputs):
@@ -256,10 +303,10 @@ def learn(run, X, y, head, sample_weight):
 
 
 def kernel_rls(X, y, frequencies=None, *, features="nystroem", n_components=400, selection="first",
-               novelty=0.05, linear=True, reg=0.1, forgetting=1.0, block=1, gate=None, margin=1.0,
-               alpha=1.0, beta=1.0, weighted=False, uniforms=None, kernel="gaussian", gamma="scale",
-               degree=3, coef0=0.0, classes=None, task="classification", sample_weight=None,
-               dtype=np.float64):  # fmt: skip
+               novelty=0.05, linear=True, reg=0.1, forgetting=1.0, block=1, closing=64, gate=None,
+               margin=1.0, alpha=1.0, beta=1.0, weighted=False, uniforms=None, kernel="gaussian",
+               gamma="scale", degree=3, coef0=0.0, classes=None, task="classification",
+               sample_weight=None, dtype=np.float64):  # fmt: skip
     """Run over a stream of labels of any kind, or of numbers for regression.
 
     Parameters
@@ -268,6 +315,8 @@ def kernel_rls(X, y, frequencies=None, *, features="nystroem", n_components=400,
         Of features "fourier".
     block : int
         Samples that enter between two steps back to the prior.
+    closing : int
+        With reg "auto", it is chosen after multiples of so many samples.
     gate : {None, "always", "margin", "loss_proportional"}
         None is "margin" for classification, and "always", the only one, for regression.
     uniforms : iterator of float in [0, 1)
@@ -299,7 +348,8 @@ def kernel_rls(X, y, frequencies=None, *, features="nystroem", n_components=400,
         labels = np.searchsorted(classes, y)
     else:
         head, labels = HEADS["regression"](), np.asarray(y, dtype=np.float64)
-    run = Run(feature_map, gates, head.n_outputs, X.shape[1], linear, reg, forgetting, block)
+    run = Run(feature_map, gates, head.n_outputs, X.shape[1], linear, reg, forgetting,
+              block, closing)  # fmt: skip
     learn(run, X, labels, head, weights)
     if classification:
         run.predictions = classes[run.predictions.astype(np.intp)]

@@ -267,8 +267,28 @@ def least_squares(machine):
     return inverse
 
 
-def bolssvm(X, y, *, budget, C=10.0, multi_class="margin", **common):
-    """Run BOLSSVM."""
+def margins_without(machine, errors):
+    """Return the margins of support vectors by the machines without each, given y - f there."""
+    targets = np.array(machine.targets)
+    scores = targets - errors
+    if scores.shape[1] == 1:
+        return (targets * scores)[:, 0]
+    own = (scores * (targets > 0)).sum(axis=1)
+    return own - np.where(targets > 0, -np.inf, scores).max(axis=1)
+
+
+def leaving(machine, inverse, share):
+    """Return who leaves: the most contradicted if too many are, else the most redundant."""
+    errors = np.array(machine.alpha) / np.diag(inverse)[1:, None]
+    margins = margins_without(machine, errors)[:-1]
+    if share < 1 and np.sum(margins < 0) > share * len(margins):
+        return int(np.argmin(margins))
+    return int(np.argmin(np.linalg.norm(errors, axis=1)))
+
+
+def bolssvm(X, y, *, budget, C=10.0, removal="contradicted", multi_class="margin", **common):
+    """Run BOLSSVM; of the paper with removal "redundant"."""
+    share = {"contradicted": 0.3, "redundant": 1.0}[removal]
 
     def learn(machine, x, problems, label, t, weight):
         if all(problem.y * problem.f > 0 for problem in problems):
@@ -280,8 +300,7 @@ def bolssvm(X, y, *, budget, C=10.0, multi_class="margin", **common):
         machine.ridges.append(1 / (C * weight))
         inverse = least_squares(machine)
         if len(machine.rows) > budget:
-            errors = np.linalg.norm(machine.alpha, axis=1) / np.diag(inverse)[1:]
-            machine.drop(int(np.argmin(errors)))
+            machine.drop(leaving(machine, inverse, share))
             least_squares(machine)
 
     return run(X, y, learn, PerceptronLoss(), multi_class=multi_class, **common)

@@ -129,7 +129,7 @@ policy("budgets.merging.Merging", BOUND)
 policy("budgets.projectron.Projectron", f"eta= {BOUND} price= joint=", FACTOR, drops=True)
 policy("budgets.quantisation.Quantise", f"similarity= {BOUND}", drops=True)
 machines = f"{INVERSE} targets[machine column] offsets[one output] products~[machine column]"
-policy("budgets.bolssvm.LeastSquaresPolicy", f"{BOUND} C=", machines, merge=merged_samples)
+policy("budgets.bolssvm.LeastSquaresPolicy", f"{BOUND} C= share=", machines, merge=merged_samples)
 merging = f"map= {BOUND} merge_size= offset="
 policy("models.dual_sgd.FeatureMerging", merging, "weights[machine feature] offsets[machine]")
 policy(

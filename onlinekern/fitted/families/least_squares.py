@@ -31,21 +31,36 @@ from onlinekern.fitted.state import State, closed, describe, opened
 KEPT = 512
 # The diagonal of sums that are not positive grows by this share, ten times more each time.
 LEAST_EXTRA = 1e-15
+# Of a model whose reg was given.
+NO_EVIDENCE = np.zeros(0)
 ATTEMPTS = 10
 
 
-def statistics(state: Any, reg: float, forgetting: float) -> tuple[Floats, Floats]:
-    """Return A - r I and b' of all samples so far."""
+def statistics(state: Any, forgetting: float) -> tuple[Floats, Floats, Floats]:
+    """Return A - r I, b' and the sums of the evidence, if there is one, of all samples so far."""
     rows = state.rows
     matrix = state.matrix + (state.weights * rows).T @ rows
     vectors = state.vectors + state.targets.T @ rows[len(rows) - state.count :]
     fade = forgetting**state.since
     # The sums of an epoch contain r I; what is forgotten of it is given back.
-    known = fade * (matrix - reg * np.eye(len(matrix)))
-    return known, fade * vectors
+    known = fade * (matrix - state.reg * np.eye(len(matrix)))
+    return known, fade * vectors, evidence_of(state, forgetting)
 
 
-def sums_of(known: Floats, vectors: Floats, reg: float) -> dict[str, Any]:
+def evidence_of(state: Any, forgetting: float) -> Floats:
+    """Return the sums of `linalg.evidence` of all samples so far; empty where reg is given."""
+    totals: Floats = np.array(state.evidence)
+    if len(totals) > 0:
+        weights = state.weights[len(state.weights) - state.count :]
+        ones = forgetting ** -np.arange(state.since - state.count + 1.0, state.since + 1.0)
+        totals += [*(state.targets**2 / weights).sum(axis=0), ones.sum(), state.count]
+        totals[:-1] *= forgetting**state.since
+    return totals
+
+
+def sums_of(
+    known: Floats, vectors: Floats, reg: float, evidence: Floats = NO_EVIDENCE
+) -> dict[str, Any]:
     """Return the fields of a state whose sums are A - r I and b', and where no sample waits."""
     used, n_outputs = len(known), len(vectors)
     matrix, factor = factored((known + known.T) / 2 + reg * np.eye(used))
@@ -62,7 +77,8 @@ def sums_of(known: Floats, vectors: Floats, reg: float) -> dict[str, Any]:
     arrays = {name: np.zeros(shape) for name, shape in empty.items()}
     counts = {"used": used, "count": 0, "waiting": 0, "since": 0}
     solved = {"base": np.ascontiguousarray(weights), "inverse": (inverse + inverse.T) / 2}
-    return {"matrix": matrix, "vectors": vectors, **solved, **arrays, **counts}
+    chosen = {"reg": reg, "evidence": evidence}
+    return {"matrix": matrix, "vectors": vectors, **solved, **arrays, **counts, **chosen}
 
 
 def factored(matrix: Floats) -> tuple[Floats, Any]:
@@ -81,33 +97,40 @@ def factored(matrix: Floats) -> tuple[Floats, Any]:
     raise FloatingPointError("the sums of the merged models are not positive")
 
 
-def added(
-    mix: Mix, common: Common, states: list[Any], before: Any, reg: float, forgetting: float
-) -> Any:
-    """Return the state of all samples of several states."""
-    sums = [statistics(state, reg, forgetting) for state in states]
-    every = [*sums, *([statistics(before, reg, forgetting)] if before else [])]
-    turned = [one_of(mix, common, place, *each) for place, each in enumerate(every)]
-    used = len(turned[0][0])
-    first = (turned.pop()) if before else (np.zeros((used, used)), 0 * turned[0][1])
-    known = mix.total([pair[0] for pair in turned], first[0], forgetting)
-    vectors = mix.total([pair[1] for pair in turned], first[1], forgetting)
-    return states[0].told(**sums_of(known, np.ascontiguousarray(vectors), reg))
+def added(mix: Mix, common: Common, states: list[Any], before: Any, forgetting: float) -> Any:
+    """Return the state of all samples of several states.
+
+    Where r follows the stream, it is the geometric mean: it is chosen again as samples come.
+    """
+    sums = [statistics(state, forgetting) for state in states]
+    every = [*sums, *([statistics(before, forgetting)] if before else [])]
+    turned = [one_of(mix, common, place, *parts) for place, parts in enumerate(every)]
+    first = turned.pop() if before else tuple(0 * part for part in turned[0])
+    known = mix.total([parts[0] for parts in turned], first[0], forgetting)
+    vectors = mix.total([parts[1] for parts in turned], first[1], forgetting)
+    evidence = mix.total([parts[2] for parts in turned], first[2], forgetting)
+    regs = [state.reg for state in states]
+    reg = float(np.exp(mix.mean(np.log(regs)))) if len(set(regs)) > 1 else regs[0]
+    return states[0].told(**sums_of(known, np.ascontiguousarray(vectors), reg, evidence))
 
 
 def one_of(
-    mix: Mix, common: Common, place: int, known: Floats, vectors: Floats
-) -> tuple[Floats, Floats]:
-    """Return A - r I and b' of a model in the common features and units of merged targets.
+    mix: Mix, common: Common, place: int, known: Floats, vectors: Floats, evidence: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return the sums of a model in the common features and units of merged targets.
 
     A shift of the targets needs the sum of the features, which is the column of the constant.
     """
     place = place if place < len(mix.counts) else -1
     unit, shift = mix.units[place], mix.shifts[place]
-    vectors = unit * vectors
-    if common.constant is not None:
-        vectors = vectors + shift * known[common.constant]
-    return common.matrix(known, place), common.vectors(vectors, place)
+    vectors, constant = unit * vectors, common.constant
+    squares = evidence[:-2] * unit**2
+    if constant is not None:
+        squares = squares + 2 * shift * vectors[: len(squares), constant]
+        squares += shift**2 * known[constant, constant]
+        vectors = vectors + shift * known[constant]
+    evidence = np.concatenate([np.maximum(squares, 0.0), evidence[-2:]])
+    return common.matrix(known, place), common.vectors(vectors, place), evidence
 
 
 def merged_space(mix: Mix, parts: list[State], base: State | None) -> State:
@@ -117,7 +140,7 @@ def merged_space(mix: Mix, parts: list[State], base: State | None) -> State:
     entered, before = of(parts, base, "entered")
     counts = mix.counting(entered, before).counts
     own = Mix(mix.weights, counts, mix.units, mix.shifts)
-    state = added(own, common, *of(parts, base, "state"), space.reg, space.forgetting)
+    state = added(own, common, *of(parts, base, "state"), space.forgetting)
     fields = {"map": common.map, "entered": mix.count(entered, before), "state": state}
     if hasattr(space, "residuals"):
         fields["residuals"] = merged_residuals(mix, *of(parts, base, "residuals"))
@@ -179,7 +202,7 @@ def leverage_terms(space: Any) -> Terms:
 
 
 def learning(space: State) -> tuple[SquaresState, Numbers]:
-    """Return the state of recursive least squares without forgetting."""
+    """Return the state of recursive least squares without forgetting; r is the one of now."""
     if space.forgetting < 1:
         raise CannotLearn("its least squares forget, and give back the prior from time to time")
     features = inner = closed(space.map)
@@ -196,7 +219,9 @@ def learning(space: State) -> tuple[SquaresState, Numbers]:
     if not isinstance(mapping, Fourier | Landmarks):
         raise CannotLearn(f"the feature map {type(inner).__name__} has no C")
     constant, inverse = features.constant >= 0, np.ascontiguousarray(inverse)
-    return SquaresState(factor, constant, mapping, inverse, space.reg), Numbers(values, values)
+    return SquaresState(factor, constant, mapping, inverse, space.state.reg), Numbers(
+        values, values
+    )
 
 
 def landmarks_of(features: Any) -> Landmarks:
@@ -216,7 +241,7 @@ SUMS = (
     "matrix~[feature feature] vectors~[output feature] base[output feature] "
     "inverse[feature feature] products[feature open] rows~[sample feature] factor[open open] "
     "innovations[open output] targets~[open output] weights~[sample one] "
-    "used count waiting since"
+    "used count waiting since reg~ evidence~[total]"
 )
 describe(
     "models.least_squares.LeastSquaresSpace",

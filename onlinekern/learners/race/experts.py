@@ -41,6 +41,8 @@ UNGATED = 1.5
 STORED = 100
 # Besides the widths of kernels, more linear features bring nothing, and cost as much as landmarks.
 MOST_LINEAR = 32
+# Prior precision of least squares: the vote finds who is right, not their priors.
+REG = 0.1
 # Memory of samples with the forgetting factor 0.98 is short: more landmarks do not help it.
 FEW = 64
 FREQUENCIES = 200
@@ -150,14 +152,15 @@ def squares_of(task: str, n_features: int, width: int, size: int) -> Iterator[Ex
     for scale, length, forgetting in members:
         estimator = squares(
             gamma=scale / n_features, n_components=length, forgetting=forgetting,
-            linear=n_features < MOST_LINEAR, random_state=0,
+            linear=n_features < MOST_LINEAR, reg=REG, random_state=0,
         )  # fmt: skip
         name = f"kernel least squares, gamma {scale:g}/d{memory_of(forgetting)}"
         yield Expert(name, estimator, squares_cost(task, length, width))
     for forgetting in (1.0, 0.98):
         estimator = squares(
-            kernel="linear", gamma=1.0, n_components=1, forgetting=forgetting, random_state=0
-        )
+            kernel="linear", gamma=1.0, n_components=1, forgetting=forgetting, linear=True,
+            reg=REG, random_state=0,
+        )  # fmt: skip
         name = f"linear least squares{memory_of(forgetting)}"
         yield Expert(name, estimator, squares_cost(task, n_features + 1, 1))
 

@@ -12,7 +12,13 @@ H = (K + R)^-1 and h = H 1,
 
 so one inverse, of a positive definite matrix, serves all outputs. alpha_i / (A^-1)_ii is the
 residual at x_i of the machine trained without x_i: the support vector of the smallest is removed.
+
+Only mistakes enter. Where labels are noisy, samples of wrong labels are mistakes more often than
+others, have large residuals, and so stay for ever: in the end they are most of the budget. So if
+more than a share of the support vectors is on the wrong side of the machine trained without it, the
+one that is furthest there is removed. The share 1 is the paper's machine.
 """
+from libc.math cimport INFINITY
 from libc.stdlib cimport free
 
 import numpy as np
@@ -34,15 +40,20 @@ cdef class LeastSquaresPolicy(InverseGramPolicy):
     max_support : int >= 1
     C : float > 0
         Weight of the squared residuals against the norm of the model.
+    share : float in [0, 1], default=1
+        The largest share of support vectors that the others contradict.
     """
 
-    def __init__(self, Py_ssize_t max_support, double C):
+    def __init__(self, Py_ssize_t max_support, double C, double share=1.0):
         super().__init__(max_support)
-        self.C = C
-        self.arguments = (max_support, C)
+        if not 0 <= share <= 1:
+            raise ValueError(f"share must be in [0, 1], got {share}")
+        self.C, self.share = C, share
+        self.arguments = (max_support, C, share)
 
     def __dealloc__(self):
         free(self.alphas)
+        free(self.residuals)
 
     cdef int prepare(self) except -1:
         InverseGramPolicy.prepare(self)
@@ -52,7 +63,9 @@ cdef class LeastSquaresPolicy(InverseGramPolicy):
         self.products = JournaledMatrix("products", self.n_outputs + 1, self.gram.ld)
         self.alphas = <double *> aligned_resize(
             self.alphas, 0, self.n_outputs * self.gram.ld * sizeof(double))
-        if self.alphas == NULL:
+        self.residuals = <double *> aligned_resize(
+            self.residuals, 0, self.n_outputs * self.gram.ld * sizeof(double))
+        if self.alphas == NULL or self.residuals == NULL:
             raise MemoryError(f"no memory for {self.n_outputs} least-squares machines")
         return 0
 
@@ -87,7 +100,7 @@ cdef class LeastSquaresPolicy(InverseGramPolicy):
             self.gram.solve_joined(self.targets.row(k), self.products.touch(k))
         self.solve()
         if self.is_exceeded():
-            slot = self.most_redundant()
+            slot = self.leaving(slot)
             for k in range(self.n_outputs + 1):
                 self.targets.touch(k)[slot] = 0
             if self.leave(slot) < 0:
@@ -126,14 +139,50 @@ cdef class LeastSquaresPolicy(InverseGramPolicy):
     cdef Py_ssize_t most_redundant(self) noexcept nogil:
         """The slot that the machine trained without it predicts best; the oldest of equals."""
         cdef Py_ssize_t slot, k
+        cdef double residual
+        for slot in range(self.support.n):
+            self.work[slot] = 0
+            for k in range(self.n_outputs):
+                residual = self.residuals[k * self.gram.ld + slot]
+                self.work[slot] += residual * residual
+        return self.support.smallest(self.work)
+
+    cdef void leave_one_out(self) noexcept nogil:
+        """Compute the residuals of the machines without one support vector each."""
+        cdef Py_ssize_t slot, k
         cdef const double *h = self.products.row(self.n_outputs)
         cdef double pivot, total = self.h_sum()
         for slot in range(self.support.n):
             pivot = self.gram.own[slot] - h[slot] * h[slot] / total
-            self.work[slot] = 0
             for k in range(self.n_outputs):
-                self.work[slot] += (self.alpha(k)[slot] / pivot) * (self.alpha(k)[slot] / pivot)
-        return self.support.smallest(self.work)
+                self.residuals[k * self.gram.ld + slot] = self.alpha(k)[slot] / pivot
+
+    cdef double margin(self, Py_ssize_t slot) noexcept nogil:
+        """Of a support vector by the machine without it: < 0 if it is on the wrong side."""
+        cdef Py_ssize_t k
+        cdef double own = 0, rival = -INFINITY, y, score
+        for k in range(self.n_outputs):
+            y = self.targets.row(k)[slot]
+            score = y - self.residuals[k * self.gram.ld + slot]
+            if self.n_outputs == 1:
+                return y * score
+            if y > 0:
+                own = score
+            elif score > rival:
+                rival = score
+        return own - rival
+
+    cdef Py_ssize_t leaving(self, Py_ssize_t newest) noexcept nogil:
+        """The slot to be freed. The newest sample was a mistake, so it is on the wrong side."""
+        cdef Py_ssize_t slot, wrong = 0
+        self.leave_one_out()
+        if self.share < 1:
+            for slot in range(self.support.n):
+                self.work[slot] = INFINITY if slot == newest else self.margin(slot)
+                wrong += self.support.occupied(slot) and self.work[slot] < 0
+            if wrong > self.share * self.max_support:
+                return self.support.smallest(self.work)
+        return self.most_redundant()
 
     cdef Status publish(self) noexcept nogil:
         """Give the support vectors their coefficients. Returns a status.

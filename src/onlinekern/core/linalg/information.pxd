@@ -5,13 +5,18 @@ from onlinekern.core.base.undo cimport JournaledMatrix
 
 cdef class Information:
     cdef readonly Py_ssize_t length, n_outputs
-    cdef readonly double reg
+    cdef readonly double reg                 # r
+    cdef double saved_reg
     cdef readonly JournaledMatrix matrix     # A; only its upper triangle, in C order, is used
     cdef readonly JournaledMatrix vectors    # b', one row for each output
 
     cdef void border(self, Py_ssize_t place, double diagonal) noexcept nogil
     cdef void add(self, Py_ssize_t used, Py_ssize_t n, double *rows) noexcept nogil
     cdef void decay(self, Py_ssize_t used, double factor) noexcept nogil
+    cdef void set_reg(self, double reg) noexcept nogil
+    cdef Status residue(self, Py_ssize_t used, double reg, double *matrix, double *solutions,
+                        double *lost, double *determinant) noexcept nogil
+    cdef void fill(self, Py_ssize_t used, double *matrix, double *solutions) noexcept nogil
     cdef Status invert(self, Py_ssize_t used, double *inverse, double *solutions) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil

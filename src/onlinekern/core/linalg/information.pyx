@@ -3,6 +3,7 @@
 Nothing is ever subtracted, and r I is never forgotten: A stays at least r I, and its inverse does
 not drift however long the stream is.
 """
+from libc.math cimport log
 from libc.string cimport memcpy
 from scipy.linalg.cython_blas cimport dsyrk
 from scipy.linalg.cython_lapack cimport dpotrf, dpotri, dpotrs
@@ -29,7 +30,7 @@ cdef class Information:
     def __cinit__(self, Py_ssize_t length, Py_ssize_t n_outputs, double reg):
         cdef Py_ssize_t i
         self.length, self.n_outputs = length, n_outputs
-        self.reg = positive_number("reg", reg)
+        self.reg = self.saved_reg = positive_number("reg", reg)
         self.matrix = JournaledMatrix("sums of squares", length, length)
         self.vectors = JournaledMatrix("sums of targets", n_outputs, length)
         for i in range(length):
@@ -62,6 +63,49 @@ cdef class Information:
             for j in range(used):
                 row[j] *= factor
 
+    cdef void set_reg(self, double reg) noexcept nogil:
+        """Change r, in units in which it is not forgotten."""
+        cdef Py_ssize_t i
+        for i in range(self.length):
+            self.matrix.touch(i)[i] += reg - self.reg
+        self.reg = reg
+
+    cdef void fill(self, Py_ssize_t used, double *matrix, double *solutions) noexcept nogil:
+        """Copy the upper triangle of A (used x used), and b, whose rows are `length` apart."""
+        cdef Py_ssize_t i
+        for i in range(used):
+            memcpy(matrix + i * used + i, self.matrix.values + i * self.length + i,
+                   (used - i) * sizeof(double))
+        for i in range(self.n_outputs):
+            memcpy(solutions + i * self.length, self.vectors.values + i * self.length,
+                   used * sizeof(double))
+
+    cdef Status residue(self, Py_ssize_t used, double reg, double *matrix, double *solutions,
+                        double *lost, double *determinant) noexcept nogil:
+        """b_k' A^-1 b_k of each output k, and log |A / r|, if r were another one.
+
+        `matrix` has room for used x used numbers, `solutions` for as many as b. Returns a status:
+        NOT_FINITE if A is not positive.
+        """
+        cdef int order = <int> used, width = <int> self.length, outputs = <int> self.n_outputs
+        cdef int info
+        cdef Py_ssize_t i, k
+        self.fill(used, matrix, solutions)
+        for i in range(used):
+            matrix[i * used + i] += reg - self.reg
+        dpotrf(b"L", &order, matrix, &order, &info)
+        if info != 0:
+            return NOT_FINITE
+        dpotrs(b"L", &order, &outputs, matrix, &order, solutions, &width, &info)
+        determinant[0] = -used * log(reg)
+        for i in range(used):
+            determinant[0] += 2 * log(matrix[i * used + i])
+        for k in range(self.n_outputs):
+            lost[k] = 0
+            for i in range(used):
+                lost[k] += solutions[k * self.length + i] * self.vectors.values[k * self.length + i]
+        return OK
+
     cdef Status invert(self, Py_ssize_t used, double *inverse, double *solutions) noexcept nogil:
         """The upper triangle, in C order, of A^-1 (used x used), and the rows of (A^-1 b)'.
 
@@ -70,13 +114,7 @@ cdef class Information:
         """
         cdef int order = <int> used, width = <int> self.length, outputs = <int> self.n_outputs
         cdef int info
-        cdef Py_ssize_t i
-        for i in range(used):
-            memcpy(inverse + i * used + i, self.matrix.values + i * self.length + i,
-                   (used - i) * sizeof(double))
-        for i in range(self.n_outputs):
-            memcpy(solutions + i * self.length, self.vectors.values + i * self.length,
-                   used * sizeof(double))
+        self.fill(used, inverse, solutions)
         dpotrf(b"L", &order, inverse, &order, &info)
         if info != 0:
             return NOT_FINITE
@@ -87,10 +125,12 @@ cdef class Information:
     cdef void checkpoint(self) noexcept nogil:
         self.matrix.checkpoint()
         self.vectors.checkpoint()
+        self.saved_reg = self.reg
 
     cdef void rollback(self) noexcept nogil:
         self.matrix.rollback()
         self.vectors.rollback()
+        self.reg = self.saved_reg
 
     def get_state(self, Py_ssize_t used):
         """The pair A, b' of the first `used` numbers of a row, ndarrays; the others were all 0."""

@@ -2,6 +2,7 @@
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport ok_vector_ops
+from onlinekern.core.linalg.evidence cimport Evidence
 from onlinekern.core.linalg.information cimport Information
 
 # The largest number of samples in a block: the lanes of a panel.
@@ -23,6 +24,7 @@ cdef struct Contents:
 cdef class OpenBlock:
     cdef const ok_vector_ops *ops
     cdef readonly Information sums
+    cdef readonly Evidence evidence        # by which r is chosen, or None
     cdef readonly Py_ssize_t length, n_outputs, itemsize
     cdef readonly double forgetting
     cdef readonly Py_ssize_t block_length, epoch_length
@@ -50,6 +52,7 @@ cdef class OpenBlock:
     cdef char *panel(self, Py_ssize_t index) noexcept nogil
     cdef double scale(self) noexcept nogil
     cdef void set_used(self, Py_ssize_t used) noexcept nogil
+    cdef int set_reg(self, double reg) except -1
     cdef void substitute(self, const char *products, double *h) noexcept nogil
     cdef void correct(self, const double *h, double *scores) noexcept nogil
     cdef void append(self, const char *row, double square, const double *h, double weight,
@@ -63,6 +66,8 @@ cdef class OpenBlock:
     cdef void downdate(self) noexcept nogil
     cdef void solve_products(self) noexcept nogil
     cdef Status renew(self) noexcept nogil
+    cdef void note_targets(self) noexcept nogil
+    cdef Status choose_reg(self) noexcept nogil
     cdef void write_inverse(self, const double *upper) noexcept nogil
     cdef void settle(self) noexcept nogil
     cdef void checkpoint(self) noexcept nogil

@@ -1,13 +1,17 @@
 from typing import Any
 
+from onlinekern.core.linalg.evidence import Evidence
 from onlinekern.core.linalg.information import Information
 from onlinekern.estimators.types import Floats
 
 FIELDS: tuple[str, ...]
+LATER_FIELDS: tuple[str, ...]
 
 class OpenBlock:
     @property
     def sums(self) -> Information: ...
+    @property
+    def evidence(self) -> Evidence | None: ...
     @property
     def length(self) -> int: ...
     @property
@@ -29,7 +33,13 @@ class OpenBlock:
     @property
     def since(self) -> int: ...
     def __init__(
-        self, length: int, n_outputs: int, itemsize: int, reg: float, forgetting: float
+        self,
+        length: int,
+        n_outputs: int,
+        itemsize: int,
+        reg: float,
+        forgetting: float,
+        follows: bool = False,
     ) -> None: ...
     def choose_lengths(self) -> None: ...
     def weights(self) -> Floats: ...

@@ -28,10 +28,13 @@ from scipy.linalg.cython_lapack cimport dtrtri
 import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
-from onlinekern.core.base.state cimport doubles_of_shape, fields_of, integer_within, shown, size_of
+from onlinekern.core.base.state cimport (
+    doubles_of_shape, fields_of, integer_within, positive_number, shown, size_of,
+)
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport OK_PANEL, ops_for, resize_array, whole_panels
 from onlinekern.core.linalg.copies cimport rows_as_doubles, write_rows
+from onlinekern.core.linalg.evidence cimport Evidence
 from onlinekern.core.linalg.information cimport Information
 
 # N is made anew after so many samples for each number of a row: then that costs about as much as
@@ -39,6 +42,8 @@ from onlinekern.core.linalg.information cimport Information
 cdef Py_ssize_t EPOCH = 8
 FIELDS = ("matrix", "vectors", "base", "inverse", "products", "rows", "factor", "innovations",
           "targets", "weights", "used", "count", "waiting", "since")
+# States of models that are older than these have none of them.
+LATER_FIELDS = ("reg", "evidence")
 
 
 cdef class OpenBlock:
@@ -55,16 +60,19 @@ cdef class OpenBlock:
         r.
     forgetting : float in (0, 1]
         lambda.
+    follows : bool, default=False
+        Whether r is chosen along the stream, see `linalg.evidence`; `reg` is the first one.
     """
 
     def __cinit__(self, Py_ssize_t length, Py_ssize_t n_outputs, Py_ssize_t itemsize, double reg,
-                  double forgetting):
+                  double forgetting, bint follows=False):
         cdef Py_ssize_t i
         if not 0 < forgetting <= 1:
             raise ValueError(f"forgetting must be in (0, 1], got {forgetting}")
         self.length, self.n_outputs, self.itemsize = length, n_outputs, itemsize
         self.ops = ops_for(itemsize)
         self.sums = Information(length, n_outputs, reg)
+        self.evidence = Evidence(self.sums) if follows else None
         self.base = JournaledMatrix("weights before the block", n_outputs, length)
         self.forgetting = forgetting
         self.choose_lengths()
@@ -142,6 +150,14 @@ cdef class OpenBlock:
             memset(self.contents.products + place * LANES * self.itemsize, 0,
                    LANES * self.itemsize)
         self.used = used
+
+    cdef int set_reg(self, double reg) except -1:
+        """Begin with another r, before any sample."""
+        cdef Py_ssize_t i
+        self.sums.set_reg(reg)
+        for i in range(self.length):
+            self.set_diagonal(i, 1 / reg)
+        return 0
 
     cdef void substitute(self, const char *products, double *h) noexcept nogil:
         """h = C^-1 k for the products k = phi' Q of a sample with those of the block."""
@@ -230,8 +246,29 @@ cdef class OpenBlock:
             status = self.renew()
         else:
             self.downdate()
+        if status == OK and self.evidence is not None and self.evidence.is_due(self.count):
+            status = self.choose_reg()
         self.count = 0
         return status
+
+    cdef Status choose_reg(self) noexcept nogil:
+        """Take the r of the best predictions so far, and make N and w anew. Returns a status."""
+        cdef Status status = OK
+        if self.since > 0:
+            self.add_squares()
+            status = self.renew()
+        if status == OK:
+            status = self.evidence.choose(self.used)
+        return self.renew() if status == OK else status
+
+    cdef void note_targets(self) noexcept nogil:
+        """Tell the evidence of the targets of the block."""
+        cdef Py_ssize_t j, first = self.waiting - self.count
+        cdef double age = -<double> (self.since - self.count)
+        for j in range(self.count):
+            age -= 1
+            self.evidence.add(self.contents.targets + j * self.n_outputs,
+                              self.contents.weights[first + j], pow(self.forgetting, age))
 
     cdef void keep(self) noexcept nogil:
         """Copy what the first block that is closed after a checkpoint overwrites."""
@@ -243,6 +280,8 @@ cdef class OpenBlock:
         """b += sum of a phi y' over the block."""
         cdef Py_ssize_t j, k, first = self.waiting - self.count
         self.sums.vectors.touch_all()
+        if self.evidence is not None:
+            self.note_targets()
         for j in range(self.count):
             for k in range(self.n_outputs):
                 self.ops.add(self.contents.rows + (first + j) * self.length * self.itemsize,
@@ -313,6 +352,8 @@ cdef class OpenBlock:
             return NO_MEMORY
         if self.forgetting < 1:
             self.sums.decay(self.used, pow(self.forgetting, <double> self.since))
+            if self.evidence is not None:
+                self.evidence.decay(pow(self.forgetting, <double> self.since))
         status = self.sums.invert(self.used, upper, self.base.values)
         if status == OK:
             self.write_inverse(upper)
@@ -347,6 +388,8 @@ cdef class OpenBlock:
     cdef void checkpoint(self) noexcept nogil:
         self.sums.checkpoint()
         self.base.checkpoint()
+        if self.evidence is not None:
+            self.evidence.checkpoint()
         self.kept = False
         self.saved_used, self.saved_count = self.used, self.count
         self.saved_waiting, self.saved_since = self.waiting, self.since
@@ -354,6 +397,8 @@ cdef class OpenBlock:
     cdef void rollback(self) noexcept nogil:
         self.sums.rollback()
         self.base.rollback()
+        if self.evidence is not None:
+            self.evidence.rollback()
         if self.kept:
             memcpy(self.inverse, self.saved_inverse, self.inverse_bytes)
             memcpy(self.contents.products, self.saved_contents, self.contents_bytes)
@@ -387,11 +432,15 @@ cdef class OpenBlock:
             "targets": rows_as_doubles(self.contents.targets, count, k, k, 8),
             "weights": rows_as_doubles(self.contents.weights, waiting, 1, 1, 8),
             "used": used, "count": count, "waiting": waiting, "since": self.since,
+            "reg": self.sums.reg,
+            "evidence": np.zeros(0) if self.evidence is None else self.evidence.get_state(),
         }
 
     def set_state(self, state):
         """Take over what `get_state` gave, which is checked; the block must be new."""
-        fields_of(state, "least squares", FIELDS)
+        state = {**{name: None for name in LATER_FIELDS}, **state}
+        fields_of(state, "least squares", (*FIELDS, *LATER_FIELDS))
+        reg = self.sums.reg if state["reg"] is None else positive_number("reg", state["reg"])
         cdef Py_ssize_t p, last
         cdef Py_ssize_t used = integer_within("used", state["used"], 0, self.length)
         cdef Py_ssize_t count = integer_within("count", state["count"], 0, self.block_length - 1)
@@ -408,6 +457,11 @@ cdef class OpenBlock:
             if not (np.diagonal(arrays[name]) > 0).all() or not (arrays["weights"] > 0).all():
                 raise ValueError(f"{name} of the samples of a block must be > 0, got "
                                  f"{shown(arrays[name])}")
+        self.set_reg(reg)
+        self.evidence = None
+        if state["evidence"] is not None and np.size(state["evidence"]) > 0:
+            self.evidence = Evidence(self.sums)
+            self.evidence.set_state(state["evidence"])
         self.sums.set_state(state["matrix"], state["vectors"], used)
         write_rows(arrays["base"], self.base.values, self.length, 8)
         for p in range(whole_panels(used) // OK_PANEL):

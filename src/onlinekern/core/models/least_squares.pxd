@@ -17,6 +17,7 @@ cdef class LeastSquaresSpace(Space):
     cdef LookAhead ahead
     cdef LookAhead saved_ahead
     cdef Status failure            # of the change to double
+    cdef readonly double reg       # r, or the first one
     cdef readonly int64_t entered  # samples taken up
     cdef int64_t saved_entered
     cdef FeatureWindow window

@@ -46,16 +46,19 @@ cdef class LeastSquaresSpace(Space):
         Is told of each residual of the only output.
     wide : bool, default=False
         Whether float32 features are multiplied in double from the first sample on.
+    follows : bool, default=False
+        Whether r is chosen along the stream, see `linalg.evidence`; `reg` is the first one.
     """
 
     def __cinit__(self, FeatureMap map not None, Py_ssize_t n_outputs, double reg,
                   double forgetting, double reach=INFINITY, Residuals residuals=None,
-                  bint wide=False):
+                  bint wide=False, bint follows=False):
         self.map = map
         self.n_outputs = integer_within("n_outputs", n_outputs, 1, MOST_OUTPUTS)
         self.residuals = residuals
+        self.reg = reg
         self.block = self.saved_block = OpenBlock(
-            map.length, n_outputs, 8 if wide else map.itemsize, reg, forgetting)
+            map.length, n_outputs, 8 if wide else map.itemsize, reg, forgetting, follows)
         self.block.set_used(map.used())
         self.ahead = self.saved_ahead = LookAhead(self.block, reach)
         self.ahead.all_enter = reach == INFINITY
@@ -70,7 +73,7 @@ cdef class LeastSquaresSpace(Space):
         return (self.map,)
 
     def __reduce__(self):
-        return _restore, (self.map, self.n_outputs, self.block.sums.reg, self.block.forgetting,
+        return _restore, (self.map, self.n_outputs, self.reg, self.block.forgetting,
                           self.ahead.reach, self.residuals, self.is_wide(), self.entered,
                           self.block.get_state())
 

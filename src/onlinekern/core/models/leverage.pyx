@@ -43,7 +43,7 @@ cdef class LeverageSpace(LeastSquaresSpace):
         integer_within("n_outputs", n_outputs, 1, 1)
 
     def __reduce__(self):
-        return _restore, (self.map, self.block.sums.reg, self.block.forgetting, self.is_wide(),
+        return _restore, (self.map, self.reg, self.block.forgetting, self.is_wide(),
                           self.entered, self.block.get_state())
 
     cdef double share(self, LookAhead ahead, FeatureWindow window, Py_ssize_t i) noexcept nogil:

@@ -1,0 +1,19 @@
+# The choice of the prior of least squares. May change at minor versions.
+from onlinekern.core.base.part cimport Status
+from onlinekern.core.base.undo cimport JournaledMatrix
+from onlinekern.core.linalg.information cimport Information
+
+
+cdef class Evidence:
+    cdef readonly Information sums
+    # Sums of a y^2 of each output; the number of samples, those of the past forgotten; and of all.
+    cdef JournaledMatrix totals
+
+    cdef void add(self, const double *targets, double weight, double one) noexcept nogil
+    cdef void decay(self, double factor) noexcept nogil
+    cdef bint is_due(self, Py_ssize_t n) noexcept nogil
+    cdef double surprise(self, const double *lost, double determinant) noexcept nogil
+    cdef Status choose(self, Py_ssize_t used) noexcept nogil
+    cdef Py_ssize_t nearest(self) noexcept nogil
+    cdef void checkpoint(self) noexcept nogil
+    cdef void rollback(self) noexcept nogil
