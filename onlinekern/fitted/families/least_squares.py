@@ -1,9 +1,10 @@
 """Kernel least squares, which are merged exactly: the sums of several streams are added.
 
-    A = r I + sum_i (A_i - r I),   b = sum_i b_i,   w = A^-1 b,
+    A = p I + sum_i (A_i - p_i I),   b = sum_i b_i,   w = A^-1 b,
 
-where the features are the same. If the models began with a common one, what it had learnt counts
-once. The core keeps A and b without the last samples, and within an epoch without forgetting
+where the features are the same, and the prior p_i is r but for what model i has forgotten of it
+and not yet been given back; p is their mean. If the models began with a common one, what it had
+learnt counts once. The core keeps A and b without the last samples, and within an epoch without forgetting
 (`linalg.open_block`): both are made up for here.
 """
 
@@ -17,6 +18,7 @@ from scipy.linalg import solve_triangular
 
 from onlinekern.core.features.joined import WithLinear
 from onlinekern.core.features.nested import NestedNystroem
+from onlinekern.core.linalg.copies import PANEL, unpacked
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export.states import CannotLearn, Landmarks, Numbers, SquaresState
 from onlinekern.fitted.export.terms import Fourier, Leverage, Terms, dense
@@ -35,20 +37,19 @@ ATTEMPTS = 10
 
 
 def statistics(state: Any, reg: float, forgetting: float) -> tuple[Floats, Floats]:
-    """Return A - r I and b' of all samples so far."""
+    """Return A - p I and b' of all samples so far, where p is the prior that is left of r."""
     rows = state.rows
     matrix = state.matrix + (state.weights * rows).T @ rows
     vectors = state.vectors + state.targets.T @ rows[len(rows) - state.count :]
     fade = forgetting**state.since
-    # The sums of an epoch contain r I; what is forgotten of it is given back.
     known = fade * (matrix - reg * np.eye(len(matrix)))
     return known, fade * vectors
 
 
-def sums_of(known: Floats, vectors: Floats, reg: float) -> dict[str, Any]:
-    """Return the fields of a state whose sums are A - r I and b', and where no sample waits."""
+def sums_of(known: Floats, vectors: Floats, prior: float) -> dict[str, Any]:
+    """Return the fields of a state whose sums are A - p I and b', and where no sample waits."""
     used, n_outputs = len(known), len(vectors)
-    matrix, factor = factored((known + known.T) / 2 + reg * np.eye(used))
+    matrix, factor = factored((known + known.T) / 2 + prior * np.eye(used))
     inverse = scipy.linalg.cho_solve(factor, np.eye(used))
     weights = scipy.linalg.cho_solve(factor, vectors.T).T
     empty = {
@@ -92,13 +93,14 @@ def added(
     first = (turned.pop()) if before else (np.zeros((used, used)), 0 * turned[0][1])
     known = mix.total([pair[0] for pair in turned], first[0], forgetting)
     vectors = mix.total([pair[1] for pair in turned], first[1], forgetting)
-    return states[0].told(**sums_of(known, np.ascontiguousarray(vectors), reg))
+    prior = reg * mix.mean([forgetting**state.since for state in states])
+    return states[0].told(**sums_of(known, np.ascontiguousarray(vectors), prior))
 
 
 def one_of(
     mix: Mix, common: Common, place: int, known: Floats, vectors: Floats
 ) -> tuple[Floats, Floats]:
-    """Return A - r I and b' of a model in the common features and units of merged targets.
+    """Return A - p I and b' of a model in the common features and units of merged targets.
 
     A shift of the targets needs the sum of the features, which is the column of the constant.
     """
@@ -212,6 +214,16 @@ def landmarks_of(features: Any) -> Landmarks:
     )
 
 
+def read(stored: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a space whose matrices are whole, and whose numbers are doubles."""
+    state = dict(stored["state"])
+    for name, width in (("matrix", 1), ("inverse", PANEL)):
+        state[name] = unpacked(name, state[name], state["used"], width)
+    for name in ("products", "rows"):
+        state[name] = state[name].astype(np.float64)
+    return {**stored, "state": state}
+
+
 SUMS = (
     "matrix~[feature feature] vectors~[output feature] base[output feature] "
     "inverse[feature feature] products[feature open] rows~[sample feature] factor[open open] "
@@ -221,6 +233,7 @@ SUMS = (
 describe(
     "models.least_squares.LeastSquaresSpace",
     f"map n_outputs# reg= forgetting= reach= residuals wide~ entered~ state({SUMS})",
+    read=read,
     merge=merged_space,
     begin=begin,
     terms=terms,
@@ -229,6 +242,7 @@ describe(
 describe(
     "models.leverage.LeverageSpace",
     f"map reg= forgetting= wide~ entered~ state({SUMS})",
+    read=read,
     merge=merged_space,
     terms=leverage_terms,
 )
