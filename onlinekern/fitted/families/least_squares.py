@@ -4,8 +4,8 @@
 
 where the features are the same, and the prior p_i is r but for what model i has forgotten of it
 and not yet been given back; p is their mean. If the models began with a common one, what it had
-learnt counts once. The core keeps A and b without the last samples, and within an epoch without forgetting
-(`linalg.open_block`): both are made up for here.
+learnt counts once. The core keeps A and b without the last samples, and within an epoch without
+forgetting (`linalg.open_block`): both are made up for here.
 """
 
 from __future__ import annotations

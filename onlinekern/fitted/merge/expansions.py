@@ -2,11 +2,9 @@
 
     f = sum_i a_i f_i = sum over the different support vectors x of (sum_i a_i c_i(x)) kappa(x, .)
 
-Where they are more than the budget, the learner's own policy decides who stays: the support vectors
-of the union, those from the beginning of the streams first, are given to it one by one, as if a
-rule had found their coefficients. `RefuseWhenFull` keeps the largest. A policy that would drop the
-others says only who stays: f is then projected onto their span, which no choice of coefficients
-betters. This holds up to 4,096 support vectors; with larger budgets the rest is dropped.
+Where they are more than the budget, those stay whose span comes nearest to f, and f is projected
+onto it, which no choice of coefficients betters. This holds up to 4,096 support vectors; with
+larger budgets the largest stay and the rest is dropped.
 """
 
 from __future__ import annotations
