@@ -9,6 +9,7 @@ import numpy as np
 from onlinekern.core.features.joined import WithLinear
 from onlinekern.core.features.map import RandomFourier
 from onlinekern.core.kernels.python_kernel import PythonKernel
+from onlinekern.core.linalg.copies import unpacked
 from onlinekern.estimators.features import MOST_FREQUENCIES
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export import terms
@@ -73,6 +74,12 @@ def nystroem(features: Any) -> terms.Projected:
     return terms.Projected(kernel_of(landmarks.kernel), landmarks.rows(), projection)
 
 
+def whole(stored: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a map whose L^-1 is a matrix."""
+    n = len(stored["state"]["ages"])
+    return {**stored, "whitening": unpacked("whitening", stored["whitening"], n, 1, False)}
+
+
 def nested(features: Any) -> terms.Projected:
     landmarks = features.landmarks
     # The features of a model of float32 samples are made with a whitening of that type.
@@ -107,5 +114,6 @@ describe("features.nystroem.Nystroem", f"{LANDMARKS} projection=", terms=nystroe
 describe(
     "features.nested.NestedNystroem",
     f"{LANDMARKS} n_components= selection= novelty= whitening[slot slot]",
+    read=whole,
     terms=nested,
 )

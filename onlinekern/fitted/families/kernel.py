@@ -124,8 +124,8 @@ policy("budgets.bpa.CheapestReplacement", BOUND, LENGTHS, drops=True, in_c=True)
 margins = "values~[output slot] companions~[output slot] scale~ total~ steps~ n_steps~ damage~"
 policy("budgets.forgetron.ShrinkingEviction", BOUND, margins, drops=True)
 policy("budgets.removal_projection.Removal", BOUND, LENGTHS, drops=True)
-policy("budgets.removal_projection.Projection", BOUND, INVERSE)
-policy("budgets.merging.Merging", BOUND)
+policy("budgets.removal_projection.Projection", BOUND, INVERSE, drops=True)
+policy("budgets.merging.Merging", BOUND, drops=True)
 policy("budgets.projectron.Projectron", f"eta= {BOUND} price= joint=", FACTOR, drops=True)
 policy("budgets.quantisation.Quantise", f"similarity= {BOUND}", drops=True)
 machines = f"{INVERSE} targets[machine column] offsets[one output] products~[machine column]"

@@ -1,10 +1,11 @@
 """Kernel least squares, which are merged exactly: the sums of several streams are added.
 
-    A = r I + sum_i (A_i - r I),   b = sum_i b_i,   w = A^-1 b,
+    A = p I + sum_i (A_i - p_i I),   b = sum_i b_i,   w = A^-1 b,
 
-where the features are the same. If the models began with a common one, what it had learnt counts
-once. The core keeps A and b without the last samples, and within an epoch without forgetting
-(`linalg.open_block`): both are made up for here.
+where the features are the same, and the prior p_i is r but for what model i has forgotten of it
+and not yet been given back; p is their mean. If the models began with a common one, what it had
+learnt counts once. The core keeps A and b without the last samples, and within an epoch without
+forgetting (`linalg.open_block`): both are made up for here.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from scipy.linalg import solve_triangular
 
 from onlinekern.core.features.joined import WithLinear
 from onlinekern.core.features.nested import NestedNystroem
+from onlinekern.core.linalg.copies import PANEL, unpacked
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export.states import CannotLearn, Landmarks, Numbers, SquaresState
 from onlinekern.fitted.export.terms import Fourier, Leverage, Terms, dense
@@ -37,12 +39,14 @@ ATTEMPTS = 10
 
 
 def statistics(state: Any, forgetting: float) -> tuple[Floats, Floats, Floats]:
-    """Return A - r I, b' and the sums of the evidence, if there is one, of all samples so far."""
+    """Return A - p I, b' and the sums of the evidence, if there is one, of all samples so far.
+
+    p is the prior that is left of r.
+    """
     rows = state.rows
     matrix = state.matrix + (state.weights * rows).T @ rows
     vectors = state.vectors + state.targets.T @ rows[len(rows) - state.count :]
     fade = forgetting**state.since
-    # The sums of an epoch contain r I; what is forgotten of it is given back.
     known = fade * (matrix - state.reg * np.eye(len(matrix)))
     return known, fade * vectors, evidence_of(state, forgetting)
 
@@ -59,11 +63,11 @@ def evidence_of(state: Any, forgetting: float) -> Floats:
 
 
 def sums_of(
-    known: Floats, vectors: Floats, reg: float, evidence: Floats = NO_EVIDENCE
+    known: Floats, vectors: Floats, prior: float, reg: float, evidence: Floats = NO_EVIDENCE
 ) -> dict[str, Any]:
-    """Return the fields of a state whose sums are A - r I and b', and where no sample waits."""
+    """Return the fields of a state whose sums are A - p I and b', and where no sample waits."""
     used, n_outputs = len(known), len(vectors)
-    matrix, factor = factored((known + known.T) / 2 + reg * np.eye(used))
+    matrix, factor = factored((known + known.T) / 2 + prior * np.eye(used))
     inverse = scipy.linalg.cho_solve(factor, np.eye(used))
     weights = scipy.linalg.cho_solve(factor, vectors.T).T
     empty = {
@@ -102,8 +106,7 @@ def added(mix: Mix, common: Common, states: list[Any], before: Any, forgetting: 
 
     Where r follows the stream, it is the geometric mean: it is chosen again as samples come.
     """
-    sums = [statistics(state, forgetting) for state in states]
-    every = [*sums, *([statistics(before, forgetting)] if before else [])]
+    every = [statistics(state, forgetting) for state in (*states, *([before] if before else []))]
     turned = [one_of(mix, common, place, *parts) for place, parts in enumerate(every)]
     first = turned.pop() if before else tuple(0 * part for part in turned[0])
     known = mix.total([parts[0] for parts in turned], first[0], forgetting)
@@ -111,7 +114,9 @@ def added(mix: Mix, common: Common, states: list[Any], before: Any, forgetting: 
     evidence = mix.total([parts[2] for parts in turned], first[2], forgetting)
     regs = [state.reg for state in states]
     reg = float(np.exp(mix.mean(np.log(regs)))) if len(set(regs)) > 1 else regs[0]
-    return states[0].told(**sums_of(known, np.ascontiguousarray(vectors), reg, evidence))
+    prior = reg * mix.mean([forgetting**state.since for state in states])
+    sums = sums_of(known, np.ascontiguousarray(vectors), prior, reg, evidence)
+    return states[0].told(**sums)
 
 
 def one_of(
@@ -237,6 +242,16 @@ def landmarks_of(features: Any) -> Landmarks:
     )
 
 
+def read(stored: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a space whose matrices are whole, and whose numbers are doubles."""
+    state = dict(stored["state"])
+    for name, width in (("matrix", 1), ("inverse", PANEL)):
+        state[name] = unpacked(name, state[name], state["used"], width)
+    for name in ("products", "rows"):
+        state[name] = state[name].astype(np.float64)
+    return {**stored, "state": state}
+
+
 SUMS = (
     "matrix~[feature feature] vectors~[output feature] base[output feature] "
     "inverse[feature feature] products[feature open] rows~[sample feature] factor[open open] "
@@ -246,6 +261,7 @@ SUMS = (
 describe(
     "models.least_squares.LeastSquaresSpace",
     f"map n_outputs# reg= forgetting= reach= residuals wide~ entered~ state({SUMS})",
+    read=read,
     merge=merged_space,
     begin=begin,
     terms=terms,
@@ -254,6 +270,7 @@ describe(
 describe(
     "models.leverage.LeverageSpace",
     f"map reg= forgetting= wide~ entered~ state({SUMS})",
+    read=read,
     merge=merged_space,
     terms=leverage_terms,
 )

@@ -2,11 +2,9 @@
 
     f = sum_i a_i f_i = sum over the different support vectors x of (sum_i a_i c_i(x)) kappa(x, .)
 
-Where they are more than the budget, the learner's own policy decides who stays: the support vectors
-of the union, those from the beginning of the streams first, are given to it one by one, as if a
-rule had found their coefficients. `RefuseWhenFull` keeps the largest. A policy that would drop the
-others says only who stays: f is then projected onto their span, which no choice of coefficients
-betters. This holds up to 4,096 support vectors; with larger budgets the rest is dropped.
+Where they are more than the budget, those stay whose span comes nearest to f, and f is projected
+onto it, which no choice of coefficients betters. This holds up to 4,096 support vectors; with
+larger budgets the largest stay and the rest is dropped.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from onlinekern.core.budgets.policy import RefuseWhenFull
 from onlinekern.core.budgets.projectron import Projectron
 from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.models.dual_sgd import DualSpace, FeatureMerging
@@ -36,6 +33,8 @@ MOST_PROJECTED = 4096
 # The ridge of the projection is relative to kappa(x, x). Without it coefficients become large and
 # cancel out, and the policy then evicts one of a pair. benchmarks/merging.py chose it.
 RIDGE = 0.01
+# Who is nearer to the span of the others than this share of kappa(x, x) adds nothing to it.
+LEAST_POWER = 1e-6
 # The kernel values of so many rows are held at the same time.
 CHUNK = 4096
 DIFFERENT = (
@@ -141,14 +140,59 @@ def fitted(space: State, whole: Expansion, targets: Any = None, cls: Any = Kerne
     """Return a new space without an average whose policy was given the support vectors."""
     budget = space.budget
     arguments = budget.arguments
-    if budget.cls is RefuseWhenFull:
-        whole = largest(whole, arguments.max_support)
+    if replaced(space):
+        whole = nearest(space, whole, arguments.max_support)
     if budget.cls is FeatureMerging:
         # Offsets are averaged by themselves.
         arguments = arguments.changed(offset=False)
     made = cls(doubled(space.arguments, whole), budget.cls(*closed(arguments)))
     take_in(made, whole.rows, np.ascontiguousarray(whole.coefficients.T), targets)
     return made
+
+
+def replaced(space: State) -> bool:
+    """Return whether f is projected onto those who stay, not left to the space's policy."""
+    return any(kind.options.get("drops") for kind in inherited(space.budget.cls))
+
+
+def nearest(space: State, whole: Expansion, most: int) -> Expansion:
+    """Return at most so many support vectors, whose span comes nearest to f; see `pursued`.
+
+    Of more than `MOST_PROJECTED`, the largest ones are taken.
+    """
+    n = len(whole)
+    if n <= most:
+        return whole
+    if n > MOST_PROJECTED:
+        return largest(whole, most)
+    support = empty_set(space.arguments)
+    support.add_rows(whole.rows, np.zeros((n, space.arguments.n_outputs)))
+    gram = kernel_values(support, whole.rows)
+    return whole.part(pursued(gram, gram @ whole.coefficients.T, most))
+
+
+def pursued(gram: Floats, rest: Floats, most: int) -> Any:
+    """Return the places of functions kappa(x_i, .) whose span comes nearest to one of these values.
+
+    Each next one takes most of the squared norm of what is left (orthogonal matching pursuit in the
+    space of the kernel).
+    """
+    if len(gram) <= most:
+        return np.arange(len(gram))
+    power, found = np.diagonal(gram).copy(), []
+    least = LEAST_POWER * power.max()
+    basis = np.zeros((most, len(gram)))
+    for k in range(most):
+        gains = np.where(power > least, np.square(rest).sum(axis=1) / np.maximum(power, least), -1)
+        place = int(np.argmax(gains))
+        if gains[place] < 0:
+            break
+        found.append(place)
+        basis[k] = (gram[place] - basis[:k, place] @ basis[:k]) / np.sqrt(power[place])
+        rest = rest - np.outer(basis[k], rest[place] / basis[k, place])
+        power -= np.square(basis[k])
+        power[place] = 0
+    return np.sort(np.array(found, dtype=np.intp))
 
 
 def largest(whole: Expansion, most: int) -> Expansion:
@@ -168,7 +212,7 @@ def merged_expansion(mix: Mix, parts: list[State], base: State | None) -> State:
         given = replace(whole, coefficients=np.sign(whole.coefficients))
     made = fitted(space, given, cls=DualSpace if space.cls is DualSpace else KernelSpace)
     fresh = opened(made)
-    if any(kind.options.get("drops") for kind in inherited(space.budget.cls)):
+    if replaced(space):
         project(whole, made.support, fresh)
     return finished(mix, parts, base, fresh)
 

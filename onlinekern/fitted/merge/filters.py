@@ -1,14 +1,14 @@
 """Models whose policy holds more than coefficients: targets, or a Gaussian over function values.
 
 - Sliding window, fixed budget and least-squares machines: a model follows from its support vectors
-  and their targets. The policy is given those of all models, as samples; it keeps whom it would
-  keep.
+  and their targets. Those stay whose span comes nearest to the average; their targets become those
+  of which the policy makes that function. Labels of single samples would bring back their noise.
 - KRLS: a sample counts as a combination of support vectors. The sums P^-1 = sum w a a' and
   P^-1 beta, where beta are the values of the function at the support vectors, are added over the
   union of the support vectors, which the policy chooses by its test of linear dependence.
 - KRLS-T: a posterior N(mu, S) over the values at the support vectors. What the samples have added
   to the prior's precision, S^-1 - K^-1 and S^-1 mu, is added over the union, or averaged if the
-  models began with a common one. Then those leave whom the others miss the least.
+  models began with a common one. Of them those stay whose span comes nearest to the function.
 - KAPA: a projection policy keeps the budget of the union; the last samples are of all models.
 
 Sums over support vectors D become sums over others U by K_U^-1 K_UD: it writes a function of D as
@@ -24,12 +24,11 @@ import numpy as np
 import scipy.linalg
 
 from onlinekern.core.budgets.bolssvm import LeastSquaresPolicy
-from onlinekern.core.budgets.recursive import FixedBudget, SlidingWindow
 from onlinekern.core.budgets.removal_projection import Projection
 from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.models.space import KernelSpace
 from onlinekern.core.models.union import kernel_values, take_in
-from onlinekern.estimators.types import Array, Floats
+from onlinekern.estimators.types import Floats
 from onlinekern.fitted.merge.expansions import (
     JITTER,
     Expansion,
@@ -39,7 +38,9 @@ from onlinekern.fitted.merge.expansions import (
     finished,
     fitted,
     largest,
+    nearest,
     project,
+    pursued,
     union,
 )
 from onlinekern.fitted.merge.gaussians import symmetric_inverse
@@ -68,57 +69,41 @@ def opened_set(space: State, support: SupportSet) -> State:
 
 
 def merged_samples(mix: Mix, parts: list[State], base: State | None) -> State:
-    """Merge spaces whose policy is given samples: support vectors with their targets."""
+    """Merge spaces whose function follows from targets at the support vectors."""
     space = parts[0]
-    expansions = [expansion_of(part) for part in parts]
-    whole = union(mix, expansions)
-    found = dict(zip(whole.names(), range(len(whole)), strict=True))
-    targets = np.zeros(len(whole))
-    for i, (part, own) in enumerate(zip(parts, expansions, strict=True)):
-        values = targets_of(part, own.slots) * mix.units[i] + mix.shifts[i]
-        targets[[found[key] for key in own.names()]] = values
-    kept = telling(space, whole, targets)
-    made = fitted(space, whole.part(kept), targets[kept], space.cls)
+    whole = union(mix, [expansion_of(part) for part in parts])
+    kept = nearest(space, whole, space.budget.arguments.max_support)
+    made = fitted(space, kept, None, space.cls)
     fresh = opened(made)
-    if space.budget.cls is FixedBudget:
-        set_values(whole, made.support, fresh, space.budget.arguments.reg)
+    ridge = ridge_of(space)
+    coefficients = project(whole, made.support, fresh)
+    # They are those of which the policy makes the average function: v = (K + R) c.
+    gram = kernel_values(made.support, fresh.state.rows) + ridge * np.eye(made.support.n)
+    values = coefficients @ gram
+    if space.budget.cls is LeastSquaresPolicy:
+        offsets = mix.mean([learnt_of(part).offsets for part in parts])
+        set_machines(fresh, values + offsets.T)
+    else:
+        values[:, fresh.state.free] = 0
+        learnt_of(fresh).values[0, : values.shape[1]] = values[0]
     return finished(mix, parts, base, fresh)
 
 
-def set_values(whole: Expansion, support: SupportSet, fresh: State, ridge: float) -> None:
-    """Let the policy's targets be those of the average function: v = (K + R) c."""
-    coefficients = project(whole, support, fresh)[0]
-    gram = kernel_values(support, fresh.state.rows)
-    values = gram @ coefficients + ridge * coefficients
-    values[fresh.state.free] = 0
-    learnt_of(fresh).values[0, : len(values)] = values
+def ridge_of(space: State) -> float:
+    """Return R, which a policy adds to the diagonal of the kernel matrix."""
+    own = space.budget.arguments
+    found: float = 1 / own.C if space.budget.cls is LeastSquaresPolicy else own.reg
+    return found
 
 
-def telling(space: State, whole: Expansion, targets: Floats) -> Array:
-    """Return the places that a policy with an inverse would keep if it met all at once."""
-    policy, own = space.budget.cls, space.budget.arguments
-    if len(whole) <= own.max_support or policy is SlidingWindow:
-        return np.arange(len(whole))
-    ridge = 1 / own.C if policy is LeastSquaresPolicy else own.reg
-    support, n_outputs = empty_set(space.arguments), space.arguments.n_outputs
-    support.add_rows(whole.rows, np.zeros((len(whole), n_outputs)))
-    gram = Union.of(support).gram + ridge * np.eye(len(whole))
-    if policy is FixedBudget:
-        targets = gram @ whole.coefficients[0]
-    if policy is LeastSquaresPolicy:
-        labels = np.arange(n_outputs) if n_outputs > 1 else np.ones(1)
-        targets = np.where(targets[:, None] == labels, 1.0, -1.0)
-    return most_useful(gram, targets, own.max_support)
-
-
-def targets_of(part: State, slots: Any) -> Floats:
-    """Return the targets, or class numbers, of support vectors."""
-    learnt = learnt_of(part)
-    if hasattr(learnt, "values"):
-        found: Floats = learnt.values[0, slots]
-        return found
-    signs = learnt.targets[:-1, slots]
-    return (signs[0] > 0).astype(float) if len(signs) == 1 else signs.argmax(axis=0).astype(float)
+def set_machines(fresh: State, targets: Floats) -> None:
+    """Let least-squares machines learn these targets of their support vectors."""
+    learnt, n = learnt_of(fresh), targets.shape[1]
+    learnt.targets[:-1, :n] = targets
+    learnt.products[:, :n] = learnt.targets[:, :n] @ learnt.inverse[:n, :n]
+    learnt.offsets[0] = learnt.products[:-1].sum(axis=1) / learnt.products[-1].sum()
+    alphas = learnt.products[:-1] - learnt.offsets.T * learnt.products[-1]
+    fresh.state.values = alphas[:, :n] / fresh.state.scale
 
 
 @dataclass(frozen=True)
@@ -205,7 +190,7 @@ def merged_tracker(mix: Mix, parts: list[State], base: State | None) -> State:
     precision, vector = added_over(fair, chosen, sums, has_base=False)
     covariance = posterior_covariance(chosen.gram, precision)
     values = covariance @ vector
-    kept = most_useful(chosen.gram, values, space.budget.arguments.max_support)
+    kept = pursued(chosen.gram, values[:, None], space.budget.arguments.max_support)
     square, (size, width) = np.ix_(kept, kept), learnt_of(space).inverse.shape
     gram, lengths = chosen.gram[square], np.diagonal(chosen.gram)[kept]
     inverse = symmetric_inverse(gram)
@@ -245,20 +230,6 @@ def posterior(mix: Mix, part: State, place: int) -> tuple[Any, Floats, Floats]:
     values = mix.units[place] * learnt.values[0, used] + mix.shifts[place]
     added = precision - symmetric_inverse(learnt.prior[np.ix_(used, used)])
     return part.state.rows[used], added, precision @ values
-
-
-def most_useful(gram: Floats, values: Floats, most: int) -> Array:
-    """Return the places that stay when the least useful leave one by one, as in `recursive`."""
-    kept, own = np.arange(len(gram)), symmetric_inverse(gram)
-    while len(kept) > most:
-        diagonal = np.diagonal(own)
-        errors = abs(own @ values[kept]).reshape(len(kept), -1).max(axis=1)
-        place = int(np.argmin(errors / diagonal))
-        rest = np.delete(np.arange(len(kept)), place)
-        row = own[place, rest]
-        own = own[np.ix_(rest, rest)] - np.outer(row, row) / own[place, place]
-        kept = kept[rest]
-    return kept
 
 
 def merged_affine(mix: Mix, parts: list[State], base: State | None) -> State:

@@ -88,12 +88,11 @@ def merge(
     checked = np.ones(len(models)) if weights is None else np.asarray(weights, dtype=float)
     if checked.shape != (len(models),) or not np.isfinite(checked).all() or (checked <= 0).any():
         raise ValueError(f"weights must be {len(models)} finite numbers > 0, got {weights!r}")
-    if len(models) == 1 and base is None and checked[0] == 1:
-        check_same(models)
-        return deepcopy(models[0])
     # With more threads of BLAS the bits of a model would depend on their number.
     with ONE_THREAD():
-        return merged(Mix(tuple(checked.tolist())), models, base)
+        found = merged(Mix(tuple(checked.tolist())), models, base)
+    # Alone, a model is its base and what it has learnt since then, to the bit.
+    return deepcopy(models[0]) if len(models) == 1 and checked[0] == 1 else found
 
 
 def merged(mix: Mix, models: list[Any], base: Any) -> Any:

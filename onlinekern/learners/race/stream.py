@@ -144,6 +144,9 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
         the vote.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
+
+        The shares of the vote come from the first pass only: on samples that they have learnt,
+        experts that memorise are ahead.
     shuffle : bool, default=True
         Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
     random_state : int, RandomState instance or None, default=None
@@ -387,6 +390,9 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
         Megabytes that the experts may take at first.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
+
+        The shares of the vote come from the first pass only: on samples that they have learnt,
+        experts that memorise are ahead.
     shuffle : bool, default=True
         Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
     random_state : int, RandomState instance or None, default=None

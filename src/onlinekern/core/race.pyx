@@ -152,7 +152,11 @@ cdef class Race:
         self.vote.resume_counts(mistakes, loss)
 
     def learn(self, X, y, weight=None, order=None, window=0, scores=None, noted=True):
-        """Test-then-train over samples; arguments and result are those of `Model.learn`."""
+        """Test-then-train over samples; arguments and result are those of `Model.learn`.
+
+        With `noted` false, as in a pass over samples that have been learnt, the vote stays as it
+        is: experts that memorise would win all of it.
+        """
         X = self._form(X)
         given = X
         if order is not None:
@@ -163,7 +167,7 @@ cdef class Race:
         with self.writing():
             self._begin()
             try:
-                self._learn_rows(given, y, weight, window, answers)
+                self._learn_rows(given, y, weight, window, answers, noted)
                 if noted and self.recent is not None:
                     self._note(y, weight, answers)
             except BaseException:
@@ -196,7 +200,7 @@ cdef class Race:
                 if self.noted == self.recent.next_number(self.noted - 1):
                     self.recent.keep(&answers[i, 0], y[i], own)
 
-    def _learn_rows(self, X, y, weight, window, answers):
+    def _learn_rows(self, X, y, weight, window, answers, noted):
         """Learn rows, those of weight 0 being predicted only."""
         Z = self.scaled(X, weight, learns=True)
         cdef Py_ssize_t first = 0, done = 0, last, n = len(y)
@@ -207,15 +211,15 @@ cdef class Race:
                 last = np.searchsorted(counted, last) + 1
             last = min(last, n)
             if last - first == n:
-                self._learn_segment(Z, y, weight, window, answers)
+                self._learn_segment(Z, y, weight, window, answers, noted)
                 return
             part = slice(first, last)
             self._learn_segment(rows_at(Z, part), y[part], None if weight is None else weight[part],
-                                window, answers[part])
+                                window, answers[part], noted)
             first = last
             done = last if counted is None else counted[last - 1]
 
-    def _learn_segment(self, Z, y, weight, window, answers):
+    def _learn_segment(self, Z, y, weight, window, answers, noted):
         """Learn scaled rows up to the next place where experts may wake or fall asleep."""
         fed = self._fed()
         scores = np.zeros((len(self.experts), len(y), self.head.n_outputs))
@@ -227,7 +231,7 @@ cdef class Race:
         # What takes longest begins first: no thread is then left alone with it.
         learners = [k for k in self.dearest if fed[k]]
         run_together(teach, learners, self.n_threads if len(y) > 1 else 1)
-        self.vote.learn(scores, y, weight, self.voting, fed, answers)
+        self.vote.learn(scores, y, weight, self.voting, fed, answers, noted)
         count = len(y) if weight is None else np.count_nonzero(weight)
         self.n_seen += count
         learnt = self.learnt.copy()

@@ -220,10 +220,12 @@ cdef class LeastSquaresPolicy(InverseGramPolicy):
         occupied = self.set_inverse(chosen(learnt, INVERSE_FIELDS))
         self.targets.set_array(learnt["targets"])
         self.offsets.set_array(learnt["offsets"])
-        signs = np.abs(learnt["targets"])
-        if not np.array_equal(signs, np.broadcast_to(occupied, signs.shape)):
-            raise ValueError("targets must be -1 or 1 in the slots "
-                             f"{np.flatnonzero(occupied)} and 0 elsewhere")
+        # Those of merged machines are numbers between the labels.
+        targets = self.targets.to_array()
+        if targets[:, ~occupied].any() or not np.array_equal(
+                targets[self.n_outputs], occupied):
+            raise ValueError("targets must be 0 but in the slots "
+                             f"{np.flatnonzero(occupied)}, where the last row is 1")
         self.set_products(learnt["products"], occupied)
 
     cdef object set_products(self, object products, object occupied):

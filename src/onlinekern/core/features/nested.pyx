@@ -21,9 +21,11 @@ from onlinekern.core.base.vector cimport OK_DOT, OK_PANEL, ops_for, resize_array
 from onlinekern.core.features.map cimport FeatureBlock, FeatureMap, FeatureWindow
 from onlinekern.core.kernels.support_set cimport SupportSet, restored_set
 from onlinekern.core.kernels.window cimport Window
+from onlinekern.core.linalg.copies cimport packed
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
 
 from onlinekern.core.base.part import refuse_attributes
+from onlinekern.core.linalg.copies import unpacked
 
 SELECTIONS = ("first", "margin", "ald")
 
@@ -80,7 +82,8 @@ cdef class NestedNystroem(FeatureMap):
 
     def __reduce__(self):
         return _restore, (self.landmarks.arguments(), self.landmarks.get_state(),
-                          self.n_components, self.selection, self.novelty, self.whitening())
+                          self.n_components, self.selection, self.novelty,
+                          packed(self.whitening(), 1))
 
     def __getstate__(self):
         refuse_attributes(self)
@@ -300,7 +303,7 @@ def _restore(arguments, state, n_components, selection, novelty, whitening):
     cdef NestedNystroem map = NestedNystroem(landmarks, n_components, selection, novelty)
     if map.landmarks.slots.n_free > 0 or map.landmarks.n_outputs != 1:
         raise ValueError("landmarks must have one output and no free slots")
-    map.set_whitening(whitening)
+    map.set_whitening(unpacked("whitening", whitening, landmarks.n, 1, False))
     map.checkpoint()
     return map
 

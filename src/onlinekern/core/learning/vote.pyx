@@ -146,7 +146,7 @@ cdef class Vote(Component):
 
     def learn(self, const double[:, :, ::1] scores, const double[::1] y, weight,
               const unsigned char[::1] voting, const unsigned char[::1] fed,
-              double[:, ::1] out):
+              double[:, ::1] out, bint earns=True):
         """Answer samples one after the other, each before the experts' losses at it are known.
 
         Parameters
@@ -161,6 +161,9 @@ cdef class Vote(Component):
             Who votes, and who learnt these samples.
         out : ndarray of shape (n_samples, n_outputs)
             Overwritten with the answers.
+        earns : bool, default=True
+            Whether the losses change the shares. They should not where the experts have learnt the
+            samples before.
         """
         cdef Py_ssize_t i, k, m = self.n_experts, n = y.shape[0]
         cdef const double[::1] weights = weight
@@ -181,7 +184,7 @@ cdef class Vote(Component):
                 loss = self.loss(&out[i, 0], y[i])
                 self.total += own * loss
                 self.n_mistakes += loss != 0 and not self.relative
-                if blind:
+                if blind or not earns:
                     continue
                 self.note(m, loss, own, self.decay)
                 self.note(m + 1, loss, own, LATELY)

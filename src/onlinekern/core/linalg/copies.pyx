@@ -1,5 +1,15 @@
-"""Rows of raw memory, of single or double precision, as arrays of doubles and back."""
+"""Rows of raw memory, of single or double precision, as arrays of doubles and back.
+
+What of a square matrix can be made again from the rest is not in pickles and files: the columns are
+taken in panels, each from its first diagonal element down, in one axis.
+"""
 import numpy as np
+
+from onlinekern.core.base.state cimport doubles_of_shape
+from onlinekern.core.base.vector cimport OK_PANEL
+
+# Columns of a panel of an inverse.
+PANEL = OK_PANEL
 
 
 cdef object rows_as_doubles(const void *values, Py_ssize_t n, Py_ssize_t stride, Py_ssize_t width,
@@ -26,3 +36,35 @@ cdef int write_rows(const double[:, ::1] array, void *values, Py_ssize_t stride,
             else:
                 (<double *> values)[i * stride + j] = array[i, j]
     return 0
+
+
+cdef object packed(object matrix, Py_ssize_t width):
+    """The panels of a square matrix, on and below the diagonal, in one axis."""
+    parts = [matrix[p:, p:p + width].ravel() for p in range(0, len(matrix), width)]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=matrix.dtype)
+
+
+cdef object widened(object array):
+    """Single precision as double; everything else as it is."""
+    single = isinstance(array, np.ndarray) and array.dtype.kind == "f" and array.itemsize == 4
+    return array.astype(np.float64) if single else array
+
+
+def unpacked(str name not None, values, Py_ssize_t n, Py_ssize_t width, bint mirrored=True):
+    """The matrix of n x n doubles whose panels of so many columns were packed.
+
+    Above the panels it is its own mirror image, or 0. A matrix that is whole stays as it is.
+    """
+    cdef Py_ssize_t p, end, first = 0
+    if np.ndim(values) == 2:
+        return doubles_of_shape(name, widened(values), (n, n))
+    sizes = [(n - p) * min(width, n - p) for p in range(0, n, width)]
+    values = doubles_of_shape(name, widened(values), (sum(sizes),))
+    out = np.zeros((n, n))
+    for p, size in zip(range(0, n, width), sizes):
+        end = min(n, p + width)
+        out[p:, p:end] = values[first:first + size].reshape(n - p, end - p)
+        if mirrored:
+            out[p:end, end:] = out[end:, p:end].T
+        first += size
+    return out

@@ -33,9 +33,11 @@ from onlinekern.core.base.state cimport (
 )
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport OK_PANEL, ops_for, resize_array, whole_panels
-from onlinekern.core.linalg.copies cimport rows_as_doubles, write_rows
+from onlinekern.core.linalg.copies cimport packed, rows_as_doubles, widened, write_rows
 from onlinekern.core.linalg.evidence cimport Evidence
 from onlinekern.core.linalg.information cimport Information
+
+from onlinekern.core.linalg.copies import unpacked
 
 # N is made anew after so many samples for each number of a row: then that costs about as much as
 # one of the other products of a sample.
@@ -414,19 +416,27 @@ cdef class OpenBlock:
         return rows_as_doubles(self.current, self.n_outputs, self.length, self.length, 8)
 
     def get_state(self):
-        """All that was learnt, as a dictionary of arrays and numbers."""
+        """All that was learnt, as a dictionary of arrays and numbers.
+
+        Of A and N, which are symmetric, there are panels in one axis: see `linalg.copies`. Features
+        and N keep their precision.
+        """
         cdef Py_ssize_t p, used = self.used, count = self.count, k = self.n_outputs
         cdef Py_ssize_t size = self.itemsize, waiting = self.waiting
+        own = np.float32 if size == 4 else np.float64
         matrix, vectors = self.sums.get_state(used)
         panels = [rows_as_doubles(self.panel(p), used, OK_PANEL,
                                   min(OK_PANEL, used - p * OK_PANEL), size)
                   for p in range(whole_panels(used) // OK_PANEL)]
+        inverse = np.hstack(panels).astype(own, copy=False) if used > 0 else np.zeros((0, 0))
         return {
-            "matrix": matrix, "vectors": vectors,
+            "matrix": packed(matrix, 1), "vectors": vectors,
             "base": rows_as_doubles(self.base.values, k, self.length, used, 8),
-            "inverse": np.hstack(panels) if used > 0 else np.zeros((0, 0)),
-            "products": rows_as_doubles(self.contents.products, used, LANES, count, size),
-            "rows": rows_as_doubles(self.contents.rows, waiting, self.length, used, size),
+            "inverse": packed(inverse, OK_PANEL),
+            "products": rows_as_doubles(
+                self.contents.products, used, LANES, count, size).astype(own, copy=False),
+            "rows": rows_as_doubles(
+                self.contents.rows, waiting, self.length, used, size).astype(own, copy=False),
             "factor": rows_as_doubles(self.contents.factor, count, LANES, count, 8),
             "innovations": rows_as_doubles(self.contents.innovations, count, k, k, 8),
             "targets": rows_as_doubles(self.contents.targets, count, k, k, 8),
@@ -448,11 +458,13 @@ cdef class OpenBlock:
             "waiting", state["waiting"], count, WAITING - self.block_length + count)
         cdef Py_ssize_t since = integer_within("since", state["since"], count,
                                                self.epoch_length - 1)
-        shapes = {"base": (self.n_outputs, used), "inverse": (used, used),
-                  "products": (used, count), "rows": (waiting, used), "factor": (count, count),
+        shapes = {"base": (self.n_outputs, used), "products": (used, count),
+                  "rows": (waiting, used), "factor": (count, count),
                   "innovations": (count, self.n_outputs), "targets": (count, self.n_outputs),
                   "weights": (waiting, 1)}
-        arrays = {name: doubles_of_shape(name, state[name], shapes[name]) for name in shapes}
+        arrays = {name: doubles_of_shape(name, widened(state[name]), shapes[name])
+                  for name in shapes}
+        arrays["inverse"] = unpacked("inverse", state["inverse"], used, OK_PANEL)
         for name in ("weights", "factor"):
             if not (np.diagonal(arrays[name]) > 0).all() or not (arrays["weights"] > 0).all():
                 raise ValueError(f"{name} of the samples of a block must be > 0, got "
@@ -462,7 +474,8 @@ cdef class OpenBlock:
         if state["evidence"] is not None and np.size(state["evidence"]) > 0:
             self.evidence = Evidence(self.sums)
             self.evidence.set_state(state["evidence"])
-        self.sums.set_state(state["matrix"], state["vectors"], used)
+        self.sums.set_state(unpacked("sums of squares", state["matrix"], used, 1),
+                            state["vectors"], used)
         write_rows(arrays["base"], self.base.values, self.length, 8)
         for p in range(whole_panels(used) // OK_PANEL):
             last = min(used, (p + 1) * OK_PANEL)
