@@ -167,12 +167,12 @@ def fit(
     check_checkpoint(estimator, checkpoint)
     is_begun = warm_start and has_begun(estimator)
     with cluster_of(client) as found, showing_progress(progress) as show:
-        parts = parts_of(X, y, sample_weight, takes_tables(estimator), found)
-        if rounds > len(parts):
-            raise ValueError(f"rounds is {rounds}, but X has {len(parts)} parts")
+        stream = parts_of(X, y, sample_weight, takes_tables(estimator), found)
+        if rounds > len(stream.parts):
+            raise ValueError(f"rounds is {rounds}, but X has {len(stream.parts)} parts")
         plan = Plan(rounds, passes, n_learners or n_threads(found), warm_up, checkpoint)
         begun = estimator if is_begun else clone(estimator)
-        return Run(found, parts, plan, show).learn(begun, classes, is_begun)
+        return Run(found, stream, plan, show).learn(begun, classes, is_begun)
 
 
 def predict(model: Any, X: Any, method: str = "predict") -> Any:

@@ -15,7 +15,7 @@ from sklearn.base import is_classifier, is_regressor
 from onlinekern.distributed import tasks
 from onlinekern.distributed.cluster import ClusterLost, Tasks, is_lost, result_of
 from onlinekern.distributed.dask import dumps, loads
-from onlinekern.distributed.parts import Part
+from onlinekern.distributed.parts import Stream
 from onlinekern.distributed.record import DistributedFit, Round, Tally
 
 # Tasks of a learner that are with the scheduler: the next part is read while one is learnt.
@@ -63,14 +63,15 @@ class Run:
     Parameters
     ----------
     client : distributed.Client
-    parts : list of Part
+    stream : Stream
     plan : Plan
     show : callable
         Takes (done, total, text), in parts.
     """
 
-    def __init__(self, client: Any, parts: list[Part], plan: Plan, show: Any) -> None:
-        self.client, self.parts, self.plan, self.show = client, parts, plan, show
+    def __init__(self, client: Any, stream: Stream, plan: Plan, show: Any) -> None:
+        self.client, self.plan, self.show = client, plan, show
+        self.parts, self.labelled = stream
         self.tasks = Tasks(client)
         self.fit = DistributedFit(None)
         self._done = 0
@@ -111,10 +112,9 @@ class Run:
             return None
         self.show(0, None, "looking for the classes")
         futures = [
-            self.tasks.send(f"classes-{number}", partial(tasks.labels, part.reader),
-                            *(part.data if part.labelled is None else part.labelled))
-            for number, part in enumerate(self.parts)
-        ]  # fmt: skip
+            self.tasks.send(f"classes-{number}", partial(tasks.labels, part.reader), *part.data)
+            for number, part in enumerate(self.labelled)
+        ]
         found = self.tasks.tree("classes-all", tasks.union, [], futures, GATHERED)
         if found is None or len(found) < 2:
             what = "no labels" if found is None else f"one class only ({found.tolist()[0]!r})"
