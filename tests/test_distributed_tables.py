@@ -13,6 +13,9 @@ pd = pytest.importorskip("pandas", reason="pandas is not installed")
 import dask  # noqa: E402
 from distributed import Client, LocalCluster  # noqa: E402
 
+from onlinekern.distributed.cluster import Tasks  # noqa: E402
+from onlinekern.distributed.parts import parts_of  # noqa: E402
+
 FILES, ROWS, GROUP = 6, 300, 100
 N = FILES * ROWS
 NAMES = ["a", "b", "c", "d", "e", "f"]
@@ -127,7 +130,7 @@ def test_a_frame_beside_an_array(frame, folder, client):
 
 def test_only_columns_that_are_learnt_are_read(folder, client):
     spread = dd.read_parquet(folder / "*.parquet")
-    stream = distributed.parts.parts_of(spread[["a"]], spread["sold"], None, False, client)
+    stream = parts_of(spread[["a"]], spread["sold"], None, False, Tasks(client))
     frame, y = client.compute(stream.parts[0].data[0]).result()
     assert (list(frame.columns), y.name, len(frame)) == (["a"], "sold", ROWS)
     assert "weight" not in str(dict(stream.parts[0].data[0].__dask_graph__()))

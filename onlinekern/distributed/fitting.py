@@ -20,7 +20,7 @@ from onlinekern.distributed.arguments import (
     has_begun,
     takes_tables,
 )
-from onlinekern.distributed.cluster import cluster_of, n_threads, showing_progress
+from onlinekern.distributed.cluster import Tasks, cluster_of, showing_progress
 from onlinekern.distributed.comparing import CompareTasks, run_compare
 from onlinekern.distributed.dask import require
 from onlinekern.distributed.parts import parts_of
@@ -125,6 +125,9 @@ def fit(
         If the scheduler goes away, or a part ends each worker that takes it. The error has the
         merged `model` of the last round. A worker that dies is no error: its tasks, which depend on
         a model and their part alone, are done again, with the same bits.
+    WorkerUnfit
+        If a worker cannot import the library, has another version of it than the client, or does
+        not answer within a minute; also one that comes later.
     ValueError
         If an argument is invalid, or a part cannot be learnt; nothing is kept of its round.
     TypeError
@@ -167,12 +170,14 @@ def fit(
     check_checkpoint(estimator, checkpoint)
     is_begun = warm_start and has_begun(estimator)
     with cluster_of(client) as found, showing_progress(progress) as show:
-        stream = parts_of(X, y, sample_weight, takes_tables(estimator), found)
+        tasks = Tasks(found)
+        stream = parts_of(X, y, sample_weight, takes_tables(estimator), tasks)
         if rounds > len(stream.parts):
             raise ValueError(f"rounds is {rounds}, but X has {len(stream.parts)} parts")
-        plan = Plan(rounds, passes, n_learners or n_threads(found), warm_up, checkpoint)
+        learners = n_learners or sum(found.nthreads().values())
+        plan = Plan(rounds, passes, learners, warm_up, checkpoint)
         begun = estimator if is_begun else clone(estimator)
-        return Run(found, stream, plan, show).learn(begun, classes, is_begun)
+        return Run(tasks, stream, plan, show).learn(begun, classes, is_begun)
 
 
 def predict(model: Any, X: Any, method: str = "predict") -> Any:
@@ -247,6 +252,8 @@ def compare(
     ------
     ClusterLost
         If the scheduler goes away. The runs of workers that die are done again.
+    WorkerUnfit
+        As `fit`.
     ValueError, MemoryError
         As `onlinekern.evaluate.compare`.
     ImportError

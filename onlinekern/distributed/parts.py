@@ -153,7 +153,7 @@ class RowGroups:
         return GroupReader(self.path, self.target, self.weight, self.like, self.groups)
 
 
-def parts_of(X: Any, y: Any, weight: Any, as_tables: bool, client: Any) -> Stream:
+def parts_of(X: Any, y: Any, weight: Any, as_tables: bool, tasks: Any) -> Stream:
     """Return a stream in parts, in their order.
 
     Parameters
@@ -162,17 +162,17 @@ def parts_of(X: Any, y: Any, weight: Any, as_tables: bool, client: Any) -> Strea
         As `onlinekern.distributed.fit` takes them.
     as_tables : bool
         Whether the learner begins with an encoder of tables.
-    client : distributed.Client
-        Paths are listed, and rows of chunks of unknown length are counted, on its workers.
+    tasks : Tasks
+        Paths are listed, and rows of chunks of unknown length are counted, on the workers.
     """
     if isinstance(X, str | os.PathLike):
-        return _parquet_parts(X, y, weight, as_tables, client)
+        return _parquet_parts(X, y, weight, as_tables, tasks)
     if isinstance(X, list | tuple):
         return _chunk_parts(X, y, weight)
     if is_frame(X):
-        return _frame_parts(X, y, weight, client)
+        return _frame_parts(X, y, weight, tasks)
     if is_array(X):
-        return _array_parts(X, y, weight, client)
+        return _array_parts(X, y, weight, tasks)
     raise TypeError(
         "X must be a dask array, a dask data frame, a list of delayed readers, or the path of "
         f"Parquet files, got {type(X).__name__}"
@@ -190,7 +190,7 @@ def is_frame(X: Any, n_axes: int = 2) -> bool:
     return known and getattr(X, "ndim", 0) == n_axes
 
 
-def _array_parts(X: Any, y: Any, weight: Any, client: Any) -> Stream:
+def _array_parts(X: Any, y: Any, weight: Any, tasks: Any) -> Stream:
     if X.ndim != 2:
         raise ValueError(f"X must have two axes, got shape {X.shape}")
     if X.numblocks[1] > 1:
@@ -198,13 +198,13 @@ def _array_parts(X: Any, y: Any, weight: Any, client: Any) -> Stream:
             f"X has {X.numblocks[1]} chunks along its columns; a row must be in one: "
             "X.rechunk({1: -1})"
         )
-    more = _aligned(X, client, y=y, sample_weight=weight)
+    more = _aligned(X, tasks, y=y, sample_weight=weight)
     reader = Arrays(y is not None, weight is not None)
     parts = [Part(reader, data) for data in zip(*delayed_chunks(X, *more), strict=True)]
     return Stream(parts, [Part(reader, part.data[1:2]) for part in parts])
 
 
-def _frame_parts(X: Any, y: Any, weight: Any, client: Any) -> Stream:
+def _frame_parts(X: Any, y: Any, weight: Any, tasks: Any) -> Stream:
     columns, apart = list(X.columns), {"y": y, "sample_weight": weight}
     for name, value in apart.items():
         if isinstance(value, str) and value not in columns:
@@ -215,7 +215,7 @@ def _frame_parts(X: Any, y: Any, weight: Any, client: Any) -> Stream:
     target, weight_column = named.get("y"), named.get("sample_weight")
     arrays = Arrays(apart.get("y") is not None, apart.get("sample_weight") is not None)
     reader = Frames(names, target, weight_column, arrays)
-    series = [as_series(one) for one in _aligned(X, client, **apart)]
+    series = [as_series(one) for one in _aligned(X, tasks, **apart)]
     # One collection: what is optimised apart may be cut apart, and read twice.
     together = X.map_partitions(
         side_by_side, *series, align_dataframes=False, enforce_metadata=False, meta=X._meta
@@ -255,7 +255,7 @@ def _chunk_parts(X: Any, y: Any, weight: Any) -> Stream:
     return Stream(parts, parts)
 
 
-def _parquet_parts(X: Any, y: Any, weight: Any, as_tables: bool, client: Any) -> Stream:
+def _parquet_parts(X: Any, y: Any, weight: Any, as_tables: bool, tasks: Any) -> Stream:
     from onlinekern.distributed.parquet import list_groups
 
     for name, value in (("y", y), ("sample_weight", weight)):
@@ -263,7 +263,7 @@ def _parquet_parts(X: Any, y: Any, weight: Any, as_tables: bool, client: Any) ->
             raise TypeError(f"{name} must be the name of a column where X is a path, got "
                             f"{type(value).__name__}")  # fmt: skip
     path = os.path.abspath(os.fspath(X))
-    like, files = client.submit(list_groups, path, y, weight, pure=False).result()
+    like, files = tasks.result("files", list_groups, path, y, weight)
     parts = [
         Part(RowGroups(file, y, weight, like, [group], as_tables))
         for file, n_groups in files
@@ -272,7 +272,7 @@ def _parquet_parts(X: Any, y: Any, weight: Any, as_tables: bool, client: Any) ->
     return Stream(parts, parts)
 
 
-def _aligned(X: Any, client: Any, **given: Any) -> list[Any]:
+def _aligned(X: Any, tasks: Any, **given: Any) -> list[Any]:
     """Return what is given for the rows of X, cut as X is."""
     found, rows = [], None
     for name, values in given.items():
@@ -284,8 +284,8 @@ def _aligned(X: Any, client: Any, **given: Any) -> list[Any]:
         if values.ndim != 1:
             raise ValueError(f"{name} must have one axis, got shape {values.shape}")
         if n_chunks(values) != n_chunks(X) or lengths_of(X, values) is not None:
-            rows = lengths_of(X) or rows or counted(X, client)
-            values = cut_at(rows, values, name, client)
+            rows = lengths_of(X) or rows or counted("X", X, tasks)
+            values = cut_at(rows, values, name, tasks)
         found.append(values)
     return found
 
@@ -301,16 +301,24 @@ def lengths_of(*collections: Any) -> tuple[int, ...] | None:
     return None if np.isnan(np.concatenate(lengths)).any() else lengths[0]
 
 
-def counted(collection: Any, client: Any) -> tuple[int, ...]:
+def counted(name: str, collection: Any, tasks: Any) -> tuple[int, ...]:
     """Return the lengths of the chunks, which are counted on the workers."""
-    length, (chunks,) = require("dask").delayed(np.shape), delayed_chunks(collection)
-    counts = client.compute([length(chunk)[0] for chunk in chunks], optimize_graph=False)
-    return tuple(client.gather(counts))
+    (chunks,) = delayed_chunks(collection)
+    futures = [
+        tasks.send(f"count-{name}-{number}", n_rows, chunk) for number, chunk in enumerate(chunks)
+    ]
+    tasks.each(list(futures))
+    return tuple(tasks.client.gather(futures))
 
 
-def cut_at(rows: tuple[int, ...], values: Any, name: str, client: Any) -> Any:
+def n_rows(chunk: Any) -> int:
+    """Return the number of rows of a chunk."""
+    return int(chunk.shape[0])
+
+
+def cut_at(rows: tuple[int, ...], values: Any, name: str, tasks: Any) -> Any:
     """Return values of one axis as an array, whose chunks have so many rows."""
-    lengths = lengths_of(values) or counted(values, client)
+    lengths = lengths_of(values) or counted(name, values, tasks)
     if sum(rows) != sum(lengths):
         raise ValueError(f"{name} has {sum(lengths)} values, X has {sum(rows)} rows")
     if lengths_of(values) is None:

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
 from onlinekern.distributed import tasks
-from onlinekern.distributed.cluster import ClusterLost, Tasks, is_lost, result_of
+from onlinekern.distributed.cluster import ClusterLost, Tasks, is_lost
 from onlinekern.distributed.dask import dumps, loads
 from onlinekern.distributed.parts import Stream
 from onlinekern.distributed.record import DistributedFit, Round, Tally
@@ -62,17 +62,16 @@ class Run:
 
     Parameters
     ----------
-    client : distributed.Client
+    tasks : Tasks
     stream : Stream
     plan : Plan
     show : callable
         Takes (done, total, text), in parts.
     """
 
-    def __init__(self, client: Any, stream: Stream, plan: Plan, show: Any) -> None:
-        self.client, self.plan, self.show = client, plan, show
+    def __init__(self, tasks: Tasks, stream: Stream, plan: Plan, show: Any) -> None:
+        self.tasks, self.client, self.plan, self.show = tasks, tasks.client, plan, show
         self.parts, self.labelled = stream
-        self.tasks = Tasks(client)
         self.fit = DistributedFit(None)
         self._done = 0
 
@@ -94,7 +93,7 @@ class Run:
         if not is_begun or has_new_labels(estimator, learning.classes):
             data, first, skip = self._warm_up(data, learning, is_begun)
         check = partial(tasks.check_merge, tasks.State(data))
-        self.tasks.each([self.tasks.send("merge-check", check)])
+        self.tasks.result("merge-check", check)
         for number, shares in enumerate(self.plan.shares(len(self.parts), first), start=1):
             began = time.perf_counter()
             state = self._round(number, data, learning, shares, skip)
@@ -130,9 +129,7 @@ class Run:
         for first, part in enumerate(self.parts):
             self._show("warm-up", 0)
             function = partial(tasks.warm_up, warming, least, part.reader, found.state)
-            future = self.tasks.send(f"warm-up-{first}", function, *part.data)
-            self.tasks.each([future])
-            found = result_of(future)
+            found = self.tasks.result(f"warm-up-{first}", function, *part.data)
             for category, text in found.said:
                 warnings.warn(text, category, stacklevel=2)
             skip = found.used
