@@ -8,6 +8,7 @@ dask: ``pip install 'onlinekern[dask]'``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,13 @@ from onlinekern.distributed.dask import require
 from onlinekern.distributed.parts import parts_of
 from onlinekern.distributed.predicting import predictions
 from onlinekern.distributed.record import DistributedFit
+from onlinekern.distributed.resuming import (
+    Place,
+    check_same_run,
+    load_at,
+    run_of,
+    without_place,
+)
 from onlinekern.distributed.rounds import Plan, Run
 from onlinekern.estimators.types import ArrayLike, BatchLearner, StreamLearner
 from onlinekern.evaluate.comparing import check_setting
@@ -51,6 +59,7 @@ def fit(
     warm_start: bool = False,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
+    resume: bool = False,
     progress: Callable[[int, int | None, str], None] | bool | None = None,
 ) -> DistributedFit:
     """Learn a stream that is spread over a cluster.
@@ -108,7 +117,11 @@ def fit(
         ``if __name__ == "__main__":``.
     checkpoint : str, path or None, default=None
         File to which the merged model is saved after each round, whole or not at all, for
-        `onlinekern.load`.
+        `onlinekern.load`. It knows which parts the model has learnt.
+    resume : bool, default=False
+        Go on after the last round that the checkpoint has; begin if there is no such file yet. The
+        other arguments must be those of the run that wrote it; n_learners=None takes its number.
+        The model is that of a run that was not interrupted, bit for bit.
     progress : callable, bool or None, default=None
         Called as ``progress(done, total, text)`` with a number of parts. None: a bar on a terminal,
         if rich is installed. False: nothing.
@@ -167,17 +180,27 @@ def fit(
         ("n_learners", n_learners, True), ("warm_up", warm_up, True),
     ):  # fmt: skip
         check_count(name, count, optional)
-    check_checkpoint(estimator, checkpoint)
+    check_checkpoint(estimator, checkpoint, resume)
     is_begun = warm_start and has_begun(estimator)
+    kept = load_at(checkpoint) if resume else None
     with cluster_of(client) as found, showing_progress(progress) as show:
         tasks = Tasks(found)
         stream = parts_of(X, y, sample_weight, takes_tables(estimator), tasks)
         if rounds > len(stream.parts):
             raise ValueError(f"rounds is {rounds}, but X has {len(stream.parts)} parts")
-        learners = n_learners or sum(found.nthreads().values())
+        learners = n_learners or (
+            sum(found.nthreads().values()) if kept is None else kept[1].run["n_learners"]
+        )
         plan = Plan(rounds, passes, learners, warm_up, checkpoint)
-        begun = estimator if is_begun else clone(estimator)
-        return Run(tasks, stream, plan, show).learn(begun, classes, is_begun)
+        begun = without_place(deepcopy(estimator)) if is_begun else clone(estimator)
+        this = run_of(begun, plan, stream)
+        if kept is None:
+            return Run(tasks, stream, plan, show, Place(0, 0, 0, this)).learn(
+                begun, classes, is_begun
+            )
+        model, place = kept
+        check_same_run(checkpoint, place, this)
+        return Run(tasks, stream, plan, show, place).learn(model, classes, True)
 
 
 def predict(model: Any, X: Any, method: str = "predict") -> Any:

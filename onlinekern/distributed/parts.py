@@ -20,11 +20,14 @@ class Part:
     ----------
     reader : object
         Has `blocks(*data)`, which gives (X, y, weight), and `labels(*data)`, which gives y.
+    name : str
+        What it is called in messages.
     data : tuple
         The delayed values that it reads.
     """
 
     reader: Any
+    name: str
     data: tuple[Any, ...] = ()
 
 
@@ -200,8 +203,11 @@ def _array_parts(X: Any, y: Any, weight: Any, tasks: Any) -> Stream:
         )
     more = _aligned(X, tasks, y=y, sample_weight=weight)
     reader = Arrays(y is not None, weight is not None)
-    parts = [Part(reader, data) for data in zip(*delayed_chunks(X, *more), strict=True)]
-    return Stream(parts, [Part(reader, part.data[1:2]) for part in parts])
+    parts = [
+        Part(reader, f"chunk {number} of X", data)
+        for number, data in enumerate(zip(*delayed_chunks(X, *more), strict=True))
+    ]
+    return Stream(parts, [Part(reader, part.name, part.data[1:2]) for part in parts])
 
 
 def _frame_parts(X: Any, y: Any, weight: Any, tasks: Any) -> Stream:
@@ -223,9 +229,11 @@ def _frame_parts(X: Any, y: Any, weight: Any, tasks: Any) -> Stream:
     (chunks,) = delayed_chunks(together)
     # Less is read of a column alone.
     labels = delayed_chunks(X[target] if target is not None else series[0] if series else X)[0]
-    return Stream(
-        [Part(reader, (chunk,)) for chunk in chunks], [Part(reader, (one,)) for one in labels]
+    parts, labelled = (
+        [Part(reader, f"partition {number} of X", (one,)) for number, one in enumerate(found)]
+        for found in (chunks, labels)
     )
+    return Stream(parts, labelled)
 
 
 def side_by_side(*one: Any) -> tuple[Any, ...]:
@@ -244,11 +252,12 @@ def _chunk_parts(X: Any, y: Any, weight: Any) -> Stream:
                          "gives (X, y) or (X, y, sample_weight)")  # fmt: skip
     delayed = require("dask.delayed").Delayed
     parts = []
-    for chunk in X:
+    for number, chunk in enumerate(X):
+        name = f"reader {number} of X"
         if isinstance(chunk, delayed):
-            parts.append(Part(Chunks(), (chunk,)))
+            parts.append(Part(Chunks(), name, (chunk,)))
         elif callable(chunk):
-            parts.append(Part(Chunks(chunk)))
+            parts.append(Part(Chunks(chunk), name))
         else:
             raise TypeError(f"X holds {type(chunk).__name__}, which is neither delayed nor a "
                             "function")  # fmt: skip
@@ -265,7 +274,7 @@ def _parquet_parts(X: Any, y: Any, weight: Any, as_tables: bool, tasks: Any) -> 
     path = os.path.abspath(os.fspath(X))
     like, files = tasks.result("files", list_groups, path, y, weight)
     parts = [
-        Part(RowGroups(file, y, weight, like, [group], as_tables))
+        Part(RowGroups(file, y, weight, like, [group], as_tables), f"{file}, row group {group}")
         for file, n_groups in files
         for group in range(n_groups)
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,7 @@ from onlinekern.distributed.cluster import ClusterLost, Tasks, is_lost
 from onlinekern.distributed.dask import dumps, loads
 from onlinekern.distributed.parts import Stream
 from onlinekern.distributed.record import DistributedFit, Round, Tally
+from onlinekern.distributed.resuming import Place, save_at
 
 # Tasks of a learner that are with the scheduler: the next part is read while one is learnt.
 AHEAD = 2
@@ -67,13 +68,16 @@ class Run:
     plan : Plan
     show : callable
         Takes (done, total, text), in parts.
+    place : Place
+        How far it has come.
     """
 
-    def __init__(self, tasks: Tasks, stream: Stream, plan: Plan, show: Any) -> None:
+    def __init__(self, tasks: Tasks, stream: Stream, plan: Plan, show: Any, place: Place) -> None:
         self.tasks, self.client, self.plan, self.show = tasks, tasks.client, plan, show
         self.parts, self.labelled = stream
-        self.fit = DistributedFit(None)
-        self._done = 0
+        self.place = place
+        self.fit = DistributedFit(None, place.rounds)
+        self._done = place.first
 
     def learn(self, estimator: Any, classes: Any, is_begun: bool) -> DistributedFit:
         """Learn the stream; ClusterLost, with the model of the last round, if the cluster goes."""
@@ -87,18 +91,22 @@ class Run:
 
     def _learn(self, estimator: Any, classes: Any, is_begun: bool) -> None:
         learning = tasks.Learning(self._classes(estimator, classes))
-        data, first, skip = dumps(estimator), 0, 0
+        data = dumps(estimator)
         if is_begun:
             self.fit.model = estimator
-        if not is_begun or has_new_labels(estimator, learning.classes):
-            data, first, skip = self._warm_up(data, learning, is_begun)
-        check = partial(tasks.check_merge, tasks.State(data))
-        self.tasks.result("merge-check", check)
+        resumed = bool(self.place.rounds)
+        if not resumed and (not is_begun or has_new_labels(estimator, learning.classes)):
+            data = self._warm_up(data, learning, is_begun)
+        self.tasks.result("merge-check", partial(tasks.check_merge, tasks.State(data)))
+        first, skip = self.place.first, self.place.skip
         for number, shares in enumerate(self.plan.shares(len(self.parts), first), start=1):
-            began = time.perf_counter()
-            state = self._round(number, data, learning, shares, skip)
-            data, skip = state.data, 0
-            self._end(number, state, time.perf_counter() - began)
+            if number > self.place.number:
+                began = time.perf_counter()
+                state = self._round(number, data, learning, shares, skip if number == 1 else 0)
+                data = state.data
+                self._end(number, state, time.perf_counter() - began)
+            else:
+                self._done += sum(map(len, shares))
 
     def _classes(self, estimator: Any, classes: Any) -> Any:
         """Return all labels: those given, or those that there are."""
@@ -120,8 +128,8 @@ class Run:
             raise ValueError(f"y holds {what}; at least two classes are needed")
         return found
 
-    def _warm_up(self, data: bytes, learning: Any, is_begun: bool) -> tuple[bytes, int, int]:
-        """Learn the beginning; return the model, and the first part and sample that are left."""
+    def _warm_up(self, data: bytes, learning: Any, is_begun: bool) -> bytes:
+        """Learn the beginning; return the model, and note the first part and sample left."""
         began, found = time.perf_counter(), tasks.WarmedUp(tasks.State(data), 0, False, [])
         warming = tasks.Learning(learning.classes, frozen=is_begun)
         least = 1 if is_begun else self.plan.least
@@ -139,8 +147,9 @@ class Run:
             first, skip = first + 1, 0
         if found.state.tally.samples == 0:
             raise ValueError("X holds no samples")
+        self.place = replace(self.place, first=first, skip=skip)
         self._end(0, found.state, time.perf_counter() - began)
-        return found.state.data, first, skip
+        return found.state.data
 
     def _round(
         self, number: int, data: bytes, learning: Any, shares: list[list[int]], skip: int
@@ -187,8 +196,9 @@ class Run:
             total.loss if is_regressor(model) else None,
             seconds, total.moved, [(one.samples, one.loss) for one in learners],
         ))  # fmt: skip
+        self.place = replace(self.place, number=number, rounds=self.fit.rounds)
         if self.plan.checkpoint is not None:
-            model.save(self.plan.checkpoint)
+            save_at(self.place, model, self.plan.checkpoint)
 
     def _show(self, text: str, amount: int) -> None:
         self._done += amount
