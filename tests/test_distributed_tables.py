@@ -1,9 +1,11 @@
 """Dask data frames and arrays that are read from files: X, y and weights are cut alike."""
 
+import re
+
 import numpy as np
 import pytest
 
-from onlinekern import KernelRLSClassifier, distributed
+from onlinekern import KernelRLSClassifier, TableEncoder, distributed, make_stream_pipeline
 
 pytest.importorskip("distributed", reason="distributed is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -134,3 +136,80 @@ def test_only_columns_that_are_learnt_are_read(folder, client):
     frame, y = client.compute(stream.parts[0].data[0]).result()
     assert (list(frame.columns), y.name, len(frame)) == (["a"], "sold", ROWS)
     assert "weight" not in str(dict(stream.parts[0].data[0].__dask_graph__()))
+
+
+# Rows that cannot be learnt, by their number in the stream, and what is wrong with them.
+BAD = {2: ("b", np.nan), 450: ("sold", None), 777: ("c", np.inf), 1799: ("weight", np.nan)}
+
+
+@pytest.fixture(scope="module")
+def bad(frame, tmp_path_factory):
+    """The frame with bad rows, and a folder of it in six files of three row groups."""
+    folder, faulty = tmp_path_factory.mktemp("bad"), frame.assign(weight=1.0)
+    faulty["sold"] = faulty["sold"].astype(object)
+    for row, (column, value) in BAD.items():
+        faulty.loc[row, column] = value
+    for number in range(FILES):
+        part = faulty.iloc[number * ROWS : (number + 1) * ROWS]
+        part.to_parquet(folder / f"{number}.parquet", index=False, row_group_size=GROUP)
+    return faulty, folder
+
+
+def forms_of(bad):
+    """Forms of X, y and weights; then the parts with bad rows, and the row in the first of them."""
+    faulty, folder = bad
+    X, y = faulty[NAMES].to_numpy(), faulty["sold"].to_numpy()
+    weight = faulty["weight"].to_numpy()
+    arrays = [da.from_array(X, (ROWS, -1)), da.from_array(y, ROWS), da.from_array(weight, ROWS)]
+    numbers = (0, 1, 2, 5)
+    yield arrays, [f"chunk {k} of X" for k in numbers], "row 2: column 1 is missing or NaN"
+    frames = [dd.from_pandas(faulty, chunksize=ROWS, sort=False), "sold", "weight"]
+    named = [f"partition {k} of X" for k in numbers]
+    yield frames, named, "row 2: column 'b' is missing or NaN"
+    groups = [f"{folder}/{file}.parquet, row group {group}"
+              for file, group in ((0, 0), (1, 1), (2, 1), (5, 2))]  # fmt: skip
+    yield [str(folder), "sold", "weight"], groups, "data row 3: column 'b' is missing or NaN"
+
+
+def test_bad_rows_are_named(bad, client):
+    for form, parts, place in forms_of(bad):
+        learner = KernelRLSClassifier(n_components=20, random_state=0)
+        options = {"classes": ["no", "yes"], "client": client, "progress": False}
+        with pytest.raises(ValueError, match=re.escape(f"{parts[0]}, {place}")):
+            distributed.fit(learner, form[0], form[1], sample_weight=form[2], **options)
+        with pytest.raises(ValueError, match=re.escape(f"{parts[1]}, ")) as caught:
+            distributed.fit(learner, form[0], form[1], client=client, progress=False)
+        found = str(caught.value)
+        assert re.search(r"row 15[01]: y is missing", found), found
+
+
+def test_bad_rows_are_left_out_and_counted(bad, frame, client):
+    good = np.delete(np.arange(N), list(BAD))
+    lengths = tuple(ROWS - sum(row // ROWS == k for row in BAD) for k in range(FILES))
+    X, y = frame[NAMES].to_numpy()[good], frame["sold"].to_numpy().astype(str)[good]
+    options = {"rounds": 2, "n_learners": 2, "client": client, "progress": False}
+    learner = KernelRLSClassifier(n_components=20, random_state=0)
+    arrays = da.from_array(X, (lengths, -1)), da.from_array(y, (lengths,))
+    wanted = distributed.fit(learner, *arrays, **options)
+    for form, parts, _ in forms_of(bad):
+        fitted = distributed.fit(
+            learner, form[0], form[1], sample_weight=form[2], on_error="skip", **options
+        )
+        assert fitted.skipped == dict.fromkeys(parts, 1)
+        assert fitted.samples == fitted.model.n_seen_ == N - len(BAD)
+        if not isinstance(form[0], str):  # whose parts are row groups
+            names = hasattr(fitted.model, "feature_names_in_")
+            scores = fitted.model.decision_function(frame[NAMES].iloc[good] if names else X)
+            np.testing.assert_array_equal(scores, wanted.model.decision_function(X))
+    with pytest.raises(ValueError, match="on_error must be 'raise' or 'skip', got 'drop'"):
+        distributed.fit(learner, *arrays, on_error="drop", client=client)
+
+
+def test_bad_rows_of_tables(bad, client):
+    folder = bad[1]
+    model = make_stream_pipeline(TableEncoder(), KernelRLSClassifier(n_components=20))
+    options = {"client": client, "progress": False, "n_learners": 2}
+    file = f"{folder}/2.parquet, row group 1"
+    fitted = distributed.fit(model, str(folder), "sold", on_error="skip", **options)
+    assert fitted.skipped == {file: 1, f"{folder}/1.parquet, row group 1": 1}
+    assert fitted.samples == N - 2  # what is missing is no fault

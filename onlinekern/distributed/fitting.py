@@ -60,6 +60,7 @@ def fit(
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     resume: bool = False,
+    on_error: str = "raise",
     progress: Callable[[int, int | None, str], None] | bool | None = None,
 ) -> DistributedFit:
     """Learn a stream that is spread over a cluster.
@@ -122,6 +123,11 @@ def fit(
         Go on after the last round that the checkpoint has; begin if there is no such file yet. The
         other arguments must be those of the run that wrote it; n_learners=None takes its number.
         The model is that of a run that was not interrupted, bit for bit.
+    on_error : {'raise', 'skip'}, default='raise'
+        What is done with a row that has a value, a target or a weight that is missing, NaN or
+        infinite, or a negative weight. 'raise': an error names the part and the row. 'skip': it is
+        left out, and `skipped` of the result counts it with its part. A `TableEncoder` takes
+        missing values.
     progress : callable, bool or None, default=None
         Called as ``progress(done, total, text)`` with a number of parts. None: a bar on a terminal,
         if rich is installed. False: nothing.
@@ -180,18 +186,21 @@ def fit(
         ("n_learners", n_learners, True), ("warm_up", warm_up, True),
     ):  # fmt: skip
         check_count(name, count, optional)
+    if on_error not in ("raise", "skip"):
+        raise ValueError(f"on_error must be 'raise' or 'skip', got {on_error!r}")
     check_checkpoint(estimator, checkpoint, resume)
     is_begun = warm_start and has_begun(estimator)
     kept = load_at(checkpoint) if resume else None
     with cluster_of(client) as found, showing_progress(progress) as show:
         tasks = Tasks(found)
-        stream = parts_of(X, y, sample_weight, takes_tables(estimator), tasks)
+        as_tables = takes_tables(estimator)
+        stream = parts_of(X, y, sample_weight, as_tables, tasks)
         if rounds > len(stream.parts):
             raise ValueError(f"rounds is {rounds}, but X has {len(stream.parts)} parts")
         learners = n_learners or (
             sum(found.nthreads().values()) if kept is None else kept[1].run["n_learners"]
         )
-        plan = Plan(rounds, passes, learners, warm_up, checkpoint)
+        plan = Plan(rounds, passes, learners, warm_up, checkpoint, on_error == "skip", as_tables)
         begun = without_place(deepcopy(estimator)) if is_begun else clone(estimator)
         this = run_of(begun, plan, stream)
         if kept is None:

@@ -45,7 +45,23 @@ class Stream(NamedTuple):
     labelled: list[Part]
 
 
-class Arrays:
+class Reader:
+    """Reads a part.
+
+    Attributes
+    ----------
+    names : list of str or None
+        The columns of X, where X itself does not tell them.
+    """
+
+    names: Any = None
+
+    def row(self, number: int) -> str:
+        """Return what a row of the part is called in messages; its number counts from 0."""
+        return f"row {number}"
+
+
+class Arrays(Reader):
     """Chunks of dask arrays: X, y if there is any, weights if there are any."""
 
     def __init__(self, has_y: bool, has_weight: bool) -> None:
@@ -62,7 +78,7 @@ class Arrays:
         yield to_array(y)
 
 
-class Frames:
+class Frames(Reader):
     """Partitions of dask data frames.
 
     Parameters
@@ -94,7 +110,7 @@ class Frames:
 
 
 @dataclass(frozen=True)
-class Chunks:
+class Chunks(Reader):
     """The chunks of delayed readers, or of functions that are called on the worker.
 
     Parameters
@@ -122,7 +138,7 @@ class Chunks:
 
 
 @dataclass(frozen=True)
-class RowGroups:
+class RowGroups(Reader):
     """Row groups of a Parquet file, which the worker reads.
 
     Parameters
@@ -133,6 +149,8 @@ class RowGroups:
     groups : list of int
     as_tables : bool
         Whether X is a record batch; else it is an array of numbers.
+    first : int
+        Rows of the file before them.
     """
 
     path: str
@@ -141,6 +159,16 @@ class RowGroups:
     like: Any
     groups: list[int] = field(default_factory=list)
     as_tables: bool = False
+    first: int = 0
+
+    @property
+    def names(self) -> Any:
+        """The columns of X."""
+        return self.like.feature_names
+
+    def row(self, number: int) -> str:
+        """Return what a row is called: its number in the file, which counts from 1."""
+        return f"data row {self.first + number + 1}"
 
     def blocks(self) -> Iterator[Any]:
         """Yield blocks of some thousand rows."""
@@ -274,9 +302,12 @@ def _parquet_parts(X: Any, y: Any, weight: Any, as_tables: bool, tasks: Any) -> 
     path = os.path.abspath(os.fspath(X))
     like, files = tasks.result("files", list_groups, path, y, weight)
     parts = [
-        Part(RowGroups(file, y, weight, like, [group], as_tables), f"{file}, row group {group}")
-        for file, n_groups in files
-        for group in range(n_groups)
+        Part(
+            RowGroups(file, y, weight, like, [group], as_tables, first),
+            f"{file}, row group {group}",
+        )
+        for file, firsts in files
+        for group, first in enumerate(firsts)
     ]
     return Stream(parts, parts)
 
@@ -306,8 +337,8 @@ def n_chunks(collection: Any) -> int:
 
 def lengths_of(*collections: Any) -> tuple[int, ...] | None:
     """Return the lengths of the chunks of the first one, or None if those of any are unknown."""
-    lengths = [one.chunks[0] if is_array(one) else (np.nan,) for one in collections]
-    return None if np.isnan(np.concatenate(lengths)).any() else lengths[0]
+    lengths: list[Any] = [one.chunks[0] if is_array(one) else (np.nan,) for one in collections]
+    return None if np.isnan(np.concatenate(lengths)).any() else tuple(lengths[0])
 
 
 def counted(name: str, collection: Any, tasks: Any) -> tuple[int, ...]:

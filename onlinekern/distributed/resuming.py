@@ -27,6 +27,8 @@ class Place:
     run : dict
         What the run does: by it another one is told.
     rounds : list of Round
+    skipped : dict of str to int
+        Rows of each part that were left out.
     """
 
     number: int
@@ -34,6 +36,7 @@ class Place:
     skip: int
     run: dict[str, Any] = field(default_factory=dict)
     rounds: list[Round] = field(default_factory=list)
+    skipped: dict[str, int] = field(default_factory=dict)
 
 
 def run_of(estimator: Any, plan: Any, stream: Any) -> dict[str, Any]:
@@ -43,7 +46,8 @@ def run_of(estimator: Any, plan: Any, stream: Any) -> dict[str, Any]:
     return {
         "estimator": type(estimator).__name__, "parameters": parameters,
         "rounds": plan.rounds, "passes": plan.passes, "n_learners": plan.learners,
-        "warm_up": plan.least, "number of parts": len(stream.parts),
+        "warm_up": plan.least, "on_error": "skip" if plan.skips else "raise",
+        "number of parts": len(stream.parts),
         "names of parts": hashlib.sha256(names.encode()).hexdigest(),
     }  # fmt: skip
 

@@ -15,9 +15,10 @@ from sklearn.base import is_classifier, is_regressor
 from onlinekern.distributed import tasks
 from onlinekern.distributed.cluster import ClusterLost, Tasks, is_lost
 from onlinekern.distributed.dask import dumps, loads
-from onlinekern.distributed.parts import Stream
+from onlinekern.distributed.parts import Part, Stream
 from onlinekern.distributed.record import DistributedFit, Round, Tally
 from onlinekern.distributed.resuming import Place, save_at
+from onlinekern.distributed.rows import Rows
 
 # Tasks of a learner that are with the scheduler: the next part is read while one is learnt.
 AHEAD = 2
@@ -37,6 +38,10 @@ class Plan:
         Samples of the warm-up.
     checkpoint : path or None
         File to which the merged model goes after each round.
+    skips : bool
+        Whether bad rows are left out.
+    as_tables : bool
+        Whether the learner begins with an encoder of tables.
     """
 
     rounds: int
@@ -44,6 +49,12 @@ class Plan:
     learners: int
     least: int | None
     checkpoint: Any
+    skips: bool = False
+    as_tables: bool = False
+
+    def rows(self, part: Part) -> Rows:
+        """Return the rows of a part, which go to a task."""
+        return Rows(replace(part, data=()), self.skips, self.as_tables)
 
     def shares(self, n_parts: int, first: int) -> Iterator[list[list[int]]]:
         """Yield the parts of each learner, for every round; those before the `first` are learnt.
@@ -76,7 +87,7 @@ class Run:
         self.tasks, self.client, self.plan, self.show = tasks, tasks.client, plan, show
         self.parts, self.labelled = stream
         self.place = place
-        self.fit = DistributedFit(None, place.rounds)
+        self.fit = DistributedFit(None, place.rounds, place.skipped)
         self._done = place.first
 
     def learn(self, estimator: Any, classes: Any, is_begun: bool) -> DistributedFit:
@@ -119,7 +130,9 @@ class Run:
             return None
         self.show(0, None, "looking for the classes")
         futures = [
-            self.tasks.send(f"classes-{number}", partial(tasks.labels, part.reader), *part.data)
+            self.tasks.send(
+                f"classes-{number}", partial(tasks.labels, self.plan.rows(part)), *part.data
+            )
             for number, part in enumerate(self.labelled)
         ]
         found = self.tasks.tree("classes-all", tasks.union, [], futures, GATHERED)
@@ -136,7 +149,7 @@ class Run:
         first, skip = 0, 0
         for first, part in enumerate(self.parts):
             self._show("warm-up", 0)
-            function = partial(tasks.warm_up, warming, least, part.reader, found.state)
+            function = partial(tasks.warm_up, warming, least, self.plan.rows(part), found.state)
             found = self.tasks.result(f"warm-up-{first}", function, *part.data)
             for category, text in found.said:
                 warnings.warn(text, category, stacklevel=2)
@@ -167,7 +180,8 @@ class Run:
             if index is None:
                 return None
             part = self.parts[index]
-            function = partial(tasks.learn, learning, skip if index == first else 0, part.reader)
+            done = skip if index == first else 0
+            function = partial(tasks.learn, learning, done, self.plan.rows(part))
             models[k] = self.tasks.send(
                 f"learn-{number}.{k}.{step}", function, models[k], *part.data, priority=-step
             )
@@ -190,13 +204,16 @@ class Run:
         learners = state.learners or (state.tally,)
         total = state.tally.plus(Tally(moved=len(state.data)))
         self.fit.model = model
+        self.fit.skipped.update(state.skipped)
         self.fit.rounds.append(Round(
             number, len(learners), total.samples,
             int(total.loss) if is_classifier(model) else None,
             total.loss if is_regressor(model) else None,
             seconds, total.moved, [(one.samples, one.loss) for one in learners],
         ))  # fmt: skip
-        self.place = replace(self.place, number=number, rounds=self.fit.rounds)
+        self.place = replace(
+            self.place, number=number, rounds=self.fit.rounds, skipped=self.fit.skipped
+        )
         if self.plan.checkpoint is not None:
             save_at(self.place, model, self.plan.checkpoint)
 
