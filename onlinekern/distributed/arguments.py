@@ -33,9 +33,11 @@ def check_targets(estimator: Any, X: Any, y: Any, classes: Any) -> None:
         raise ValueError(f"y must be given: {type(estimator).__name__} learns targets")
 
 
-def check_checkpoint(estimator: Any, path: Any) -> None:
-    """Raise unless a checkpoint can be written."""
+def check_checkpoint(estimator: Any, path: Any, resume: bool) -> None:
+    """Raise unless a checkpoint can be written, and there is one to resume from."""
     if path is None:
+        if resume:
+            raise ValueError("checkpoint must be given where resume is True")
         return
     if not isinstance(estimator, Savable):
         raise TypeError(f"checkpoint must be None: {type(estimator).__name__} has no method save")

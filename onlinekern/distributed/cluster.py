@@ -10,10 +10,14 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from onlinekern.distributed.dask import dumps, loads, require
+from onlinekern.distributed.dask import dumps, require
+from onlinekern.distributed.preflight import Preflight, WorkerUnfit
 
-# Seconds to wait for the first worker.
+# Seconds to wait for a worker where there is none, and between two looks at who has come.
 FIRST_WORKER = 60
+LOOK = 5
+# A function that a worker cannot import is an error of its task, which dask itself would wait for.
+CALL = "__import__('pickle').loads(function)(*arguments)"
 
 
 class ClusterLost(RuntimeError):
@@ -54,15 +58,6 @@ def cluster_of(client: Any) -> Iterator[Any]:
     yield client
 
 
-def n_threads(client: Any) -> int:
-    """Return the number of threads of the workers that are there; one is waited for."""
-    try:
-        client.wait_for_workers(1, timeout=FIRST_WORKER)
-    except TimeoutError:
-        raise TimeoutError(f"no worker came to the cluster in {FIRST_WORKER} s") from None
-    return sum(client.nthreads().values())
-
-
 @contextmanager
 def showing_progress(progress: Any) -> Iterator[Any]:
     """Yield a function (done, total, text): the one given, or a bar on a terminal."""
@@ -89,41 +84,89 @@ class Tasks:
     Parameters
     ----------
     client : distributed.Client
+        A worker is waited for, and each is asked whether it can do the tasks.
+
+    Raises
+    ------
+    WorkerUnfit
+        If one cannot.
     """
 
     def __init__(self, client: Any) -> None:
         self.client, self._run = client, uuid.uuid4().hex
+        self._preflight = Preflight(client)
+        try:
+            client.wait_for_workers(1, timeout=FIRST_WORKER)
+        except TimeoutError:
+            raise TimeoutError(f"no worker came to the cluster in {FIRST_WORKER} s") from None
+        self._preflight.ask()
 
     def send(
         self, name: str, function: Callable[..., Any], *arguments: Any, priority: int = 0
     ) -> Any:
         """Return the future of a call; arguments may be futures, or delayed."""
-        # A function that a worker cannot import is an error of its task: dask itself would wait.
-        task = require("dask").delayed(call_loaded, pure=False)
-        call = task(dumps(function), *arguments, dask_key_name=f"{name}-{self._run}")
+        task = require("dask").delayed(eval, pure=False)
+        names = {"function": dumps(function), "arguments": list(arguments)}
+        call = task(CALL, {}, names, dask_key_name=f"{name}-{self._run}")
         with warnings.catch_warnings():
             # A model that is sent is kept by the scheduler: no worker takes it away.
             warnings.filterwarnings("ignore", "Sending large graph")
             future = self.client.compute(call, priority=priority, optimize_graph=False)
         return future
 
+    def result(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return the result of a call."""
+        future = self.send(name, function, *arguments)
+        self.each([future])
+        return result_of(future)
+
     def each(self, futures: list[Any], after: Callable[[Any], Any | None] | None = None) -> None:
         """Wait for futures, and for those that `after` gives when one is done."""
-        waiting = require("distributed").as_completed(futures)
         # Those that are done are let go: the workers keep what others still need.
         left = {future.key: future for future in futures}
         try:
-            for future in waiting:
-                result_of(future, fetch=False)
-                del left[future.key]
-                more = None if after is None else after(future)
-                if more is not None:
-                    left[more.key] = more
-                    waiting.add(more)
-        except BaseException:
+            while left:
+                for future in self._some_of(list(left.values())):
+                    result_of(future, fetch=False)
+                    del left[future.key]
+                    more = None if after is None else after(future)
+                    if more is not None:
+                        left[more.key] = more
+        except BaseException as error:
             with suppress(Exception):
                 self.client.cancel(list(left.values()))
+            self._explain(error)
             raise
+
+    def _explain(self, error: BaseException) -> None:
+        """Raise WorkerUnfit from an error of a worker that came too late to be asked before."""
+        if isinstance(error, WorkerUnfit) or not isinstance(error, Exception):
+            return
+        try:
+            self._preflight.ask()
+        except WorkerUnfit as unfit:
+            raise unfit from error
+        except Exception:
+            # The cluster is gone: the error says so.
+            return
+
+    def _some_of(self, futures: list[Any]) -> list[Any]:
+        """Wait until some futures are done; meanwhile, ask the workers that come.
+
+        Raises
+        ------
+        WorkerUnfit
+            If one lacks the library, or has another version.
+        ClusterLost
+            If there is no worker for a minute.
+        """
+        wait, empty = require("distributed").wait, 0.0
+        while True:
+            with suppress(TimeoutError):
+                return list(wait(futures, timeout=LOOK, return_when="FIRST_COMPLETED").done)
+            empty = 0.0 if self._preflight.ask() else empty + LOOK
+            if empty >= FIRST_WORKER:
+                raise ClusterLost(f"there was no worker for {FIRST_WORKER} s")
 
     def tree(
         self,
@@ -144,11 +187,6 @@ class Tasks:
             level += 1
         self.each(futures)
         return result_of(futures[0])
-
-
-def call_loaded(function: bytes, *arguments: Any) -> Any:
-    """Call a function that came as bytes."""
-    return loads(function)(*arguments)
 
 
 def result_of(future: Any, fetch: bool = True) -> Any:

@@ -8,6 +8,7 @@ dask: ``pip install 'onlinekern[dask]'``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +21,19 @@ from onlinekern.distributed.arguments import (
     has_begun,
     takes_tables,
 )
-from onlinekern.distributed.cluster import cluster_of, n_threads, showing_progress
+from onlinekern.distributed.cluster import Tasks, cluster_of, showing_progress
 from onlinekern.distributed.comparing import CompareTasks, run_compare
 from onlinekern.distributed.dask import require
 from onlinekern.distributed.parts import parts_of
 from onlinekern.distributed.predicting import predictions
 from onlinekern.distributed.record import DistributedFit
+from onlinekern.distributed.resuming import (
+    Place,
+    check_same_run,
+    load_at,
+    run_of,
+    without_place,
+)
 from onlinekern.distributed.rounds import Plan, Run
 from onlinekern.estimators.types import ArrayLike, BatchLearner, StreamLearner
 from onlinekern.evaluate.comparing import check_setting
@@ -51,6 +59,8 @@ def fit(
     warm_start: bool = False,
     client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
+    resume: bool = False,
+    on_error: str = "raise",
     progress: Callable[[int, int | None, str], None] | bool | None = None,
 ) -> DistributedFit:
     """Learn a stream that is spread over a cluster.
@@ -108,7 +118,16 @@ def fit(
         ``if __name__ == "__main__":``.
     checkpoint : str, path or None, default=None
         File to which the merged model is saved after each round, whole or not at all, for
-        `onlinekern.load`.
+        `onlinekern.load`. It knows which parts the model has learnt.
+    resume : bool, default=False
+        Go on after the last round that the checkpoint has; begin if there is no such file yet. The
+        other arguments must be those of the run that wrote it; n_learners=None takes its number.
+        The model is that of a run that was not interrupted, bit for bit.
+    on_error : {'raise', 'skip'}, default='raise'
+        What is done with a row that has a value, a target or a weight that is missing, NaN or
+        infinite, or a negative weight. 'raise': an error names the part and the row. 'skip': it is
+        left out, and `skipped` of the result counts it with its part. A `TableEncoder` takes
+        missing values.
     progress : callable, bool or None, default=None
         Called as ``progress(done, total, text)`` with a number of parts. None: a bar on a terminal,
         if rich is installed. False: nothing.
@@ -125,6 +144,9 @@ def fit(
         If the scheduler goes away, or a part ends each worker that takes it. The error has the
         merged `model` of the last round. A worker that dies is no error: its tasks, which depend on
         a model and their part alone, are done again, with the same bits.
+    WorkerUnfit
+        If a worker cannot import the library, has another version of it than the client, or does
+        not answer within a minute; also one that comes later.
     ValueError
         If an argument is invalid, or a part cannot be learnt; nothing is kept of its round.
     TypeError
@@ -164,15 +186,30 @@ def fit(
         ("n_learners", n_learners, True), ("warm_up", warm_up, True),
     ):  # fmt: skip
         check_count(name, count, optional)
-    check_checkpoint(estimator, checkpoint)
+    if on_error not in ("raise", "skip"):
+        raise ValueError(f"on_error must be 'raise' or 'skip', got {on_error!r}")
+    check_checkpoint(estimator, checkpoint, resume)
     is_begun = warm_start and has_begun(estimator)
+    kept = load_at(checkpoint) if resume else None
     with cluster_of(client) as found, showing_progress(progress) as show:
-        parts = parts_of(X, y, sample_weight, takes_tables(estimator), found)
-        if rounds > len(parts):
-            raise ValueError(f"rounds is {rounds}, but X has {len(parts)} parts")
-        plan = Plan(rounds, passes, n_learners or n_threads(found), warm_up, checkpoint)
-        begun = estimator if is_begun else clone(estimator)
-        return Run(found, parts, plan, show).learn(begun, classes, is_begun)
+        tasks = Tasks(found)
+        as_tables = takes_tables(estimator)
+        stream = parts_of(X, y, sample_weight, as_tables, tasks)
+        if rounds > len(stream.parts):
+            raise ValueError(f"rounds is {rounds}, but X has {len(stream.parts)} parts")
+        learners = n_learners or (
+            sum(found.nthreads().values()) if kept is None else kept[1].run["n_learners"]
+        )
+        plan = Plan(rounds, passes, learners, warm_up, checkpoint, on_error == "skip", as_tables)
+        begun = without_place(deepcopy(estimator)) if is_begun else clone(estimator)
+        this = run_of(begun, plan, stream)
+        if kept is None:
+            return Run(tasks, stream, plan, show, Place(0, 0, 0, this)).learn(
+                begun, classes, is_begun
+            )
+        model, place = kept
+        check_same_run(checkpoint, place, this)
+        return Run(tasks, stream, plan, show, place).learn(model, classes, True)
 
 
 def predict(model: Any, X: Any, method: str = "predict") -> Any:
@@ -247,6 +284,8 @@ def compare(
     ------
     ClusterLost
         If the scheduler goes away. The runs of workers that die are done again.
+    WorkerUnfit
+        As `fit`.
     ValueError, MemoryError
         As `onlinekern.evaluate.compare`.
     ImportError

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
@@ -42,6 +43,7 @@ class GroupReader(ParquetReader):
     def weighted(self, as_tables: bool) -> Iterator[Any]:
         """Yield (X, y, weight)."""
         for row, batch, y in self._labelled(as_numbers=not as_tables):
+            y = without_empty(y)
             X = batch.select(self.feature_names) if as_tables else self._matrix(batch, row)
             weight = None
             if self.weight is not None:
@@ -52,7 +54,7 @@ class GroupReader(ParquetReader):
         """Yield the targets; no other column is read."""
         self.feature_names, self.weight = [], None
         for _, _, y in self._labelled(as_numbers=True):
-            yield y
+            yield without_empty(y)
 
     def _names(self) -> Any:
         names = super()._names()
@@ -66,12 +68,26 @@ class GroupReader(ParquetReader):
     def _columns(self) -> list[str]:
         return [*super()._columns, *([] if self.weight is None else [self.weight])]
 
+    def _checked_numbers(self, values: Any, name: str | None, row: Any) -> Any:
+        # Whoever asks looks at all values of a row.
+        return values
+
+    def _checked_texts(self, texts: list[str], row: Any) -> list[str]:
+        return texts
+
     def _chosen(self) -> dict[str, Any]:
         return {"row_groups": self.groups}
 
 
+def without_empty(y: Any) -> Any:
+    """Return labels, with None for those that are empty."""
+    if y.dtype.kind != "U" or (y != "").all():
+        return y
+    return np.where(y == "", None, y.astype(object))
+
+
 def list_groups(path: str, target: str | None, weight: str | None) -> Any:
-    """Return the schema of the first file, and (file, row groups) of each.
+    """Return the schema of the first file, and (file, rows before each row group) of each.
 
     Hidden files, and those that begin with an underscore, are none.
     """
@@ -83,7 +99,13 @@ def list_groups(path: str, target: str | None, weight: str | None) -> Any:
     if target is not None:
         text_labels = is_text(parquet.read_schema(found[0]).field(target).type)
     schema = Schema(first.feature_names, text_labels)
-    return schema, [(file, parquet.read_metadata(file).num_row_groups) for file in found]
+    return schema, [(file, first_rows(parquet.read_metadata(file))) for file in found]
+
+
+def first_rows(metadata: Any) -> list[int]:
+    """Return the number of rows before each row group."""
+    lengths = [metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)]
+    return [sum(lengths[:k]) for k in range(len(lengths))]
 
 
 def files_in(path: Path) -> Iterator[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,18 +20,48 @@ class Part:
     ----------
     reader : object
         Has `blocks(*data)`, which gives (X, y, weight), and `labels(*data)`, which gives y.
+    name : str
+        What it is called in messages.
     data : tuple
         The delayed values that it reads.
-    labelled : tuple or None
-        The delayed values from which it reads labels, if less will do.
     """
 
     reader: Any
+    name: str
     data: tuple[Any, ...] = ()
-    labelled: tuple[Any, ...] | None = None
 
 
-class Arrays:
+class Stream(NamedTuple):
+    """A stream in parts.
+
+    Attributes
+    ----------
+    parts : list of Part
+    labelled : list of Part
+        Parts from which labels are read: all labels, of less than the parts hold if there is less.
+    """
+
+    parts: list[Part]
+    labelled: list[Part]
+
+
+class Reader:
+    """Reads a part.
+
+    Attributes
+    ----------
+    names : list of str or None
+        The columns of X, where X itself does not tell them.
+    """
+
+    names: Any = None
+
+    def row(self, number: int) -> str:
+        """Return what a row of the part is called in messages; its number counts from 0."""
+        return f"row {number}"
+
+
+class Arrays(Reader):
     """Chunks of dask arrays: X, y if there is any, weights if there are any."""
 
     def __init__(self, has_y: bool, has_weight: bool) -> None:
@@ -48,7 +78,7 @@ class Arrays:
         yield to_array(y)
 
 
-class Frames:
+class Frames(Reader):
     """Partitions of dask data frames.
 
     Parameters
@@ -64,8 +94,9 @@ class Frames:
     def __init__(self, names: Any, target: Any, weight: Any, arrays: Arrays) -> None:
         self.names, self.target, self.weight, self.arrays = names, target, weight, arrays
 
-    def blocks(self, frame: Any, *more: Any) -> Iterator[Any]:
-        """Yield the chunk."""
+    def blocks(self, together: Any) -> Iterator[Any]:
+        """Yield the chunk, of a frame and the series beside it."""
+        frame, *more = together
         for X, y, weight in self.arrays.blocks(frame[self.names], *more):
             if self.target is not None:
                 y = to_array(frame[self.target])
@@ -79,7 +110,7 @@ class Frames:
 
 
 @dataclass(frozen=True)
-class Chunks:
+class Chunks(Reader):
     """The chunks of delayed readers, or of functions that are called on the worker.
 
     Parameters
@@ -107,7 +138,7 @@ class Chunks:
 
 
 @dataclass(frozen=True)
-class RowGroups:
+class RowGroups(Reader):
     """Row groups of a Parquet file, which the worker reads.
 
     Parameters
@@ -118,6 +149,8 @@ class RowGroups:
     groups : list of int
     as_tables : bool
         Whether X is a record batch; else it is an array of numbers.
+    first : int
+        Rows of the file before them.
     """
 
     path: str
@@ -126,6 +159,16 @@ class RowGroups:
     like: Any
     groups: list[int] = field(default_factory=list)
     as_tables: bool = False
+    first: int = 0
+
+    @property
+    def names(self) -> Any:
+        """The columns of X."""
+        return self.like.feature_names
+
+    def row(self, number: int) -> str:
+        """Return what a row is called: its number in the file, which counts from 1."""
+        return f"data row {self.first + number + 1}"
 
     def blocks(self) -> Iterator[Any]:
         """Yield blocks of some thousand rows."""
@@ -141,8 +184,8 @@ class RowGroups:
         return GroupReader(self.path, self.target, self.weight, self.like, self.groups)
 
 
-def parts_of(X: Any, y: Any, weight: Any, as_tables: bool, client: Any) -> list[Part]:
-    """Return the parts of a stream, in their order.
+def parts_of(X: Any, y: Any, weight: Any, as_tables: bool, tasks: Any) -> Stream:
+    """Return a stream in parts, in their order.
 
     Parameters
     ----------
@@ -150,17 +193,17 @@ def parts_of(X: Any, y: Any, weight: Any, as_tables: bool, client: Any) -> list[
         As `onlinekern.distributed.fit` takes them.
     as_tables : bool
         Whether the learner begins with an encoder of tables.
-    client : distributed.Client
-        Paths are listed on a worker.
+    tasks : Tasks
+        Paths are listed, and rows of chunks of unknown length are counted, on the workers.
     """
     if isinstance(X, str | os.PathLike):
-        return _parquet_parts(X, y, weight, as_tables, client)
+        return _parquet_parts(X, y, weight, as_tables, tasks)
     if isinstance(X, list | tuple):
         return _chunk_parts(X, y, weight)
     if is_frame(X):
-        return _frame_parts(X, y, weight)
+        return _frame_parts(X, y, weight, tasks)
     if is_array(X):
-        return _array_parts(X, y, weight)
+        return _array_parts(X, y, weight, tasks)
     raise TypeError(
         "X must be a dask array, a dask data frame, a list of delayed readers, or the path of "
         f"Parquet files, got {type(X).__name__}"
@@ -178,7 +221,7 @@ def is_frame(X: Any, n_axes: int = 2) -> bool:
     return known and getattr(X, "ndim", 0) == n_axes
 
 
-def _array_parts(X: Any, y: Any, weight: Any) -> list[Part]:
+def _array_parts(X: Any, y: Any, weight: Any, tasks: Any) -> Stream:
     if X.ndim != 2:
         raise ValueError(f"X must have two axes, got shape {X.shape}")
     if X.numblocks[1] > 1:
@@ -186,13 +229,16 @@ def _array_parts(X: Any, y: Any, weight: Any) -> list[Part]:
             f"X has {X.numblocks[1]} chunks along its columns; a row must be in one: "
             "X.rechunk({1: -1})"
         )
-    more = _aligned(X.numblocks[0], X.chunks[0], y=y, sample_weight=weight)
+    more = _aligned(X, tasks, y=y, sample_weight=weight)
     reader = Arrays(y is not None, weight is not None)
-    parts = zip(*delayed_chunks(X, *more), strict=True)
-    return [Part(reader, data, data[1:2]) for data in parts]
+    parts = [
+        Part(reader, f"chunk {number} of X", data)
+        for number, data in enumerate(zip(*delayed_chunks(X, *more), strict=True))
+    ]
+    return Stream(parts, [Part(reader, part.name, part.data[1:2]) for part in parts])
 
 
-def _frame_parts(X: Any, y: Any, weight: Any) -> list[Part]:
+def _frame_parts(X: Any, y: Any, weight: Any, tasks: Any) -> Stream:
     columns, apart = list(X.columns), {"y": y, "sample_weight": weight}
     for name, value in apart.items():
         if isinstance(value, str) and value not in columns:
@@ -200,36 +246,53 @@ def _frame_parts(X: Any, y: Any, weight: Any) -> list[Part]:
     named = {name: value for name, value in apart.items() if isinstance(value, str)}
     apart = {name: value for name, value in apart.items() if name not in named}
     names = [name for name in columns if name not in named.values()]
-    beside = _aligned(X.npartitions, None, **apart)
     target, weight_column = named.get("y"), named.get("sample_weight")
     arrays = Arrays(apart.get("y") is not None, apart.get("sample_weight") is not None)
     reader = Frames(names, target, weight_column, arrays)
-    parts = list(zip(*delayed_chunks(X, *beside), strict=True))
-    if target is None:
-        return [Part(reader, data, data[1:2]) for data in parts]
+    series = [as_series(one) for one in _aligned(X, tasks, **apart)]
+    # One collection: what is optimised apart may be cut apart, and read twice.
+    together = X.map_partitions(
+        side_by_side, *series, align_dataframes=False, enforce_metadata=False, meta=X._meta
+    )
+    (chunks,) = delayed_chunks(together)
     # Less is read of a column alone.
-    (targets,) = delayed_chunks(X[target])
-    return [Part(reader, data, (one,)) for data, one in zip(parts, targets, strict=True)]
+    labels = delayed_chunks(X[target] if target is not None else series[0] if series else X)[0]
+    parts, labelled = (
+        [Part(reader, f"partition {number} of X", (one,)) for number, one in enumerate(found)]
+        for found in (chunks, labels)
+    )
+    return Stream(parts, labelled)
 
 
-def _chunk_parts(X: Any, y: Any, weight: Any) -> list[Part]:
+def side_by_side(*one: Any) -> tuple[Any, ...]:
+    """Return partitions of several collections, as they are."""
+    return one
+
+
+def as_series(values: Any) -> Any:
+    """Return a dask array of one axis, or a series, as a series."""
+    return require("dask.dataframe").from_dask_array(values) if is_array(values) else values
+
+
+def _chunk_parts(X: Any, y: Any, weight: Any) -> Stream:
     if y is not None or weight is not None:
         raise ValueError("y and sample_weight must be None where X is a list of readers: each "
                          "gives (X, y) or (X, y, sample_weight)")  # fmt: skip
     delayed = require("dask.delayed").Delayed
     parts = []
-    for chunk in X:
+    for number, chunk in enumerate(X):
+        name = f"reader {number} of X"
         if isinstance(chunk, delayed):
-            parts.append(Part(Chunks(), (chunk,)))
+            parts.append(Part(Chunks(), name, (chunk,)))
         elif callable(chunk):
-            parts.append(Part(Chunks(chunk)))
+            parts.append(Part(Chunks(chunk), name))
         else:
             raise TypeError(f"X holds {type(chunk).__name__}, which is neither delayed nor a "
                             "function")  # fmt: skip
-    return parts
+    return Stream(parts, parts)
 
 
-def _parquet_parts(X: Any, y: Any, weight: Any, as_tables: bool, client: Any) -> list[Part]:
+def _parquet_parts(X: Any, y: Any, weight: Any, as_tables: bool, tasks: Any) -> Stream:
     from onlinekern.distributed.parquet import list_groups
 
     for name, value in (("y", y), ("sample_weight", weight)):
@@ -237,35 +300,76 @@ def _parquet_parts(X: Any, y: Any, weight: Any, as_tables: bool, client: Any) ->
             raise TypeError(f"{name} must be the name of a column where X is a path, got "
                             f"{type(value).__name__}")  # fmt: skip
     path = os.path.abspath(os.fspath(X))
-    like, files = client.submit(list_groups, path, y, weight, pure=False).result()
-    return [
-        Part(RowGroups(file, y, weight, like, [group], as_tables))
-        for file, n_groups in files
-        for group in range(n_groups)
+    like, files = tasks.result("files", list_groups, path, y, weight)
+    parts = [
+        Part(
+            RowGroups(file, y, weight, like, [group], as_tables, first),
+            f"{file}, row group {group}",
+        )
+        for file, firsts in files
+        for group, first in enumerate(firsts)
     ]
+    return Stream(parts, parts)
 
 
-def _aligned(n_parts: int, rows: Any, **given: Any) -> list[Any]:
-    """Return what is given for the rows of X, in as many parts."""
-    found = []
+def _aligned(X: Any, tasks: Any, **given: Any) -> list[Any]:
+    """Return what is given for the rows of X, cut as X is."""
+    found, rows = [], None
     for name, values in given.items():
         if values is None:
             continue
-        if is_array(values):
-            if values.ndim != 1:
-                raise ValueError(f"{name} must have one axis, got shape {values.shape}")
-            if rows is not None and not np.isnan([*rows, *values.chunks[0]]).any():
-                if sum(rows) != sum(values.chunks[0]):
-                    raise ValueError(f"{name} has {sum(values.chunks[0])} values, X has "
-                                     f"{sum(rows)} rows")  # fmt: skip
-                values = values.rechunk((rows,))
-        elif not is_frame(values, n_axes=1):
-            what = "dask array or series" if rows is None else "dask array"
+        if not is_array(values) and not is_frame(values, n_axes=1):
+            what = "dask array" if is_array(X) else "dask array or series"
             raise TypeError(f"{name} must be a {what} where X is one, got {type(values).__name__}")
-        if values.npartitions != n_parts:
-            raise ValueError(f"{name} has {values.npartitions} chunks, X has {n_parts}")
+        if values.ndim != 1:
+            raise ValueError(f"{name} must have one axis, got shape {values.shape}")
+        if n_chunks(values) != n_chunks(X) or lengths_of(X, values) is not None:
+            rows = lengths_of(X) or rows or counted("X", X, tasks)
+            values = cut_at(rows, values, name, tasks)
         found.append(values)
     return found
+
+
+def n_chunks(collection: Any) -> int:
+    """Return the number of chunks of rows."""
+    return int(collection.numblocks[0] if is_array(collection) else collection.npartitions)
+
+
+def lengths_of(*collections: Any) -> tuple[int, ...] | None:
+    """Return the lengths of the chunks of the first one, or None if those of any are unknown."""
+    lengths: list[Any] = [one.chunks[0] if is_array(one) else (np.nan,) for one in collections]
+    return None if np.isnan(np.concatenate(lengths)).any() else tuple(lengths[0])
+
+
+def counted(name: str, collection: Any, tasks: Any) -> tuple[int, ...]:
+    """Return the lengths of the chunks, which are counted on the workers."""
+    (chunks,) = delayed_chunks(collection)
+    futures = [
+        tasks.send(f"count-{name}-{number}", n_rows, chunk) for number, chunk in enumerate(chunks)
+    ]
+    tasks.each(list(futures))
+    return tuple(tasks.client.gather(futures))
+
+
+def n_rows(chunk: Any) -> int:
+    """Return the number of rows of a chunk."""
+    return int(chunk.shape[0])
+
+
+def cut_at(rows: tuple[int, ...], values: Any, name: str, tasks: Any) -> Any:
+    """Return values of one axis as an array, whose chunks have so many rows."""
+    lengths = lengths_of(values) or counted(name, values, tasks)
+    if sum(rows) != sum(lengths):
+        raise ValueError(f"{name} has {sum(lengths)} values, X has {sum(rows)} rows")
+    if lengths_of(values) is None:
+        # From the chunks that were counted: dask would cut a data frame anew.
+        array, as_array = require("dask.array"), require("dask").delayed(np.asarray)
+        (chunks,), meta = delayed_chunks(values), np.asarray(values._meta)
+        values = array.concatenate([
+            array.from_delayed(as_array(chunk), (length,), meta=meta)
+            for chunk, length in zip(chunks, lengths, strict=True)
+        ])  # fmt: skip
+    return values.rechunk((rows,))
 
 
 def delayed_chunks(*collections: Any) -> list[list[Any]]:
@@ -292,7 +396,9 @@ def optimised(collections: Any) -> Iterator[tuple[Any, dict[Any, Any]]]:
             graph = ensure_dict(collection.__dask_graph__())
             yield array, graph | ensure_dict(array.__dask_graph__())
         else:
-            frame = collection.optimize()
+            # Other columns than those that are asked for are not read. `optimize` would also join
+            # partitions, as many as fit the columns: a part is what X calls a partition.
+            frame = collection.simplify()
             yield frame, ensure_dict(frame.__dask_graph__())
 
 

@@ -72,10 +72,13 @@ class DistributedFit:
         The merged model, of the class of the estimator that was given.
     rounds : list of Round
         The warm-up, then one for each merge.
+    skipped : dict of str to int
+        The parts with bad rows, by name, and how many of them ``on_error="skip"`` left out.
     """
 
     model: Any
     rounds: list[Round] = field(default_factory=list)
+    skipped: dict[str, int] = field(default_factory=dict)
 
     @property
     def samples(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -13,10 +13,12 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
 from onlinekern.distributed import tasks
-from onlinekern.distributed.cluster import ClusterLost, Tasks, is_lost, result_of
+from onlinekern.distributed.cluster import ClusterLost, Tasks, is_lost
 from onlinekern.distributed.dask import dumps, loads
-from onlinekern.distributed.parts import Part
+from onlinekern.distributed.parts import Part, Stream
 from onlinekern.distributed.record import DistributedFit, Round, Tally
+from onlinekern.distributed.resuming import Place, save_at
+from onlinekern.distributed.rows import Rows
 
 # Tasks of a learner that are with the scheduler: the next part is read while one is learnt.
 AHEAD = 2
@@ -36,6 +38,10 @@ class Plan:
         Samples of the warm-up.
     checkpoint : path or None
         File to which the merged model goes after each round.
+    skips : bool
+        Whether bad rows are left out.
+    as_tables : bool
+        Whether the learner begins with an encoder of tables.
     """
 
     rounds: int
@@ -43,6 +49,12 @@ class Plan:
     learners: int
     least: int | None
     checkpoint: Any
+    skips: bool = False
+    as_tables: bool = False
+
+    def rows(self, part: Part) -> Rows:
+        """Return the rows of a part, which go to a task."""
+        return Rows(replace(part, data=()), self.skips, self.as_tables)
 
     def shares(self, n_parts: int, first: int) -> Iterator[list[list[int]]]:
         """Yield the parts of each learner, for every round; those before the `first` are learnt.
@@ -62,18 +74,21 @@ class Run:
 
     Parameters
     ----------
-    client : distributed.Client
-    parts : list of Part
+    tasks : Tasks
+    stream : Stream
     plan : Plan
     show : callable
         Takes (done, total, text), in parts.
+    place : Place
+        How far it has come.
     """
 
-    def __init__(self, client: Any, parts: list[Part], plan: Plan, show: Any) -> None:
-        self.client, self.parts, self.plan, self.show = client, parts, plan, show
-        self.tasks = Tasks(client)
-        self.fit = DistributedFit(None)
-        self._done = 0
+    def __init__(self, tasks: Tasks, stream: Stream, plan: Plan, show: Any, place: Place) -> None:
+        self.tasks, self.client, self.plan, self.show = tasks, tasks.client, plan, show
+        self.parts, self.labelled = stream
+        self.place = place
+        self.fit = DistributedFit(None, place.rounds, place.skipped)
+        self._done = place.first
 
     def learn(self, estimator: Any, classes: Any, is_begun: bool) -> DistributedFit:
         """Learn the stream; ClusterLost, with the model of the last round, if the cluster goes."""
@@ -87,18 +102,22 @@ class Run:
 
     def _learn(self, estimator: Any, classes: Any, is_begun: bool) -> None:
         learning = tasks.Learning(self._classes(estimator, classes))
-        data, first, skip = dumps(estimator), 0, 0
+        data = dumps(estimator)
         if is_begun:
             self.fit.model = estimator
-        if not is_begun or has_new_labels(estimator, learning.classes):
-            data, first, skip = self._warm_up(data, learning, is_begun)
-        check = partial(tasks.check_merge, tasks.State(data))
-        self.tasks.each([self.tasks.send("merge-check", check)])
+        resumed = bool(self.place.rounds)
+        if not resumed and (not is_begun or has_new_labels(estimator, learning.classes)):
+            data = self._warm_up(data, learning, is_begun)
+        self.tasks.result("merge-check", partial(tasks.check_merge, tasks.State(data)))
+        first, skip = self.place.first, self.place.skip
         for number, shares in enumerate(self.plan.shares(len(self.parts), first), start=1):
-            began = time.perf_counter()
-            state = self._round(number, data, learning, shares, skip)
-            data, skip = state.data, 0
-            self._end(number, state, time.perf_counter() - began)
+            if number > self.place.number:
+                began = time.perf_counter()
+                state = self._round(number, data, learning, shares, skip if number == 1 else 0)
+                data = state.data
+                self._end(number, state, time.perf_counter() - began)
+            else:
+                self._done += sum(map(len, shares))
 
     def _classes(self, estimator: Any, classes: Any) -> Any:
         """Return all labels: those given, or those that there are."""
@@ -111,28 +130,27 @@ class Run:
             return None
         self.show(0, None, "looking for the classes")
         futures = [
-            self.tasks.send(f"classes-{number}", partial(tasks.labels, part.reader),
-                            *(part.data if part.labelled is None else part.labelled))
-            for number, part in enumerate(self.parts)
-        ]  # fmt: skip
+            self.tasks.send(
+                f"classes-{number}", partial(tasks.labels, self.plan.rows(part)), *part.data
+            )
+            for number, part in enumerate(self.labelled)
+        ]
         found = self.tasks.tree("classes-all", tasks.union, [], futures, GATHERED)
         if found is None or len(found) < 2:
             what = "no labels" if found is None else f"one class only ({found.tolist()[0]!r})"
             raise ValueError(f"y holds {what}; at least two classes are needed")
         return found
 
-    def _warm_up(self, data: bytes, learning: Any, is_begun: bool) -> tuple[bytes, int, int]:
-        """Learn the beginning; return the model, and the first part and sample that are left."""
+    def _warm_up(self, data: bytes, learning: Any, is_begun: bool) -> bytes:
+        """Learn the beginning; return the model, and note the first part and sample left."""
         began, found = time.perf_counter(), tasks.WarmedUp(tasks.State(data), 0, False, [])
         warming = tasks.Learning(learning.classes, frozen=is_begun)
         least = 1 if is_begun else self.plan.least
         first, skip = 0, 0
         for first, part in enumerate(self.parts):
             self._show("warm-up", 0)
-            function = partial(tasks.warm_up, warming, least, part.reader, found.state)
-            future = self.tasks.send(f"warm-up-{first}", function, *part.data)
-            self.tasks.each([future])
-            found = result_of(future)
+            function = partial(tasks.warm_up, warming, least, self.plan.rows(part), found.state)
+            found = self.tasks.result(f"warm-up-{first}", function, *part.data)
             for category, text in found.said:
                 warnings.warn(text, category, stacklevel=2)
             skip = found.used
@@ -142,8 +160,9 @@ class Run:
             first, skip = first + 1, 0
         if found.state.tally.samples == 0:
             raise ValueError("X holds no samples")
+        self.place = replace(self.place, first=first, skip=skip)
         self._end(0, found.state, time.perf_counter() - began)
-        return found.state.data, first, skip
+        return found.state.data
 
     def _round(
         self, number: int, data: bytes, learning: Any, shares: list[list[int]], skip: int
@@ -161,7 +180,8 @@ class Run:
             if index is None:
                 return None
             part = self.parts[index]
-            function = partial(tasks.learn, learning, skip if index == first else 0, part.reader)
+            done = skip if index == first else 0
+            function = partial(tasks.learn, learning, done, self.plan.rows(part))
             models[k] = self.tasks.send(
                 f"learn-{number}.{k}.{step}", function, models[k], *part.data, priority=-step
             )
@@ -184,14 +204,18 @@ class Run:
         learners = state.learners or (state.tally,)
         total = state.tally.plus(Tally(moved=len(state.data)))
         self.fit.model = model
+        self.fit.skipped.update(state.skipped)
         self.fit.rounds.append(Round(
             number, len(learners), total.samples,
             int(total.loss) if is_classifier(model) else None,
             total.loss if is_regressor(model) else None,
             seconds, total.moved, [(one.samples, one.loss) for one in learners],
         ))  # fmt: skip
+        self.place = replace(
+            self.place, number=number, rounds=self.fit.rounds, skipped=self.fit.skipped
+        )
         if self.plan.checkpoint is not None:
-            model.save(self.plan.checkpoint)
+            save_at(self.place, model, self.plan.checkpoint)
 
     def _show(self, text: str, amount: int) -> None:
         self._done += amount

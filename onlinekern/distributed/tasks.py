@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -17,11 +16,13 @@ from sklearn.base import is_classifier
 
 from onlinekern.distributed.dask import dumps, loads, require
 from onlinekern.distributed.record import Tally
+from onlinekern.distributed.rows import Rows, rows_at
 from onlinekern.estimators.atomic import learnt_by
 from onlinekern.estimators.blas_threads import ONE_THREAD
 from onlinekern.estimators.features import kernel_part
 from onlinekern.estimators.median_width import is_warming_up
 from onlinekern.evaluate.errors import losses_of
+from onlinekern.preprocessing.tables.errors import TableError
 from onlinekern.streams.blocks import in_blocks
 
 # Samples that the warm-up learns before it looks whether it has enough; and the most.
@@ -43,12 +44,15 @@ class State(NamedTuple):
         The samples that were learnt since the round began.
     learners : tuple of Tally
         The tallies of the learners of a merged model.
+    skipped : tuple of (str, int)
+        Parts with bad rows, and how many of them were left out.
     """
 
     data: bytes
     where: str = ""
     tally: Tally = Tally()
     learners: tuple[Tally, ...] = ()
+    skipped: tuple[tuple[str, int], ...] = ()
 
     def with_bytes_moved(self) -> Tally:
         """Return the tally, with the bytes that it took the model to come here."""
@@ -91,6 +95,21 @@ class Learning:
     classes: Any = None
     frozen: bool = True
 
+    def learn_rows(self, model: Any, rows: Rows, X: Any, y: Any, weight: Any, numbers: Any) -> Any:
+        """Learn the rows of a part that have these numbers; returns their Tally."""
+        while X.shape[0]:
+            try:
+                return Tally(X.shape[0], self.learn(model, X, y, weight))
+            except TableError as error:
+                if error.row is None:
+                    raise ValueError(f"{rows.part.name}: {error}") from error
+                rows.reject(int(numbers[error.row]), f"column {error.column!r} {error.what}")
+                kept = np.delete(np.arange(X.shape[0]), error.row)
+                X, y, weight, numbers = rows_at((X, y, weight, numbers), kept)
+            except ValueError as error:
+                raise ValueError(f"{rows.part.name}: {error}") from error
+        return Tally()
+
     def learn(self, model: Any, X: Any, y: Any, weight: Any) -> float:
         """Predict samples, then learn them; returns their mistakes, or sum of squared errors."""
         if self.frozen and hasattr(model, "steps"):
@@ -125,7 +144,7 @@ def identity(value: Any) -> Any:
 
 
 def warm_up(
-    learning: Learning, least: int | None, reader: Any, state: State, *data: Any
+    learning: Learning, least: int | None, rows: Rows, state: State, *data: Any
 ) -> WarmedUp:
     """Learn the samples of a part until the model is settled.
 
@@ -136,26 +155,33 @@ def warm_up(
     piece = least or (LEAST if hasattr(model, "steps") else PIECE)
     with ONE_THREAD(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        for X, y, weight in in_blocks(checked(reader.blocks(*data)), piece):
-            loss = learning.learn(model, X, y, weight)
-            used += X.shape[0]
-            tally = tally.plus(Tally(X.shape[0], loss))
+        for block in in_blocks(rows.blocks(*data), piece):
+            tally = tally.plus(learning.learn_rows(model, rows, *block))
+            used += block[0].shape[0]
             settled = is_settled(model, least)
             if settled:
                 break
     said = [(one.category, str(one.message)) for one in caught]
-    return WarmedUp(State(dumps(model), worker_address(), tally), used, settled, said)
+    return WarmedUp(after(state, model, tally, rows), used, settled, said)
 
 
-def learn(learning: Learning, skip: int, reader: Any, state: State, *data: Any) -> State:
+def after(state: State, model: Any, tally: Tally, rows: Rows) -> State:
+    """Return the state of a model that has learnt rows after another state."""
+    skipped = dict(state.skipped)
+    if rows.skipped:
+        skipped[rows.part.name] = rows.skipped
+    return State(dumps(model), worker_address(), tally, (), tuple(skipped.items()))
+
+
+def learn(learning: Learning, skip: int, rows: Rows, state: State, *data: Any) -> State:
     """Learn the samples of a part after the first `skip`, in their order."""
     model, tally = loads(state.data), state.with_bytes_moved()
     with ONE_THREAD(), warnings.catch_warnings():
         # The warm-up has said it.
         warnings.simplefilter("ignore")
-        for X, y, weight in in_blocks(checked(reader.blocks(*data)), sys.maxsize, skip=skip):
-            tally = tally.plus(Tally(X.shape[0], learning.learn(model, X, y, weight)))
-    return State(dumps(model), worker_address(), tally)
+        for block in in_blocks(rows.blocks(*data), sys.maxsize, skip=skip):
+            tally = tally.plus(learning.learn_rows(model, rows, *block))
+    return after(state, model, tally, rows)
 
 
 def merge(base: State, *states: State) -> State:
@@ -165,8 +191,10 @@ def merge(base: State, *states: State) -> State:
     for state in states:
         tally = tally.plus(state.with_bytes_moved())
         learners += state.learners or [state.tally]
+    skipped = tuple({name: n for state in states for name, n in state.skipped}.items())
     with ONE_THREAD():
-        return State(dumps(merge_all(models, began)), worker_address(), tally, tuple(learners))
+        merged = dumps(merge_all(models, began))
+    return State(merged, worker_address(), tally, tuple(learners), skipped)
 
 
 def check_merge(state: State) -> None:
@@ -188,9 +216,9 @@ def merge_all(models: list[Any], base: Any) -> Any:
     return base
 
 
-def labels(reader: Any, *data: Any) -> Any:
+def labels(rows: Rows, *data: Any) -> Any:
     """Return the labels of a part."""
-    found = [np.unique(y) for y in reader.labels(*data)]
+    found = [np.unique(y) for y in rows.labels(*data)]
     return np.unique(np.concatenate(found)) if found else None
 
 
@@ -221,12 +249,3 @@ def lacks_landmarks(learner: Any, model: Any) -> bool:
         return not space.moved
     landmarks = getattr(kernel_part(getattr(space, "map", None)), "landmarks", None)
     return landmarks is not None and landmarks.n < learner.n_components
-
-
-def checked(blocks: Iterable[Any]) -> Iterator[Any]:
-    """Yield blocks (X, y, weight); raise ValueError unless each row has a target and a weight."""
-    for X, y, weight in blocks:
-        for name, values in (("y", y), ("sample_weight", weight)):
-            if values is not None and len(values) != X.shape[0]:
-                raise ValueError(f"{name} has {len(values)} values where X has {X.shape[0]} rows")
-        yield X, y, weight

@@ -206,6 +206,10 @@ class TableReader:
         ):
             raise StreamError(f"{self.name}: column {name!r} is not numeric ({kind})")
         values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        return self._checked_numbers(values, name, row)
+
+    def _checked_numbers(self, values: Any, name: str | None, row: Any) -> Any:
+        """Return values; raise unless all are finite."""
         if not np.isfinite(values).all():
             i = int(np.argmin(np.isfinite(values)))
             what = "missing or NaN" if np.isnan(values[i]) else "infinite"
@@ -222,9 +226,7 @@ class TableReader:
             self._set_kind_of_targets(False)
             return self._numbers(column, self.target, row)
         texts = ["" if text is None else text.strip() for text in column.to_pylist()]
-        if "" in texts:
-            i = texts.index("")
-            raise StreamError(f"{self.name}, data row {row + i}: no value of {self.target!r}")
+        texts = self._checked_texts(texts, row)
         numbers = [is_number(text) for text in texts]
         if self.typed or self.text_labels is None:
             self._set_kind_of_targets(self.typed or not all(numbers))
@@ -236,6 +238,13 @@ class TableReader:
                 f"{self.name}, data row {row + i}: target {texts[i][:30]!r} is not a number"
             )
         return self._numbers(pa.array(np.array(texts, dtype=float)), self.target, row)
+
+    def _checked_texts(self, texts: list[str], row: Any) -> list[str]:
+        """Return targets that are text; raise if one is empty."""
+        if "" in texts:
+            i = texts.index("")
+            raise StreamError(f"{self.name}, data row {row + i}: no value of {self.target!r}")
+        return texts
 
     def _set_kind_of_targets(self, text: bool) -> None:
         """Record whether the targets are text; raise if they were of the other kind before."""

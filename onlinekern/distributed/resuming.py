@@ -1,0 +1,100 @@
+"""The checkpoint of a run: the model, and which parts of the stream it has learnt."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+from onlinekern.distributed.record import Round
+from onlinekern.fitted.save import load
+
+# The attribute of a saved model that holds the place: one file, written whole or not at all.
+PLACE = "_learnt_on_cluster"
+
+
+@dataclass(frozen=True)
+class Place:
+    """How far a run has come.
+
+    Parameters
+    ----------
+    number : int
+        The last round that ended.
+    first, skip : int
+        The first part that the warm-up did not learn whole, and the samples of it that it did.
+    run : dict
+        What the run does: by it another one is told.
+    rounds : list of Round
+    skipped : dict of str to int
+        Rows of each part that were left out.
+    """
+
+    number: int
+    first: int
+    skip: int
+    run: dict[str, Any] = field(default_factory=dict)
+    rounds: list[Round] = field(default_factory=list)
+    skipped: dict[str, int] = field(default_factory=dict)
+
+
+def run_of(estimator: Any, plan: Any, stream: Any) -> dict[str, Any]:
+    """Return what a run does: its estimator and parts, and how these are shared."""
+    names = "\n".join(part.name for part in stream.parts)
+    parameters = {name: repr(value) for name, value in estimator.get_params(deep=True).items()}
+    return {
+        "estimator": type(estimator).__name__, "parameters": parameters,
+        "rounds": plan.rounds, "passes": plan.passes, "n_learners": plan.learners,
+        "warm_up": plan.least, "on_error": "skip" if plan.skips else "raise",
+        "number of parts": len(stream.parts),
+        "names of parts": hashlib.sha256(names.encode()).hexdigest(),
+    }  # fmt: skip
+
+
+def save_at(place: Place, model: Any, path: Any) -> None:
+    """Save a model with its place."""
+    vars(model)[PLACE] = {**vars(place), "rounds": [vars(one) for one in place.rounds]}
+    try:
+        model.save(path)
+    finally:
+        del vars(model)[PLACE]
+
+
+def without_place(model: Any) -> Any:
+    """Return a model, which may come from a checkpoint, as it is without one."""
+    vars(model).pop(PLACE, None)
+    return model
+
+
+def load_at(path: Any) -> tuple[Any, Place] | None:
+    """Return the model of a checkpoint and its place; None if there is no file.
+
+    Raises
+    ------
+    ValueError
+        If the file has a model without a place.
+    """
+    if not os.path.exists(path):
+        return None
+    model = load(path)
+    kept = vars(model).pop(PLACE, None)
+    if kept is None:
+        raise ValueError(f"checkpoint {os.fspath(path)}: a model, but not of a run on a cluster "
+                         "that can be resumed")  # fmt: skip
+    rounds = [
+        Round(**{**one, "by_learner": [tuple(pair) for pair in one["by_learner"]]})
+        for one in kept["rounds"]
+    ]
+    return model, Place(**{**kept, "rounds": rounds})
+
+
+def check_same_run(path: Any, place: Place, run: dict[str, Any]) -> None:
+    """Raise ValueError if a checkpoint is that of another run."""
+    for name, value in run.items():
+        if place.run[name] == value:
+            continue
+        raise ValueError(
+            f"checkpoint {os.fspath(path)}: it is of a run with {name} {place.run[name]!r}, this "
+            f"one has {value!r}"
+        )
