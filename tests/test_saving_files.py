@@ -231,6 +231,17 @@ def test_one_array_is_not_many():
     refused(with_metadata(data, tree=json.dumps(nodes)), "no node uses the array")
 
 
+def test_parameters_of_a_model_are_checked(data, model):
+    nodes = json.loads(parts_of(data)[0]["__metadata__"]["tree"])
+    parameters = nodes[-1]["parameters"]
+    for wrong in ({"beta": -1.0}, {"gamma": 0.0}, {"n_epochs": 0}, {"kernel": "none"}):
+        changed = with_node(data, -1, parameters=parameters | wrong)
+        refused(changed, rf"some\.okn holds a damaged model: .*'{next(iter(wrong))}' parameter of")
+    # One that has not learnt may have any, as in Python.
+    wrong = from_bytes(to_bytes(PAClassifier(C=-1)), "m")
+    assert wrong.C == -1
+
+
 def test_attributes_that_contradict_one_another(model):
     for name, value in [
         ("classes_", np.array([False, True, True])),
