@@ -8,7 +8,7 @@ from pathlib import Path
 
 import consumers
 import pytest
-from harness import allocations
+from harness import allocations, queues
 
 from onlinekern import all_estimators
 
@@ -69,3 +69,12 @@ def test_leaks():
 def test_data_races():
     printed = run("data_races", "--seconds", 0.03)
     assert int(printed.split(" models")[0].split()[-1]) == len(all_estimators())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("broker", queues.BROKERS)
+def test_killed_consumers(broker):
+    if reason := queues.absent(broker):
+        pytest.skip(reason)
+    printed = run("queues", broker, "--kills", 2)
+    assert printed.count("byte for byte") == 2

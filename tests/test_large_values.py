@@ -5,7 +5,13 @@ import pytest
 from scipy import sparse
 from sklearn.base import is_classifier
 
-from onlinekern import KernelPAClassifier, PAClassifier, all_estimators
+from onlinekern import (
+    FOGDClassifier,
+    KernelPAClassifier,
+    NystroemFeatures,
+    PAClassifier,
+    all_estimators,
+)
 
 ESTIMATORS = dict(all_estimators())
 METHODS = (
@@ -107,3 +113,27 @@ def test_float32_rows_beyond_float32_are_refused():
     model = KernelPAClassifier(kernel="polynomial", gamma=1.0).fit(X, X[:, 0] > 0)
     with pytest.raises(FloatingPointError, match="row 1"):
         model.predict(np.r_[X[:1], np.full((1, 4), 3e38, np.float32)])
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix])
+def test_float32_has_room_for_the_distances_of_a_kernel(layout):
+    """Beyond about 1e19 they overflow, and every kernel value would be 0."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 3))
+    y = X[:, 0] * X[:, 1] > 0
+    far = layout((X * 1e20).astype(np.float32))
+    model = KernelPAClassifier().fit(layout(X.astype(np.float32)), y)
+    before = model.decision_function(far[:9])
+    row = int(np.argmax(abs(X).max(axis=1)))
+    with pytest.raises(ValueError, match=r"too small for samples of float32.*sample \d+ has"):
+        model.fit(far, y)
+    np.testing.assert_array_equal(model.decision_function(far[:9]), before)
+    with pytest.raises(ValueError, match=rf"float32.*sample {row} has a feature.*as float64"):
+        NystroemFeatures(gamma=1e-40).fit(far)
+    # What float32 can hold is right: the same model as that of the samples near 1.
+    near = KernelPAClassifier(random_state=0).fit(layout((X * 1e17).astype(np.float32)), y)
+    wide = KernelPAClassifier(random_state=0).fit(layout(X * 1e20), y)
+    assert near.score(layout((X * 1e17).astype(np.float32)), y) > 0.95
+    assert wide.score(layout(X * 1e20), y) > 0.95
+    # Fourier features multiply frequencies with samples: they have room.
+    assert FOGDClassifier(random_state=0).fit(far, y).score(far, y) > 0.85

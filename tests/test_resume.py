@@ -283,3 +283,33 @@ def test_kills():
     printed = run_harness("kills", "--kills", 5, "--samples", 600, "--every", 150, "--methods",
                           "spa,bsgd-merge,nogd,arow,olla")  # fmt: skip
     assert "5 kills" in printed
+
+
+def test_one_run_at_a_time_has_a_checkpoint(tmp_path):
+    every, path = Interval.of(100), tmp_path / "run"
+    held = Checkpoint(path, every, {}, resume=False)
+    held.write({}, {})
+    for resume in (True, False):
+        with pytest.raises(ValueError, match=rf"another run \(process {os.getpid()}\) has this"):
+            Checkpoint(path, every, {}, resume)
+    held.close()
+    assert os.listdir(tmp_path) == ["run"]
+    with pytest.raises(FileExistsError):
+        Checkpoint(path, every, {}, resume=False)
+    Checkpoint(path, every, {}, resume=True).close()
+
+
+def test_two_runs_on_one_checkpoint(tmp_path, source):
+    path, found = tmp_path / "run", []
+
+    def second(*_):
+        if not found:
+            with pytest.raises(ValueError, match=r"another run .*run\.lock is locked") as error:
+                compare("spa", source, checkpoint=path, resume=True)
+            found.append(str(error.value))
+
+    first = compare("spa", source, checkpoint=path, checkpoint_every=100, progress=second)
+    assert found
+    again = compare("spa", source, checkpoint=path, resume=True)
+    assert plain(again) == plain(first)
+    assert not os.path.exists(f"{path}.lock")

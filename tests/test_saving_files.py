@@ -51,8 +51,9 @@ def checksum(header, rest):
     """Return the checksum that docs/files.md describes, written from its text."""
     texts = header["__metadata__"]
     digest = hashlib.sha256()
-    for key in ("format_version", "library_version", "class", "tree"):
-        digest.update(texts[key].encode() + b"\n")
+    for key in ("format_version", "library_version", "class", "tree", "metadata"):
+        if key in texts:
+            digest.update(texts[key].encode() + b"\n")
     for name in sorted(header.keys() - {"__metadata__"}):
         entry = header[name]
         shape = ",".join(map(str, entry["shape"]))
@@ -87,6 +88,44 @@ def refused(data, message):
 def test_the_checksum_is_the_documented_one(data):
     header, rest = parts_of(data)
     assert checksum(header, rest) == header["__metadata__"]["sha256"]
+
+
+PLACE = {"offsets": {"rows-0": 750, "rows-1": 2**60}, "refused": [3, None], "é": 0.1, "on": True}
+
+
+def test_metadata_come_back_with_their_model(tmp_path, model):
+    path = tmp_path / "m.okn"
+    model.save(path, metadata=PLACE)
+    loaded, found = onlinekern.load(path, return_metadata=True)
+    assert found == PLACE
+    assert to_bytes(loaded) == to_bytes(onlinekern.load(path)) == to_bytes(model)
+    header, rest = parts_of(path.read_bytes())
+    assert checksum(header, rest) == header["__metadata__"]["sha256"]
+    # A model does not keep them: they belong to the state that was saved.
+    loaded.save(path)
+    assert onlinekern.load(path, return_metadata=True)[1] == {}
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [[1], "offset", {0: 750}, {"offsets": {0: 750}}, {"at": (1, 2)}, {"at": {1}}, {"at": np.nan},
+     {"at": np.int64(3)}, {"at": np.zeros(2)}, {"at": b"3"}],
+)  # fmt: skip
+def test_metadata_that_json_would_change_are_refused(tmp_path, model, metadata):
+    path = tmp_path / "m.okn"
+    model.save(path, metadata=PLACE)
+    before = path.read_bytes()
+    with pytest.raises(TypeError, match=r"metadata must .*, got "):
+        model.save(path, metadata=metadata)
+    assert path.read_bytes() == before
+
+
+def test_damaged_metadata_are_noticed(data):
+    for text, message in {"[1]": "are no dictionary", "{": "JSON", '{"a": NaN}': "NaN"}.items():
+        refused(with_metadata(data, metadata=text), message)
+    header, rest = parts_of(with_metadata(data, metadata='{"offset": 1}'))
+    header["__metadata__"]["metadata"] = '{"offset": 2}'
+    refused(joined(header, rest), "its checksum does not agree")
 
 
 def test_every_cut_is_noticed(data):
@@ -190,6 +229,17 @@ def test_one_array_is_not_many():
     nodes[:2] = []
     nodes[-1]["parameters"]["random_state"] = None
     refused(with_metadata(data, tree=json.dumps(nodes)), "no node uses the array")
+
+
+def test_parameters_of_a_model_are_checked(data, model):
+    nodes = json.loads(parts_of(data)[0]["__metadata__"]["tree"])
+    parameters = nodes[-1]["parameters"]
+    for wrong in ({"beta": -1.0}, {"gamma": 0.0}, {"n_epochs": 0}, {"kernel": "none"}):
+        changed = with_node(data, -1, parameters=parameters | wrong)
+        refused(changed, rf"some\.okn holds a damaged model: .*'{next(iter(wrong))}' parameter of")
+    # One that has not learnt may have any, as in Python.
+    wrong = from_bytes(to_bytes(PAClassifier(C=-1)), "m")
+    assert wrong.C == -1
 
 
 def test_attributes_that_contradict_one_another(model):

@@ -165,8 +165,10 @@ def test_repeated_samples(equal):
     assert model.gamma_ == 2 / 25
     same = KernelOGDRegressor().partial_fit(np.ones((100, 2)), np.ones(100))
     assert same.gamma_ == warm_up.median_width(np.ones((100, 2))) == 1
-    huge = KernelOGDRegressor().partial_fit([[1e200], [-1e200], [0.0]], [1.0, 1.0, 1.0])
-    assert huge.gamma_ == 1
+    huge = KernelOGDRegressor()
+    with pytest.raises(ValueError, match=r"sample 0 has a feature of the size 1e.200"):
+        huge.partial_fit([[1e200], [-1e200], [0.0]], [1.0, 1.0, 1.0])
+    assert not hasattr(huge, "gamma_")
 
 
 def test_the_samples_after_it_do_not_count(stream):

@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -87,8 +87,16 @@ class Training:
         self.classes: Any = np.empty(0)
         self.errors = self._new_errors()
         self._alone: list[tuple[Any, Any]] = []
-        found = self.checkpoint.found
         self.n_before = 0
+        try:
+            self._resume()
+        except BaseException:
+            self.close()
+            raise
+
+    def _resume(self) -> None:
+        """Go on from the checkpoint, if there is one."""
+        found, request = self.checkpoint.found, self.request
         if found is not None:
             self.task = str(found.state["task"])
             self.errors = self._new_errors()
@@ -100,6 +108,10 @@ class Training:
                 raise ValueError(
                     f"--limit {request.limit}: {self.n_before} rows have been learnt already"
                 )
+
+    def close(self) -> None:
+        """Give the checkpoint up, so that another run can have it."""
+        self.checkpoint.close()
 
     def _new_errors(self) -> Errors:
         """Return errors of the task; a page tells more of them."""
@@ -213,8 +225,14 @@ def train(request: Request) -> None:
     KeyboardInterrupt
         After Ctrl-C, when the model and a checkpoint have been written.
     """
+    with closing(Training(request)) as run:
+        learn(run)
+
+
+def learn(run: Training) -> None:
+    """Do what `train` does, with a model that is new or comes from a checkpoint."""
+    request = run.request
     console, errors = open_console(), open_console(stderr=True)
-    run = Training(request)
     began = time.perf_counter()
     faults: list[str] | None = [] if request.on_error == "skip" else None
     blocks = blocks_of(request, run.model, faults)

@@ -288,7 +288,7 @@ class FeatureEstimator(Learner):
         )
 
     def _nystroem(self, X: Any, draws: np.random.RandomState) -> Any:
-        kernel = new_kernel(self.kernel, self.gamma_, self.degree, self.coef0)
+        kernel = new_kernel(self.kernel, self.gamma_, X, self.degree, self.coef0)
         landmarks = SupportSet(kernel, X.shape[1], X.dtype, 1, False, self._sparse)
         return FEATURE_MAPS["nested_nystroem"](
             landmarks, self.n_components, self.selection, float(self.novelty)

@@ -14,6 +14,7 @@ from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.models.space import KernelSpace
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.extensions import PAGE
+from onlinekern.estimators.kernel_width import check_representable
 from onlinekern.estimators.median_width import width_of
 from onlinekern.estimators.parameters import Count, Finite, KernelName, KernelWidth, estimator
 from onlinekern.estimators.types import Array, Floats, Sparse
@@ -33,9 +34,13 @@ PANEL = 64
 
 
 def new_kernel(
-    kernel: Any, gamma: Any, degree: int | None = None, coef0: float | None = None
+    kernel: Any, gamma: Any, X: Any, degree: int | None = None, coef0: float | None = None
 ) -> Any:
-    """Return the kernel of the core with this name or alias, or of this function, or itself."""
+    """Return the kernel of the core with this name or alias, or of this function, or itself.
+
+    It is for samples like X; ValueError if their dtype has no room for its distances.
+    """
+    check_representable(gamma, X, kernel)
     if isinstance(kernel, Kernel):
         return kernel
     if callable(kernel):
@@ -68,12 +73,12 @@ class KernelEstimator(Learner):
         self._check_kernel(X)
         self.gamma_ = width_of(self, X)
         self._sparse = sp.issparse(X)
-        kernel, average = self._new_kernel(), getattr(self, "average", False)
+        kernel, average = self._new_kernel(X), getattr(self, "average", False)
         return SupportSet(kernel, X.shape[1], X.dtype, n_outputs, average, self._sparse)
 
-    def _new_kernel(self) -> Any:
-        """Return the kernel of the parameters and of the width `gamma_`."""
-        return new_kernel(self.kernel, self.gamma_, self.degree, self.coef0)
+    def _new_kernel(self, X: Any) -> Any:
+        """Return the kernel of the parameters and of the width `gamma_`, for samples like X."""
+        return new_kernel(self.kernel, self.gamma_, X, self.degree, self.coef0)
 
     def _check_kernel(self, X: Any) -> None:
         """Raise an error if parameters or samples do not go with a kernel that has no name."""

@@ -21,6 +21,11 @@ MOST_MEASURED = 200
 MEDIAN_EXPONENT = 2.0
 
 
+# Of rows with gamma ||x||^2 up to this, EXPANDED_LIMIT of the core, products are taken; of longer
+# ones, in float32, distances. Above it exp(-gamma ||x - z||^2) is 1e-28 or less.
+MOST_EXPONENT = 64.0
+
+
 def has_width(kernel: Any) -> bool:
     """Return whether a kernel is one of the library that has a gamma."""
     return isinstance(kernel, str) and kernel not in WITHOUT_WIDTH
@@ -73,5 +78,36 @@ def median_width(X: Any, kernel: Any) -> float:
     if typical == 0 and distances.any():
         typical = distances[distances > 0].mean()
     width = MEDIAN_EXPONENT / typical if typical > 0 else 1.0
-    # The distances of huge samples overflow, those of tiny ones make the width infinite.
-    return float(width) if isfinite(width) and width > 0 else 1.0
+    if width == 0:
+        raise ValueError(
+            f"the squared distances of the samples overflow{longest(X)}. Scale the features."
+        )
+    # The distances of tiny samples make it infinite.
+    return float(width) if isfinite(width) else 1.0
+
+
+def check_representable(gamma: float, X: Any, kernel: Any) -> None:
+    """Raise ValueError if samples of the dtype of X cannot have distances that suit a width.
+
+    Products and distances are numbers of that dtype. Where 1 / gamma nears its largest number,
+    the distances that make a kernel value differ from 1 overflow, and it would be 0. Wider kernels
+    than that are refused at once, so no sample needs to be looked at later: under all others, a
+    distance that overflows has the kernel value 0 in exact arithmetic, too.
+    """
+    least = MOST_EXPONENT / float(np.finfo(X.dtype).max)
+    if not has_width(kernel) or gamma >= least:
+        return
+    wider = " Or pass X as float64." if X.dtype == np.float32 else ""
+    raise ValueError(
+        f"gamma={gamma:.3g} is too small for samples of {X.dtype}, where it must be at least "
+        f"{least:.2g}: the distances that such a kernel tells apart overflow{longest(X)}. "
+        f"Scale the features.{wider}"
+    )
+
+
+def longest(X: Any) -> str:
+    """Say which sample has the largest feature, and what it is, for messages."""
+    sizes = abs(X).max(axis=1)
+    sizes = sizes.toarray().ravel() if sp.issparse(sizes) else sizes
+    row = int(np.argmax(sizes))
+    return f" (sample {row} has a feature of the size {sizes[row]:.3g})"

@@ -27,7 +27,7 @@ class Savable:
     # Older files lack these parameters, whose default is another value.
     _absent: ClassVar[dict[str, Any]] = {}
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], metadata: dict[str, Any] | None = None) -> None:
         """Save to a file, which `onlinekern.load` reads: a safetensors file, without pickle.
 
         The file appears at once and whole, or not at all: it is written beside `path` and renamed.
@@ -38,11 +38,17 @@ class Savable:
         ----------
         path : str or path-like
             A file there is replaced. Any name will do; the usual ending is ``.okn``.
+        metadata : dict, optional
+            What belongs to this state of the model, such as the place in a queue up to which it has
+            learnt: texts as keys, and values that JSON gives back as they are. It is in the same
+            file, so it appears with the model or not at all; ``load(path, return_metadata=True)``
+            returns it. The model itself does not keep it.
 
         Raises
         ------
         TypeError
-            If a parameter or an attribute cannot be saved, a function for example, or if the class
+            If `metadata` are no such dictionary, if a parameter or an attribute cannot be saved, a
+            function for example, or if the class
             is neither one of the library nor registered (`onlinekern.register`). Nothing is
             written.
         ValueError
@@ -65,7 +71,7 @@ class Savable:
         >>> bool((loaded.decision_function(X) == model.decision_function(X)).all())
         True
         """
-        operations().save_model(self, path)
+        operations().save_model(self, path, metadata)
 
     def _validate_params(self) -> None:
         """Raise InvalidParameterError for the first parameter that is not valid."""

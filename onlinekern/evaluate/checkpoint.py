@@ -9,6 +9,7 @@ import os
 import re
 import time
 import warnings
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
@@ -17,6 +18,7 @@ import numpy as np
 
 from onlinekern.fitted.save import container
 from onlinekern.fitted.save.atomic import remove_leftovers, replacing
+from onlinekern.fitted.save.lock import FileLock
 
 FORMAT = 1
 STATE = "state"
@@ -116,7 +118,8 @@ class Checkpoint:
 
     The file is replaced at once or not at all, and the one before it stays under the name
     ``PATH.previous``. A run that is killed at any moment loses at most what it did since the last
-    checkpoint.
+    checkpoint. One run at a time has it, from the beginning to
+    `close` or to the end of its process: two would overwrite each other's.
 
     Parameters
     ----------
@@ -135,7 +138,8 @@ class Checkpoint:
     Raises
     ------
     ValueError
-        If the file is damaged, or belongs to another run; the message says what differs.
+        If the file is damaged, or belongs to another run, and the message says what differs; or if
+        another run has it now.
     OSError
         If there is a file and `resume` is False, or if it cannot be read.
     """
@@ -152,14 +156,21 @@ class Checkpoint:
         self.options = json.loads(json.dumps(options))
         self.previous = f"{self.path}.previous"
         self._samples, self._written = 0, time.monotonic()
-        self.found = self._read() if resume else None
-        if not resume and os.path.lexists(self.path):
-            raise FileExistsError(
-                17, "there is a file: resume goes on from it; or delete it to begin anew", self.path
-            )
-        if self.found is not None:
-            self._compare(self.found.options)
-        remove_leftovers(self.path)
+        advice = "Wait for it, or give this run a checkpoint of its own."
+        lock = FileLock(f"{os.path.realpath(self.path)}.lock", "another run", advice)
+        # Whoever forgets to close gives the file up with the last reference.
+        self.close = weakref.finalize(self, lock.release)
+        try:
+            self.found = self._read() if resume else None
+            if not resume and os.path.lexists(self.path):
+                text = "there is a file: resume goes on from it; or delete it to begin anew"
+                raise FileExistsError(17, text, self.path)
+            if self.found is not None:
+                self._compare(self.found.options)
+            remove_leftovers(self.path)
+        except BaseException:
+            self.close()
+            raise
 
     def due(self, n_samples: int) -> bool:
         """Count samples; return whether it is time to write."""

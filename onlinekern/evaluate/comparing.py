@@ -123,32 +123,33 @@ def compare(
         If the models have no room.
     """
     setting, repeats = check_setting(repeats, shuffle, kernel, gamma, settings, seed, window, scale)
-    keeper = KeptProgress(
-        _checkpoint(checkpoint, checkpoint_every, resume, (methods, source, test, repeats, setting))
-    )
-    tally = SampleCounter(progress)
-    prepared, n_head = prepare_methods(methods, source, setting, repeats, tally, keeper)
-    baselines = prepare_baselines({result.name for _, result in prepared}, source.task)
-    prepared += baselines
-    tally.total += repeats * source.n_samples * len(baselines)
-    results = [result for _, result in prepared]
-    keeper.restore_results(results)
-    unit = source.layout.target_deviation
-    for repeat in range(repeats):
-        if all(len(result.runs) > repeat for result in results):
-            continue
-        runs = [
-            Run(build(seed + repeat), source.classes, unit, window=window) for build, _ in prepared
-        ]
-        keeper.restore_runs(runs, repeat)
-        text = f"permutation {repeat + 1} of {repeats}" if shuffle else "file order"
-        blocks = source.blocks([seed, 1 + repeat] if shuffle else None)
-        with warnings.catch_warnings():
-            if repeat > 0:
-                # The learners said so in the first permutation.
-                warnings.filterwarnings("ignore", SCALES_DIFFER)
-            _run_permutation(keeper, blocks, test, functools.partial(tally.add, text=text))
-    keeper.save()
+    what = (methods, source, test, repeats, setting)
+    kept = _checkpoint(checkpoint, checkpoint_every, resume, what)
+    with KeptProgress(kept) as keeper:
+        tally = SampleCounter(progress)
+        prepared, n_head = prepare_methods(methods, source, setting, repeats, tally, keeper)
+        baselines = prepare_baselines({result.name for _, result in prepared}, source.task)
+        prepared += baselines
+        tally.total += repeats * source.n_samples * len(baselines)
+        results = [result for _, result in prepared]
+        keeper.restore_results(results)
+        unit = source.layout.target_deviation
+        for repeat in range(repeats):
+            if all(len(result.runs) > repeat for result in results):
+                continue
+            runs = [
+                Run(build(seed + repeat), source.classes, unit, window=window)
+                for build, _ in prepared
+            ]
+            keeper.restore_runs(runs, repeat)
+            text = f"permutation {repeat + 1} of {repeats}" if shuffle else "file order"
+            blocks = source.blocks([seed, 1 + repeat] if shuffle else None)
+            with warnings.catch_warnings():
+                if repeat > 0:
+                    # The learners said so in the first permutation.
+                    warnings.filterwarnings("ignore", SCALES_DIFFER)
+                _run_permutation(keeper, blocks, test, functools.partial(tally.add, text=text))
+        keeper.save()
     return comparison_of(source, setting, repeats, n_head, results)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -40,6 +40,13 @@ class KeptProgress:
         if checkpoint is not None and found is None:
             # A folder where nothing can be written is known now, not after an hour.
             self.save()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        if self.checkpoint is not None:
+            self.checkpoint.close()
 
     @property
     def interval(self) -> int:

@@ -288,7 +288,7 @@ default='gaussian'
             chosen = np.sort(draws.permutation(X.shape[0])[:count])
         self.landmark_indices_ = chosen
         self.landmarks_ = X[chosen]
-        kernel = new_kernel(self.kernel, self.gamma_, self.degree, self.coef0)
+        kernel = new_kernel(self.kernel, self.gamma_, X, self.degree, self.coef0)
         new_map = FEATURE_MAPS["nystroem"].of_rows
         return new_map(kernel, self.landmarks_, self.n_components)
 

@@ -15,10 +15,10 @@ from typing import Any
 from onlinekern.evaluate.checkpoint import Interval
 from onlinekern.fitted.save import contents_of, load
 from onlinekern.fitted.save.atomic import remove_leftovers, replacing
+from onlinekern.fitted.save.lock import FileLock
 from onlinekern.fitted.save.model_file import header_of
 from onlinekern.serve import journal as journals
 from onlinekern.serve.journal import Journal
-from onlinekern.serve.lock import FileLock
 from onlinekern.serve.refusal import Refusal
 from onlinekern.serve.served import ServedModel
 
@@ -83,7 +83,8 @@ class Store:
         self.path = os.path.realpath(snapshot)
         self.every = every
         self.journal_path = f"{self.path}.journal"
-        self.lock = FileLock(f"{self.path}.lock")
+        advice = "--read-only serves it beside that one, and does not learn"
+        self.lock = FileLock(f"{self.path}.lock", "another server", advice)
         try:
             for path in (self.path, self.journal_path):
                 remove_leftovers(path)

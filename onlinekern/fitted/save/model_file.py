@@ -13,23 +13,27 @@ from onlinekern.fitted.save.reader import Reader
 from onlinekern.fitted.save.writer import Writer
 
 FORMAT = 1
-# The metadata of a model file hold these.
+# The texts of a model file hold these.
 KEYS = {"format", "format_version", "library_version", "class", "tree", "sha256"}
+# What the caller has saved with the model, if that is anything.
+OWN = "metadata"
 
 
 class Contents(NamedTuple):
-    """Contents of a model file."""
+    """Contents of a model file; `own` is the text of the caller's metadata."""
 
     class_name: str
     tree: str
     arrays: dict[str, Array]
+    own: str | None = None
 
     @classmethod
-    def of(cls, model: Any) -> Contents:
+    def of(cls, model: Any, metadata: dict[str, Any] | None = None) -> Contents:
         """Return the contents of a model; TypeError or ValueError if it cannot be saved."""
+        own = text_of(metadata) if metadata else None
         writer = Writer(model)
         tree = json.dumps(writer.nodes, separators=(",", ":"), allow_nan=False)
-        return cls(type(model).__name__, tree, writer.arrays)
+        return cls(type(model).__name__, tree, writer.arrays, own)
 
     def write(self, stream: BinaryIO) -> None:
         """Write the file."""
@@ -40,14 +44,35 @@ class Contents(NamedTuple):
             "class": self.class_name,
             "tree": self.tree,
         }
+        if self.own is not None:
+            metadata[OWN] = self.own
         metadata["sha256"] = checksum(metadata, self.arrays)
         container.write(stream, self.arrays, metadata)
+
+
+def text_of(metadata: Any) -> str:
+    """Return metadata as JSON; TypeError unless JSON gives back exactly these."""
+    if not isinstance(metadata, dict):
+        raise TypeError(f"metadata must be a dictionary, got {metadata!r:.60}")
+    for name, value in metadata.items():
+        try:
+            # JSON makes a text of a key that is a number, and a list of a tuple.
+            same = isinstance(name, str) and json.loads(json.dumps(value, allow_nan=False)) == value
+        except (TypeError, ValueError, RecursionError):
+            same = False
+        if not same:
+            raise TypeError(
+                "metadata must hold what JSON gives back as it is (texts as keys, lists, texts, "
+                f"finite numbers, True, False, None), got {name!r}: {value!r:.60}"
+            )
+    return json.dumps(metadata, separators=(",", ":"))
 
 
 def checksum(metadata: dict[str, str], arrays: dict[str, Array]) -> str:
     """Return the SHA-256 of all that is loaded."""
     digest = hashlib.sha256()
-    for key in ("format_version", "library_version", "class", "tree"):
+    keys = ("format_version", "library_version", "class", "tree", OWN)
+    for key in filter(metadata.__contains__, keys):
         digest.update(f"{metadata[key]}\n".encode())
     for name in sorted(arrays):
         array = arrays[name]
@@ -57,8 +82,8 @@ def checksum(metadata: dict[str, str], arrays: dict[str, Array]) -> str:
     return digest.hexdigest()
 
 
-def read(stream: BinaryIO, name: str) -> Any:
-    """Return the model in a file; `name` is the file's name in messages."""
+def read(stream: BinaryIO, name: str) -> tuple[Any, dict[str, Any]]:
+    """Return the model and the metadata in a file; `name` is the file's name in messages."""
     try:
         return restore(stream)
     except (OSError, MemoryError):
@@ -79,8 +104,8 @@ class NoModelFile(ValueError):
     """Error for a file that is wrong as a whole."""
 
 
-def restore(stream: BinaryIO) -> Any:
-    """Return the model of a file; any exception is a fault of the file."""
+def restore(stream: BinaryIO) -> tuple[Any, dict[str, Any]]:
+    """Return the model and the metadata of a file; any exception is a fault of the file."""
     header = header_of(stream)
     check_format(header.metadata)
     try:
@@ -92,7 +117,10 @@ def restore(stream: BinaryIO) -> Any:
     model = Reader(json.loads(header.metadata["tree"], parse_constant=no_number), arrays).model
     if type(model).__name__ != header.metadata["class"]:
         raise ValueError(f"the model is no {header.metadata['class']}")
-    return model
+    own = json.loads(header.metadata.get(OWN, "{}"), parse_constant=no_number)
+    if not isinstance(own, dict):
+        raise ValueError("its metadata are no dictionary")
+    return model, own
 
 
 def header_of(stream: BinaryIO) -> container.Header:
@@ -127,4 +155,4 @@ def check_format(metadata: dict[str, str]) -> None:
 
 
 def no_number(text: str) -> None:
-    raise ValueError(f"{text} stands in its tree")
+    raise ValueError(f"it holds the number {text}")

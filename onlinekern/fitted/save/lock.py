@@ -1,4 +1,4 @@
-"""The lock that gives a model file one server, and ends with the process."""
+"""The lock that gives a file one writer, and ends with the process."""
 
 from __future__ import annotations
 
@@ -18,17 +18,22 @@ class FileLock:
     Parameters
     ----------
     path : str
+        Of the lock, beside the file that it is for.
+    holder : str
+        Who holds it otherwise, for the message: "another server".
+    advice : str
+        What to do then.
 
     Raises
     ------
     ValueError
-        If another process holds it.
+        If somebody else holds it, another process or this one; or if the system has no such locks.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, holder: str, advice: str) -> None:
         if fcntl is None:
-            raise ValueError("this system has no file locks (flock): only --read-only works here")
-        self.path = path
+            raise ValueError(f"this system has no file locks (flock): {advice}")
+        self.path, self.holder, self.advice = path, holder, advice
         while not self._take():
             pass
 
@@ -41,8 +46,8 @@ class FileLock:
             owner = os.read(number, 20).decode("ascii", "replace").strip()
             os.close(number)
             raise ValueError(
-                f"another server (process {owner or 'unknown'}) has this model: {self.path} is "
-                "locked. --read-only serves it beside that one, and does not learn"
+                f"{self.holder} (process {owner or 'unknown'}) has this file: {self.path} is "
+                f"locked. {self.advice}"
             ) from None
         with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(number), os.stat(self.path)):
