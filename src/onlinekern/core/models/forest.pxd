@@ -1,0 +1,66 @@
+# Models on the cells of a forest. May change at minor versions.
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+from onlinekern.core.base.part cimport Status
+from onlinekern.core.learning.rules cimport Rule
+from onlinekern.core.models.cells cimport Cells, CellWeights
+from onlinekern.core.models.space cimport Space
+from onlinekern.core.partitions.trees cimport Forest
+from onlinekern.core.partitions.recent_rows cimport RecentRows
+from onlinekern.core.samples.rows cimport Rows
+
+
+# What changes when a forest is renewed.
+cdef class Generation:
+    cdef readonly Forest forest
+    cdef readonly CellWeights cells
+    cdef readonly object metric, importances     # ndarrays of shape (d,)
+    cdef readonly double offset, unit            # of the targets of a regression
+
+
+# Room for the scaled rows of a block, and for their cells.
+cdef class Walked:
+    cdef float *rows
+    cdef int32_t *leaves
+    cdef int32_t *upper
+    cdef double *sums
+    cdef Py_ssize_t capacity
+    cdef Py_ssize_t n_trees
+    cdef Py_ssize_t width
+
+    cdef void walk(self, Forest forest, const Rows *rows, const Py_ssize_t *order,
+                   Py_ssize_t first, Py_ssize_t n) noexcept nogil
+    cdef Cells cells(self, Py_ssize_t i) noexcept nogil
+
+
+cdef class ForestSpace(Space):
+    cdef readonly Py_ssize_t d, itemsize, n_labels
+    cdef readonly tuple settings
+    cdef readonly Rule rule
+    cdef readonly RecentRows recent
+    cdef readonly Generation now
+    cdef Generation before           # at the checkpoint, if it has been renewed since
+    cdef bint renewed
+    cdef readonly int64_t entered
+    cdef int64_t saved_entered
+    cdef uint64_t seed
+    cdef Py_ssize_t n_experts
+    cdef double *noises              # r of each expert
+    cdef double *shares              # of each expert, and their copies at the checkpoint
+    cdef double *scored              # n_experts x n_outputs: scores of the sample scored last
+    cdef double *variances           # of the experts, of that sample
+    cdef double *steps               # n_outputs
+    cdef Walked walked
+    cdef bint is_walked              # whether the open block has been, by the present forest
+    cdef double y, weight            # of the sample that was observed last
+
+    cdef void score_experts(self, CellWeights weights, const Cells *cells, double *sums,
+                            double *scored, double *variances) noexcept nogil
+    cdef void mix(self, const double *scored, double *out) noexcept nogil
+    cdef double target(self, Py_ssize_t k, double y) noexcept nogil
+    cdef Status learn(self, CellWeights weights, const Cells *cells, double y,
+                      double weight) noexcept nogil
+    cdef void share_out(self, double y, double weight) noexcept nogil
+    cdef Status renew_at_times(self) noexcept nogil
+    cdef int replay(self, Generation fresh, const float[:, ::1] rows, const double[::1] y,
+                    const double[::1] weight) except -1

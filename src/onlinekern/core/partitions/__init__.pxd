@@ -1,0 +1,1 @@
+# Random partitions of the space of samples. May change at minor versions.

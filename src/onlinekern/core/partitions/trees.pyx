@@ -1,0 +1,328 @@
+"""Forest: binary trees in flat arrays, and the walk of a row to a leaf of each.
+
+The walk is most of what a sample costs: one step after another waits for a node and for a value of
+the row. So eight walks go side by side, of eight trees for a single row, or of eight rows in a tree
+for a block, whose nodes then stay in the nearest cache. Both find the same leaves.
+
+A row is walked in units of its own spread (`Scale`): float32 then tells values apart that lie close
+together far from 0, such as dates.
+"""
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from onlinekern.core.base.vector cimport aligned_resize
+from onlinekern.core.samples.rows cimport Rows, dense_row, is_sparse, sparse_row
+from onlinekern.core.base.vector cimport ok_sparse_row
+
+NODE = np.dtype([("cut", np.float32), ("feature", np.uint16), ("left", np.uint16)])
+
+# A scaled value is cut off at so many spreads: products with it stay finite.
+cdef double FARTHEST = 1e6
+# Walks that go side by side.
+cdef enum:
+    ABREAST = 8
+
+
+cdef inline float scaled(double x, double center, double factor) noexcept nogil:
+    """A value in units of the spread of its feature."""
+    return <float> max(min((x - center) * factor, FARTHEST), -FARTHEST)
+
+
+cdef class Scale:
+    """Centers and factors of the features, and directions beside them.
+
+    A row z has (x_j - center_j) factor_j for each feature, and then its products with the
+    directions.
+
+    Parameters
+    ----------
+    center, factor : ndarray of shape (d,)
+    directions : ndarray of shape (d, n), float32, optional
+        n is `N_DIRECTIONS`.
+    """
+
+    def __cinit__(self, const double[::1] center, const double[::1] factor,
+                  const float[:, ::1] directions=None):
+        cdef Py_ssize_t j, d = center.shape[0]
+        if factor.shape[0] != d or d < 1:
+            raise ValueError(f"center and factor must have one length >= 1, got {d} and "
+                             f"{factor.shape[0]}")
+        if directions is not None and (directions.shape[0] != d
+                                       or directions.shape[1] != N_DIRECTIONS):
+            raise ValueError(f"directions must have shape ({d}, {N_DIRECTIONS}), got "
+                             f"{(directions.shape[0], directions.shape[1])}")
+        self.d = d
+        self.n_directions = 0 if directions is None else N_DIRECTIONS
+        self.center = <double *> calloc(2 * d, sizeof(double))
+        self.zero = <float *> calloc(d * (1 + self.n_directions), sizeof(float))
+        if self.center == NULL or self.zero == NULL:
+            raise MemoryError(f"no memory for the scale of {d} features")
+        self.factor = self.center + d
+        memcpy(self.center, &center[0], d * sizeof(double))
+        memcpy(self.factor, &factor[0], d * sizeof(double))
+        for j in range(d):
+            self.zero[j] = scaled(0, center[j], factor[j])
+        if directions is not None:
+            self.directions = self.zero + d
+            memcpy(self.directions, &directions[0, 0], d * N_DIRECTIONS * sizeof(float))
+
+    def __dealloc__(self):
+        free(self.center)
+        free(self.zero)
+
+    cdef void load(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil:
+        """Write row i of some rows, scaled, with its directions."""
+        cdef Py_ssize_t j, m, d = self.d
+        cdef float sums[N_DIRECTIONS]
+        cdef const float *direction
+        cdef ok_sparse_row x
+        if is_sparse(rows):
+            memcpy(z, self.zero, d * sizeof(float))
+            x = sparse_row(rows, i)
+            for j in range(x.count):
+                m = x.columns[j]
+                z[m] = scaled((<const float *> x.values)[j] if rows.itemsize == 4
+                              else (<const double *> x.values)[j],
+                              self.center[m], self.factor[m])
+        elif rows.itemsize == 4:
+            scale_dense(<const float *> dense_row(rows, i), self.center, self.factor, d, z)
+        else:
+            scale_dense(<const double *> dense_row(rows, i), self.center, self.factor, d, z)
+        if self.n_directions:
+            memset(sums, 0, sizeof(sums))
+            for j in range(d):
+                direction = self.directions + j * N_DIRECTIONS
+                for m in range(N_DIRECTIONS):
+                    sums[m] += z[j] * direction[m]
+            memcpy(z + d, sums, sizeof(sums))
+
+    def arrays(self):
+        """The arguments that make such a scale."""
+        cdef Py_ssize_t d = self.d
+        center, factor = np.empty(d), np.empty(d)
+        cdef double[::1] a = center, b = factor
+        memcpy(&a[0], self.center, d * sizeof(double))
+        memcpy(&b[0], self.factor, d * sizeof(double))
+        if not self.n_directions:
+            return center, factor, None
+        directions = np.empty((d, N_DIRECTIONS), dtype=np.float32)
+        cdef float[:, ::1] c = directions
+        memcpy(&c[0, 0], self.directions, d * N_DIRECTIONS * sizeof(float))
+        return center, factor, directions
+
+
+ctypedef fused real:
+    float
+    double
+
+
+cdef inline void scale_dense(const real *x, const double *center, const double *factor,
+                             Py_ssize_t d, float *z) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in range(d):
+        z[j] = scaled(x[j], center[j], factor[j])
+
+
+cdef inline unsigned int step_down(const Node *tree, unsigned int at, const float *z) noexcept nogil:
+    """The node behind a node of a tree, which is the same at a leaf."""
+    return tree[at].left + (z[tree[at].feature] > tree[at].cut)
+
+
+cdef void walk_tree(const Node *tree, int32_t first, const float *z, Py_ssize_t width, Py_ssize_t n,
+                    int32_t *leaves, int32_t *upper, Py_ssize_t stride) noexcept nogil:
+    """leaves[i * stride] = the leaf of row i, of n rows of `width` numbers, plus `first`.
+
+    `upper`, unless NULL, gets the nodes at `UPPER_LEVEL`, or the leaves above.
+    """
+    cdef Py_ssize_t i = 0
+    cdef int k, depth
+    cdef unsigned int[ABREAST] at
+    cdef unsigned int changed, next
+    while i < n:
+        if i + ABREAST > n:
+            # The last rows go alone.
+            walk_alone(tree, first, z + i * width, leaves + i * stride,
+                       upper + i * stride if upper else NULL)
+            i += 1
+            continue
+        for k in range(ABREAST):
+            at[k] = 0
+        changed, depth = 1, 0
+        while changed:
+            changed = 0
+            for k in range(ABREAST):
+                next = step_down(tree, at[k], z + (i + k) * width)
+                changed |= next ^ at[k]
+                at[k] = next
+            depth += 1
+            if depth == UPPER_LEVEL and upper:
+                for k in range(ABREAST):
+                    upper[(i + k) * stride] = first + <int32_t> at[k]
+        for k in range(ABREAST):
+            leaves[(i + k) * stride] = first + <int32_t> at[k]
+            if depth < UPPER_LEVEL and upper:
+                upper[(i + k) * stride] = first + <int32_t> at[k]
+        i += ABREAST
+
+
+cdef void walk_alone(const Node *tree, int32_t first, const float *z, int32_t *leaf,
+                     int32_t *upper) noexcept nogil:
+    """`walk_tree` of one row."""
+    cdef unsigned int at = 0, next
+    cdef int depth = 0
+    if upper:
+        while depth < UPPER_LEVEL:
+            at = step_down(tree, at, z)
+            depth += 1
+        upper[0] = first + <int32_t> at
+    next = step_down(tree, at, z)
+    while next != at:
+        at = next
+        next = step_down(tree, at, z)
+    leaf[0] = first + <int32_t> at
+
+
+cdef class Forest:
+    """Trees over rows of one scale; at first each is a leaf.
+
+    Parameters
+    ----------
+    n_trees : int
+    scale : Scale
+    """
+
+    def __cinit__(self, Py_ssize_t n_trees, Scale scale not None):
+        cdef Py_ssize_t t
+        if n_trees < 1:
+            raise ValueError(f"n_trees must be at least 1, got {n_trees}")
+        if scale.width() > MOST_COLUMNS:
+            raise ValueError(f"trees cut rows of at most {MOST_COLUMNS - N_DIRECTIONS} features, "
+                             f"got {scale.d}")
+        self.n_trees, self.scale = n_trees, scale
+        self.first = <int32_t *> calloc(n_trees + 1, sizeof(int32_t))
+        if self.first == NULL:
+            raise MemoryError(f"no memory for {n_trees} trees")
+
+    def __dealloc__(self):
+        free(self.first)
+        free(self.nodes)
+
+    @staticmethod
+    def stumps(Py_ssize_t n_trees, Scale scale not None):
+        """A forest whose trees have not begun to grow."""
+        cdef Forest forest = Forest(n_trees, scale)
+        cdef Py_ssize_t t
+        cdef Node *nodes = forest.room_for(n_trees)
+        for t in range(n_trees):
+            nodes[t].cut, nodes[t].feature, nodes[t].left = INFINITY, 0, 0
+            forest.first[t + 1] = t + 1
+        forest.n_nodes = n_trees
+        return forest
+
+    @staticmethod
+    def of_arrays(nodes, first, Scale scale not None):
+        """The forest that `arrays` tells of.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If no forest has such arrays.
+        """
+        check_nodes(nodes, first, scale.width())
+        cdef Forest forest = Forest(len(first) - 1, scale)
+        cdef const char[::1] a = np.ascontiguousarray(nodes).view(np.int8).reshape(-1)
+        cdef const int32_t[::1] b = np.ascontiguousarray(first, dtype=np.int32)
+        memcpy(forest.room_for(len(nodes)), &a[0], len(nodes) * sizeof(Node))
+        memcpy(forest.first, &b[0], b.shape[0] * sizeof(int32_t))
+        forest.n_nodes = len(nodes)
+        return forest
+
+    cdef Node *room_for(self, Py_ssize_t more) except NULL:
+        """Memory for so many nodes more, behind those that there are."""
+        cdef Py_ssize_t wanted = self.n_nodes + more
+        cdef void *fresh
+        if wanted > self.capacity:
+            wanted = max(wanted, self.capacity + self.capacity // 2)
+            fresh = aligned_resize(self.nodes, self.n_nodes * sizeof(Node), wanted * sizeof(Node))
+            if fresh == NULL:
+                raise MemoryError(f"no memory for {wanted} nodes of trees")
+            self.nodes, self.capacity = <Node *> fresh, wanted
+        return self.nodes + self.n_nodes
+
+    cdef void walk_row(self, const float *z, int32_t *leaves, int32_t *upper) noexcept nogil:
+        """The cells of a scaled row in each tree, as numbers of nodes; see `walk_tree`."""
+        cdef Py_ssize_t t = 0
+        cdef int k, depth
+        cdef unsigned int[ABREAST] at
+        cdef unsigned int changed, next
+        cdef const Node *tree[ABREAST]
+        while t < self.n_trees:
+            if t + ABREAST > self.n_trees:
+                walk_alone(self.nodes + self.first[t], self.first[t], z, leaves + t,
+                           upper + t if upper else NULL)
+                t += 1
+                continue
+            for k in range(ABREAST):
+                at[k] = 0
+                tree[k] = self.nodes + self.first[t + k]
+            changed, depth = 1, 0
+            while changed:
+                changed = 0
+                for k in range(ABREAST):
+                    next = step_down(tree[k], at[k], z)
+                    changed |= next ^ at[k]
+                    at[k] = next
+                depth += 1
+                if depth == UPPER_LEVEL and upper:
+                    for k in range(ABREAST):
+                        upper[t + k] = self.first[t + k] + <int32_t> at[k]
+            for k in range(ABREAST):
+                leaves[t + k] = self.first[t + k] + <int32_t> at[k]
+                if depth < UPPER_LEVEL and upper:
+                    upper[t + k] = leaves[t + k]
+            t += ABREAST
+
+    cdef void walk_rows(self, const float *z, Py_ssize_t n, int32_t *leaves,
+                        int32_t *upper) noexcept nogil:
+        """The same of n rows, n x n_trees each."""
+        cdef Py_ssize_t t
+        if n == 1:
+            self.walk_row(z, leaves, upper)
+            return
+        for t in range(self.n_trees):
+            walk_tree(self.nodes + self.first[t], self.first[t], z, self.scale.width(), n,
+                      leaves + t, upper + t if upper else NULL, self.n_trees)
+
+    def arrays(self):
+        """The nodes, ndarray of `NODE`, and where those of each tree begin."""
+        nodes = np.empty(self.n_nodes, dtype=NODE)
+        first = np.empty(self.n_trees + 1, dtype=np.int32)
+        cdef char[::1] a = nodes.view(np.int8).reshape(-1)
+        cdef int32_t[::1] b = first
+        memcpy(&a[0], self.nodes, self.n_nodes * sizeof(Node))
+        memcpy(&b[0], self.first, (self.n_trees + 1) * sizeof(int32_t))
+        return nodes, first
+
+
+def check_nodes(nodes, first, Py_ssize_t width):
+    """Raise TypeError or ValueError unless walks of rows of `width` numbers end in such trees."""
+    if not isinstance(nodes, np.ndarray) or nodes.dtype != NODE or nodes.ndim != 1:
+        raise TypeError("nodes must be an ndarray of one axis with the fields of NODE")
+    first = np.asarray(first)
+    if first.ndim != 1 or first.dtype.kind != "i" or len(first) < 2 or first[0] != 0 \
+            or first[-1] != len(nodes) or (np.diff(first) < 1).any() \
+            or np.diff(first).max() > MOST_NODES:
+        raise ValueError("first must say where the nodes of each tree begin, from 0 to their count")
+    place = np.arange(len(nodes)) - np.repeat(first[:-1], np.diff(first))
+    size = np.repeat(np.diff(first), np.diff(first))
+    leaf = nodes["left"] == place
+    # Children lie behind their parents, so that a walk goes on, and ends.
+    good = np.where(leaf, np.isposinf(nodes["cut"]) & (nodes["feature"] < width),
+                    (nodes["left"] > place) & (nodes["left"] < size - 1)
+                    & np.isfinite(nodes["cut"]) & (nodes["feature"] < width))
+    if not good.all():
+        raise ValueError(f"node {int(np.argmin(good))} is none of a tree over {width} numbers")
