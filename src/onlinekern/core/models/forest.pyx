@@ -52,8 +52,8 @@ cdef double RATE = 0.2
 cdef double GIVEN_BACK = 0.001
 cdef Py_ssize_t ROWS = 64
 
-STATE = ("entered", "recent", "shares", "scale", "nodes", "first", "cells", "metric",
-         "importances", "units")
+STATE = ("entered", "rows", "targets", "weights", "shares", "center", "factor", "directions",
+         "cuts", "features", "left", "first", "cells", "metric", "importances", "offset", "unit")
 
 
 cdef class Generation:
@@ -485,14 +485,17 @@ cdef class ForestSpace(Space):
     def get_state(self):
         """Learnt state, as a dictionary."""
         cdef Py_ssize_t e
-        nodes, first = self.now.forest.arrays()
+        rows, targets, weights = self.recent.arrays()
+        center, factor, directions = self.now.forest.scale.arrays()
+        cuts, features, left, first = self.now.forest.arrays()
+        shares = np.array([self.shares[e] for e in range(self.n_experts)])
         return {
-            "entered": self.entered, "recent": self.recent.arrays(),
-            "shares": np.array([self.shares[e] for e in range(self.n_experts)]),
-            "scale": self.now.forest.scale.arrays(), "nodes": nodes, "first": first,
+            "entered": self.entered, "rows": rows, "targets": targets, "weights": weights,
+            "shares": shares, "center": center, "factor": factor, "directions": directions,
+            "cuts": cuts, "features": features, "left": left, "first": first,
             "cells": self.now.cells.to_array(), "metric": self.now.metric.copy(),
-            "importances": self.now.importances.copy(),
-            "units": (self.now.offset, self.now.unit),
+            "importances": self.now.importances.copy(), "offset": self.now.offset,
+            "unit": self.now.unit,
         }
 
     def set_state(self, state):
@@ -508,8 +511,9 @@ cdef class ForestSpace(Space):
         shares = doubles_of_shape("shares", state["shares"], (self.n_experts,))
         if (shares < 0).any():
             raise ValueError(f"shares must not be negative, got {shares.min()}")
-        offset, unit = state["units"]
-        forest = Forest.of_arrays(state["nodes"], state["first"], scale_of(state["scale"], self.d))
+        scale = scale_of(state["center"], state["factor"], state["directions"], self.d)
+        forest = Forest.of_arrays(state["cuts"], state["features"], state["left"], state["first"],
+                                  scale)
         if forest.n_trees != self.settings[2]:
             raise ValueError(f"there must be {self.settings[2]} trees, got {forest.n_trees}")
         cells = self.new_cells(forest)
@@ -519,9 +523,10 @@ cdef class ForestSpace(Space):
             raise ValueError(f"metric must be > 0, got {metric.min()}")
         importances = doubles_of_shape("importances", state["importances"], (self.d,))
         entered = count_of("entered", state["entered"])
-        self.recent.set_arrays(entered, *state["recent"])
-        self.now = Generation(forest, cells, metric.copy(), importances.copy(),
-                              finite_number("offset", offset), positive_number("unit", unit))
+        offset = finite_number("offset", state["offset"])
+        unit = positive_number("unit", state["unit"])
+        self.recent.set_arrays(entered, state["rows"], state["targets"], state["weights"])
+        self.now = Generation(forest, cells, metric.copy(), importances.copy(), offset, unit)
         self.before, self.renewed, self.is_walked = None, False, False
         self.entered = self.saved_entered = entered
         for e in range(self.n_experts):
@@ -541,9 +546,8 @@ cdef class ForestSpace(Space):
         return self.get_state()["shares"].reshape(len(levels), len(noises))
 
 
-def scale_of(arrays, Py_ssize_t d):
+def scale_of(center, factor, directions, Py_ssize_t d):
     """The scale that `Scale.arrays` tells of, checked."""
-    center, factor, directions = arrays
     center = doubles_of_shape("center", center, (d,))
     factor = doubles_of_shape("factor", factor, (d,))
     if directions is not None:
@@ -556,14 +560,14 @@ def scale_of(arrays, Py_ssize_t d):
 
 def origins(before, after):
     """The cell of a forest that each cell is part of after trees have grown, ndarray of int32."""
-    old, old_first = before.arrays()
-    nodes, first = after.arrays()
-    found = np.empty(len(nodes), dtype=np.int32)
+    _, _, _, old_first = before.arrays()
+    _, _, children, first = after.arrays()
+    found = np.empty(len(children), dtype=np.int32)
     for t in range(after.n_trees):
         n_old = old_first[t + 1] - old_first[t]
         own = np.empty(first[t + 1] - first[t], dtype=np.int32)
         own[:n_old] = np.arange(old_first[t], old_first[t + 1])
-        left = nodes["left"][first[t]:first[t + 1]].astype(np.intp)
+        left = children[first[t]:first[t + 1]]
         # Parents come before their children.
         for parent in np.flatnonzero(left != np.arange(len(own))):
             if left[parent] >= n_old:

@@ -8,7 +8,7 @@ A row is walked in units of its own spread (`Scale`): float32 then tells values 
 together far from 0, such as dates.
 """
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint16_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
@@ -17,8 +17,6 @@ import numpy as np
 from onlinekern.core.base.vector cimport aligned_resize
 from onlinekern.core.samples.rows cimport Rows, dense_row, is_sparse, sparse_row
 from onlinekern.core.base.vector cimport ok_sparse_row
-
-NODE = np.dtype([("cut", np.float32), ("feature", np.uint16), ("left", np.uint16)])
 
 # A scaled value is cut off at so many spreads: products with it stay finite.
 cdef double FARTHEST = 1e6
@@ -224,7 +222,7 @@ cdef class Forest:
         return forest
 
     @staticmethod
-    def of_arrays(nodes, first, Scale scale not None):
+    def of_arrays(cuts, features, left, first, Scale scale not None):
         """The forest that `arrays` tells of.
 
         Raises
@@ -232,13 +230,18 @@ cdef class Forest:
         TypeError, ValueError
             If no forest has such arrays.
         """
-        check_nodes(nodes, first, scale.width())
+        check_nodes(cuts, features, left, first, scale.width())
+        cdef Py_ssize_t i, n = len(cuts)
         cdef Forest forest = Forest(len(first) - 1, scale)
-        cdef const char[::1] a = np.ascontiguousarray(nodes).view(np.int8).reshape(-1)
-        cdef const int32_t[::1] b = np.ascontiguousarray(first, dtype=np.int32)
-        memcpy(forest.room_for(len(nodes)), &a[0], len(nodes) * sizeof(Node))
-        memcpy(forest.first, &b[0], b.shape[0] * sizeof(int32_t))
-        forest.n_nodes = len(nodes)
+        cdef const float[::1] a = np.ascontiguousarray(cuts)
+        cdef const int32_t[::1] b = np.ascontiguousarray(features)
+        cdef const int32_t[::1] c = np.ascontiguousarray(left)
+        cdef const int32_t[::1] d = np.ascontiguousarray(first)
+        cdef Node *nodes = forest.room_for(n)
+        for i in range(n):
+            nodes[i].cut, nodes[i].feature, nodes[i].left = a[i], <uint16_t> b[i], <uint16_t> c[i]
+        memcpy(forest.first, &d[0], d.shape[0] * sizeof(int32_t))
+        forest.n_nodes = n
         return forest
 
     cdef Node *room_for(self, Py_ssize_t more) except NULL:
@@ -298,31 +301,37 @@ cdef class Forest:
                       leaves + t, upper + t if upper else NULL, self.n_trees)
 
     def arrays(self):
-        """The nodes, ndarray of `NODE`, and where those of each tree begin."""
-        nodes = np.empty(self.n_nodes, dtype=NODE)
+        """Cuts, features and left children of all nodes, and where those of each tree begin.
+
+        Cuts are float32, infinite at leaves; the others int32. Children are numbered within a tree.
+        """
+        cdef Py_ssize_t i, n = self.n_nodes
+        cuts = np.empty(n, dtype=np.float32)
+        features, left = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
         first = np.empty(self.n_trees + 1, dtype=np.int32)
-        cdef char[::1] a = nodes.view(np.int8).reshape(-1)
-        cdef int32_t[::1] b = first
-        memcpy(&a[0], self.nodes, self.n_nodes * sizeof(Node))
-        memcpy(&b[0], self.first, (self.n_trees + 1) * sizeof(int32_t))
-        return nodes, first
+        cdef float[::1] a = cuts
+        cdef int32_t[::1] b = features, c = left, d = first
+        for i in range(n):
+            a[i], b[i], c[i] = self.nodes[i].cut, self.nodes[i].feature, self.nodes[i].left
+        memcpy(&d[0], self.first, (self.n_trees + 1) * sizeof(int32_t))
+        return cuts, features, left, first
 
 
-def check_nodes(nodes, first, Py_ssize_t width):
+def check_nodes(cuts, features, left, first, Py_ssize_t width):
     """Raise TypeError or ValueError unless walks of rows of `width` numbers end in such trees."""
-    if not isinstance(nodes, np.ndarray) or nodes.dtype != NODE or nodes.ndim != 1:
-        raise TypeError("nodes must be an ndarray of one axis with the fields of NODE")
-    first = np.asarray(first)
-    if first.ndim != 1 or first.dtype.kind != "i" or len(first) < 2 or first[0] != 0 \
-            or first[-1] != len(nodes) or (np.diff(first) < 1).any() \
-            or np.diff(first).max() > MOST_NODES:
+    kinds = (("cuts", cuts, np.float32), ("features", features, np.int32),
+             ("left", left, np.int32), ("first", first, np.int32))
+    for name, array, dtype in kinds:
+        if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
+            raise TypeError(f"{name} must be an ndarray of {np.dtype(dtype)} with one axis")
+    n = len(cuts)
+    if len(features) != n or len(left) != n or len(first) < 2 or first[0] != 0 or first[len(first) - 1] != n \
+            or (np.diff(first) < 1).any() or np.diff(first).max() > MOST_NODES:
         raise ValueError("first must say where the nodes of each tree begin, from 0 to their count")
-    place = np.arange(len(nodes)) - np.repeat(first[:-1], np.diff(first))
-    size = np.repeat(np.diff(first), np.diff(first))
-    leaf = nodes["left"] == place
+    sizes = np.diff(first)
+    place, size = np.arange(n) - np.repeat(first[:-1], sizes), np.repeat(sizes, sizes)
     # Children lie behind their parents, so that a walk goes on, and ends.
-    good = np.where(leaf, np.isposinf(nodes["cut"]) & (nodes["feature"] < width),
-                    (nodes["left"] > place) & (nodes["left"] < size - 1)
-                    & np.isfinite(nodes["cut"]) & (nodes["feature"] < width))
+    cut = (left > place) & (left < size - 1) & np.isfinite(cuts)
+    good = (cut | ((left == place) & np.isposinf(cuts))) & (features >= 0) & (features < width)
     if not good.all():
         raise ValueError(f"node {int(np.argmin(good))} is none of a tree over {width} numbers")
