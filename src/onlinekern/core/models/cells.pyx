@@ -1,10 +1,9 @@
 """CellWeights: linear functions of the cells of a sample, with a variance for each cell.
 
-A cell is a feature that is s in the samples it holds and 0 in others, with s = 1 / sqrt(number of
-cells of a sample). Several experts learn on one walk: each has a weight an output, and a variance,
-in every cell. All numbers of a cell lie together, so that a sample fetches each cell once.
+Several experts learn on one walk: each has a weight an output, and a variance, in every cell. All
+numbers of a cell lie together, the weights in front: a sample fetches each cell once, and reads its
+variances only for experts that learn. The last cell stands for none: it is read, and stays 0.
 """
-from libc.math cimport sqrt
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
@@ -16,85 +15,94 @@ from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport aligned_resize
 
 
+cdef extern from *:
+    """
+    #define ok_prefetch(address) __builtin_prefetch(address)
+    """
+    void ok_prefetch(const void *address) noexcept nogil
+
+
 cdef class CellWeights:
     """Weights 0 and variances 1.
 
     Parameters
     ----------
     n_cells : int
-    n_trees : int
-        So many leaves a sample has.
-    n_lower, n_both : int
-        Experts that see the leaves, and that see the upper cells too.
-    n_outputs : int
+        Without the one that stands for none.
+    n_experts, n_outputs : int
     """
 
-    def __cinit__(self, Py_ssize_t n_cells, Py_ssize_t n_trees, Py_ssize_t n_lower,
-                  Py_ssize_t n_both, Py_ssize_t n_outputs):
+    def __cinit__(self, Py_ssize_t n_cells, Py_ssize_t n_experts, Py_ssize_t n_outputs):
         cdef Py_ssize_t cell, e
-        cdef Layout *layout = &self.layout
-        layout.n_experts, layout.n_lower = n_lower + n_both, n_lower
-        layout.n_outputs = n_outputs
-        layout.length = place_of(layout, layout.n_experts)
-        layout.share_lower, layout.share_both = 1 / sqrt(n_trees), 1 / sqrt(2.0 * n_trees)
-        self.n_cells = n_cells
-        size = <object> n_cells * layout.length * sizeof(float)
-        self.journal = Journal(layout.length * sizeof(float))
+        self.n_cells, self.n_experts, self.n_outputs = n_cells, n_experts, n_outputs
+        self.n_weights = in_lanes(n_experts * n_outputs)
+        self.length = self.n_weights + in_lanes(n_experts)
+        size = <object> (n_cells + 1) * self.length * sizeof(float)
+        self.journal = Journal(self.length * sizeof(float))
         self.values = <float *> aligned_resize(NULL, 0, size)
         if self.values == NULL:
             raise MemoryError(f"no memory for the weights of {n_cells} cells: they take "
                               f"{size / 1e9:.3g} gigabytes")
         memset(self.values, 0, size)
         for cell in range(n_cells):
-            for e in range(layout.n_experts):
-                self.record(cell)[place_of(layout, e)] = 1
+            for e in range(n_experts):
+                self.record(cell)[self.n_weights + e] = 1
         self.forget_copies()
 
     def __dealloc__(self):
         free(self.values)
 
-    cdef void sum_up(self, const Cells *cells, double *sums) noexcept nogil:
-        """Sums of the records of the leaves, then of the upper cells: 2 * length numbers.
-
-        A leaf that is its own upper cell counts once.
-        """
-        cdef Py_ssize_t t, j, length = self.layout.length
-        cdef bint both = self.layout.n_lower < self.layout.n_experts
+    cdef void add_weights(self, const int32_t *cells, Py_ssize_t n, double *sums) noexcept nogil:
+        """Add the weights of n cells: n_experts * n_outputs sums, in whole lanes."""
+        cdef Py_ssize_t t, first, j
         cdef const float *record
-        memset(sums, 0, 2 * length * sizeof(double))
-        for t in range(cells.n_trees):
-            record = self.record(cells.leaves[t])
-            for j in range(length):
-                sums[j] += record[j]
-            if both and cells.upper[t] != cells.leaves[t]:
-                record = self.record(cells.upper[t])
-                for j in range(length):
-                    sums[length + j] += record[j]
+        cdef double total[LANES]
+        for t in range(n):
+            record = self.record(cells[t])
+            for j in range(0, self.n_weights, 16):
+                ok_prefetch(record + j)
+        for first in range(0, self.n_weights, 8):
+            for j in range(LANES):
+                total[j] = sums[first + j]
+            for t in range(n):
+                record = self.record(cells[t]) + first
+                for j in range(LANES):
+                    total[j] += record[j]
+            for j in range(LANES):
+                sums[first + j] = total[j]
 
-    cdef Status touch(self, const Cells *cells) noexcept nogil:
-        """Keep a copy of the records of a sample, before they change. Returns a status."""
+    cdef double variance(self, const int32_t *cells, Py_ssize_t n, Py_ssize_t e) noexcept nogil:
+        """The sum of the variances of n cells, of expert e."""
         cdef Py_ssize_t t
-        cdef bint both = self.layout.n_lower < self.layout.n_experts
-        for t in range(cells.n_trees):
-            if self.journal.keep(cells.leaves[t], self.record(cells.leaves[t])) < 0 \
-                    or (both and self.journal.keep(cells.upper[t],
-                                                   self.record(cells.upper[t])) < 0):
+        cdef double total = 0
+        for t in range(n):
+            total += self.record(cells[t])[self.n_weights + e]
+        return total
+
+    cdef Status touch(self, const int32_t *cells, Py_ssize_t n) noexcept nogil:
+        """Keep copies of records before they change. Returns a status."""
+        cdef Py_ssize_t t
+        for t in range(n):
+            if self.journal.keep(cells[t], self.record(cells[t])) < 0:
                 return NO_MEMORY
         return OK
 
-    cdef void step(self, const Cells *cells, Py_ssize_t e, const double *coefficients,
-                   double contraction) noexcept nogil:
-        """w_k += s a_k S and S -= b (s S)^2 in the cells of a sample, of expert e."""
-        cdef Py_ssize_t t
-        cdef bint both = e >= self.layout.n_lower
-        cdef double share = self.layout.share_both if both else self.layout.share_lower
-        cdef double fall = contraction * share * share
-        for t in range(cells.n_trees):
-            step_cell(self.record(cells.leaves[t]) + place_of(&self.layout, e), coefficients,
-                      self.layout.n_outputs, share, fall)
-            if both and cells.upper[t] != cells.leaves[t]:
-                step_cell(self.record(cells.upper[t]) + place_of(&self.layout, e), coefficients,
-                          self.layout.n_outputs, share, fall)
+    cdef void step(self, const int32_t *cells, Py_ssize_t n, Py_ssize_t e,
+                   const double *coefficients, double fall) noexcept nogil:
+        """w_k += a_k S and S -= fall S^2 in n cells, of expert e."""
+        cdef Py_ssize_t t, k
+        cdef float *weights
+        cdef float *variance
+        cdef double before
+        for t in range(n):
+            if cells[t] == self.n_cells:
+                continue
+            variance = self.record(cells[t]) + self.n_weights + e
+            weights = self.record(cells[t]) + e * self.n_outputs
+            before = variance[0]
+            for k in range(self.n_outputs):
+                weights[k] += <float> (coefficients[k] * before)
+            variance[0] = <float> (before - fall * before * before)
 
     cdef void checkpoint(self) noexcept nogil:
         self.journal.begin(self.n_cells)
@@ -104,22 +112,21 @@ cdef class CellWeights:
         self.journal.begin(0)
 
     cdef void rollback(self) noexcept nogil:
-        self.journal.restore(self.values, self.layout.length * sizeof(float))
-
-    cdef int inherit(self, CellWeights before, const int32_t[::1] origin) except -1:
-        """Begin each cell with the numbers of a cell of a forest that has grown since."""
-        cdef Py_ssize_t cell
-        for cell in range(self.n_cells):
-            memcpy(self.record(cell), before.record(origin[cell]),
-                   self.layout.length * sizeof(float))
-        return 0
+        self.journal.restore(self.values, self.length * sizeof(float))
 
     def to_array(self):
-        """All numbers, ndarray of shape (n_cells, n_experts, 1 + n_outputs), float32."""
-        out = np.empty((self.n_cells, self.layout.n_experts, 1 + self.layout.n_outputs),
-                       dtype=np.float32)
-        cdef float[::1] view = out.reshape(-1)
-        memcpy(&view[0], self.values, out.nbytes)
+        """All numbers, ndarray of shape (n_cells, n_experts, 1 + n_outputs), float32.
+
+        The variance comes first.
+        """
+        cdef Py_ssize_t cell, e, k
+        out = np.empty((self.n_cells, self.n_experts, 1 + self.n_outputs), dtype=np.float32)
+        cdef float[:, :, ::1] view = out
+        for cell in range(self.n_cells):
+            for e in range(self.n_experts):
+                view[cell, e, 0] = self.record(cell)[self.n_weights + e]
+                for k in range(self.n_outputs):
+                    view[cell, e, 1 + k] = self.record(cell)[e * self.n_outputs + k]
         return out
 
     def set_array(self, array):
@@ -130,19 +137,19 @@ cdef class CellWeights:
         TypeError, ValueError
             When the array is of another shape or type, or its numbers are not finite.
         """
-        shape = self.n_cells, self.layout.n_experts, 1 + self.layout.n_outputs
+        cdef Py_ssize_t cell, e, k
+        shape = self.n_cells, self.n_experts, 1 + self.n_outputs
         if not isinstance(array, np.ndarray) or array.dtype != np.float32:
             raise TypeError("cells must be an ndarray of float32")
         if array.shape != shape or not np.isfinite(array).all():
             raise ValueError(f"cells must be finite and of shape {shape}, got {array.shape}")
-        cdef const float[::1] view = np.ascontiguousarray(array).reshape(-1)
-        memcpy(self.values, &view[0], array.nbytes)
+        cdef const float[:, :, ::1] view = np.ascontiguousarray(array)
+        for cell in range(self.n_cells):
+            for e in range(self.n_experts):
+                self.record(cell)[self.n_weights + e] = view[cell, e, 0]
+                for k in range(self.n_outputs):
+                    self.record(cell)[e * self.n_outputs + k] = view[cell, e, 1 + k]
 
 
-cdef inline void step_cell(float *numbers, const double *coefficients, Py_ssize_t n_outputs,
-                           double share, double fall) noexcept nogil:
-    cdef Py_ssize_t k
-    cdef double variance = numbers[0]
-    for k in range(n_outputs):
-        numbers[1 + k] += <float> (share * coefficients[k] * variance)
-    numbers[0] = <float> (variance - fall * variance * variance)
+cdef inline Py_ssize_t in_lanes(Py_ssize_t n) noexcept nogil:
+    return (n + LANES - 1) // LANES * LANES

@@ -11,10 +11,10 @@ machine say where the function changes, trees grow from the last samples, and th
 those again. Once the stream is longer than the memory of samples, trees go on to grow at their
 leaves instead, and new cells begin as the one that they are part of.
 """
-from libc.math cimport exp, fabs, isfinite
+from libc.math cimport NAN, exp, isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
@@ -24,9 +24,9 @@ from onlinekern.core.base.state cimport (
     check_kind, count_of, doubles_of_shape, fields_of, finite_number, positive_number)
 from onlinekern.core.learning.heads cimport Update, sign_of
 from onlinekern.core.learning.rules cimport Rule
-from onlinekern.core.models.cells cimport Cells, CellWeights
+from onlinekern.core.models.cells cimport LANES, CellWeights
 from onlinekern.core.models.space cimport Space, raised_by_signals
-from onlinekern.core.partitions.trees cimport N_DIRECTIONS, Forest, Scale
+from onlinekern.core.partitions.trees cimport N_DIRECTIONS, UPPER_CELLS, UPPER_LEVEL, Forest, Scale
 from onlinekern.core.partitions.growing cimport Grower
 from onlinekern.core.partitions.recent_rows cimport RecentRows
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
@@ -59,9 +59,9 @@ STATE = ("entered", "rows", "targets", "weights", "shares", "center", "factor", 
 cdef class Generation:
     """A forest with its weights, and what the next one needs to know of it."""
 
-    def __cinit__(self, Forest forest, CellWeights cells, metric, importances, double offset,
-                  double unit):
-        self.forest, self.cells = forest, cells
+    def __cinit__(self, Forest forest, CellWeights leaves, CellWeights upper, metric, importances,
+                  double offset, double unit):
+        self.forest, self.leaves, self.upper = forest, leaves, upper
         self.metric, self.importances = metric, importances
         self.offset, self.unit = offset, unit
 
@@ -74,19 +74,22 @@ cdef class Walked:
     n_trees, width : int
         Of the forest.
     capacity : int
-    n_sums : int
-        How many sums the records of a sample have.
+    n_scores : int
+        Experts times outputs.
     """
 
     def __cinit__(self, Py_ssize_t n_trees, Py_ssize_t width, Py_ssize_t capacity,
-                  Py_ssize_t n_sums):
+                  Py_ssize_t n_scores):
+        # Weights are added up in whole lanes, of all experts and of those that see both.
+        cdef Py_ssize_t n_sums = 2 * (n_scores + LANES)
         self.n_trees, self.width, self.capacity = n_trees, width, capacity
         self.rows = <float *> calloc(capacity * width, sizeof(float))
         self.leaves = <int32_t *> calloc(2 * capacity * n_trees, sizeof(int32_t))
-        self.sums = <double *> calloc(n_sums, sizeof(double))
+        self.sums = <double *> calloc(n_sums + n_scores, sizeof(double))
         if self.rows == NULL or self.leaves == NULL or self.sums == NULL:
             raise MemoryError(f"no memory for the cells of {capacity} samples")
         self.upper = self.leaves + capacity * n_trees
+        self.scored = self.sums + n_sums
 
     def __dealloc__(self):
         free(self.rows)
@@ -107,7 +110,6 @@ cdef class Walked:
         cdef Cells cells
         cells.leaves = self.leaves + i * self.n_trees
         cells.upper = self.upper + i * self.n_trees
-        cells.n_trees = self.n_trees
         return cells
 
 
@@ -149,20 +151,20 @@ cdef class ForestSpace(Space):
         self.recent = RecentRows(d, dtype, memory)
         self.itemsize = self.recent.itemsize
         self.n_experts = n_noises * len(levels)
-        self.noises = <double *> calloc(
-            4 * self.n_experts + (self.n_experts + 1) * n_outputs, sizeof(double))
+        self.n_lower = self.n_experts - n_noises * sum(self.settings[1])
+        self.share_lower, self.share_both = 1 / sqrt(n_trees), 1 / sqrt(2.0 * n_trees)
+        self.noises = <double *> calloc(4 * self.n_experts + n_outputs, sizeof(double))
         if self.noises == NULL:
             raise MemoryError(f"no memory for {self.n_experts} experts of {n_outputs} outputs")
         self.shares = self.noises + self.n_experts
-        self.variances = self.noises + 3 * self.n_experts
-        self.scored = self.noises + 4 * self.n_experts
-        self.steps = self.scored + self.n_experts * n_outputs
+        self.losses = self.noises + 3 * self.n_experts
+        self.steps = self.noises + 4 * self.n_experts
         for e in range(self.n_experts):
             self.noises[e] = positive_number("a noise", noises[e % n_noises])
             self.shares[e] = self.shares[self.n_experts + e] = 1.0 / self.n_experts
         nothing = np.zeros(d)
         forest = Forest.stumps(n_trees, Scale(nothing, nothing))
-        self.now = Generation(forest, self.new_cells(forest), np.ones(d), np.zeros(d), 0, 1)
+        self.now = Generation(forest, *self.new_cells(forest), np.ones(d), np.zeros(d), 0, 1)
         self.walked = self.new_walked(1)
 
     def __dealloc__(self):
@@ -172,17 +174,17 @@ cdef class ForestSpace(Space):
         return (self.rule,)
 
     def new_cells(self, Forest forest):
-        """Weights for the cells of a forest."""
-        noises, levels, *_ = self.settings
-        n_both = len(noises) * sum(levels)
-        return CellWeights(forest.n_nodes, forest.n_trees, self.n_experts - n_both, n_both,
-                           self.n_outputs)
+        """Weights for the leaves of a forest, and for its upper cells."""
+        cdef Py_ssize_t n_both = self.n_experts - self.n_lower
+        leaves = CellWeights(forest.n_leaves, self.n_experts, self.n_outputs)
+        if n_both == 0:
+            return leaves, None
+        return leaves, CellWeights(forest.n_trees * UPPER_CELLS, n_both, self.n_outputs)
 
     def new_walked(self, Py_ssize_t capacity):
         """Memory for the cells of so many samples."""
         return Walked(self.now.forest.n_trees, self.d + N_DIRECTIONS, capacity,
-                      2 * self.n_experts * (1 + self.n_outputs) + self.n_experts
-                      * (1 + self.n_outputs))
+                      self.n_experts * self.n_outputs)
 
     cdef tuple sample_form(self):
         return self.d, self.itemsize
@@ -213,27 +215,24 @@ cdef class ForestSpace(Space):
             # A renewal within the block: the cells found before are those of another forest.
             self.walked.walk(self.now.forest, &self.rows, NULL, self.row_number(i), 1)
         cells = self.walked.cells(i if self.is_walked else 0)
-        self.score_experts(self.now.cells, &cells, self.walked.sums, self.scored, self.variances)
-        self.mix(self.scored, current)
+        self.score_experts(self.now, &cells, self.walked)
+        self.mix(self.walked.scored, current)
         memcpy(averaged, current, self.n_outputs * sizeof(double))
 
-    cdef void score_experts(self, CellWeights weights, const Cells *cells, double *sums,
-                            double *scored, double *variances) noexcept nogil:
-        """Scores and variances of a sample, of each expert, in units of the targets."""
-        cdef Py_ssize_t e, k, place
-        cdef double share, square
-        cdef const double *upper = sums + weights.layout.length
-        weights.sum_up(cells, sums)
-        for e in range(self.n_experts):
-            place = e * (1 + self.n_outputs)
-            share = weights.layout.share_lower
-            if e >= weights.layout.n_lower:
-                share = weights.layout.share_both
-                for k in range(1 + self.n_outputs):
-                    sums[place + k] += upper[place + k]
-            variances[e] = share * share * sums[place]
-            for k in range(self.n_outputs):
-                scored[e * self.n_outputs + k] = share * sums[place + 1 + k]
+    cdef void score_experts(self, Generation now, const Cells *cells, Walked walked) noexcept nogil:
+        """Scores of a sample by each expert, in units of the targets."""
+        cdef Py_ssize_t i, K = self.n_outputs, n_lower = self.n_lower * K
+        cdef Py_ssize_t n = self.n_experts * K, n_trees = walked.n_trees
+        cdef double *sums = walked.sums
+        cdef double *upper = sums + now.leaves.n_weights
+        memset(sums, 0, 2 * (n + LANES) * sizeof(double))
+        now.leaves.add_weights(cells.leaves, n_trees, sums)
+        for i in range(n_lower):
+            walked.scored[i] = self.share_lower * sums[i]
+        if n_lower < n:
+            now.upper.add_weights(cells.upper, n_trees, upper)
+            for i in range(n_lower, n):
+                walked.scored[i] = self.share_both * (sums[i] + upper[i - n_lower])
 
     cdef void mix(self, const double *scored, double *out) noexcept nogil:
         """The scores that predict: the mean of the experts' by their shares."""
@@ -245,10 +244,10 @@ cdef class ForestSpace(Space):
                 score += self.shares[e] * scored[e * self.n_outputs + k]
             out[k] = self.now.offset + self.now.unit * score
 
-    cdef double target(self, Py_ssize_t k, double y) noexcept nogil:
+    cdef double target(self, Generation now, Py_ssize_t k, double y) noexcept nogil:
         """The target of output k."""
         if self.n_labels == 0:
-            return (y - self.now.offset) / self.now.unit
+            return (y - now.offset) / now.unit
         if self.n_outputs == 1:
             return sign_of(y)
         return 1 if k == <Py_ssize_t> y else -1
@@ -266,10 +265,8 @@ cdef class ForestSpace(Space):
         if self.n_labels == 0 and self.entered == 0:
             # Targets are learnt as deviations: from the first one, and later from their mean.
             self.now.offset = self.y
-        self.share_out(self.y, self.weight)
-        if not self.renewed and self.now.cells.touch(&cells) < 0:
-            return NO_MEMORY
-        status = self.learn(self.now.cells, &cells, self.y, self.weight)
+        self.share_out(self.walked.scored, self.y, self.weight)
+        status = self.learn(self.now, &cells, self.walked.scored, self.y, self.weight)
         if status == OK:
             status = self.recent.keep(&self.rows, self.row_number(i), self.y, self.weight)
         if status != OK:
@@ -277,47 +274,79 @@ cdef class ForestSpace(Space):
         self.entered += 1
         return self.renew_at_times()
 
-    cdef Status learn(self, CellWeights weights, const Cells *cells, double y,
+    cdef Status learn(self, Generation now, const Cells *cells, const double *scored, double y,
                       double weight) noexcept nogil:
-        """Let each expert learn the sample whose scores `score_experts` has found."""
-        cdef Py_ssize_t e, k
-        cdef double f, goal, coefficient, contraction, importance, largest
+        """Let each expert learn a sample that it has scored. Returns a status."""
+        cdef Py_ssize_t e
+        cdef double contraction
+        cdef Status status
         for e in range(self.n_experts):
-            importance = weight / self.noises[e]
-            largest = 0
-            for k in range(self.n_outputs):
-                f, goal = self.scored[e * self.n_outputs + k], self.target(k, y)
-                coefficient = contraction = 0
-                if self.rule.needs_length(f, goal, importance):
-                    coefficient = self.rule.coefficient(f, goal, self.variances[e], self.entered,
-                                                        importance)
-                    contraction = self.rule.contraction(f, goal, self.variances[e], importance)
-                self.steps[k] = coefficient
-                largest = max(largest, contraction)
-                if not isfinite(coefficient) or not isfinite(contraction):
-                    return NOT_FINITE
+            contraction = self.solve(now, cells, e, scored + e * self.n_outputs, y,
+                                     weight / self.noises[e])
+            if not isfinite(contraction):
+                return NOT_FINITE
             # One variance serves all outputs: it falls once, by the largest contraction.
-            if largest > 0:
-                weights.step(cells, e, self.steps, largest)
+            if contraction > 0:
+                status = self.step(now, cells, e, contraction)
+                if status != OK:
+                    return status
         return OK
 
-    cdef void share_out(self, double y, double weight) noexcept nogil:
+    cdef double solve(self, Generation now, const Cells *cells, Py_ssize_t e,
+                      const double *scored, double y, double importance) noexcept nogil:
+        """Set `steps` to the coefficients of an expert; return the largest contraction."""
+        cdef Py_ssize_t k, n_trees = now.forest.n_trees
+        cdef double f, goal, share, variance = -1, largest = 0
+        for k in range(self.n_outputs):
+            f, goal = scored[k], self.target(now, k, y)
+            self.steps[k] = 0
+            if not self.rule.needs_length(f, goal, importance):
+                continue
+            if variance < 0:
+                share = self.share_lower if e < self.n_lower else self.share_both
+                variance = now.leaves.variance(cells.leaves, n_trees, e)
+                if e >= self.n_lower:
+                    variance += now.upper.variance(cells.upper, n_trees, e - self.n_lower)
+                variance *= share * share
+            self.steps[k] = self.rule.coefficient(f, goal, variance, self.entered, importance)
+            largest = max(largest, self.rule.contraction(f, goal, variance, importance))
+            if not isfinite(self.steps[k]):
+                return NAN
+        return largest
+
+    cdef Status step(self, Generation now, const Cells *cells, Py_ssize_t e,
+                     double contraction) noexcept nogil:
+        """Move the weights of an expert by `steps`, and contract its variances."""
+        cdef Py_ssize_t k, n_trees = now.forest.n_trees
+        cdef bint both = e >= self.n_lower
+        cdef double share = self.share_both if both else self.share_lower
+        cdef double fall = contraction * share * share
+        if now.leaves.touch(cells.leaves, n_trees) < 0 \
+                or (both and now.upper.touch(cells.upper, n_trees) < 0):
+            return NO_MEMORY
+        for k in range(self.n_outputs):
+            self.steps[k] *= share
+        now.leaves.step(cells.leaves, n_trees, e, self.steps, fall)
+        if both:
+            now.upper.step(cells.upper, n_trees, e - self.n_lower, self.steps, fall)
+        return OK
+
+    cdef void share_out(self, const double *scored, double y, double weight) noexcept nogil:
         """Let the shares follow the losses of the sample scored last, before it is learnt."""
         cdef Py_ssize_t e, k
         cdef double f, goal, loss, least = 0, total = 0
-        cdef double *losses = self.walked.sums
         if self.n_experts == 1:
             return
         for e in range(self.n_experts):
             loss = 0
             for k in range(self.n_outputs):
-                f, goal = self.scored[e * self.n_outputs + k], self.target(k, y)
+                f, goal = scored[e * self.n_outputs + k], self.target(self.now, k, y)
                 loss += min((f - goal) * (f - goal), 4.0) if self.n_labels == 0 \
                     else max(0.0, min(1 - goal * f, 2.0))
-            losses[e] = loss
+            self.losses[e] = loss
             least = loss if e == 0 else min(least, loss)
         for e in range(self.n_experts):
-            self.shares[e] *= exp(-RATE * min(weight, 1.0) * (losses[e] - least))
+            self.shares[e] *= exp(-RATE * min(weight, 1.0) * (self.losses[e] - least))
             total += self.shares[e]
         for e in range(self.n_experts):
             self.shares[e] = (1 - GIVEN_BACK) * self.shares[e] / total \
@@ -351,13 +380,12 @@ cdef class ForestSpace(Space):
         cdef Generation generation = fresh
         if whole:
             generation.forest = grower.grown(None, n_trees, scale, min(count, most_rows), seed)
-            generation.cells = self.new_cells(generation.forest)
+            generation.leaves, generation.upper = self.new_cells(generation.forest)
             self.replay(generation, rows, y, weight)
         else:
             generation.forest = grower.grown(self.now.forest, n_trees, scale, count, seed)
-            generation.cells = self.new_cells(generation.forest)
-            (<CellWeights> generation.cells).inherit(
-                self.now.cells, origins(self.now.forest, generation.forest))
+            self.set_cells(generation, self.cells(self.now)[
+                origins(self.now.forest, generation.forest)])
         if not self.renewed:
             self.before, self.renewed = self.now, True
         self.now = generation
@@ -389,7 +417,7 @@ cdef class ForestSpace(Space):
         own = mean[:self.d]
         metric = np.maximum(np.sqrt(own / max(own.mean(), 1e-300)), 1e-3)
         slopes, slope_of = slopes_of(squares, mean, n)
-        fresh = Generation(None, None, metric / metric.mean(), own / max(own.sum(), 1e-300),
+        fresh = Generation(None, None, None, metric / metric.mean(), own / max(own.sum(), 1e-300),
                            offset, unit)
         if whole:
             scale = Scale(center, factor, directions)
@@ -409,30 +437,55 @@ cdef class ForestSpace(Space):
         cdef Py_ssize_t i, number, n = rows.shape[0]
         cdef Cells cells
         cdef Status status = OK
-        cdef Generation now = self.now
-        cdef Walked walked = Walked(fresh.forest.n_trees, 1, n, 1)
-        # Scores and targets are those of the present generation.
-        self.now = fresh
-        try:
+        cdef Walked walked = Walked(fresh.forest.n_trees, 1, n, self.n_experts * self.n_outputs)
+        with nogil:
+            fresh.forest.walk_rows(&rows[0, 0], n, walked.leaves, walked.upper)
+        for number in range(self.settings[8]):
+            error = raised_by_signals()
+            if error is not None:
+                raise error
             with nogil:
-                fresh.forest.walk_rows(&rows[0, 0], n, walked.leaves, walked.upper)
-            for number in range(self.settings[8]):
-                error = raised_by_signals()
-                if error is not None:
-                    raise error
-                with nogil:
-                    for i in range(n):
-                        cells = walked.cells(i)
-                        self.score_experts(fresh.cells, &cells, self.walked.sums, self.scored,
-                                           self.variances)
-                        status = self.learn(fresh.cells, &cells, y[i], weight[i])
-                        if status != OK:
-                            break
-                if status != OK:
-                    raise FloatingPointError("a step on the samples that are kept is not finite")
-        finally:
-            self.now = now
+                for i in range(n):
+                    cells = walked.cells(i)
+                    self.score_experts(fresh, &cells, walked)
+                    status = self.learn(fresh, &cells, walked.scored, y[i], weight[i])
+                    if status != OK:
+                        break
+            if status != OK:
+                raise FloatingPointError("a step on the samples that are kept is not finite")
         return 0
+
+    def cells(self, Generation now):
+        """Numbers of all nodes, ndarray of shape (n_nodes, n_experts, 1 + n_outputs), float32.
+
+        A leaf has its own, with those of the experts that see both; a node that is an upper cell
+        has those of the latter. Every other node has what a cell begins with.
+        """
+        forest = now.forest
+        out = np.zeros((forest.n_nodes, self.n_experts, 1 + self.n_outputs), dtype=np.float32)
+        out[:, :, 0] = 1
+        nodes, upper = cells_of(forest)
+        out[nodes] = now.leaves.to_array()
+        if now.upper is not None:
+            there = upper >= 0
+            out[upper[there], self.n_lower:] = now.upper.to_array()[there]
+        return out
+
+    def set_cells(self, Generation now, array):
+        """Give the cells of a generation what `cells` returned."""
+        shape = now.forest.n_nodes, self.n_experts, 1 + self.n_outputs
+        if not isinstance(array, np.ndarray) or array.dtype != np.float32:
+            raise TypeError("cells must be an ndarray of float32")
+        if array.shape != shape:
+            raise ValueError(f"cells must be of shape {shape}, got {array.shape}")
+        nodes, upper = cells_of(now.forest)
+        leaves, above = self.new_cells(now.forest)
+        leaves.set_array(array[nodes])
+        if above is not None:
+            there, numbers = upper >= 0, above.to_array()
+            numbers[there] = array[upper[there], self.n_lower:]
+            above.set_array(numbers)
+        now.leaves, now.upper = leaves, above
 
     cdef void checkpoint(self) noexcept nogil:
         if self.renewed:
@@ -440,7 +493,9 @@ cdef class ForestSpace(Space):
                 self.before = None
             self.renewed = False
         self.saved_entered = self.entered
-        self.now.cells.checkpoint()
+        self.now.leaves.checkpoint()
+        if self.n_lower < self.n_experts:
+            self.now.upper.checkpoint()
         self.recent.checkpoint()
         memcpy(self.shares + self.n_experts, self.shares, self.n_experts * sizeof(double))
 
@@ -453,7 +508,9 @@ cdef class ForestSpace(Space):
         self.entered = self.saved_entered
         if self.entered == 0:
             self.now.offset = 0
-        self.now.cells.rollback()
+        self.now.leaves.rollback()
+        if self.n_lower < self.n_experts:
+            self.now.upper.rollback()
         self.recent.rollback()
         memcpy(self.shares, self.shares + self.n_experts, self.n_experts * sizeof(double))
 
@@ -467,14 +524,11 @@ cdef class ForestSpace(Space):
                       double *out) noexcept nogil:
         cdef Py_ssize_t i
         cdef Cells cells
-        cdef double *sums = (<Walked> window).sums
-        cdef double *scored = sums + 2 * self.now.cells.layout.length
         (<Walked> window).walk(self.now.forest, rows, NULL, first, n)
         for i in range(n):
             cells = (<Walked> window).cells(i)
-            self.score_experts(self.now.cells, &cells, sums, scored,
-                               scored + self.n_experts * self.n_outputs)
-            self.mix(scored, out + i * self.n_outputs)
+            self.score_experts(self.now, &cells, <Walked> window)
+            self.mix((<Walked> window).scored, out + i * self.n_outputs)
         return OK
 
     def arguments(self):
@@ -493,7 +547,7 @@ cdef class ForestSpace(Space):
             "entered": self.entered, "rows": rows, "targets": targets, "weights": weights,
             "shares": shares, "center": center, "factor": factor, "directions": directions,
             "cuts": cuts, "features": features, "left": left, "first": first,
-            "cells": self.now.cells.to_array(), "metric": self.now.metric.copy(),
+            "cells": self.cells(self.now), "metric": self.now.metric.copy(),
             "importances": self.now.importances.copy(), "offset": self.now.offset,
             "unit": self.now.unit,
         }
@@ -516,8 +570,6 @@ cdef class ForestSpace(Space):
                                   scale)
         if forest.n_trees != self.settings[2]:
             raise ValueError(f"there must be {self.settings[2]} trees, got {forest.n_trees}")
-        cells = self.new_cells(forest)
-        cells.set_array(state["cells"])
         metric = doubles_of_shape("metric", state["metric"], (self.d,))
         if not (metric > 0).all():
             raise ValueError(f"metric must be > 0, got {metric.min()}")
@@ -525,8 +577,10 @@ cdef class ForestSpace(Space):
         entered = count_of("entered", state["entered"])
         offset = finite_number("offset", state["offset"])
         unit = positive_number("unit", state["unit"])
+        now = Generation(forest, None, None, metric.copy(), importances.copy(), offset, unit)
+        self.set_cells(now, state["cells"])
         self.recent.set_arrays(entered, state["rows"], state["targets"], state["weights"])
-        self.now = Generation(forest, cells, metric.copy(), importances.copy(), offset, unit)
+        self.now = now
         self.before, self.renewed, self.is_walked = None, False, False
         self.entered = self.saved_entered = entered
         for e in range(self.n_experts):
@@ -556,6 +610,24 @@ def scale_of(center, factor, directions, Py_ssize_t d):
             raise ValueError(f"directions must be finite, float32 and of shape {(d, N_DIRECTIONS)}")
         directions = np.ascontiguousarray(directions)
     return Scale(center, factor, directions)
+
+
+def cells_of(forest):
+    """The node of each leaf, and of each upper cell (-1: there is none), two ndarrays of intp."""
+    _, _, left, first = forest.arrays()
+    place = np.arange(len(left)) - np.repeat(first[:forest.n_trees], np.diff(first))
+    nodes = np.flatnonzero(left == place)
+    roots = first[:forest.n_trees].astype(np.intp)[:, None]
+    at = roots
+    for _ in range(UPPER_LEVEL):
+        node = np.maximum(at, 0)
+        down, ends = roots + left[node], left[node] == place[node]
+        # The children of a leaf are itself and none.
+        pair = [np.where(at < 0, -1, down), np.where((at < 0) | ends, -1, down + 1)]
+        at = np.stack(pair, axis=2).reshape(forest.n_trees, 2 * at.shape[1])
+    node = np.maximum(at, 0)
+    at[left[node] == place[node]] = -1
+    return nodes, at.reshape(forest.n_trees * UPPER_CELLS)
 
 
 def origins(before, after):

@@ -7,13 +7,14 @@ difference counts times the slope of the function there. Directions are features
 cut of their own. Of the candidates the one wins that lowers the variance of the targets most, as in
 extremely randomised trees (Geurts, Ernst and Wehenkel 2006); a node of few rows takes the first.
 """
-from libc.math cimport INFINITY, fabsf
+from libc.math cimport fabsf
 from libc.stdint cimport int32_t, uint16_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from onlinekern.core.base.random cimport counted
-from onlinekern.core.partitions.trees cimport MOST_NODES, Forest, Node, Scale, walk_tree
+from onlinekern.core.partitions.trees cimport (
+    MOST_NODES, Forest, Node, Scale, leaf_of, make_leaf)
 
 # What a candidate may cut, and what a difference counts for: each kind gets its turn.
 cdef enum Kind:
@@ -261,7 +262,7 @@ cdef class Grower:
         cdef int32_t *leaves = self.spare
         memset(ends, 0, sprout.n_nodes * sizeof(int32_t))
         for i in range(count):
-            walk_tree(sprout.nodes, 0, &self.rows[self.order[i], 0], 0, 1, leaves + i, NULL, 1)
+            leaves[i] = <int32_t> leaf_of(sprout.nodes, &self.rows[self.order[i], 0])
             ends[leaves[i]] += 1
         for k in range(1, sprout.n_nodes):
             ends[k] += ends[k - 1]
@@ -311,24 +312,22 @@ cdef class Grower:
             sprout.n_nodes, sprout.most_nodes = old, min(old + 2 * count, MOST_NODES)
             sprout.seed, sprout.drawn = counted(seed, t), 0
             if before is None:
-                sprout.nodes[0].cut, sprout.nodes[0].feature = INFINITY, 0
-                sprout.nodes[0].left = 0
+                make_leaf(sprout.nodes, 0)
             else:
                 memcpy(sprout.nodes, before.nodes + before.first[t], old * sizeof(Node))
             self.grow_tree(&sprout, count)
             forest.n_nodes += sprout.n_nodes
-            forest.first[t + 1] = forest.n_nodes
+            forest.first[t + 1] = <int32_t> forest.n_nodes
+        forest.number_leaves()
         return forest
 
 
 cdef inline void set_cut(Sprout *sprout, Py_ssize_t node, const Cut *cut) noexcept nogil:
     """Turn a leaf into a cut, with two new leaves as children."""
-    cdef Node *child = sprout.nodes + sprout.n_nodes
-    cdef int k
+    cdef Py_ssize_t k
     sprout.nodes[node].cut = cut.at
     sprout.nodes[node].feature = <uint16_t> cut.feature
     sprout.nodes[node].left = <uint16_t> sprout.n_nodes
-    for k in range(2):
-        child[k].cut, child[k].feature = INFINITY, 0
-        child[k].left = <uint16_t> (sprout.n_nodes + k)
+    for k in range(sprout.n_nodes, sprout.n_nodes + 2):
+        make_leaf(sprout.nodes, k)
     sprout.n_nodes += 2

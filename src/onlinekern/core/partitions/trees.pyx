@@ -8,7 +8,7 @@ A row is walked in units of its own spread (`Scale`): float32 then tells values 
 together far from 0, such as dates.
 """
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, uint16_t
+from libc.stdint cimport int32_t, uint16_t, uint32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
@@ -20,9 +20,9 @@ from onlinekern.core.base.vector cimport ok_sparse_row
 
 # A scaled value is cut off at so many spreads: products with it stay finite.
 cdef double FARTHEST = 1e6
-# Walks that go side by side.
-cdef enum:
-    ABREAST = 8
+# A NaN, and its bits in which the number of a leaf is.
+cdef uint32_t LEAF = 0x7fc00000
+cdef uint32_t NUMBER = 0x003fffff
 
 
 cdef inline float scaled(double x, double center, double factor) noexcept nogil:
@@ -125,63 +125,38 @@ cdef inline void scale_dense(const real *x, const double *center, const double *
         z[j] = scaled(x[j], center[j], factor[j])
 
 
-cdef inline unsigned int step_down(const Node *tree, unsigned int at, const float *z) noexcept nogil:
-    """The node behind a node of a tree, which is the same at a leaf."""
-    return tree[at].left + (z[tree[at].feature] > tree[at].cut)
+cdef void make_leaf(Node *tree, Py_ssize_t node) noexcept nogil:
+    """Make a node a leaf, without a number so far."""
+    memcpy(&tree[node].cut, &LEAF, sizeof(float))
+    tree[node].feature, tree[node].left = 0, <uint16_t> node
 
 
-cdef void walk_tree(const Node *tree, int32_t first, const float *z, Py_ssize_t width, Py_ssize_t n,
-                    int32_t *leaves, int32_t *upper, Py_ssize_t stride) noexcept nogil:
-    """leaves[i * stride] = the leaf of row i, of n rows of `width` numbers, plus `first`.
+cdef inline int32_t number_of(const Node *leaf) noexcept nogil:
+    """The number of a leaf in its tree."""
+    cdef uint32_t bits
+    memcpy(&bits, &leaf.cut, sizeof(float))
+    return <int32_t> (bits & NUMBER)
 
-    `upper`, unless NULL, gets the nodes at `UPPER_LEVEL`, or the leaves above.
-    """
-    cdef Py_ssize_t i = 0
+
+cdef inline void walk_together(Walks *walks) noexcept nogil:
+    """Walk down to the leaves."""
     cdef int k, depth
-    cdef unsigned int[ABREAST] at
-    cdef unsigned int changed, next
-    while i < n:
-        if i + ABREAST > n:
-            # The last rows go alone.
-            walk_alone(tree, first, z + i * width, leaves + i * stride,
-                       upper + i * stride if upper else NULL)
-            i += 1
-            continue
+    cdef unsigned int next, changed = 1
+    for k in range(ABREAST):
+        walks.at[k], walks.turns[k] = 0, 1
+    for depth in range(UPPER_LEVEL):
         for k in range(ABREAST):
-            at[k] = 0
-        changed, depth = 1, 0
-        while changed:
-            changed = 0
-            for k in range(ABREAST):
-                next = step_down(tree, at[k], z + (i + k) * width)
-                changed |= next ^ at[k]
-                at[k] = next
-            depth += 1
-            if depth == UPPER_LEVEL and upper:
-                for k in range(ABREAST):
-                    upper[(i + k) * stride] = first + <int32_t> at[k]
+            next = step_down(walks.tree[k], walks.at[k], walks.row[k])
+            walks.turns[k] = 2 * walks.turns[k] + next - walks.tree[k][walks.at[k]].left
+            walks.at[k] = next
+    for k in range(ABREAST):
+        walks.above[k] = walks.at[k]
+    while changed:
+        changed = 0
         for k in range(ABREAST):
-            leaves[(i + k) * stride] = first + <int32_t> at[k]
-            if depth < UPPER_LEVEL and upper:
-                upper[(i + k) * stride] = first + <int32_t> at[k]
-        i += ABREAST
-
-
-cdef void walk_alone(const Node *tree, int32_t first, const float *z, int32_t *leaf,
-                     int32_t *upper) noexcept nogil:
-    """`walk_tree` of one row."""
-    cdef unsigned int at = 0, next
-    cdef int depth = 0
-    if upper:
-        while depth < UPPER_LEVEL:
-            at = step_down(tree, at, z)
-            depth += 1
-        upper[0] = first + <int32_t> at
-    next = step_down(tree, at, z)
-    while next != at:
-        at = next
-        next = step_down(tree, at, z)
-    leaf[0] = first + <int32_t> at
+            next = step_down(walks.tree[k], walks.at[k], walks.row[k])
+            changed |= next ^ walks.at[k]
+            walks.at[k] = next
 
 
 cdef class Forest:
@@ -201,9 +176,10 @@ cdef class Forest:
             raise ValueError(f"trees cut rows of at most {MOST_COLUMNS - N_DIRECTIONS} features, "
                              f"got {scale.d}")
         self.n_trees, self.scale = n_trees, scale
-        self.first = <int32_t *> calloc(n_trees + 1, sizeof(int32_t))
+        self.first = <int32_t *> calloc(2 * (n_trees + 1), sizeof(int32_t))
         if self.first == NULL:
             raise MemoryError(f"no memory for {n_trees} trees")
+        self.first_leaf = self.first + n_trees + 1
 
     def __dealloc__(self):
         free(self.first)
@@ -216,9 +192,10 @@ cdef class Forest:
         cdef Py_ssize_t t
         cdef Node *nodes = forest.room_for(n_trees)
         for t in range(n_trees):
-            nodes[t].cut, nodes[t].feature, nodes[t].left = INFINITY, 0, 0
+            make_leaf(nodes + t, 0)
             forest.first[t + 1] = t + 1
         forest.n_nodes = n_trees
+        forest.number_leaves()
         return forest
 
     @staticmethod
@@ -242,6 +219,7 @@ cdef class Forest:
             nodes[i].cut, nodes[i].feature, nodes[i].left = a[i], <uint16_t> b[i], <uint16_t> c[i]
         memcpy(forest.first, &d[0], d.shape[0] * sizeof(int32_t))
         forest.n_nodes = n
+        forest.number_leaves()
         return forest
 
     cdef Node *room_for(self, Py_ssize_t more) except NULL:
@@ -256,49 +234,75 @@ cdef class Forest:
             self.nodes, self.capacity = <Node *> fresh, wanted
         return self.nodes + self.n_nodes
 
+    cdef void number_leaves(self) noexcept nogil:
+        """Number the leaves of each tree, in the order of its nodes."""
+        cdef Py_ssize_t t, i
+        cdef Node *tree
+        cdef uint32_t number, bits
+        for t in range(self.n_trees):
+            tree, number = self.nodes + self.first[t], 0
+            for i in range(self.first[t + 1] - self.first[t]):
+                if is_leaf(tree, i):
+                    bits = LEAF | number
+                    memcpy(&tree[i].cut, &bits, sizeof(float))
+                    number += 1
+            self.first_leaf[t + 1] = self.first_leaf[t] + <int32_t> number
+
+    @property
+    def n_leaves(self):
+        return self.first_leaf[self.n_trees]
+
     cdef void walk_row(self, const float *z, int32_t *leaves, int32_t *upper) noexcept nogil:
-        """The cells of a scaled row in each tree, as numbers of nodes; see `walk_tree`."""
-        cdef Py_ssize_t t = 0
-        cdef int k, depth
-        cdef unsigned int[ABREAST] at
-        cdef unsigned int changed, next
-        cdef const Node *tree[ABREAST]
+        """The cells of a scaled row: its leaf in each tree, among all leaves; and the upper cell.
+
+        The upper cell of a leaf that is not below `UPPER_LEVEL` is one that stands for none,
+        n_trees * UPPER_CELLS.
+        """
+        cdef Py_ssize_t t = 0, last
+        cdef int k
+        cdef Walks walks
         while t < self.n_trees:
-            if t + ABREAST > self.n_trees:
-                walk_alone(self.nodes + self.first[t], self.first[t], z, leaves + t,
-                           upper + t if upper else NULL)
-                t += 1
-                continue
+            last = min(self.n_trees - t, <Py_ssize_t> ABREAST)
             for k in range(ABREAST):
-                at[k] = 0
-                tree[k] = self.nodes + self.first[t + k]
-            changed, depth = 1, 0
-            while changed:
-                changed = 0
-                for k in range(ABREAST):
-                    next = step_down(tree[k], at[k], z)
-                    changed |= next ^ at[k]
-                    at[k] = next
-                depth += 1
-                if depth == UPPER_LEVEL and upper:
-                    for k in range(ABREAST):
-                        upper[t + k] = self.first[t + k] + <int32_t> at[k]
-            for k in range(ABREAST):
-                leaves[t + k] = self.first[t + k] + <int32_t> at[k]
-                if depth < UPPER_LEVEL and upper:
-                    upper[t + k] = leaves[t + k]
+                # The last trees may be fewer: one of them is walked again.
+                walks.tree[k] = self.nodes + self.first[t + (k if k < last else 0)]
+                walks.row[k] = z
+            walk_together(&walks)
+            for k in range(last):
+                self.note(t + k, &walks, k, leaves + t + k, upper + t + k)
             t += ABREAST
+
+    cdef inline void note(self, Py_ssize_t t, const Walks *walks, int k, int32_t *leaf,
+                          int32_t *upper) noexcept nogil:
+        """Write the cells in which a walk has ended."""
+        leaf[0] = self.first_leaf[t] + number_of(walks.tree[k] + walks.at[k])
+        upper[0] = <int32_t> (
+            self.n_trees * UPPER_CELLS if walks.at[k] == walks.above[k]
+            else t * UPPER_CELLS + <Py_ssize_t> walks.turns[k] - UPPER_CELLS)
 
     cdef void walk_rows(self, const float *z, Py_ssize_t n, int32_t *leaves,
                         int32_t *upper) noexcept nogil:
         """The same of n rows, n x n_trees each."""
-        cdef Py_ssize_t t
-        if n == 1:
-            self.walk_row(z, leaves, upper)
+        cdef Py_ssize_t t, i, last, width = self.scale.width()
+        cdef int k
+        cdef Walks walks
+        if n < ABREAST:
+            for i in range(n):
+                self.walk_row(z + i * width, leaves + i * self.n_trees, upper + i * self.n_trees)
             return
         for t in range(self.n_trees):
-            walk_tree(self.nodes + self.first[t], self.first[t], z, self.scale.width(), n,
-                      leaves + t, upper + t if upper else NULL, self.n_trees)
+            for k in range(ABREAST):
+                walks.tree[k] = self.nodes + self.first[t]
+            i = 0
+            while i < n:
+                last = min(n - i, <Py_ssize_t> ABREAST)
+                for k in range(ABREAST):
+                    walks.row[k] = z + (i + (k if k < last else 0)) * width
+                walk_together(&walks)
+                for k in range(last):
+                    self.note(t, &walks, k, leaves + (i + k) * self.n_trees + t,
+                              upper + (i + k) * self.n_trees + t)
+                i += ABREAST
 
     def arrays(self):
         """Cuts, features and left children of all nodes, and where those of each tree begin.
@@ -313,6 +317,8 @@ cdef class Forest:
         cdef int32_t[::1] b = features, c = left, d = first
         for i in range(n):
             a[i], b[i], c[i] = self.nodes[i].cut, self.nodes[i].feature, self.nodes[i].left
+            if a[i] != a[i]:
+                a[i] = INFINITY
         memcpy(&d[0], self.first, (self.n_trees + 1) * sizeof(int32_t))
         return cuts, features, left, first
 
