@@ -17,7 +17,7 @@ from onlinekern.estimators.types import Floats
 
 # A tree of n samples has less than 2 n nodes, whose numbers have 16 bits.
 MOST_KEPT = 1 << 14
-NOISES = (0.1, 1.0, 10.0)
+NOISES = (0.2, 4.0)
 LEVELS = {"leaf": (False,), "upper": (True,), "both": (False, True)}
 NODE_BYTES = 8
 
@@ -113,8 +113,8 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
         Trees. Time and memory grow linearly with them; 300 lower the error a little.
     noise : 'auto' or float > 0, default='auto'
         Parameter r of AROW: the larger, the smaller the steps. 0.1 suits clean labels, 1 noisy ones,
-        10 very noisy ones. 'auto' learns all three on one walk and mixes their scores by shares
-        that follow their losses.
+        10 very noisy ones. 'auto' learns with 0.2 and 4 on one walk, and mixes their scores by
+        shares that follow their losses.
     levels : {'both', 'leaf', 'upper'}, default='both'
         Cells that a sample has in each tree: 'leaf' its leaf, 'upper' the node at depth 4 too,
         which adapts at once where leaves are many. 'both' learns either way, and mixes their scores
@@ -234,8 +234,8 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         Trees. Time and memory grow linearly with them; 300 lower the error a little.
     noise : 'auto' or float > 0, default='auto'
         Parameter r of AROW: the larger, the smaller the steps. 0.1 suits clean labels, 1 noisy ones,
-        10 very noisy ones. 'auto' learns all three on one walk and mixes their scores by shares
-        that follow their losses.
+        10 very noisy ones. 'auto' learns with 0.2 and 4 on one walk, and mixes their scores by
+        shares that follow their losses.
     levels : {'both', 'leaf', 'upper'}, default='both'
         Cells that a sample has in each tree: 'leaf' its leaf, 'upper' the node at depth 4 too,
         which adapts at once where leaves are many. 'both' learns either way, and mixes their scores

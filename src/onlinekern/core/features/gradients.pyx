@@ -69,6 +69,7 @@ class KernelGradients:
         except LinAlgError:
             weights = np.linalg.lstsq(A, features.T @ Y, rcond=None)[0]
         self.weights = weights[:m]
+        self._gradients = None
         self.slopes = self.linear * weights[m:m + d] if self.linear else np.zeros((d, Y.shape[1]))
 
     def of_output(self, k):
@@ -76,6 +77,13 @@ class KernelGradients:
         pull = -2 * self.gamma * self.kernel * self.weights[:, k]
         moved = pull.sum(axis=1)[:, None] * self.X - pull @ self.C
         return moved * self.root + self.slopes[:, k]
+
+    @property
+    def gradients(self):
+        """Gradients of all outputs, a list of ndarrays of shape (n, d)."""
+        if self._gradients is None:
+            self._gradients = [self.of_output(k) for k in range(self.weights.shape[1])]
+        return self._gradients
 
     def squares(self, directions=None):
         """Squares of the slopes at the rows, summed over the outputs.
@@ -89,19 +97,13 @@ class KernelGradients:
         -------
         ndarray of shape (n, n_directions)
         """
-        total = 0.0
-        for k in range(self.weights.shape[1]):
-            slopes = self.of_output(k)
-            total = total + (slopes if directions is None else slopes @ directions) ** 2
-        return total
+        along = self.gradients if directions is None else [
+            slopes @ directions for slopes in self.gradients]
+        return sum(slopes * slopes for slopes in along)
 
     def outer_product(self):
         """Mean outer product of the gradients, summed over the outputs, ndarray (d, d)."""
-        total = 0.0
-        for k in range(self.weights.shape[1]):
-            slopes = self.of_output(k)
-            total = total + slopes.T @ slopes
-        return total / len(self.X)
+        return sum(slopes.T @ slopes for slopes in self.gradients) / len(self.X)
 
 
 def kernel_rows(X, C, gamma):

@@ -1,8 +1,8 @@
 """CellWeights: linear functions of the cells of a sample, with a variance for each cell.
 
 Several experts learn on one walk: each has a weight an output, and a variance, in every cell. All
-numbers of a cell lie together, the weights in front: a sample fetches each cell once, and reads its
-variances only for experts that learn. The last cell stands for none: it is read, and stays 0.
+numbers of a cell lie together, so that a sample fetches each cell once. The last cell stands for
+none: it is read, and stays 0.
 """
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free
@@ -35,8 +35,8 @@ cdef class CellWeights:
     def __cinit__(self, Py_ssize_t n_cells, Py_ssize_t n_experts, Py_ssize_t n_outputs):
         cdef Py_ssize_t cell, e
         self.n_cells, self.n_experts, self.n_outputs = n_cells, n_experts, n_outputs
-        self.n_weights = in_lanes(n_experts * n_outputs)
-        self.length = self.n_weights + in_lanes(n_experts)
+        self.n_weights = n_experts * n_outputs
+        self.length = (self.n_weights + n_experts + LANES - 1) // LANES * LANES
         size = <object> (n_cells + 1) * self.length * sizeof(float)
         self.journal = Journal(self.length * sizeof(float))
         self.values = <float *> aligned_resize(NULL, 0, size)
@@ -52,32 +52,24 @@ cdef class CellWeights:
     def __dealloc__(self):
         free(self.values)
 
-    cdef void add_weights(self, const int32_t *cells, Py_ssize_t n, double *sums) noexcept nogil:
-        """Add the weights of n cells: n_experts * n_outputs sums, in whole lanes."""
-        cdef Py_ssize_t t, first, j
-        cdef const float *record
-        cdef double total[LANES]
+    cdef void add(self, const int32_t *cells, Py_ssize_t n, double *sums) noexcept nogil:
+        """Sums of the records of n cells, `length` numbers: weights, then variances."""
+        cdef Py_ssize_t t, j, first
+        cdef const float *numbers
+        cdef double[LANES] total
         for t in range(n):
-            record = self.record(cells[t])
-            for j in range(0, self.n_weights, 16):
-                ok_prefetch(record + j)
-        for first in range(0, self.n_weights, 8):
+            numbers = self.record(cells[t])
+            for first in range(0, self.length, 16):
+                ok_prefetch(numbers + first)
+        for first in range(0, self.length, 8):
             for j in range(LANES):
-                total[j] = sums[first + j]
+                total[j] = 0
             for t in range(n):
-                record = self.record(cells[t]) + first
+                numbers = self.record(cells[t]) + first
                 for j in range(LANES):
-                    total[j] += record[j]
+                    total[j] += numbers[j]
             for j in range(LANES):
                 sums[first + j] = total[j]
-
-    cdef double variance(self, const int32_t *cells, Py_ssize_t n, Py_ssize_t e) noexcept nogil:
-        """The sum of the variances of n cells, of expert e."""
-        cdef Py_ssize_t t
-        cdef double total = 0
-        for t in range(n):
-            total += self.record(cells[t])[self.n_weights + e]
-        return total
 
     cdef Status touch(self, const int32_t *cells, Py_ssize_t n) noexcept nogil:
         """Keep copies of records before they change. Returns a status."""
@@ -87,22 +79,25 @@ cdef class CellWeights:
                 return NO_MEMORY
         return OK
 
-    cdef void step(self, const int32_t *cells, Py_ssize_t n, Py_ssize_t e,
-                   const double *coefficients, double fall) noexcept nogil:
-        """w_k += a_k S and S -= fall S^2 in n cells, of expert e."""
-        cdef Py_ssize_t t, k
-        cdef float *weights
-        cdef float *variance
-        cdef double before
+    cdef void step(self, const int32_t *cells, Py_ssize_t n, const double *coefficients,
+                   const double *falls) noexcept nogil:
+        """w_k += a_k S and S -= fall S^2 in n cells, of each expert whose fall is not 0.
+
+        `coefficients` are n_experts x n_outputs.
+        """
+        cdef Py_ssize_t t, e, k, K = self.n_outputs
+        cdef float *record
+        cdef float variance
         for t in range(n):
             if cells[t] == self.n_cells:
                 continue
-            variance = self.record(cells[t]) + self.n_weights + e
-            weights = self.record(cells[t]) + e * self.n_outputs
-            before = variance[0]
-            for k in range(self.n_outputs):
-                weights[k] += <float> (coefficients[k] * before)
-            variance[0] = <float> (before - fall * before * before)
+            record = self.record(cells[t])
+            for e in range(self.n_experts):
+                if falls[e] > 0:
+                    variance = record[self.n_weights + e]
+                    for k in range(e * K, (e + 1) * K):
+                        record[k] += <float> coefficients[k] * variance
+                    record[self.n_weights + e] = variance - <float> falls[e] * variance * variance
 
     cdef void checkpoint(self) noexcept nogil:
         self.journal.begin(self.n_cells)
@@ -150,6 +145,3 @@ cdef class CellWeights:
                 for k in range(self.n_outputs):
                     self.record(cell)[e * self.n_outputs + k] = view[cell, e, 1 + k]
 
-
-cdef inline Py_ssize_t in_lanes(Py_ssize_t n) noexcept nogil:
-    return (n + LANES - 1) // LANES * LANES

@@ -30,7 +30,8 @@ cdef class Walked:
     cdef float *rows
     cdef int32_t *leaves
     cdef int32_t *upper
-    cdef double *sums                # of the weights of each expert and output
+    cdef double *sums                # of the records of the leaves, then of the upper cells
+    cdef double *variances           # n_experts
     cdef double *scored              # n_experts x n_outputs
     cdef Py_ssize_t capacity
     cdef Py_ssize_t n_trees
@@ -59,7 +60,9 @@ cdef class ForestSpace(Space):
     cdef double share_lower          # 1 / sqrt(number of cells of a sample)
     cdef double share_both
     cdef double *losses              # of each expert
-    cdef double *steps               # n_outputs
+    # Of the sample that is learnt: what a variance falls by; coefficients of experts and outputs.
+    cdef double *falls
+    cdef double *steps
     cdef Walked walked
     cdef bint is_walked              # whether the open block has been, by the present forest
     cdef double y, weight            # of the sample that was observed last
@@ -67,12 +70,10 @@ cdef class ForestSpace(Space):
     cdef void score_experts(self, Generation now, const Cells *cells, Walked walked) noexcept nogil
     cdef void mix(self, const double *scored, double *out) noexcept nogil
     cdef double target(self, Generation now, Py_ssize_t k, double y) noexcept nogil
-    cdef Status learn(self, Generation now, const Cells *cells, const double *scored, double y,
+    cdef Status learn(self, Generation now, const Cells *cells, Walked walked, double y,
                       double weight) noexcept nogil
-    cdef double solve(self, Generation now, const Cells *cells, Py_ssize_t e,
-                      const double *scored, double y, double weight) noexcept nogil
-    cdef Status step(self, Generation now, const Cells *cells, Py_ssize_t e,
-                     double contraction) noexcept nogil
+    cdef double solve(self, Generation now, Py_ssize_t e, const double *scored, double variance,
+                      double y, double importance) noexcept nogil
     cdef void share_out(self, const double *scored, double y, double weight) noexcept nogil
     cdef Status renew_at_times(self) noexcept nogil
     cdef int replay(self, Generation fresh, const float[:, ::1] rows, const double[::1] y,

@@ -14,7 +14,7 @@ leaves instead, and new cells begin as the one that they are part of.
 from libc.math cimport NAN, exp, isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -48,7 +48,7 @@ cdef double FARTHEST_TAUGHT = 8
 cdef double COMMON_SLOPE = 0.1
 cdef double LEAST_SLOPE = 1e-4
 # The shares of the experts: how much a loss counts, and how much is given back to all.
-cdef double RATE = 0.2
+cdef double RATE = 0.5
 cdef double GIVEN_BACK = 0.001
 cdef Py_ssize_t ROWS = 64
 
@@ -74,22 +74,22 @@ cdef class Walked:
     n_trees, width : int
         Of the forest.
     capacity : int
-    n_scores : int
-        Experts times outputs.
+    n_experts, n_outputs : int
     """
 
     def __cinit__(self, Py_ssize_t n_trees, Py_ssize_t width, Py_ssize_t capacity,
-                  Py_ssize_t n_scores):
-        # Weights are added up in whole lanes, of all experts and of those that see both.
-        cdef Py_ssize_t n_sums = 2 * (n_scores + LANES)
+                  Py_ssize_t n_experts, Py_ssize_t n_outputs):
+        # Records are added up in whole lanes, of all experts and of those that see both.
+        cdef Py_ssize_t n_sums = 2 * (n_experts * (1 + n_outputs) + LANES)
         self.n_trees, self.width, self.capacity = n_trees, width, capacity
         self.rows = <float *> calloc(capacity * width, sizeof(float))
         self.leaves = <int32_t *> calloc(2 * capacity * n_trees, sizeof(int32_t))
-        self.sums = <double *> calloc(n_sums + n_scores, sizeof(double))
+        self.sums = <double *> calloc(n_sums + n_experts * (1 + n_outputs), sizeof(double))
         if self.rows == NULL or self.leaves == NULL or self.sums == NULL:
             raise MemoryError(f"no memory for the cells of {capacity} samples")
         self.upper = self.leaves + capacity * n_trees
         self.scored = self.sums + n_sums
+        self.variances = self.scored + n_experts * n_outputs
 
     def __dealloc__(self):
         free(self.rows)
@@ -153,12 +153,14 @@ cdef class ForestSpace(Space):
         self.n_experts = n_noises * len(levels)
         self.n_lower = self.n_experts - n_noises * sum(self.settings[1])
         self.share_lower, self.share_both = 1 / sqrt(n_trees), 1 / sqrt(2.0 * n_trees)
-        self.noises = <double *> calloc(4 * self.n_experts + n_outputs, sizeof(double))
+        self.noises = <double *> calloc(
+            self.n_experts * (5 + n_outputs), sizeof(double))
         if self.noises == NULL:
             raise MemoryError(f"no memory for {self.n_experts} experts of {n_outputs} outputs")
         self.shares = self.noises + self.n_experts
         self.losses = self.noises + 3 * self.n_experts
-        self.steps = self.noises + 4 * self.n_experts
+        self.falls = self.noises + 4 * self.n_experts
+        self.steps = self.noises + 5 * self.n_experts
         for e in range(self.n_experts):
             self.noises[e] = positive_number("a noise", noises[e % n_noises])
             self.shares[e] = self.shares[self.n_experts + e] = 1.0 / self.n_experts
@@ -183,8 +185,8 @@ cdef class ForestSpace(Space):
 
     def new_walked(self, Py_ssize_t capacity):
         """Memory for the cells of so many samples."""
-        return Walked(self.now.forest.n_trees, self.d + N_DIRECTIONS, capacity,
-                      self.n_experts * self.n_outputs)
+        return Walked(self.now.forest.n_trees, self.d + N_DIRECTIONS, capacity, self.n_experts,
+                      self.n_outputs)
 
     cdef tuple sample_form(self):
         return self.d, self.itemsize
@@ -220,19 +222,23 @@ cdef class ForestSpace(Space):
         memcpy(averaged, current, self.n_outputs * sizeof(double))
 
     cdef void score_experts(self, Generation now, const Cells *cells, Walked walked) noexcept nogil:
-        """Scores of a sample by each expert, in units of the targets."""
-        cdef Py_ssize_t i, K = self.n_outputs, n_lower = self.n_lower * K
-        cdef Py_ssize_t n = self.n_experts * K, n_trees = walked.n_trees
+        """Scores of a sample by each expert, in units of the targets, and its variances."""
+        cdef Py_ssize_t e, k, at, K = self.n_outputs
+        cdef double share
         cdef double *sums = walked.sums
-        cdef double *upper = sums + now.leaves.n_weights
-        memset(sums, 0, 2 * (n + LANES) * sizeof(double))
-        now.leaves.add_weights(cells.leaves, n_trees, sums)
-        for i in range(n_lower):
-            walked.scored[i] = self.share_lower * sums[i]
-        if n_lower < n:
-            now.upper.add_weights(cells.upper, n_trees, upper)
-            for i in range(n_lower, n):
-                walked.scored[i] = self.share_both * (sums[i] + upper[i - n_lower])
+        cdef double *upper = sums + now.leaves.length
+        now.leaves.add(cells.leaves, walked.n_trees, sums)
+        if self.n_lower < self.n_experts:
+            now.upper.add(cells.upper, walked.n_trees, upper)
+        for e in range(self.n_experts):
+            share = self.share_lower if e < self.n_lower else self.share_both
+            at = (e - self.n_lower) * K
+            for k in range(K):
+                walked.scored[e * K + k] = share * (
+                    sums[e * K + k] + (upper[at + k] if at >= 0 else 0))
+            walked.variances[e] = share * share * (
+                sums[now.leaves.n_weights + e]
+                + (upper[now.upper.n_weights + e - self.n_lower] if at >= 0 else 0))
 
     cdef void mix(self, const double *scored, double *out) noexcept nogil:
         """The scores that predict: the mean of the experts' by their shares."""
@@ -266,7 +272,7 @@ cdef class ForestSpace(Space):
             # Targets are learnt as deviations: from the first one, and later from their mean.
             self.now.offset = self.y
         self.share_out(self.walked.scored, self.y, self.weight)
-        status = self.learn(self.now, &cells, self.walked.scored, self.y, self.weight)
+        status = self.learn(self.now, &cells, self.walked, self.y, self.weight)
         if status == OK:
             status = self.recent.keep(&self.rows, self.row_number(i), self.y, self.weight)
         if status != OK:
@@ -274,65 +280,57 @@ cdef class ForestSpace(Space):
         self.entered += 1
         return self.renew_at_times()
 
-    cdef Status learn(self, Generation now, const Cells *cells, const double *scored, double y,
+    cdef Status learn(self, Generation now, const Cells *cells, Walked walked, double y,
                       double weight) noexcept nogil:
-        """Let each expert learn a sample that it has scored. Returns a status."""
-        cdef Py_ssize_t e
-        cdef double contraction
-        cdef Status status
+        """Let each expert learn a sample that has been scored. Returns a status."""
+        cdef Py_ssize_t e, k, K = self.n_outputs
+        cdef bint any_moves = False, both = False
+        cdef double contraction, share
         for e in range(self.n_experts):
-            contraction = self.solve(now, cells, e, scored + e * self.n_outputs, y,
+            share = self.share_lower if e < self.n_lower else self.share_both
+            contraction = self.solve(now, e, walked.scored + e * K, walked.variances[e], y,
                                      weight / self.noises[e])
             if not isfinite(contraction):
                 return NOT_FINITE
-            # One variance serves all outputs: it falls once, by the largest contraction.
-            if contraction > 0:
-                status = self.step(now, cells, e, contraction)
-                if status != OK:
-                    return status
+            self.falls[e] = contraction * share * share
+            for k in range(e * K, (e + 1) * K):
+                self.steps[k] *= share
+            any_moves |= contraction > 0
+            both |= contraction > 0 and e >= self.n_lower
+        if any_moves:
+            if now.leaves.touch(cells.leaves, walked.n_trees) < 0:
+                return NO_MEMORY
+            now.leaves.step(cells.leaves, walked.n_trees, self.steps, self.falls)
+        if both:
+            if now.upper.touch(cells.upper, walked.n_trees) < 0:
+                return NO_MEMORY
+            now.upper.step(cells.upper, walked.n_trees, self.steps + self.n_lower * K,
+                           self.falls + self.n_lower)
         return OK
 
-    cdef double solve(self, Generation now, const Cells *cells, Py_ssize_t e,
-                      const double *scored, double y, double importance) noexcept nogil:
+    cdef double solve(self, Generation now, Py_ssize_t e, const double *scored, double variance,
+                      double y, double importance) noexcept nogil:
         """Set `steps` to the coefficients of an expert; return the largest contraction."""
-        cdef Py_ssize_t k, n_trees = now.forest.n_trees
-        cdef double f, goal, share, variance = -1, largest = 0
+        cdef Py_ssize_t k
+        cdef double f, goal, largest = 0
+        cdef double *steps = self.steps + e * self.n_outputs
         for k in range(self.n_outputs):
             f, goal = scored[k], self.target(now, k, y)
-            self.steps[k] = 0
-            if not self.rule.needs_length(f, goal, importance):
-                continue
-            if variance < 0:
-                share = self.share_lower if e < self.n_lower else self.share_both
-                variance = now.leaves.variance(cells.leaves, n_trees, e)
-                if e >= self.n_lower:
-                    variance += now.upper.variance(cells.upper, n_trees, e - self.n_lower)
-                variance *= share * share
-            self.steps[k] = self.rule.coefficient(f, goal, variance, self.entered, importance)
-            largest = max(largest, self.rule.contraction(f, goal, variance, importance))
-            if not isfinite(self.steps[k]):
-                return NAN
+            steps[k] = 0
+            if self.rule.needs_length(f, goal, importance):
+                steps[k] = self.rule.coefficient(f, goal, variance, self.entered, importance)
+                # One variance serves all outputs: it falls once, by the largest contraction.
+                largest = max(largest, self.rule.contraction(f, goal, variance, importance))
+                if not isfinite(steps[k]):
+                    return NAN
         return largest
 
-    cdef Status step(self, Generation now, const Cells *cells, Py_ssize_t e,
-                     double contraction) noexcept nogil:
-        """Move the weights of an expert by `steps`, and contract its variances."""
-        cdef Py_ssize_t k, n_trees = now.forest.n_trees
-        cdef bint both = e >= self.n_lower
-        cdef double share = self.share_both if both else self.share_lower
-        cdef double fall = contraction * share * share
-        if now.leaves.touch(cells.leaves, n_trees) < 0 \
-                or (both and now.upper.touch(cells.upper, n_trees) < 0):
-            return NO_MEMORY
-        for k in range(self.n_outputs):
-            self.steps[k] *= share
-        now.leaves.step(cells.leaves, n_trees, e, self.steps, fall)
-        if both:
-            now.upper.step(cells.upper, n_trees, e - self.n_lower, self.steps, fall)
-        return OK
-
     cdef void share_out(self, const double *scored, double y, double weight) noexcept nogil:
-        """Let the shares follow the losses of the sample scored last, before it is learnt."""
+        """Let the shares follow the losses of the sample scored last, before it is learnt.
+
+        The loss is the squared error, of a classifier's score within [-1, 1]: the hinge, which the
+        experts lower, favours those that fit noise.
+        """
         cdef Py_ssize_t e, k
         cdef double f, goal, loss, least = 0, total = 0
         if self.n_experts == 1:
@@ -341,8 +339,9 @@ cdef class ForestSpace(Space):
             loss = 0
             for k in range(self.n_outputs):
                 f, goal = scored[e * self.n_outputs + k], self.target(self.now, k, y)
-                loss += min((f - goal) * (f - goal), 4.0) if self.n_labels == 0 \
-                    else max(0.0, min(1 - goal * f, 2.0))
+                if self.n_labels > 0:
+                    f = max(-1.0, min(f, 1.0))
+                loss += min((f - goal) * (f - goal), 4.0)
             self.losses[e] = loss
             least = loss if e == 0 else min(least, loss)
         for e in range(self.n_experts):
@@ -437,7 +436,7 @@ cdef class ForestSpace(Space):
         cdef Py_ssize_t i, number, n = rows.shape[0]
         cdef Cells cells
         cdef Status status = OK
-        cdef Walked walked = Walked(fresh.forest.n_trees, 1, n, self.n_experts * self.n_outputs)
+        cdef Walked walked = Walked(fresh.forest.n_trees, 1, n, self.n_experts, self.n_outputs)
         with nogil:
             fresh.forest.walk_rows(&rows[0, 0], n, walked.leaves, walked.upper)
         for number in range(self.settings[8]):
@@ -448,7 +447,7 @@ cdef class ForestSpace(Space):
                 for i in range(n):
                     cells = walked.cells(i)
                     self.score_experts(fresh, &cells, walked)
-                    status = self.learn(fresh, &cells, walked.scored, y[i], weight[i])
+                    status = self.learn(fresh, &cells, walked, y[i], weight[i])
                     if status != OK:
                         break
             if status != OK:
