@@ -76,6 +76,9 @@ class KernelForest(Learner):
         """Return the loss of the rule, whose slope is -1, 0 or 1."""
         raise NotImplementedError(f"{type(self).__name__}._loss")
 
+    def _look_at_scales(self, X: Any, y: Any, before: int, now: int) -> None:
+        """Do nothing: features and targets may have any scales."""
+
     def _next_calls_blas(self) -> bool:
         # Only a sample that renews the forest calls it.
         entered = self._model.space.entered + 1
