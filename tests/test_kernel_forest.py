@@ -1,5 +1,7 @@
 """KernelForestClassifier and KernelForestRegressor against their NumPy twin, and what they claim."""
 
+import inspect
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -18,6 +20,7 @@ SETTINGS = {
     "first cuts": {"n_candidates": 1, "max_leaf": 1, "max_samples": 1.0},
     "shallow": {"max_leaf": 30, "max_rows": 40, "n_replays": 1},
 }
+TWINS = inspect.signature(kernel_forest).parameters
 CLASSES = {"binary": 2, "three": 3, "ten": 10, "regression": 0}
 
 
@@ -41,12 +44,10 @@ def run(X, y, weight, n_classes, **parameters):
     model = cls(random_state=3, **{**SMALL, **parameters})
     known = {"classes": np.arange(n_classes)} if n_classes else {}
     predictions = model.partial_fit_predict(X, y, sample_weight=weight, **known)
-    noises, levels, *_, seed = model._model.space.settings
-    names = ("n_trees", "memory", "max_samples", "max_rows", "max_leaf", "n_candidates", "n_replays")
-    given = {name: value for name, value in model.get_params().items() if name in names}
+    given = {key: value for key, value in model.get_params().items() if key in TWINS}
     dense = X.toarray() if sp.issparse(X) else X
-    twin = kernel_forest(dense, y, n_classes, weight, noises=noises, levels=levels, seed=seed, **given)
-    return model, predictions, twin
+    seed = model._model.space.settings[-1]
+    return model, predictions, kernel_forest(dense, y, n_classes, seed, weight, **given)
 
 
 def assert_twins(model, twin, X):

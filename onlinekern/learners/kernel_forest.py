@@ -270,7 +270,7 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     Attributes
     ----------
     cumulative_loss_ : float
-        Sum of weight times squared error; the error of a sample is taken before it is learnt.
+        Sum of weight times half the squared error, each before its sample was learnt.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the mean square of the function's gradient, in units of the spread
         of the features; 0 before the 32nd sample.

@@ -475,9 +475,17 @@ class KernelForest:
         return np.sqrt(np.maximum(mixed / mean.mean(), 1e-4)).astype(single)
 
 
-def kernel_forest(X, y, n_classes, sample_weight=None, **parameters):
+def kernel_forest(
+    X, y, n_classes, seed, sample_weight=None, *, noise="auto", levels="both", n_trees=100,
+    memory=16384, max_samples=0.5, max_rows=2048, max_leaf=4, n_candidates=10, n_replays=3,
+):  # fmt: skip
     """Learn samples one after the other; `n_classes` is 0 of a regression."""
-    model = KernelForest(X.shape[1], n_classes, **parameters)
+    model = KernelForest(
+        X.shape[1], n_classes, n_trees=n_trees, seed=seed, memory=memory, max_samples=max_samples,
+        noises=(0.1, 1.0, 10.0) if noise == "auto" else (noise,),
+        levels={"leaf": [False], "upper": [True], "both": [False, True]}[levels],
+        max_rows=max_rows, max_leaf=max_leaf, n_candidates=n_candidates, n_replays=n_replays,
+    )  # fmt: skip
     weights = np.ones(len(y)) if sample_weight is None else sample_weight
     predictions, mistakes, total = [], 0, 0.0
     for x, target, weight in zip(X, y, weights, strict=True):
