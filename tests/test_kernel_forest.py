@@ -1,4 +1,4 @@
-"""KernelForestClassifier and KernelForestRegressor against their NumPy twin, and what they claim."""
+"""Kernel forests against their NumPy twin, and what they claim."""
 
 import inspect
 
@@ -25,7 +25,7 @@ CLASSES = {"binary": 2, "three": 3, "ten": 10, "regression": 0}
 
 
 def samples(n_classes, n=170, d=9, seed=0):
-    """Return a function of few features, labels or targets of it, and weights of which some are 0."""
+    """Return a function of few features, labels or targets of it, and weights, some of them 0."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     X[np.abs(X) < 0.3] = 0

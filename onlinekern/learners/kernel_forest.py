@@ -33,8 +33,8 @@ class KernelForest(Learner):
     max_samples: Annotated[float, Interval(Real, 0, 1, closed="right")] = 0.5
     max_rows: Count = 2048
     max_leaf: Count = 4
-    n_candidates: Count = 10
-    n_replays: Count = 3
+    n_candidates: Annotated[int, Interval(Integral, 1, 1000, closed="both")] = 10
+    n_replays: Annotated[int, Interval(Integral, 1, 100, closed="both")] = 3
 
     _calls_blas = True
     _size = "n_trees"
@@ -115,9 +115,9 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     n_trees : int >= 1, default=100
         Trees. Time and memory grow linearly with them; 300 lower the error a little.
     noise : 'auto' or float > 0, default='auto'
-        Parameter r of AROW: the larger, the smaller the steps. 0.1 suits clean labels, 1 noisy ones,
-        10 very noisy ones. 'auto' learns all three on one walk and mixes their scores by shares
-        that follow their losses.
+        Parameter r of AROW: the larger, the smaller the steps. 0.1 suits clean labels, 1 noisy
+        ones, 10 very noisy ones. 'auto' learns all three on one walk and mixes their scores by
+        shares that follow their losses.
     levels : {'both', 'leaf', 'upper'}, default='both'
         Cells that a sample has in each tree: 'leaf' its leaf, 'upper' the node at depth 4 too,
         which adapts at once where leaves are many. 'both' learns either way, and mixes their scores
@@ -131,9 +131,9 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
         A tree grows from at most so many samples, as long as the forest is renewed as a whole.
     max_leaf : int >= 1, default=4
         A node with more samples is cut.
-    n_candidates : int >= 1, default=10
+    n_candidates : int in [1, 1000], default=10
         Cuts drawn for a node, of which the best is taken. 1 gives totally random trees.
-    n_replays : int >= 1, default=3
+    n_replays : int in [1, 100], default=3
         How often the samples that are kept are learnt again when the forest is renewed.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
@@ -236,9 +236,9 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     n_trees : int >= 1, default=100
         Trees. Time and memory grow linearly with them; 300 lower the error a little.
     noise : 'auto' or float > 0, default='auto'
-        Parameter r of AROW: the larger, the smaller the steps. 0.1 suits clean labels, 1 noisy ones,
-        10 very noisy ones. 'auto' learns all three on one walk and mixes their scores by shares
-        that follow their losses.
+        Parameter r of AROW: the larger, the smaller the steps. 0.1 suits clean labels, 1 noisy
+        ones, 10 very noisy ones. 'auto' learns all three on one walk and mixes their scores by
+        shares that follow their losses.
     levels : {'both', 'leaf', 'upper'}, default='both'
         Cells that a sample has in each tree: 'leaf' its leaf, 'upper' the node at depth 4 too,
         which adapts at once where leaves are many. 'both' learns either way, and mixes their scores
@@ -252,9 +252,9 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         A tree grows from at most so many samples, as long as the forest is renewed as a whole.
     max_leaf : int >= 1, default=4
         A node with more samples is cut.
-    n_candidates : int >= 1, default=10
+    n_candidates : int in [1, 1000], default=10
         Cuts drawn for a node, of which the best is taken. 1 gives totally random trees.
-    n_replays : int >= 1, default=3
+    n_replays : int in [1, 100], default=3
         How often the samples that are kept are learnt again when the forest is renewed.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.

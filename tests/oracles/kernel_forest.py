@@ -298,10 +298,11 @@ class Experts:
             losses, slopes = zip(*[loss_of(f, y) for f, y in zip(scores[e], goals, strict=True)],
                                  strict=True)  # fmt: skip
             spread = variances[e] + 1 / (weight / noise)
-            steps = np.array([slope * loss / spread for loss, slope in zip(losses, slopes, strict=True)])
+            steps = np.array(slopes) * np.array(losses) / spread
             if max(losses) <= 0:
                 continue
-            for t, cell in sum(self.cells(e, found), []):
+            leaves, upper = self.cells(e, found)
+            for t, cell in [*leaves, *upper]:
                 own = self.numbers[t][cell, e]
                 variance = float(own[0])
                 own[1:] += (self.share[e] * steps * variance).astype(single)
@@ -407,7 +408,7 @@ class KernelForest:
         self.shares = 0.999 * shares / shares.sum() + 0.001 / n
 
     def renew(self):
-        """Let new trees grow from the samples kept; from the leaves of the old ones if it is full."""
+        """Let new trees grow from the kept samples; if samples have left, the old ones."""
         X, y, weight = (np.array(column) for column in zip(*self.kept, strict=True))
         anew = self.entered <= self.memory
         if anew:
@@ -496,7 +497,7 @@ def kernel_forest(
             continue
         if n_classes:
             mistakes += int(winner != target)
-            total += weight * sum(hinge(f, g)[0] for f, g in zip(scores, model.goals(target), strict=True))
+            total += weight * np.maximum(1 - model.goals(target) * scores, 0).sum()
         else:
             total += weight * (target - scores[0]) ** 2 / 2
         model.learn(x, target, weight)

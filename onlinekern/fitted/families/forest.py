@@ -22,7 +22,7 @@ SCALE = "center[feature] factor[feature] directions[feature direction]"
 NODES = "cuts[node] features[node] left[node] first[end]"
 KEPT = "rows~[sample feature] targets~[sample] weights~[sample]"
 # Two forests that agree in these have the same cells, for targets in the same units.
-CELLS = "center factor directions cuts features left first offset unit".split()
+CELLS = ("center", "factor", "directions", "cuts", "features", "left", "first", "offset", "unit")
 
 
 def merged_forest(mix: Mix, parts: list[State], base: State | None) -> State:
