@@ -135,6 +135,8 @@ cdef class CellWeights:
             raise TypeError("cells must be an ndarray of float32")
         if array.shape != shape or not np.isfinite(array).all():
             raise ValueError(f"cells must be finite and of shape {shape}, got {array.shape}")
+        if (array[:, :, 0] < 0).any():
+            raise ValueError("variances of cells must be >= 0")
         cdef const float[::1] view = np.ascontiguousarray(array).reshape(-1)
         memcpy(self.values, &view[0], array.nbytes)
 

@@ -142,6 +142,7 @@ cdef class ForestSpace(Space):
                   Py_ssize_t n_candidates, double share, Py_ssize_t most_rows, Py_ssize_t memory,
                   Py_ssize_t replays, seed):
         cdef Py_ssize_t e, n_noises = len(noises)
+        check_sizes(d, n_outputs, n_labels, n_noises * len(levels), memory)
         self.settings = (tuple(map(float, noises)), tuple(map(bool, levels)), n_trees,
                          most_in_leaf, n_candidates, share, most_rows, memory, replays, seed)
         self.d, self.n_outputs, self.n_labels = d, n_outputs, n_labels
@@ -509,8 +510,8 @@ cdef class ForestSpace(Space):
         cdef Py_ssize_t e
         fields_of(state, "a forest", STATE)
         shares = doubles_of_shape("shares", state["shares"], (self.n_experts,))
-        if (shares < 0).any():
-            raise ValueError(f"shares must not be negative, got {shares.min()}")
+        if (shares < 0).any() or not shares.any():
+            raise ValueError(f"shares must be >= 0, and one of them > 0, got {shares}")
         scale = scale_of(state["center"], state["factor"], state["directions"], self.d)
         forest = Forest.of_arrays(state["cuts"], state["features"], state["left"], state["first"],
                                   scale)
@@ -525,6 +526,8 @@ cdef class ForestSpace(Space):
         entered = count_of("entered", state["entered"])
         offset = finite_number("offset", state["offset"])
         unit = positive_number("unit", state["unit"])
+        if self.n_labels:
+            check_labels(state["targets"], self.n_labels)
         self.recent.set_arrays(entered, state["rows"], state["targets"], state["weights"])
         self.now = Generation(forest, cells, metric.copy(), importances.copy(), offset, unit)
         self.before, self.renewed, self.is_walked = None, False, False
@@ -546,10 +549,29 @@ cdef class ForestSpace(Space):
         return self.get_state()["shares"].reshape(len(levels), len(noises))
 
 
+def check_sizes(Py_ssize_t d, Py_ssize_t n_outputs, Py_ssize_t n_labels, Py_ssize_t n_experts,
+                Py_ssize_t memory):
+    """Raise ValueError unless there is a forest of these numbers."""
+    for name, number in (("d", d), ("n_outputs", n_outputs), ("the number of experts", n_experts),
+                         ("memory", memory)):
+        if number < 1:
+            raise ValueError(f"{name} must be at least 1, got {number}")
+    if n_outputs != (n_labels if n_labels > 2 else 1) or n_labels < 0 or n_labels == 1:
+        raise ValueError(f"{n_labels} classes do not have {n_outputs} outputs")
+
+
+def check_labels(labels, Py_ssize_t n_labels):
+    """Raise ValueError unless these are class numbers."""
+    if isinstance(labels, np.ndarray) and not np.isin(labels, np.arange(n_labels)).all():
+        raise ValueError(f"targets must be class numbers, 0 ... {n_labels - 1}")
+
+
 def scale_of(center, factor, directions, Py_ssize_t d):
     """The scale that `Scale.arrays` tells of, checked."""
     center = doubles_of_shape("center", center, (d,))
     factor = doubles_of_shape("factor", factor, (d,))
+    if (factor < 0).any():
+        raise ValueError(f"factor must be >= 0, got {factor.min()}")
     if directions is not None:
         if not isinstance(directions, np.ndarray) or directions.dtype != np.float32 \
                 or directions.shape != (d, N_DIRECTIONS) or not np.isfinite(directions).all():

@@ -58,6 +58,9 @@ cdef class Grower:
                   const double[::1] targets, Py_ssize_t n_classes, Py_ssize_t n_candidates,
                   Py_ssize_t most_in_leaf):
         cdef int32_t i
+        for i in range(0 if labels is None else labels.shape[0]):
+            if not 0 <= labels[i] < n_classes:
+                raise ValueError(f"labels must be in [0, {n_classes}), got {labels[i]}")
         self.rows, self.slopes, self.slope_of = rows, slopes, slope_of
         self.labels, self.targets = labels, targets
         self.n_rows, self.width, self.n_axes = rows.shape[0], rows.shape[1], n_axes
