@@ -142,7 +142,7 @@ cdef class ForestSpace(Space):
                   Py_ssize_t n_candidates, double share, Py_ssize_t most_rows, Py_ssize_t memory,
                   Py_ssize_t replays, seed):
         cdef Py_ssize_t e, n_noises = len(noises)
-        check_sizes(d, n_outputs, n_labels, n_noises * len(levels), memory)
+        check_sizes(d, n_outputs, n_labels, n_noises * len(levels), memory, n_candidates, replays)
         self.settings = (tuple(map(float, noises)), tuple(map(bool, levels)), n_trees,
                          most_in_leaf, n_candidates, share, most_rows, memory, replays, seed)
         self.d, self.n_outputs, self.n_labels = d, n_outputs, n_labels
@@ -550,12 +550,15 @@ cdef class ForestSpace(Space):
 
 
 def check_sizes(Py_ssize_t d, Py_ssize_t n_outputs, Py_ssize_t n_labels, Py_ssize_t n_experts,
-                Py_ssize_t memory):
-    """Raise ValueError unless there is a forest of these numbers."""
+                Py_ssize_t memory, Py_ssize_t n_candidates, Py_ssize_t replays):
+    """Raise ValueError unless there is a forest of these numbers, which is renewed in time."""
     for name, number in (("d", d), ("n_outputs", n_outputs), ("the number of experts", n_experts),
                          ("memory", memory)):
         if number < 1:
             raise ValueError(f"{name} must be at least 1, got {number}")
+    for name, number in (("n_candidates", n_candidates), ("replays", replays)):
+        if not 1 <= number <= 1000:
+            raise ValueError(f"{name} must be in [1, 1000], got {number}")
     if n_outputs != (n_labels if n_labels > 2 else 1) or n_labels < 0 or n_labels == 1:
         raise ValueError(f"{n_labels} classes do not have {n_outputs} outputs")
 
