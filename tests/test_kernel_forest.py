@@ -195,3 +195,30 @@ def test_a_damaged_state_is_refused(name, change):
     space.set_state(good)
     with pytest.raises(ValueError, match="fields"):
         space.set_state({key: value for key, value in good.items() if key != name})
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        ("n_outputs", 1),
+        ("n_labels", 0),
+        ("noises", ()),
+        ("levels", ()),
+        ("n_trees", 0),
+        ("most_in_leaf", -1),
+        ("n_candidates", 2**40),
+        ("share", 0.0),
+        ("most_rows", -(2**62)),
+        ("memory", 0),
+        ("replays", 2**40),
+    ],
+)
+def test_damaged_arguments_are_refused(argument, value):
+    space = taught(3, 0, 40)._model.space
+    names = "d dtype n_outputs n_labels rule noises levels n_trees most_in_leaf n_candidates share"
+    names = [*names.split(), "most_rows", "memory", "replays", "seed"]
+    arguments = list(space.arguments())
+    assert len(arguments) == len(names)
+    arguments[names.index(argument)] = value
+    with pytest.raises(ValueError, match=r"must be in|outputs"):
+        type(space)(*arguments)

@@ -73,8 +73,8 @@ def common_cells(mix: Mix, own: list[State], before: State | None) -> dict[str, 
 
     What the base has learnt is in all of them if its trees are the same.
     """
-    inside = before is not None and same_cells(before, own[0])
-    numbers = [numbers_of(each) for each in [*own, *([before] if inside else [])]]
+    inside = [before] if before is not None and same_cells(before, own[0]) else []
+    numbers = [numbers_of(each) for each in [*own, *inside]]
     means, variances = map(list, zip(*numbers, strict=True))
     old, prior = (means.pop(), variances.pop()) if inside else (0 * means[0], None)
     mean, variance = merged_gaussians(mix, means, variances, old, prior)

@@ -51,6 +51,9 @@ cdef double LEAST_SLOPE = 1e-4
 cdef double RATE = 0.2
 cdef double GIVEN_BACK = 0.001
 cdef Py_ssize_t ROWS = 64
+# Candidates of a node, and replays: more would not come to an end.
+cdef Py_ssize_t MOST_TURNS = 1000
+cdef Py_ssize_t MOST = 1 << 48
 
 STATE = ("entered", "rows", "targets", "weights", "shares", "center", "factor", "directions",
          "cuts", "features", "left", "first", "cells", "metric", "importances", "offset", "unit")
@@ -142,7 +145,13 @@ cdef class ForestSpace(Space):
                   Py_ssize_t n_candidates, double share, Py_ssize_t most_rows, Py_ssize_t memory,
                   Py_ssize_t replays, seed):
         cdef Py_ssize_t e, n_noises = len(noises)
-        check_sizes(d, n_outputs, n_labels, n_noises * len(levels), memory, n_candidates, replays)
+        check_sizes(MOST, d=d, n_outputs=n_outputs, n_noises=n_noises, n_levels=len(levels),
+                    n_trees=n_trees, most_in_leaf=most_in_leaf, most_rows=most_rows, memory=memory)
+        check_sizes(MOST_TURNS, n_candidates=n_candidates, replays=replays)
+        if n_outputs != (n_labels if n_labels > 2 else 1) or n_labels < 0 or n_labels == 1:
+            raise ValueError(f"{n_labels} classes do not have {n_outputs} outputs")
+        if not 0 < share <= 1:
+            raise ValueError(f"share must be in (0, 1], got {share}")
         self.settings = (tuple(map(float, noises)), tuple(map(bool, levels)), n_trees,
                          most_in_leaf, n_candidates, share, most_rows, memory, replays, seed)
         self.d, self.n_outputs, self.n_labels = d, n_outputs, n_labels
@@ -549,18 +558,11 @@ cdef class ForestSpace(Space):
         return self.get_state()["shares"].reshape(len(levels), len(noises))
 
 
-def check_sizes(Py_ssize_t d, Py_ssize_t n_outputs, Py_ssize_t n_labels, Py_ssize_t n_experts,
-                Py_ssize_t memory, Py_ssize_t n_candidates, Py_ssize_t replays):
-    """Raise ValueError unless there is a forest of these numbers, which is renewed in time."""
-    for name, number in (("d", d), ("n_outputs", n_outputs), ("the number of experts", n_experts),
-                         ("memory", memory)):
-        if number < 1:
-            raise ValueError(f"{name} must be at least 1, got {number}")
-    for name, number in (("n_candidates", n_candidates), ("replays", replays)):
-        if not 1 <= number <= 1000:
-            raise ValueError(f"{name} must be in [1, 1000], got {number}")
-    if n_outputs != (n_labels if n_labels > 2 else 1) or n_labels < 0 or n_labels == 1:
-        raise ValueError(f"{n_labels} classes do not have {n_outputs} outputs")
+def check_sizes(Py_ssize_t most, **numbers):
+    """Raise ValueError unless each of these numbers is in [1, most]."""
+    for name, number in numbers.items():
+        if not 1 <= number <= most:
+            raise ValueError(f"{name} must be in [1, {most}], got {number}")
 
 
 def check_labels(labels, Py_ssize_t n_labels):
