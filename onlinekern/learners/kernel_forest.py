@@ -4,7 +4,7 @@ A class is its documentation, its parameters and the parts of the core that it i
 """
 
 from numbers import Integral, Real
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from onlinekern.core import LOSSES, RULES
 from onlinekern.core.base.random import Generator
@@ -21,6 +21,9 @@ NOISES = (0.2, 4.0)
 LEVELS = {"leaf": (False,), "upper": (True,), "both": (False, True)}
 NODE_BYTES = 8
 
+MemoryShare: TypeAlias = Annotated[float, Interval(Real, 0, 1, closed="right")]
+Replays: TypeAlias = Annotated[int, Interval(Integral, 1, 100, closed="both")]
+
 
 @estimator
 class KernelForest(Learner):
@@ -30,11 +33,11 @@ class KernelForest(Learner):
     noise: Literal["auto"] | Positive = "auto"
     levels: Literal["both", "leaf", "upper"] = "both"
     memory: Annotated[int, Interval(Integral, 64, MOST_KEPT, closed="both")] = MOST_KEPT
-    max_samples: Annotated[float, Interval(Real, 0, 1, closed="right")] = 0.5
+    max_samples: MemoryShare = 0.5
     max_rows: Count = 2048
     max_leaf: Count = 4
-    n_candidates: Count = 10
-    n_replays: Count = 3
+    n_candidates: Annotated[int, Interval(Integral, 1, 1000, closed="both")] = 10
+    n_replays: Replays = 3
 
     _calls_blas = True
     _size = "n_trees"
@@ -76,6 +79,9 @@ class KernelForest(Learner):
         """Return the loss of the rule, whose slope is -1, 0 or 1."""
         raise NotImplementedError(f"{type(self).__name__}._loss")
 
+    def _look_at_scales(self, X: Any, y: Any, before: int, now: int) -> None:
+        """Do nothing: features and targets may have any scales."""
+
     def _next_calls_blas(self) -> bool:
         # Only a sample that renews the forest calls it.
         entered = self._model.space.entered + 1
@@ -112,25 +118,25 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     n_trees : int >= 1, default=100
         Trees. Time and memory grow linearly with them; 300 lower the error a little.
     noise : 'auto' or float > 0, default='auto'
-        Parameter r of AROW: the larger, the smaller the steps. 0.1 suits clean labels, 1 noisy ones,
-        10 very noisy ones. 'auto' learns with 0.2 and 4 on one walk, and mixes their scores by
-        shares that follow their losses.
+        Parameter r of AROW: the larger, the smaller the steps. 0.1 suits clean labels, 1 noisy
+        ones, 10 very noisy ones. 'auto' learns with 0.2 and 4 on one walk, and mixes their scores
+        by shares that follow their losses.
     levels : {'both', 'leaf', 'upper'}, default='both'
         Cells that a sample has in each tree: 'leaf' its leaf, 'upper' the node at depth 4 too,
         which adapts at once where leaves are many. 'both' learns either way, and mixes their scores
         like those of the noises.
     memory : int in [64, 16384], default=16384
         The last samples that are kept, for new trees to grow from.
-    max_samples : float in (0, 1], default=0.5
+    max_samples : float in (0, 1], default=1.0
         A tree grows from this share of the samples that are kept, drawn without repetition, and
         from 64 at least. The others keep it honest: its cuts have not seen their targets.
-    max_rows : int >= 1, default=2048
+    max_rows : int >= 1, default=4096
         A tree grows from at most so many samples, as long as the forest is renewed as a whole.
     max_leaf : int >= 1, default=4
         A node with more samples is cut.
-    n_candidates : int >= 1, default=10
+    n_candidates : int in [1, 1000], default=10
         Cuts drawn for a node, of which the best is taken. 1 gives totally random trees.
-    n_replays : int >= 1, default=3
+    n_replays : int in [1, 100], default=1
         How often the samples that are kept are learnt again when the forest is renewed.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
@@ -207,6 +213,10 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     True
     """
 
+    max_samples: MemoryShare = 1.0
+    max_rows: Count = 4096
+    n_replays: Replays = 1
+
     # More than two classes are one problem each.
     multi_class: ClassVar[Any] = "ovr"  # type: ignore[misc]
 
@@ -233,9 +243,9 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     n_trees : int >= 1, default=100
         Trees. Time and memory grow linearly with them; 300 lower the error a little.
     noise : 'auto' or float > 0, default='auto'
-        Parameter r of AROW: the larger, the smaller the steps. 0.1 suits clean labels, 1 noisy ones,
-        10 very noisy ones. 'auto' learns with 0.2 and 4 on one walk, and mixes their scores by
-        shares that follow their losses.
+        Parameter r of AROW: the larger, the smaller the steps. 0.1 suits clean labels, 1 noisy
+        ones, 10 very noisy ones. 'auto' learns with 0.2 and 4 on one walk, and mixes their scores
+        by shares that follow their losses.
     levels : {'both', 'leaf', 'upper'}, default='both'
         Cells that a sample has in each tree: 'leaf' its leaf, 'upper' the node at depth 4 too,
         which adapts at once where leaves are many. 'both' learns either way, and mixes their scores
@@ -249,9 +259,9 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         A tree grows from at most so many samples, as long as the forest is renewed as a whole.
     max_leaf : int >= 1, default=4
         A node with more samples is cut.
-    n_candidates : int >= 1, default=10
+    n_candidates : int in [1, 1000], default=10
         Cuts drawn for a node, of which the best is taken. 1 gives totally random trees.
-    n_replays : int >= 1, default=3
+    n_replays : int in [1, 100], default=3
         How often the samples that are kept are learnt again when the forest is renewed.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
@@ -267,7 +277,7 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     Attributes
     ----------
     cumulative_loss_ : float
-        Sum of weight times squared error; the error of a sample is taken before it is learnt.
+        Sum of weight times half the squared error, each before its sample was learnt.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the mean square of the function's gradient, in units of the spread
         of the features; 0 before the 32nd sample.

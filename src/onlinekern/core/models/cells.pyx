@@ -6,7 +6,7 @@ none: it is read, and stays 0.
 """
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 import numpy as np
 
@@ -138,10 +138,11 @@ cdef class CellWeights:
             raise TypeError("cells must be an ndarray of float32")
         if array.shape != shape or not np.isfinite(array).all():
             raise ValueError(f"cells must be finite and of shape {shape}, got {array.shape}")
+        if (array[:, :, 0] < 0).any():
+            raise ValueError("variances of cells must be >= 0")
         cdef const float[:, :, ::1] view = np.ascontiguousarray(array)
         for cell in range(self.n_cells):
             for e in range(self.n_experts):
                 self.record(cell)[self.n_weights + e] = view[cell, e, 0]
                 for k in range(self.n_outputs):
                     self.record(cell)[e * self.n_outputs + k] = view[cell, e, 1 + k]
-

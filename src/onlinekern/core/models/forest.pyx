@@ -21,18 +21,20 @@ import numpy as np
 from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, RAISED, Status
 from onlinekern.core.base.random cimport counted
 from onlinekern.core.base.state cimport (
-    check_kind, count_of, doubles_of_shape, fields_of, finite_number, positive_number)
+    count_of, doubles_of_shape, fields_of, finite_number, positive_number)
 from onlinekern.core.learning.heads cimport Update, sign_of
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.models.cells cimport LANES, CellWeights
 from onlinekern.core.models.space cimport Space, raised_by_signals
-from onlinekern.core.partitions.trees cimport N_DIRECTIONS, UPPER_CELLS, UPPER_LEVEL, Forest, Scale
+from onlinekern.core.partitions.trees cimport N_DIRECTIONS, UPPER_CELLS, Forest, Scale
 from onlinekern.core.partitions.growing cimport Grower
 from onlinekern.core.partitions.recent_rows cimport RecentRows
-from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
+from onlinekern.core.samples.rows cimport Rows
 
 from onlinekern.core.features.gradients import (
     MOST_LINEAR, KernelGradients, few_outputs, leading_directions)
+from onlinekern.core.partitions.renewal import (
+    cells_of, check_labels, check_sizes, inherited, scale_of, scaled_rows, slopes_of, spread, units)
 
 # A forest is renewed at this sample, and whenever there are twice as many.
 cdef int64_t FIRST_RENEWAL = 32
@@ -44,13 +46,13 @@ cdef Py_ssize_t LANDMARKS = 200
 cdef double WIDTH = 0.25
 # Scaled values beyond do not count for it.
 cdef double FARTHEST_TAUGHT = 8
-# Of a row's slopes, so much is the mean of all rows: one gradient may err.
-cdef double COMMON_SLOPE = 0.1
-cdef double LEAST_SLOPE = 1e-4
 # The shares of the experts: how much a loss counts, and how much is given back to all.
 cdef double RATE = 0.5
 cdef double GIVEN_BACK = 0.001
 cdef Py_ssize_t ROWS = 64
+# Candidates of a node, and replays: more would not come to an end.
+cdef Py_ssize_t MOST_TURNS = 1000
+cdef Py_ssize_t MOST = 1 << 48
 
 STATE = ("entered", "rows", "targets", "weights", "shares", "center", "factor", "directions",
          "cuts", "features", "left", "first", "cells", "metric", "importances", "offset", "unit")
@@ -144,6 +146,13 @@ cdef class ForestSpace(Space):
                   Py_ssize_t n_candidates, double share, Py_ssize_t most_rows, Py_ssize_t memory,
                   Py_ssize_t replays, seed):
         cdef Py_ssize_t e, n_noises = len(noises)
+        check_sizes(MOST, d=d, n_outputs=n_outputs, n_noises=n_noises, n_levels=len(levels),
+                    n_trees=n_trees, most_in_leaf=most_in_leaf, most_rows=most_rows, memory=memory)
+        check_sizes(MOST_TURNS, n_candidates=n_candidates, replays=replays)
+        if n_outputs != (n_labels if n_labels > 2 else 1) or n_labels < 0 or n_labels == 1:
+            raise ValueError(f"{n_labels} classes do not have {n_outputs} outputs")
+        if not 0 < share <= 1:
+            raise ValueError(f"share must be in (0, 1], got {share}")
         self.settings = (tuple(map(float, noises)), tuple(map(bool, levels)), n_trees,
                          most_in_leaf, n_candidates, share, most_rows, memory, replays, seed)
         self.d, self.n_outputs, self.n_labels = d, n_outputs, n_labels
@@ -333,7 +342,8 @@ cdef class ForestSpace(Space):
         """
         cdef Py_ssize_t e, k
         cdef double f, goal, loss, least = 0, total = 0
-        if self.n_experts == 1:
+        # Targets have no unit before the first renewal.
+        if self.n_experts == 1 or (self.n_labels == 0 and self.entered < FIRST_RENEWAL):
             return
         for e in range(self.n_experts):
             loss = 0
@@ -383,8 +393,8 @@ cdef class ForestSpace(Space):
             self.replay(generation, rows, y, weight)
         else:
             generation.forest = grower.grown(self.now.forest, n_trees, scale, count, seed)
-            self.set_cells(generation, self.cells(self.now)[
-                origins(self.now.forest, generation.forest)])
+            self.set_cells(generation, inherited(
+                self.cells(self.now), self.now.forest, generation.forest, self.n_lower))
         if not self.renewed:
             self.before, self.renewed = self.now, True
         self.now = generation
@@ -433,13 +443,13 @@ cdef class ForestSpace(Space):
     cdef int replay(self, Generation fresh, const float[:, ::1] rows, const double[::1] y,
                     const double[::1] weight) except -1:
         """Let the experts of a new generation learn the samples that are kept."""
-        cdef Py_ssize_t i, number, n = rows.shape[0]
+        cdef Py_ssize_t i, n = rows.shape[0]
         cdef Cells cells
         cdef Status status = OK
         cdef Walked walked = Walked(fresh.forest.n_trees, 1, n, self.n_experts, self.n_outputs)
         with nogil:
             fresh.forest.walk_rows(&rows[0, 0], n, walked.leaves, walked.upper)
-        for number in range(self.settings[8]):
+        for _ in range(self.settings[8]):
             error = raised_by_signals()
             if error is not None:
                 raise error
@@ -562,8 +572,8 @@ cdef class ForestSpace(Space):
         cdef Py_ssize_t e
         fields_of(state, "a forest", STATE)
         shares = doubles_of_shape("shares", state["shares"], (self.n_experts,))
-        if (shares < 0).any():
-            raise ValueError(f"shares must not be negative, got {shares.min()}")
+        if (shares < 0).any() or not shares.any():
+            raise ValueError(f"shares must be >= 0, and one of them > 0, got {shares}")
         scale = scale_of(state["center"], state["factor"], state["directions"], self.d)
         forest = Forest.of_arrays(state["cuts"], state["features"], state["left"], state["first"],
                                   scale)
@@ -576,6 +586,8 @@ cdef class ForestSpace(Space):
         entered = count_of("entered", state["entered"])
         offset = finite_number("offset", state["offset"])
         unit = positive_number("unit", state["unit"])
+        if self.n_labels:
+            check_labels(state["targets"], self.n_labels)
         now = Generation(forest, None, None, metric.copy(), importances.copy(), offset, unit)
         self.set_cells(now, state["cells"])
         self.recent.set_arrays(entered, state["rows"], state["targets"], state["weights"])
@@ -597,120 +609,6 @@ cdef class ForestSpace(Space):
         """Share of each expert in the score, ndarray of shape (n_levels, n_noises)."""
         noises, levels, *_ = self.settings
         return self.get_state()["shares"].reshape(len(levels), len(noises))
-
-
-def scale_of(center, factor, directions, Py_ssize_t d):
-    """The scale that `Scale.arrays` tells of, checked."""
-    center = doubles_of_shape("center", center, (d,))
-    factor = doubles_of_shape("factor", factor, (d,))
-    if directions is not None:
-        if not isinstance(directions, np.ndarray) or directions.dtype != np.float32 \
-                or directions.shape != (d, N_DIRECTIONS) or not np.isfinite(directions).all():
-            raise ValueError(f"directions must be finite, float32 and of shape {(d, N_DIRECTIONS)}")
-        directions = np.ascontiguousarray(directions)
-    return Scale(center, factor, directions)
-
-
-def cells_of(forest):
-    """The node of each leaf, and of each upper cell (-1: there is none), two ndarrays of intp."""
-    _, _, left, first = forest.arrays()
-    place = np.arange(len(left)) - np.repeat(first[:forest.n_trees], np.diff(first))
-    nodes = np.flatnonzero(left == place)
-    roots = first[:forest.n_trees].astype(np.intp)[:, None]
-    at = roots
-    for _ in range(UPPER_LEVEL):
-        node = np.maximum(at, 0)
-        down, ends = roots + left[node], left[node] == place[node]
-        # The children of a leaf are itself and none.
-        pair = [np.where(at < 0, -1, down), np.where((at < 0) | ends, -1, down + 1)]
-        at = np.stack(pair, axis=2).reshape(forest.n_trees, 2 * at.shape[1])
-    node = np.maximum(at, 0)
-    at[left[node] == place[node]] = -1
-    return nodes, at.reshape(forest.n_trees * UPPER_CELLS)
-
-
-def origins(before, after):
-    """The cell of a forest that each cell is part of after trees have grown, ndarray of int32."""
-    _, _, _, old_first = before.arrays()
-    _, _, children, first = after.arrays()
-    found = np.empty(len(children), dtype=np.int32)
-    for t in range(after.n_trees):
-        n_old = old_first[t + 1] - old_first[t]
-        own = np.empty(first[t + 1] - first[t], dtype=np.int32)
-        own[:n_old] = np.arange(old_first[t], old_first[t + 1])
-        left = children[first[t]:first[t + 1]]
-        # Parents come before their children.
-        for parent in np.flatnonzero(left != np.arange(len(own))):
-            if left[parent] >= n_old:
-                own[left[parent]:left[parent] + 2] = own[parent]
-        found[first[t]:first[t + 1]] = own
-    return found
-
-
-def spread(X):
-    """Centers of features, and factors to units of their spread: two ndarrays of shape (d,).
-
-    Samples farther than four deviations are left out, twice over: a few that are far off would hide
-    how the others differ. The factor of a constant feature is 0.
-    """
-    center, scale = moments(X, np.ones(X.shape, dtype=bool))
-    for _ in range(2):
-        inside = np.abs(X - center) <= 4 * scale
-        closer, smaller = moments(X, inside)
-        useful = smaller > 0
-        center, scale = np.where(useful, closer, center), np.where(useful, smaller, scale)
-    with np.errstate(divide="ignore", over="ignore"):
-        factor = np.where(scale > 0, 1 / scale, 0.0)
-    factor[~np.isfinite(factor)] = 0
-    return np.ascontiguousarray(center, dtype=np.float64), np.ascontiguousarray(factor)
-
-
-def moments(X, inside):
-    """Means and deviations of the columns, of the elements inside, however large they are."""
-    size = np.maximum(inside.sum(axis=0), 1)
-    X = X.astype(np.float64, copy=False)
-    largest = np.where(inside, np.abs(X), 0).max(axis=0)
-    largest[largest == 0] = 1
-    Z = np.where(inside, X / largest, 0)
-    mean = Z.sum(axis=0) / size
-    square = (np.where(inside, Z - mean, 0) ** 2).sum(axis=0) / size
-    deviation = np.sqrt(square)
-    deviation[deviation <= 1e-12 * np.abs(mean)] = 0
-    return mean * largest, deviation * largest
-
-
-def units(y):
-    """Mean and deviation of targets; a deviation of 0 is 1."""
-    largest = max(np.abs(y).max(), 1e-300)
-    mean = (y / largest).mean()
-    deviation = np.sqrt((((y / largest) - mean) ** 2).mean())
-    return float(mean * largest), float(deviation * largest) if deviation > 1e-12 else 1.0
-
-
-def slopes_of(squares, mean, Py_ssize_t n):
-    """Absolute slopes of rows, float32, and which of them belongs to each of n rows.
-
-    The last rows have their own, mixed with the mean of all, and the rows before have the mean.
-    """
-    taught = len(squares)
-    unit = max(mean.mean(), 1e-300)
-    mixed = np.vstack([mean, (1 - COMMON_SLOPE) * squares + COMMON_SLOPE * mean]) / unit
-    slopes = np.sqrt(np.maximum(mixed, LEAST_SLOPE)).astype(np.float32)
-    slope_of = np.zeros(n, dtype=np.int32)
-    slope_of[n - taught:] = np.arange(1, taught + 1)
-    return slopes, slope_of
-
-
-def scaled_rows(Scale scale not None, X):
-    """Rows with their directions in the units of a scale, ndarray (n, width), float32."""
-    cdef Samples samples = samples_of(X, X.dtype)
-    cdef Py_ssize_t i, n = len(X)
-    out = np.empty((n, scale.width()), dtype=np.float32)
-    cdef float[:, ::1] view = out
-    with nogil:
-        for i in range(n):
-            scale.load(&samples.rows, i, &view[i, 0])
-    return out
 
 
 def _restore(arguments, state):

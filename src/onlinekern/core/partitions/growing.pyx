@@ -59,6 +59,9 @@ cdef class Grower:
                   const double[::1] targets, Py_ssize_t n_classes, Py_ssize_t n_candidates,
                   Py_ssize_t most_in_leaf):
         cdef int32_t i
+        for i in range(0 if labels is None else labels.shape[0]):
+            if not 0 <= labels[i] < n_classes:
+                raise ValueError(f"labels must be in [0, {n_classes}), got {labels[i]}")
         self.rows, self.slopes, self.slope_of = rows, slopes, slope_of
         self.labels, self.targets = labels, targets
         self.n_rows, self.width, self.n_axes = rows.shape[0], rows.shape[1], n_axes
@@ -108,14 +111,14 @@ cdef class Grower:
     cdef bint draw(self, Sprout *sprout, int kind, Py_ssize_t first, Py_ssize_t last,
                    Cut *cut) noexcept nogil:
         """Draw a cut of rows order[first] ... order[last - 1]. Returns whether there is one."""
-        cdef int attempt
+        cdef int _attempt
         cdef Py_ssize_t j, n = last - first
         cdef Py_ssize_t end = self.width if kind == STEEP else self.n_axes
         cdef int32_t one, other
         cdef double total, left
         cdef float low, high
         one = self.order[first + <Py_ssize_t> (n * self.uniform(sprout))]
-        for attempt in range(TRIES):
+        for _attempt in range(TRIES):
             other = self.order[first + <Py_ssize_t> (n * self.uniform(sprout))]
             total = self.weigh(one, other, kind)
             if total > 0:

@@ -106,6 +106,8 @@ cdef class RecentRows:
         rows.values = &values[0] if values.shape[0] > 0 else NULL
         rows.columns = rows.starts = NULL
         rows.n, rows.d, rows.itemsize = n, self.d, self.itemsize
+        if (weight < 0).any():
+            raise ValueError(f"weights must be >= 0, got {weight.min()}")
         self.count = count - n
         self.journal.begin(0)
         for i in range(n):

@@ -140,11 +140,11 @@ cdef inline int32_t number_of(const Node *leaf) noexcept nogil:
 
 cdef inline void walk_together(Walks *walks) noexcept nogil:
     """Walk down to the leaves."""
-    cdef int k, depth
+    cdef int k, _depth
     cdef unsigned int next, changed = 1
     for k in range(ABREAST):
         walks.at[k], walks.turns[k] = 0, 1
-    for depth in range(UPPER_LEVEL):
+    for _depth in range(UPPER_LEVEL):
         for k in range(ABREAST):
             next = step_down(walks.tree[k], walks.at[k], walks.row[k])
             walks.turns[k] = 2 * walks.turns[k] + next - walks.tree[k][walks.at[k]].left
@@ -169,7 +169,6 @@ cdef class Forest:
     """
 
     def __cinit__(self, Py_ssize_t n_trees, Scale scale not None):
-        cdef Py_ssize_t t
         if n_trees < 1:
             raise ValueError(f"n_trees must be at least 1, got {n_trees}")
         if scale.width() > MOST_COLUMNS:
@@ -331,10 +330,10 @@ def check_nodes(cuts, features, left, first, Py_ssize_t width):
         if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
             raise TypeError(f"{name} must be an ndarray of {np.dtype(dtype)} with one axis")
     n = len(cuts)
-    if len(features) != n or len(left) != n or len(first) < 2 or first[0] != 0 or first[len(first) - 1] != n \
-            or (np.diff(first) < 1).any() or np.diff(first).max() > MOST_NODES:
-        raise ValueError("first must say where the nodes of each tree begin, from 0 to their count")
     sizes = np.diff(first)
+    if len(features) != n or len(left) != n or len(sizes) < 1 or first[0] != 0 or sizes.sum() != n \
+            or sizes.min() < 1 or sizes.max() > MOST_NODES:
+        raise ValueError("first must say where the nodes of each tree begin, from 0 to their count")
     place, size = np.arange(n) - np.repeat(first[:-1], sizes), np.repeat(sizes, sizes)
     # Children lie behind their parents, so that a walk goes on, and ends.
     cut = (left > place) & (left < size - 1) & np.isfinite(cuts)
