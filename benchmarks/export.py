@@ -26,6 +26,8 @@ MODELS = {
         gamma=0.05, n_components=100, random_state=0
     ),
     "kernel RLS, 100 landmarks": lambda: ok.KernelRLSClassifier(gamma=0.05, n_components=100),
+    "kernel forest, 10 trees": lambda: ok.KernelForestClassifier(n_trees=10, random_state=0),
+    "kernel forest, 100 trees": lambda: ok.KernelForestClassifier(random_state=0),
 }
 LOOP = """
 #include "{name}.h"

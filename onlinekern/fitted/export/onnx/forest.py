@@ -57,22 +57,25 @@ def nodes_of(term: Trees) -> dict[str, Any]:
     trees = np.arange(len(sizes))
     node_trees, leaf_trees = np.repeat(trees, sizes), np.repeat(trees, sizes + 1)
     left, right = children(term, sizes[node_trees], nodes)
-    # The leaves come behind all nodes: the first node of each tree is its root.
+    # Runtimes are used to nodes that stand tree by tree.
+    order = np.argsort(np.concatenate([node_trees, leaf_trees]), kind="stable")
     nothing = np.zeros(len(leaves), np.int64)
     lists = {
         "nodes_treeids": (node_trees, leaf_trees),
         "nodes_nodeids": (nodes, sizes[leaf_trees] + leaves),
         "nodes_featureids": (term.features, nothing),
+        "nodes_modes": (np.repeat("BRANCH_LEQ", len(nodes)), np.repeat("LEAF", len(leaves))),
         "nodes_values": (term.cuts, nothing),
         "nodes_truenodeids": (left, nothing),
         "nodes_falsenodeids": (right, nothing),
-        "target_treeids": (leaf_trees,),
-        "target_nodeids": (sizes[leaf_trees] + leaves,),
-        "target_ids": (leaf_trees,),
-        "target_weights": (leaves.astype(np.float32),),
     }
-    found: dict[str, Any] = {name: np.concatenate(both).tolist() for name, both in lists.items()}
-    return found | {"nodes_modes": ["BRANCH_LEQ"] * len(nodes) + ["LEAF"] * len(leaves)}
+    found = {name: np.concatenate(both)[order].tolist() for name, both in lists.items()}
+    return found | {
+        "target_treeids": leaf_trees.tolist(),
+        "target_nodeids": (sizes[leaf_trees] + leaves).tolist(),
+        "target_ids": leaf_trees.tolist(),
+        "target_weights": leaves.astype(np.float32).tolist(),
+    }
 
 
 def positions(counts: Array) -> Array:
