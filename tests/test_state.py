@@ -351,6 +351,7 @@ EXPORTED = [
         ("KernelPerceptronClassifier", {"max_support": 9, "when_full": "oldest"}),
     ],
     ("KernelMeanDetector", {"statistic": "leverage", "n_components": 12, "forgetting": 0.9}),
+    ("KernelForestClassifier", {"n_trees": 3}),
 ]
 
 

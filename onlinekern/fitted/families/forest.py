@@ -13,6 +13,7 @@ import numpy as np
 
 from onlinekern.core.models.forest import ForestSpace
 from onlinekern.estimators.types import Array, Floats
+from onlinekern.fitted.export.forest import terms_of_forest
 from onlinekern.fitted.grow import Growth
 from onlinekern.fitted.merge.gaussians import merged_gaussians
 from onlinekern.fitted.merge.mix import Mix, of
@@ -133,4 +134,5 @@ describe(
     write=write,
     merge=merged_forest,
     begin=begin,
+    terms=terms_of_forest,
 )
