@@ -63,7 +63,7 @@ def assert_twins(model, twin, X):
         np.testing.assert_array_equal(state[name], own)
     cuts = np.concatenate([tree.cuts for tree in twin.trees])
     np.testing.assert_allclose(state["cuts"], cuts, rtol=1e-5, atol=1e-5)
-    cells = np.concatenate(twin.experts.numbers)
+    cells = twin.numbers()
     np.testing.assert_allclose(state["cells"], cells, rtol=1e-4, atol=1e-4)
     for name in ("shares", "metric", "importances", "offset", "unit"):
         np.testing.assert_allclose(state[name], getattr(twin, name), rtol=1e-6)

@@ -461,6 +461,21 @@ class KernelForest:
                 if tree.is_leaf(node) and below:
                     numbers[node, both, 1:] = 0
 
+    def numbers(self):
+        """Return the numbers of all nodes, those that are no cells as cells begin."""
+        found = []
+        both = np.array([both for both, _ in self.experts.kinds])
+        for tree, numbers in zip(self.trees, self.experts.numbers, strict=True):
+            own, depth = numbers.copy(), [0] * len(tree.left)
+            for node, left in enumerate(tree.left):
+                if left == node:
+                    continue
+                depth[left] = depth[left + 1] = depth[node] + 1
+                unused = np.ones(len(both), bool) if depth[node] != UPPER_LEVEL else ~both
+                own[node, unused] = [1, *[0] * self.n_outputs]
+            found.append(own)
+        return np.concatenate(found)
+
     def look(self, X, y, anew):
         """Ask the teacher where the function changes; return the slopes of each row."""
         d, taught = X.shape[1], min(len(X), max(256, min(2048, 2**20 // X.shape[1])))
