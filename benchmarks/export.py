@@ -1,11 +1,14 @@
 """Compare exported C with the library: time of a score, agreement, sizes on small processors.
 
     python -P benchmarks/export.py
+    python -P benchmarks/export.py --forests DIR
 
 Models of 2,000 rows of 16 features, double and float. C is called from a loop in C; one thread.
-Sizes for a Cortex-M4 and for WebAssembly need their compilers.
+Sizes for a Cortex-M4 and for WebAssembly need their compilers. The second form exports kernel
+forests of 70 % of two sets, whose LIBSVM files are in a folder.
 """
 
+import argparse
 import ctypes
 import shutil
 import subprocess
@@ -16,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 import onlinekern as ok
+from onlinekern.streams import open_source
 
 ROWS, FEATURES, REPEATS = 2000, 16, 5
 MODELS = {
@@ -26,14 +30,18 @@ MODELS = {
         gamma=0.05, n_components=100, random_state=0
     ),
     "kernel RLS, 100 landmarks": lambda: ok.KernelRLSClassifier(gamma=0.05, n_components=100),
+    "kernel forest, 10 trees": lambda: ok.KernelForestClassifier(n_trees=10, random_state=0),
+    "kernel forest, 100 trees": lambda: ok.KernelForestClassifier(random_state=0),
 }
+FORESTS = ("eeg-eye-state", "covtype.first20k")
 LOOP = """
 #include "{name}.h"
 void run(const {name}_real *x, {name}_real *scores, int n);
 void run(const {name}_real *x, {name}_real *scores, int n)
 {{
     for (int i = 0; i < n; i++)
-        {name}_score(x + (long)i * {name_upper}_N_FEATURES, scores + i);
+        {name}_score(x + (long)i * {name_upper}_N_FEATURES,
+                     scores + (long)i * {name_upper}_N_OUTPUTS);
 }}
 """
 BROWSER = """
@@ -74,7 +82,7 @@ def run(*command):
     return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True)
 
 
-def in_c(made, X, dtype):
+def in_c(made, X, dtype, n_outputs=1):
     """Return the time of a score in C, and the scores."""
     folder, name = made.code.parent, made.code.stem
     loop = folder / f"{name}_loop.c"
@@ -82,9 +90,10 @@ def in_c(made, X, dtype):
     library = folder / f"{name}.so"
     run("cc", "-O2", "-fPIC", "-shared", "-std=c99", made.code, loop, "-o", library, "-lm")
     call = ctypes.CDLL(str(library)).run
-    rows, out = X.astype(dtype), np.zeros(len(X), dtype)
+    rows, out = X.astype(dtype), np.zeros((len(X), n_outputs), dtype)
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in (rows, out)]
-    return microseconds(lambda: call(*pointers, len(X))), out
+    took = microseconds(lambda: call(*pointers, len(X)))
+    return took, out if n_outputs > 1 else out[:, 0]
 
 
 def size_on_cortex(made):
@@ -123,7 +132,54 @@ def fitted(X, y):
         yield title, model, model.decision_function(X), block, single
 
 
+def forest_of(path, n_trees):
+    """Return a kernel forest of 70 % of a set, and 2,000 other rows."""
+    with open_source(path, dtype="float64") as source:
+        X, y = source.head(1 << 20)
+    order = np.random.default_rng(0).permutation(X.shape[0])
+    learnt, others = np.split(order, [len(order) * 7 // 10])
+    model = ok.KernelForestClassifier(n_trees=n_trees, random_state=0, shuffle=False)
+    rows = X[others[:ROWS]]
+    return model.fit(X[learnt], y[learnt]), rows if isinstance(rows, np.ndarray) else rows.toarray()
+
+
+def forests(data):
+    """Print what kernel forests of real data take."""
+    print(
+        "| set | features | outputs | trees | nodes | type | C, µs | decision_function, µs "
+        "| largest difference | tables: flash / RAM | Cortex-M4: flash / RAM |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    for name in FORESTS:
+        for n_trees in (10, 100):
+            model, X = forest_of(Path(data) / f"{name}.libsvm.xz", n_trees)
+            expected = model.decision_function(X)
+            n_outputs = expected.size // len(expected)
+            block = microseconds(lambda model=model, X=X: model.decision_function(X))
+            for dtype in ("float64", "float32"):
+                with tempfile.TemporaryDirectory() as folder:
+                    made = model.export_c(Path(folder) / "m.c", dtype=dtype)
+                    own, scores = in_c(made, X, dtype, n_outputs)
+                    error = np.abs(scores - expected).max() / max(1, np.abs(expected).max())
+                    print(
+                        f"| {name} | {X.shape[1]} | {n_outputs} | {n_trees} | {model.n_cells_:,} "
+                        f"| {dtype} | {own:.2f} | {block:.2f} | {error:.0e} "
+                        f"| {made.flash:,} / {made.ram:,} | {size_on_cortex(made)} |"
+                    )
+
+
 def main():
+    parser = argparse.ArgumentParser(description="Time and size of exported C")
+    parser.add_argument("--forests", metavar="DIR", help="kernel forests of sets in this folder")
+    data = parser.parse_args().forests
+    if data is not None:
+        forests(data)
+        return
+    models()
+
+
+def models():
+    """Print what the models of artificial data take."""
     X, y = samples()
     print(
         "| model | type | C, µs | decision_function, µs | score_one, µs | largest difference "

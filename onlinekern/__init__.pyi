@@ -34,6 +34,8 @@ from .learners.fogd_nogd import FOGDClassifier as FOGDClassifier
 from .learners.fogd_nogd import FOGDRegressor as FOGDRegressor
 from .learners.fogd_nogd import NOGDClassifier as NOGDClassifier
 from .learners.fogd_nogd import NOGDRegressor as NOGDRegressor
+from .learners.kernel_forest import KernelForestClassifier as KernelForestClassifier
+from .learners.kernel_forest import KernelForestRegressor as KernelForestRegressor
 from .learners.kernel_mean import KernelMeanDetector as KernelMeanDetector
 from .learners.kernel_second_order import KernelAROWClassifier as KernelAROWClassifier
 from .learners.kernel_second_order import KernelSCWClassifier as KernelSCWClassifier

@@ -22,6 +22,8 @@ SIZES = {
     # Linear features of the widest samples would fill matrices of 3,000 x 3,000.
     "KernelRLSClassifier": {"n_components": 30, "linear": False},
     "KernelRLSRegressor": {"n_components": 30, "linear": False},
+    "KernelForestClassifier": {"n_trees": 8, "memory": 64},
+    "KernelForestRegressor": {"n_trees": 8, "memory": 64},
     "StreamClassifier": {"time_budget": 5.0},
     "StreamRegressor": {"time_budget": 5.0},
 }

@@ -14,7 +14,7 @@ MOST_LINES = 450
 STOREYS = [
     {"base"},
     {"samples", "learning"},
-    {"linalg", "kernels"},
+    {"linalg", "kernels", "partitions"},
     {"budgets", "features"},
     {"models"},
     {"stream"},

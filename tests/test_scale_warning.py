@@ -27,7 +27,9 @@ from onlinekern.streams import Source
 
 ALL = dict(all_estimators())
 LEARNERS = sorted(name for name, cls in ALL.items() if hasattr(cls, "_look_at_scales"))
-SCALE_THEMSELVES = ["StreamClassifier", "StreamRegressor"]
+SCALE_THEMSELVES = [
+    "KernelForestClassifier", "KernelForestRegressor", "StreamClassifier", "StreamRegressor",
+]  # fmt: skip
 CUTS = [[300], [1], [7], [19, 1, 50], [200]]
 
 

@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from onlinekern import (
     AROWRegressor,
+    KernelForestRegressor,
     KernelOGDRegressor,
     KernelRLSRegressor,
     KRLSTRegressor,
@@ -24,8 +25,8 @@ from onlinekern import (
 from onlinekern.core import HEADS
 from onlinekern.core.stream import restore
 
-# The experts of a race standardise targets, each for itself.
-WITHOUT = (PARegressor, StreamRegressor)
+# The experts of a race standardise targets, each for itself; a forest does so when it is renewed.
+WITHOUT = (KernelForestRegressor, PARegressor, StreamRegressor)
 CLASSES = {name: cls for name, cls in all_estimators("regressor") if cls not in WITHOUT}
 ONLINE = [name for name in CLASSES if name in NAMES]
 

@@ -225,6 +225,7 @@ MERGED = {
     "LocalSpace": ("LOLClassifier", {}),
     "OLLASpace": ("OLLAClassifier", {}),
     "SketchedSpace": ("SDROGDClassifier", {}),
+    "ForestSpace": ("KernelForestClassifier", {}),
 }
 
 
@@ -339,7 +340,7 @@ def seen_fields(name, parameters):
 
 # What changes the form of a state, for some of the spaces.
 EXPORTED = [
-    *MERGED.values(),
+    *[setting for kind, setting in MERGED.items() if kinds()[kind].terms],
     ("NOGDClassifier", {"average": True}),
     *[("PAClassifier", {"average": True}), ("FOGDClassifier", {"average": True})],
     ("KernelPAClassifier", {"average": True}),
@@ -350,6 +351,7 @@ EXPORTED = [
         ("KernelPerceptronClassifier", {"max_support": 9, "when_full": "oldest"}),
     ],
     ("KernelMeanDetector", {"statistic": "leverage", "n_components": 12, "forgetting": 0.9}),
+    ("KernelForestClassifier", {"n_trees": 3}),
 ]
 
 

@@ -117,6 +117,7 @@ def convert(scope: Any, operator: Any, container: Any) -> None:
     container.nodes.extend(graph.nodes)
     container.initializers.extend(graph.constants)
     container.node_domain_version_pair_sets.add(("", min(OPSET, opset)))
+    container.node_domain_version_pair_sets.update(graph.domains().items())
 
 
 def given(graph: Graph, operator: Any) -> Tensor:

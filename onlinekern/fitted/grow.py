@@ -90,11 +90,16 @@ class Growth:
         rows = np.roll(rows, -(kept.noted % len(rows)) if len(rows) else 0, axis=0)  # oldest first
         scores = rows[:, self.source] * self.sign + 0.0
         scores[:, self.new] = self.level
-        # Where two classes have one output, the first has the sign -1.
-        old = self.source if n_old > 1 else np.where(self.sign > 0, 1, 0)
-        numbers = np.zeros(kept.n_labels)
-        numbers[old[self.source >= 0]] = np.flatnonzero(self.source >= 0)
+        numbers = self.class_numbers(n_old, kept.n_labels)
         return scores, numbers[rows[:, n_old].astype(np.intp)], rows[:, n_old + 1]
+
+    def class_numbers(self, n_outputs: int, n_labels: int) -> Array:
+        """Return the new number of each class of a model of so many outputs and classes."""
+        # Where two classes have one output, the first has the sign -1.
+        old = self.source if n_outputs > 1 else np.where(self.sign > 0, 1, 0)
+        numbers = np.zeros(n_labels)
+        numbers[old[self.source >= 0]] = np.flatnonzero(self.source >= 0)
+        return numbers
 
     def begin(self, state: State, constant: int, averaging: Averaging) -> None:
         """Let the weights of the constant feature of new classes be those of `level`."""

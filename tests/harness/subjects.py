@@ -15,7 +15,7 @@ LABELS = ["no", "perhaps", "yes"]
 SETTINGS = {
     "gamma": 0.4, "budget": 12, "n_components": 10, "n_prototypes": 4, "merge_size": 3,
     "random_state": 7, "max_iter": 3, "linear": False,
-    "time_budget": 5.0,
+    "time_budget": 5.0, "n_trees": 4, "memory": 64,
 }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ here is the meaning of the fields, and what generated code is compared with.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -272,5 +273,73 @@ class Local:
         return total
 
 
-Term: TypeAlias = Constant | Linear | Expansion | Mapped | Leverage | Local
+# A scaled value is held within so many spreads: a constant of `core.partitions.trees`.
+FARTHEST = 1e6
+
+
+@dataclass(frozen=True, eq=False)
+class Trees:
+    """Sum of the weights of the leaf that a row falls into in each tree.
+
+    A row is scaled, z_j = (x_j - center_j) factor_j, held within -FARTHEST ... FARTHEST and rounded
+    to float32. Its products with the directions follow, which are added up in float32, feature by
+    feature. In a node, a row goes left if the number that the node looks at is at most its cut.
+
+    A node is followed by those of its left subtree, and these by those of its right one. Leaves are
+    no nodes: a row is in one where no nodes are left.
+
+    Attributes
+    ----------
+    center, factor : ndarray of shape (n_features,)
+    directions : ndarray of shape (n_features, n_directions), float32
+    cuts : ndarray of shape (n,), float32
+    features : ndarray of shape (n,)
+        Which number of a scaled row a node looks at.
+    left : ndarray of shape (n,)
+        How many nodes the left subtree has.
+    first : ndarray of shape (n_trees + 1,)
+        Where the nodes of each tree begin.
+    weights : ndarray of shape (n + n_trees, n_outputs)
+        Of the leaves of each tree, from left to right.
+    """
+
+    center: Floats
+    factor: Floats
+    directions: Array
+    cuts: Array
+    features: Array
+    left: Array
+    first: Array
+    weights: Floats
+
+    def scaled(self, X: Floats) -> Array:
+        """Return the scaled rows with their products, ndarray (n, width) of float32."""
+        Z = np.clip((X - self.center) * self.factor, -FARTHEST, FARTHEST).astype(np.float32)
+        products = np.zeros((len(X), self.directions.shape[1]), dtype=np.float32)
+        for z, direction in zip(Z.T, self.directions, strict=True):
+            products += z[:, np.newaxis] * direction
+        return np.hstack([Z, products])
+
+    def scores(self, X: Floats) -> Floats:
+        """Return what the term adds to the scores of rows, ndarray (n, n_outputs)."""
+        Z, total = self.scaled(X), np.zeros((len(X), self.weights.shape[1]))
+        for t, (first, end) in enumerate(itertools.pairwise(self.first)):
+            total += self.weights[t + self.leaves(Z, first, end)]
+        return total
+
+    def leaves(self, Z: Array, first: int, end: int) -> Array:
+        """Return the leaf of each scaled row in the tree of some nodes, counted from `first`."""
+        at, ends, leaf = (np.full(len(Z), place) for place in (first, end, first))
+        while (rows := np.flatnonzero(at < ends)).size:
+            node = at[rows]
+            behind = node + 1 + self.left[node]
+            right = Z[rows, self.features[node]] > self.cuts[node]
+            at[rows] = np.where(right, behind, node + 1)
+            ends[rows] = np.where(right, ends[rows], behind)
+            # A subtree of n nodes has n + 1 leaves.
+            leaf[rows] += np.where(right, self.left[node] + 1, 0)
+        return leaf
+
+
+Term: TypeAlias = Constant | Linear | Expansion | Mapped | Leverage | Local | Trees
 Terms: TypeAlias = tuple[Term, ...]

@@ -20,7 +20,7 @@ from onlinekern.estimators.types import Array
 
 HEADING = re.compile(r"^/\*\*\* (\w+)(?:: ([\w ]+))? \*\*\*/\n", re.M)
 FILES = (
-    *("scoring.c", "entries.c", "learning.c", "admission.c", "steps.c"),
+    *("scoring.c", "forest.c", "entries.c", "learning.c", "admission.c", "steps.c"),
     *("squares.c", "second_order.c"),
 )
 UNIT_END = re.compile(r"(?<=\n}\n)")
@@ -98,11 +98,8 @@ class Source:
         return self.literal(float(self.dtype.type(self.checked(np.float64(value)))))
 
     def literal(self, value: float) -> str:
-        """Return the literal of a number that fits the type; 9 digits tell floats apart."""
-        single = self.type == "float"
-        text = f"{value:.9g}" if single else repr(value)
-        text += ("" if "e" in text or "." in text else ".0") + ("f" if single else "")
-        return f"({text})" if text.startswith("-") else text
+        """Return the literal of a number that fits the type."""
+        return literal_of(value, self.dtype)
 
     def literals(self, values: Any) -> list[str]:
         """Return the literals of an array."""
@@ -125,6 +122,18 @@ class Source:
         texts = self.literals(values)
         self.flash += len(texts) * self.dtype.itemsize
         self.table(f"static const real {name}", texts, len(texts))
+
+    def exact(self, name: str, values: Array) -> None:
+        """Add a table of numbers that keep their own type in a file of any type."""
+        self.flash += values.nbytes
+        texts = [literal_of(value, values.dtype) for value in values.ravel().tolist()]
+        type_name = "float" if values.dtype == np.float32 else "double"
+        self.table(f"static const {type_name} {name}", texts, len(texts))
+
+    def records(self, name: str, type_name: str, itemsize: int, texts: list[str]) -> None:
+        """Add a table of records that never change, of a type that is declared before."""
+        self.flash += itemsize * len(texts)
+        self.table(f"static const {type_name} {name}", texts, len(texts))
 
     def integers(self, name: str, values: Array, type_name: str, itemsize: int) -> None:
         """Add a table of integers that never change."""
@@ -181,6 +190,14 @@ class Source:
         parts = [*self.tables, *self.code]
         top = f'#include "{header}"\n\n{includes}\n{macros}\n{types}{columns}\n'
         return top.replace("\n\n\n", "\n\n") + "\n".join(parts)
+
+
+def literal_of(value: float, dtype: Any) -> str:
+    """Return the literal of a number in a type; 9 digits tell floats apart."""
+    single = dtype == np.float32
+    text = f"{value:.9g}" if single else repr(value)
+    text += ("" if "e" in text or "." in text else ".0") + ("f" if single else "")
+    return f"({text})" if text.startswith("-") else text
 
 
 def called(blocks: list[str]) -> list[str]:

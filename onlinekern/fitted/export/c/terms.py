@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from onlinekern.fitted.export import terms
+from onlinekern.fitted.export.c.forest import write_trees
 from onlinekern.fitted.export.c.source import Source
 
 # Each kernel has the expression that makes its value from a product p with a vector, and the name
@@ -37,7 +38,7 @@ def needs_dense(term: terms.Term, itemsize: int) -> bool:
     kernel, vectors = kernel_and_vectors(term)
     if kernel is not None:
         return kernel.name in ("gaussian", "laplacian") or is_sparse(vectors, itemsize)
-    return isinstance(term, terms.Local)
+    return isinstance(term, terms.Local | terms.Trees)
 
 
 def kernel_and_vectors(term: terms.Term) -> tuple[terms.KernelFunction | None, Any]:
@@ -244,6 +245,7 @@ WRITERS: dict[type, tuple[str, Callable[[Source, str, Any], bool]]] = {
     terms.Mapped: ("mapped", write_mapped),
     terms.Leverage: ("leverage", write_leverage),
     terms.Local: ("local", write_local),
+    terms.Trees: ("forest", write_trees),
 }
 
 

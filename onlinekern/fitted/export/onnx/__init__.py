@@ -52,7 +52,9 @@ def model_of(estimator: Any, dtype: np.dtype[Any]) -> Any:
     whole = helper.make_graph(graph.nodes, scoring.name, [given], outputs, graph.constants)
     return helper.make_model(
         whole,
-        opset_imports=[helper.make_opsetid("", OPSET)],
+        opset_imports=[
+            helper.make_opsetid(*own) for own in ({"": OPSET} | graph.domains()).items()
+        ],
         ir_version=IR_VERSION,
         producer_name="onlinekern",
         producer_version=version("onlinekern"),

@@ -12,6 +12,8 @@ from onlinekern.fitted.export.terms import dense
 
 # A message of protobuf holds so many bytes, less what nodes and names may take.
 MOST_BYTES = (1 << 31) - (1 << 22)
+# Operators of trees are in a domain of their own, which has not changed them since version 1.
+ML_DOMAIN, ML_OPSET = "ai.onnx.ml", 1
 
 
 class Tensor(NamedTuple):
@@ -49,6 +51,10 @@ class Graph:
         self.constants: list[TensorProto] = []
         self.known: dict[tuple[Any, ...], Tensor] = {}
         self.n_bytes = self.n_names = 0
+
+    def domains(self) -> dict[str, int]:
+        """Return the versions of the domains of all operators, but for the standard one."""
+        return {ML_DOMAIN: ML_OPSET} if any(node.domain for node in self.nodes) else {}
 
     def new_name(self, kind: str) -> str:
         """Return a name that nothing has yet."""

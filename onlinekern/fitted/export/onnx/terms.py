@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from onlinekern.fitted.export import terms
+from onlinekern.fitted.export.onnx.forest import tree_scores
 from onlinekern.fitted.export.onnx.graph import Graph, Tensor
 from onlinekern.fitted.export.onnx.precision import precision_of
 from onlinekern.fitted.export.onnx.values import (
@@ -107,6 +108,7 @@ WRITERS: dict[type, Callable[[Graph, Tensor, Any], Tensor | None]] = {
     terms.Mapped: mapped,
     terms.Leverage: leverage,
     terms.Local: local,
+    terms.Trees: tree_scores,
 }
 
 

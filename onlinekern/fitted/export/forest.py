@@ -1,0 +1,97 @@
+"""Terms of a kernel forest: its trees, with one weight an output in each leaf."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onlinekern.estimators.types import Array, Floats
+from onlinekern.fitted.export.terms import Constant, Terms, Trees
+
+# Depth of the nodes that are cells beside the leaves: a constant of `core.partitions.trees`.
+UPPER_LEVEL = 4
+
+
+def terms_of_forest(space: Any) -> Terms:
+    """Return the trees, whose leaves hold what all experts say, and the mean of the targets."""
+    state = space.get_state()
+    _, levels, *_ = space.settings
+    left, first = state["left"].astype(np.int64), state["first"].astype(np.int64)
+    below = left + np.repeat(first[:-1], np.diff(first))
+    inner = below != np.arange(len(below))
+    each_level = levels_of(below, inner, first)
+    cells = state["cells"][:, :, 1:].astype(np.float64)
+    weights = folded(cells, upper_of(below, inner, each_level), state["shares"], levels, len(first))
+    weights *= state["unit"]
+    offset = np.full(weights.shape[1], state["offset"])
+    if not inner.any():
+        return (Constant(offset + weights.sum(axis=0)),)
+    sizes, places = preorder(below, inner, first, each_level)
+    nodes, leaves = np.flatnonzero(inner), np.flatnonzero(~inner)
+    nodes, leaves = nodes[np.argsort(places[nodes])], leaves[np.argsort(places[leaves])]
+    directions = state["directions"]
+    trees = Trees(
+        center=state["center"],
+        factor=state["factor"],
+        directions=np.zeros((space.d, 0), np.float32) if directions is None else directions,
+        cuts=state["cuts"][nodes],
+        features=state["features"][nodes],
+        left=sizes[below[nodes]],
+        first=np.append(0, np.cumsum(sizes[first[:-1]])),
+        weights=weights[leaves],
+    )
+    return (trees, Constant(offset)) if np.any(offset) else (trees,)
+
+
+def levels_of(below: Array, inner: Array, first: Array) -> list[Array]:
+    """Return the nodes of all trees at each depth; `below` is the left child of an inner node."""
+    found, nodes = [], first[:-1]
+    while len(nodes):
+        found.append(nodes)
+        lower = below[nodes[inner[nodes]]]
+        nodes = np.concatenate([lower, lower + 1])
+    return found
+
+
+def upper_of(below: Array, inner: Array, levels: list[Array]) -> Array:
+    """Return for each node the one above it, or itself, that is a cell beside the leaves."""
+    upper = np.arange(len(below))
+    for nodes in levels[UPPER_LEVEL:]:
+        parents = nodes[inner[nodes]]
+        upper[below[parents]] = upper[below[parents] + 1] = upper[parents]
+    return upper
+
+
+def folded(cells: Floats, upper: Array, shares: Floats, levels: Any, n_ends: int) -> Floats:
+    """Return the weights (n_nodes, n_outputs) of a row that ends in a node, of all experts.
+
+    A node that is its own upper cell counts once.
+    """
+    n_trees, n_noises = n_ends - 1, len(shares) // len(levels)
+    both = np.repeat(levels, n_noises)
+    factors = shares / np.sqrt(np.where(both, 2.0, 1.0) * n_trees)
+    own = np.einsum("neo,e->no", cells, factors)
+    above = np.einsum("neo,e->no", cells, factors * both)[upper]
+    found: Floats = own + np.where((upper != np.arange(len(upper)))[:, None], above, 0)
+    return found
+
+
+def preorder(below: Array, inner: Array, first: Array, levels: list[Array]) -> tuple[Array, Array]:
+    """Return the inner nodes of each node's subtree, and a number that orders nodes from left to
+    right, parents before their children."""
+    sizes = inner.astype(np.int64)
+    for nodes in reversed(levels):
+        parents = nodes[inner[nodes]]
+        sizes[parents] += sizes[below[parents]] + sizes[below[parents] + 1]
+    places = np.empty_like(below)
+    places[first[:-1]] = first[:-1]
+    for nodes in levels:
+        parents = nodes[inner[nodes]]
+        lower = below[parents]
+        # A subtree of n inner nodes has n + 1 leaves.
+        places[lower], places[lower + 1] = (
+            places[parents] + 1,
+            places[parents] + 2 * sizes[lower] + 2,
+        )
+    return sizes, places

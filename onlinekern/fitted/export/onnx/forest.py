@@ -1,0 +1,102 @@
+"""Trees as operators of ONNX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onlinekern.estimators.types import Array
+from onlinekern.fitted.export.onnx.graph import ML_DOMAIN, Graph, Tensor
+from onlinekern.fitted.export.terms import FARTHEST, Trees
+
+
+def tree_scores(graph: Graph, x: Tensor, term: Trees) -> Tensor:
+    """Return the weights of the leaf of each tree, added up in the type of the rows.
+
+    The operator adds up in float32, whatever it is given. So it gives the numbers of the leaves.
+    """
+    attributes = nodes_of(term)
+    rows = scaled(graph, x, term)
+    n_trees = len(term.first) - 1
+    leaves = graph.op(
+        "TreeEnsembleRegressor", rows, domain=ML_DOMAIN, n_targets=n_trees, **attributes
+    )
+    begin = term.first[:-1] + np.arange(n_trees)
+    places = graph.op("Add", graph.cast(leaves, np.int64), begin)
+    weights = graph.constant(term.weights, x.dtype)
+    found = graph.op("Gather", weights, places, axis=0)
+    total = graph.sum(found, keepdims=False)
+    # A row with NaN has no scores.
+    nothing = graph.sum(graph.op("Mul", x, 0.0))
+    return graph.op("Add", total, nothing)
+
+
+def scaled(graph: Graph, x: Tensor, term: Trees) -> Tensor:
+    """Return the scaled rows with their products with the directions, (n, width) of float32."""
+    moved = graph.op("Sub", graph.cast(x, np.float64), term.center)
+    inside = graph.op("Clip", graph.op("Mul", moved, term.factor), -FARTHEST, FARTHEST)
+    z = graph.cast(inside, np.float32)
+    d, count = term.directions.shape
+    if count == 0:
+        return z
+    # Sums of a product of matrices have an order of their own; these are in that of the features.
+    each = graph.op("Mul", graph.op("Unsqueeze", z, graph.integers([2])), term.directions)
+    sums = graph.op("CumSum", each, graph.integers(1))
+    last = graph.op("Gather", sums, graph.integers(d - 1), axis=1)
+    return graph.op("Concat", z, last, axis=1)
+
+
+def nodes_of(term: Trees) -> dict[str, Any]:
+    """Return the attributes of the operator: each leaf has its number in its tree as a weight.
+
+    The numbers of a tree's leaves follow those of its nodes.
+    """
+    sizes = np.diff(term.first)
+    nodes, leaves = positions(sizes), positions(sizes + 1)
+    trees = np.arange(len(sizes))
+    node_trees, leaf_trees = np.repeat(trees, sizes), np.repeat(trees, sizes + 1)
+    left, right = children(term, sizes[node_trees], nodes)
+    # Runtimes are used to nodes that stand tree by tree.
+    order = np.argsort(np.concatenate([node_trees, leaf_trees]), kind="stable")
+    nothing = np.zeros(len(leaves), np.int64)
+    lists = {
+        "nodes_treeids": (node_trees, leaf_trees),
+        "nodes_nodeids": (nodes, sizes[leaf_trees] + leaves),
+        "nodes_featureids": (term.features, nothing),
+        "nodes_modes": (np.repeat("BRANCH_LEQ", len(nodes)), np.repeat("LEAF", len(leaves))),
+        "nodes_values": (term.cuts, nothing),
+        "nodes_truenodeids": (left, nothing),
+        "nodes_falsenodeids": (right, nothing),
+    }
+    found = {name: np.concatenate(both)[order].tolist() for name, both in lists.items()}
+    return found | {
+        "target_treeids": leaf_trees.tolist(),
+        "target_nodeids": (sizes[leaf_trees] + leaves).tolist(),
+        "target_ids": leaf_trees.tolist(),
+        "target_weights": leaves.astype(np.float32).tolist(),
+    }
+
+
+def positions(counts: Array) -> Array:
+    """Return 0, 1, ... of each of some groups of so many."""
+    starts = np.cumsum(counts) - counts
+    return np.arange(counts.sum()) - np.repeat(starts, counts)
+
+
+def children(term: Trees, sizes: Array, nodes: Array) -> tuple[Array, Array]:
+    """Return the numbers of the left and the right child of each node in its tree.
+
+    `sizes` and `nodes` are the size of a node's tree and its number there.
+    """
+    n = len(nodes)
+    ends, leaves = (nodes == 0) * sizes, np.zeros(n, np.int64)
+    for node, (place, lower) in enumerate(zip(nodes.tolist(), term.left.tolist(), strict=True)):
+        behind = node + 1 + lower
+        if lower:
+            ends[node + 1], leaves[node + 1] = place + 1 + lower, leaves[node]
+        if place + 1 + lower < ends[node]:
+            ends[behind], leaves[behind] = ends[node], leaves[node] + lower + 1
+    behind, first = nodes + 1 + term.left, sizes + leaves
+    left = np.where(term.left > 0, nodes + 1, first)
+    return left, np.where(behind < ends, behind, first + term.left + 1)

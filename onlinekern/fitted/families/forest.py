@@ -1,0 +1,138 @@
+"""Kernel forests: weights of the cells of trees, with a variance for each cell.
+
+Models that went on from one have the same trees until these are renewed or grow. What their cells
+have learnt is multiplied as Gaussians (see `gaussians`). Models of other trees have no cells in
+common: a forest grows anew from the samples that they keep.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onlinekern.core.models.forest import ForestSpace
+from onlinekern.estimators.types import Array, Floats
+from onlinekern.fitted.export.forest import terms_of_forest
+from onlinekern.fitted.grow import Growth
+from onlinekern.fitted.merge.gaussians import merged_gaussians
+from onlinekern.fitted.merge.mix import Mix, of
+from onlinekern.fitted.state import State, describe, opened, same
+
+SCALE = "center[feature] factor[feature] directions[feature direction]"
+NODES = "cuts[node] features[node] left[node] first[end]"
+KEPT = "rows~[sample feature] targets~[sample] weights~[sample]"
+# Two forests that agree in these have the same cells, for targets in the same units.
+CELLS = ("center", "factor", "directions", "cuts", "features", "left", "first", "offset", "unit")
+
+
+def merged_forest(mix: Mix, parts: list[State], base: State | None) -> State:
+    """Merge the cells of common trees, or let new trees grow."""
+    own, before = of(parts, base, "state")
+    entered = mix.count(*of(own, before, "entered"))
+    told = kept_samples(mix, own, before, min(entered, parts[0].arguments.memory))
+    told |= {name: mix.mean([getattr(each, name) for each in own]) for name in ("shares", "metric")}
+    if all(same_cells(own[0], each) for each in own[1:]):
+        told |= common_cells(mix, own, before)
+    else:
+        told |= new_cells(parts[0], told)
+    return parts[0].told(state=own[0].told(**{**told, "entered": entered}))
+
+
+def same_cells(one: State, other: State) -> bool:
+    """Return whether two forests have the same cells."""
+    return all(same(getattr(one, name), getattr(other, name)) for name in CELLS)
+
+
+def kept_samples(mix: Mix, own: list[State], before: State | None, most: int) -> dict[str, Array]:
+    """Return the samples that the merged model keeps: of each model the last, in its share.
+
+    The base's come first, as far as there is room. Those of the models take turns, as if they had
+    come in one stream.
+    """
+    known = before.entered if before else 0
+    fresh = [min(each.entered - known, len(each.targets)) for each in own]
+    numbers = [np.full(n, place) for place, n in enumerate(fresh)]
+    counts = np.bincount(mix.latest(numbers, min(most, sum(fresh))), minlength=len(own))
+    turns = np.concatenate([(np.arange(n) + 0.5) / max(n, 1) for n in counts])
+    order = np.argsort(turns, kind="stable")
+    found = {}
+    for name in ("rows", "targets", "weights"):
+        lasts = [last(getattr(each, name), n) for each, n in zip(own, counts, strict=True)]
+        old = [last(getattr(before, name), most - len(order))] if before else []
+        found[name] = np.concatenate([*old, np.concatenate(lasts)[order]])
+    return found
+
+
+def last(rows: Array, n: int) -> Array:
+    """Return the last n rows."""
+    return rows[len(rows) - n :]
+
+
+def common_cells(mix: Mix, own: list[State], before: State | None) -> dict[str, Any]:
+    """Return common trees with the product of what their cells have learnt.
+
+    What the base has learnt is in all of them if its trees are the same.
+    """
+    inside = [before] if before is not None and same_cells(before, own[0]) else []
+    numbers = [numbers_of(each) for each in [*own, *inside]]
+    means, variances = map(list, zip(*numbers, strict=True))
+    old, prior = (means.pop(), variances.pop()) if inside else (0 * means[0], None)
+    mean, variance = merged_gaussians(mix, means, variances, old, prior)
+    first = own[0]
+    return {
+        **{name: getattr(first, name) for name in (*CELLS, "importances")},
+        "variances": variance.reshape(first.variances.shape).astype(np.float32),
+        "values": mean.T.reshape(first.values.shape).astype(np.float32),
+    }
+
+
+def numbers_of(state: State) -> tuple[Floats, Floats]:
+    """Return weights (n_outputs, n) and variances (1, n) of all cells and experts."""
+    values = state.values.astype(np.float64)
+    return values.reshape(-1, values.shape[2]).T, state.variances.astype(np.float64).reshape(1, -1)
+
+
+def new_cells(part: State, kept: dict[str, Any]) -> dict[str, Any]:
+    """Return a forest that has grown from samples, and has learnt them."""
+    space = ForestSpace(*vars(part.arguments).values())
+    space.set_state({**space.get_state(), **kept, "entered": len(kept["targets"])})
+    space.renew()
+    fresh = vars(opened(space).state)
+    return {name: value for name, value in fresh.items() if name == "metric" or name not in kept}
+
+
+def begin(space: State, old: State, growth: Growth) -> None:
+    """Number the classes of the kept samples anew; the weights of new classes are 0."""
+    numbers = growth.class_numbers(old.arguments.n_outputs, old.arguments.n_labels)
+    space.arguments = space.arguments.changed(n_labels=growth.n_outputs)
+    space.state = space.state.changed(targets=numbers[old.state.targets.astype(np.intp)])
+
+
+def read(stored: dict[str, Any]) -> dict[str, Any]:
+    """Take variances and weights from the records of the cells."""
+    state = dict(stored["state"])
+    cells = state.pop("cells")
+    return {**stored, "state": {**state, "variances": cells[:, :, 0], "values": cells[:, :, 1:]}}
+
+
+def write(named: dict[str, Any]) -> dict[str, Any]:
+    state = dict(named["state"])
+    records = [state.pop("variances")[:, :, None], state.pop("values")]
+    # Weights that change their outputs become float64 on the way.
+    cells = np.concatenate(records, axis=2).astype(np.float32)
+    return {**named, "state": {**state, "cells": cells}}
+
+
+describe(
+    "models.forest.ForestSpace",
+    "arguments(d= dtype= n_outputs# n_labels= rule= noises= levels= n_trees= most_in_leaf= "
+    "n_candidates= share= most_rows= memory= replays= seed=) "
+    f"state(entered~ {KEPT} shares[expert] {SCALE} {NODES} variances~[node expert] "
+    "values[node expert output] metric~[feature] importances~[feature] offset unit)",
+    read=read,
+    write=write,
+    merge=merged_forest,
+    begin=begin,
+    terms=terms_of_forest,
+)

@@ -1,0 +1,1 @@
+# Gradients of kernel least squares, in Python. May change at minor versions.

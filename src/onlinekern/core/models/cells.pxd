@@ -1,0 +1,29 @@
+# Weights of the cells of a forest. May change at minor versions.
+from libc.stdint cimport int32_t
+
+from onlinekern.core.base.part cimport Status
+from onlinekern.core.base.undo cimport Journal
+
+
+# Floats that are added up together.
+cdef enum:
+    LANES = 8
+
+
+cdef class CellWeights:
+    cdef readonly Py_ssize_t n_cells, n_experts, n_outputs
+    cdef Py_ssize_t n_weights        # of a record; its variances follow them
+    cdef Py_ssize_t length           # floats of a record, in whole lanes
+    cdef float *values
+    cdef Journal journal
+
+    cdef inline float *record(self, Py_ssize_t cell) noexcept nogil:
+        return self.values + cell * self.length
+
+    cdef void add(self, const int32_t *cells, Py_ssize_t n, double *sums) noexcept nogil
+    cdef Status touch(self, const int32_t *cells, Py_ssize_t n) noexcept nogil
+    cdef void step(self, const int32_t *cells, Py_ssize_t n, const double *coefficients,
+                   const double *falls) noexcept nogil
+    cdef void checkpoint(self) noexcept nogil
+    cdef void forget_copies(self) noexcept nogil
+    cdef void rollback(self) noexcept nogil

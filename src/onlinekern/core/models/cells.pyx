@@ -1,0 +1,148 @@
+"""CellWeights: linear functions of the cells of a sample, with a variance for each cell.
+
+Several experts learn on one walk: each has a weight an output, and a variance, in every cell. All
+numbers of a cell lie together, so that a sample fetches each cell once. The last cell stands for
+none: it is read, and stays 0.
+"""
+from libc.stdint cimport int32_t
+from libc.stdlib cimport free
+from libc.string cimport memset
+
+import numpy as np
+
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.undo cimport Journal
+from onlinekern.core.base.vector cimport aligned_resize
+
+
+cdef extern from *:
+    """
+    #define ok_prefetch(address) __builtin_prefetch(address)
+    """
+    void ok_prefetch(const void *address) noexcept nogil
+
+
+cdef class CellWeights:
+    """Weights 0 and variances 1.
+
+    Parameters
+    ----------
+    n_cells : int
+        Without the one that stands for none.
+    n_experts, n_outputs : int
+    """
+
+    def __cinit__(self, Py_ssize_t n_cells, Py_ssize_t n_experts, Py_ssize_t n_outputs):
+        cdef Py_ssize_t cell, e
+        self.n_cells, self.n_experts, self.n_outputs = n_cells, n_experts, n_outputs
+        self.n_weights = n_experts * n_outputs
+        self.length = (self.n_weights + n_experts + LANES - 1) // LANES * LANES
+        size = <object> (n_cells + 1) * self.length * sizeof(float)
+        self.journal = Journal(self.length * sizeof(float))
+        self.values = <float *> aligned_resize(NULL, 0, size)
+        if self.values == NULL:
+            raise MemoryError(f"no memory for the weights of {n_cells} cells: they take "
+                              f"{size / 1e9:.3g} gigabytes")
+        memset(self.values, 0, size)
+        for cell in range(n_cells):
+            for e in range(n_experts):
+                self.record(cell)[self.n_weights + e] = 1
+        self.forget_copies()
+
+    def __dealloc__(self):
+        free(self.values)
+
+    cdef void add(self, const int32_t *cells, Py_ssize_t n, double *sums) noexcept nogil:
+        """Sums of the records of n cells, `length` numbers: weights, then variances."""
+        cdef Py_ssize_t t, j, first
+        cdef const float *numbers
+        cdef double[LANES] total
+        for t in range(n):
+            numbers = self.record(cells[t])
+            for first in range(0, self.length, 16):
+                ok_prefetch(numbers + first)
+        for first in range(0, self.length, 8):
+            for j in range(LANES):
+                total[j] = 0
+            for t in range(n):
+                numbers = self.record(cells[t]) + first
+                for j in range(LANES):
+                    total[j] += numbers[j]
+            for j in range(LANES):
+                sums[first + j] = total[j]
+
+    cdef Status touch(self, const int32_t *cells, Py_ssize_t n) noexcept nogil:
+        """Keep copies of records before they change. Returns a status."""
+        cdef Py_ssize_t t
+        for t in range(n):
+            if self.journal.keep(cells[t], self.record(cells[t])) < 0:
+                return NO_MEMORY
+        return OK
+
+    cdef void step(self, const int32_t *cells, Py_ssize_t n, const double *coefficients,
+                   const double *falls) noexcept nogil:
+        """w_k += a_k S and S -= fall S^2 in n cells, of each expert whose fall is not 0.
+
+        `coefficients` are n_experts x n_outputs.
+        """
+        cdef Py_ssize_t t, e, k, K = self.n_outputs
+        cdef float *record
+        cdef float variance
+        for t in range(n):
+            if cells[t] == self.n_cells:
+                continue
+            record = self.record(cells[t])
+            for e in range(self.n_experts):
+                if falls[e] > 0:
+                    variance = record[self.n_weights + e]
+                    for k in range(e * K, (e + 1) * K):
+                        record[k] += <float> coefficients[k] * variance
+                    record[self.n_weights + e] = variance - <float> falls[e] * variance * variance
+
+    cdef void checkpoint(self) noexcept nogil:
+        self.journal.begin(self.n_cells)
+
+    cdef void forget_copies(self) noexcept nogil:
+        """Cells that are new need no copies: whoever takes them back goes on with others."""
+        self.journal.begin(0)
+
+    cdef void rollback(self) noexcept nogil:
+        self.journal.restore(self.values, self.length * sizeof(float))
+
+    def to_array(self):
+        """All numbers, ndarray of shape (n_cells, n_experts, 1 + n_outputs), float32.
+
+        The variance comes first.
+        """
+        cdef Py_ssize_t cell, e, k
+        out = np.empty((self.n_cells, self.n_experts, 1 + self.n_outputs), dtype=np.float32)
+        cdef float[:, :, ::1] view = out
+        for cell in range(self.n_cells):
+            for e in range(self.n_experts):
+                view[cell, e, 0] = self.record(cell)[self.n_weights + e]
+                for k in range(self.n_outputs):
+                    view[cell, e, 1 + k] = self.record(cell)[e * self.n_outputs + k]
+        return out
+
+    def set_array(self, array):
+        """Overwrite them with what `to_array` gave.
+
+        Raises
+        ------
+        TypeError, ValueError
+            When the array is of another shape or type, or its numbers are not finite.
+        """
+        cdef Py_ssize_t cell, e, k
+        shape = self.n_cells, self.n_experts, 1 + self.n_outputs
+        if not isinstance(array, np.ndarray) or array.dtype != np.float32:
+            raise TypeError("cells must be an ndarray of float32")
+        if array.shape != shape or not np.isfinite(array).all():
+            raise ValueError(f"cells must be finite and of shape {shape}, got {array.shape}")
+        if (array[:, :, 0] < 0).any():
+            raise ValueError("variances of cells must be >= 0")
+        cdef const float[:, :, ::1] view = np.ascontiguousarray(array)
+        for cell in range(self.n_cells):
+            for e in range(self.n_experts):
+                self.record(cell)[self.n_weights + e] = view[cell, e, 0]
+                for k in range(self.n_outputs):
+                    self.record(cell)[e * self.n_outputs + k] = view[cell, e, 1 + k]

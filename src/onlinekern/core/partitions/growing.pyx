@@ -1,0 +1,336 @@
+"""Grower: trees grow from rows, by the best of a few random cuts.
+
+A cut is drawn from a pair of rows of its node: its feature with a probability that grows with what
+the pair differs by there, its place uniform between both. It costs one look at two rows, however
+many rows the node has; and it always divides the node. Where the function is known to change, the
+difference counts times the slope of the function there. Directions are features too, with a kind of
+cut of their own. Of the candidates the one wins that lowers the variance of the targets most, as in
+extremely randomised trees (Geurts, Ernst and Wehenkel 2006); a node of few rows takes the first.
+"""
+from libc.math cimport fabsf
+from libc.stdint cimport int32_t, uint16_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
+
+from onlinekern.core.base.random cimport counted
+from onlinekern.core.partitions.trees cimport (
+    MOST_NODES, Forest, Node, Scale, leaf_of, make_leaf)
+
+# What a candidate may cut, and what a difference counts for: each kind gets its turn.
+cdef enum Kind:
+    AXES             # axes, as far as the rows differ
+    STEEP_AXES       # axes, times the slope of the function
+    STEEP            # directions, times the slope
+cdef int[5] TURNS = [AXES, STEEP_AXES, AXES, STEEP_AXES, STEEP]
+
+# Nodes of fewer rows take the first cut that is drawn.
+cdef Py_ssize_t LEAST_SCORED = 8
+# Pairs drawn until two rows differ.
+cdef int TRIES = 3
+# A walk is not longer: rows that differ in the last digit only would make a tree a list.
+cdef int DEEPEST = 40
+
+
+cdef class Grower:
+    """What trees of one forest grow from.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, width), float32
+        Scaled, with their products with the directions.
+    n_axes : int
+        So many of the columns are features, the others directions.
+    slopes : ndarray of shape (m, width), float32
+        Absolute slopes of the function along the columns.
+    slope_of : ndarray of shape (n,), int32
+        Which of them belongs to each row.
+    labels : ndarray of shape (n,), int32, or None
+        Class numbers.
+    targets : ndarray of shape (n,), or None
+        Numbers instead.
+    n_classes : int
+    n_candidates : int
+    most_in_leaf : int
+        Nodes of more rows are cut.
+    """
+
+    def __cinit__(self, const float[:, ::1] rows, Py_ssize_t n_axes, const float[:, ::1] slopes,
+                  const int32_t[::1] slope_of, const int32_t[::1] labels,
+                  const double[::1] targets, Py_ssize_t n_classes, Py_ssize_t n_candidates,
+                  Py_ssize_t most_in_leaf):
+        cdef int32_t i
+        for i in range(0 if labels is None else labels.shape[0]):
+            if not 0 <= labels[i] < n_classes:
+                raise ValueError(f"labels must be in [0, {n_classes}), got {labels[i]}")
+        self.rows, self.slopes, self.slope_of = rows, slopes, slope_of
+        self.labels, self.targets = labels, targets
+        self.n_rows, self.width, self.n_axes = rows.shape[0], rows.shape[1], n_axes
+        self.n_classes = n_classes if labels is not None else 0
+        self.n_candidates, self.most_in_leaf = n_candidates, most_in_leaf
+        self.order = <int32_t *> calloc(4 * self.n_rows + 1, sizeof(int32_t))
+        self.weights = <float *> calloc(self.width, sizeof(float))
+        self.counts = <double *> calloc(2 * self.n_classes + 2, sizeof(double))
+        if self.order == NULL or self.weights == NULL or self.counts == NULL:
+            raise MemoryError(f"no memory to grow trees from {self.n_rows} rows")
+        self.spare, self.sorted = self.order + self.n_rows, self.order + 2 * self.n_rows
+        self.pool = self.order + 3 * self.n_rows
+        for i in range(self.n_rows):
+            self.pool[i] = i
+
+    def __dealloc__(self):
+        free(self.order)
+        free(self.weights)
+        free(self.counts)
+
+    cdef double uniform(self, Sprout *sprout) noexcept nogil:
+        """A random number in [0, 1)."""
+        sprout.drawn += 1
+        return (counted(sprout.seed, sprout.drawn) >> 11) * (1.0 / 9007199254740992.0)
+
+    cdef double weigh(self, int32_t one, int32_t other, int kind) noexcept nogil:
+        """Set the weights of the columns that a cut between two rows may take; return their sum."""
+        cdef Py_ssize_t j
+        cdef Py_ssize_t first = self.n_axes if kind == STEEP else 0
+        cdef Py_ssize_t last = self.width if kind == STEEP else self.n_axes
+        cdef const float *x = &self.rows[one, 0]
+        cdef const float *z = &self.rows[other, 0]
+        cdef const float *a = &self.slopes[self.slope_of[one], 0]
+        cdef const float *b = &self.slopes[self.slope_of[other], 0]
+        cdef float *weights = self.weights
+        cdef double total = 0
+        if kind == AXES:
+            for j in range(first, last):
+                weights[j] = fabsf(x[j] - z[j])
+        else:
+            for j in range(first, last):
+                weights[j] = fabsf(x[j] - z[j]) * (a[j] + b[j])
+        for j in range(first, last):
+            total += weights[j]
+        return total
+
+    cdef bint draw(self, Sprout *sprout, int kind, Py_ssize_t first, Py_ssize_t last,
+                   Cut *cut) noexcept nogil:
+        """Draw a cut of rows order[first] ... order[last - 1]. Returns whether there is one."""
+        cdef int _attempt
+        cdef Py_ssize_t j, n = last - first
+        cdef Py_ssize_t end = self.width if kind == STEEP else self.n_axes
+        cdef int32_t one, other
+        cdef double total, left
+        cdef float low, high
+        one = self.order[first + <Py_ssize_t> (n * self.uniform(sprout))]
+        for _attempt in range(TRIES):
+            other = self.order[first + <Py_ssize_t> (n * self.uniform(sprout))]
+            total = self.weigh(one, other, kind)
+            if total > 0:
+                break
+        else:
+            return False
+        left = total * self.uniform(sprout)
+        j = self.n_axes if kind == STEEP else 0
+        while j < end - 1 and left >= self.weights[j]:
+            left -= self.weights[j]
+            j += 1
+        # Where rounding has led to the end.
+        while self.weights[j] == 0:
+            j -= 1
+        low = min(self.rows[one, j], self.rows[other, j])
+        high = max(self.rows[one, j], self.rows[other, j])
+        cut.feature = j
+        cut.at = <float> (low + (<double> high - low) * self.uniform(sprout))
+        # Rounding must not put both rows on one side.
+        if cut.at >= high:
+            cut.at = low
+        return True
+
+    cdef void sum_up(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+        """Count the classes of a node, or sum its targets."""
+        cdef Py_ssize_t i
+        memset(self.counts, 0, (2 * self.n_classes + 2) * sizeof(double))
+        if self.n_classes:
+            for i in range(first, last):
+                self.counts[self.labels[self.order[i]]] += 1
+        else:
+            for i in range(first, last):
+                self.counts[0] += self.targets[self.order[i]]
+
+    cdef double gain(self, Py_ssize_t first, Py_ssize_t last, const Cut *cut) noexcept nogil:
+        """What a cut takes from the squared deviations of the targets, up to a constant.
+
+        Negative where it leaves a side empty.
+        """
+        if self.n_classes:
+            return self.gain_of_classes(first, last, cut)
+        return self.gain_of_targets(first, last, cut)
+
+    cdef double gain_of_classes(self, Py_ssize_t first, Py_ssize_t last,
+                                const Cut *cut) noexcept nogil:
+        cdef Py_ssize_t i, k, n = last - first, n_left = 0
+        cdef bint inside
+        cdef double *left = self.counts + self.n_classes
+        cdef double gain = 0, rest
+        memset(left, 0, self.n_classes * sizeof(double))
+        for i in range(first, last):
+            inside = self.rows[self.order[i], cut.feature] <= cut.at
+            n_left += inside
+            left[self.labels[self.order[i]]] += inside
+        if n_left == 0 or n_left == n:
+            return -1
+        for k in range(self.n_classes):
+            rest = self.counts[k] - left[k]
+            gain += left[k] * left[k] / n_left + rest * rest / (n - n_left)
+        return gain
+
+    cdef double gain_of_targets(self, Py_ssize_t first, Py_ssize_t last,
+                                const Cut *cut) noexcept nogil:
+        cdef Py_ssize_t i, n = last - first, n_left = 0
+        cdef bint inside
+        cdef double left = 0, rest
+        for i in range(first, last):
+            inside = self.rows[self.order[i], cut.feature] <= cut.at
+            n_left += inside
+            left += self.targets[self.order[i]] if inside else 0
+        if n_left == 0 or n_left == n:
+            return -1
+        rest = self.counts[0] - left
+        return left * left / n_left + rest * rest / (n - n_left)
+
+    cdef Cut best_cut(self, Sprout *sprout, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+        """The best of the candidates, or the first where the rows are few."""
+        cdef Cut best, cut
+        cdef int kind
+        cdef Py_ssize_t e
+        cdef bint scored = last - first >= LEAST_SCORED and self.n_candidates > 1
+        best.gain = -1
+        best.feature, best.at = 0, 0
+        if scored:
+            self.sum_up(first, last)
+        for e in range(self.n_candidates if scored else 1):
+            kind = TURNS[(e if scored else <Py_ssize_t> (5 * self.uniform(sprout))) % 5]
+            if kind == STEEP and self.width == self.n_axes:
+                kind = STEEP_AXES
+            if not self.draw(sprout, kind, first, last, &cut):
+                continue
+            cut.gain = self.gain(first, last, &cut) if scored else 0
+            if cut.gain > best.gain:
+                best = cut
+        return best
+
+    cdef Py_ssize_t divide(self, Py_ssize_t first, Py_ssize_t last, const Cut *cut) noexcept nogil:
+        """Bring the rows that go left to the front; return where the others begin."""
+        cdef Py_ssize_t i, middle = first
+        cdef int32_t row
+        for i in range(first, last):
+            row = self.order[i]
+            if self.rows[row, cut.feature] <= cut.at:
+                self.order[i] = self.order[middle]
+                self.order[middle] = row
+                middle += 1
+        return middle
+
+    cdef void grow_leaf(self, Sprout *sprout, Py_ssize_t leaf, Py_ssize_t first,
+                        Py_ssize_t last) noexcept nogil:
+        """Cut a leaf, whose rows are order[first] ... order[last - 1], until its leaves are small.
+
+        Of two children one waits, of which there is one for each level.
+        """
+        cdef Py_ssize_t[4 * 41] waiting
+        cdef Py_ssize_t node, depth, middle, n = 0
+        cdef Cut cut
+        waiting[0], waiting[1], waiting[2], waiting[3] = leaf, first, last, 0
+        n = 1
+        while n > 0:
+            n -= 1
+            node, first = waiting[4 * n], waiting[4 * n + 1]
+            last, depth = waiting[4 * n + 2], waiting[4 * n + 3]
+            if last - first <= self.most_in_leaf or depth >= DEEPEST \
+                    or sprout.n_nodes + 2 > sprout.most_nodes:
+                continue
+            cut = self.best_cut(sprout, first, last)
+            if cut.gain < 0:
+                continue
+            middle = self.divide(first, last, &cut)
+            if middle == first or middle == last:
+                continue
+            set_cut(sprout, node, &cut)
+            waiting[4 * n], waiting[4 * n + 1] = sprout.n_nodes - 2, first
+            waiting[4 * n + 2], waiting[4 * n + 3] = middle, depth + 1
+            n += 1
+            waiting[4 * n], waiting[4 * n + 1] = sprout.n_nodes - 1, middle
+            waiting[4 * n + 2], waiting[4 * n + 3] = last, depth + 1
+            n += 1
+
+    cdef void by_leaf(self, const Sprout *sprout, Py_ssize_t count, int32_t *ends) noexcept nogil:
+        """Sort the first `count` rows of `order` by leaf; those of leaf k end at ends[k]."""
+        cdef Py_ssize_t i, k
+        cdef int32_t *leaves = self.spare
+        memset(ends, 0, sprout.n_nodes * sizeof(int32_t))
+        for i in range(count):
+            leaves[i] = <int32_t> leaf_of(sprout.nodes, &self.rows[self.order[i], 0])
+            ends[leaves[i]] += 1
+        for k in range(1, sprout.n_nodes):
+            ends[k] += ends[k - 1]
+        # Each leaf is filled from its end, which so moves to its start.
+        memcpy(self.sorted, self.order, count * sizeof(int32_t))
+        for i in range(count - 1, -1, -1):
+            ends[leaves[i]] -= 1
+            self.order[ends[leaves[i]]] = self.sorted[i]
+        for k in range(sprout.n_nodes):
+            ends[k] = ends[k + 1] if k + 1 < sprout.n_nodes else <int32_t> count
+
+    cdef void choose(self, Sprout *sprout, Py_ssize_t count) noexcept nogil:
+        """Draw `count` rows into `order`, without repetition (Fisher and Yates)."""
+        cdef Py_ssize_t i, j
+        cdef int32_t row
+        for i in range(count):
+            j = i + <Py_ssize_t> ((self.n_rows - i) * self.uniform(sprout))
+            row = self.pool[j]
+            self.pool[j] = self.pool[i]
+            self.pool[i] = self.order[i] = row
+
+    cdef int grow_tree(self, Sprout *sprout, Py_ssize_t count) except -1:
+        """Let a tree grow from `count` of the rows, at each of its leaves."""
+        cdef Py_ssize_t leaf, n_leaves = sprout.n_nodes, first = 0
+        cdef int32_t *ends = <int32_t *> calloc(n_leaves, sizeof(int32_t))
+        if ends == NULL:
+            raise MemoryError(f"no memory for the leaves of a tree of {n_leaves} nodes")
+        with nogil:
+            self.choose(sprout, count)
+            self.by_leaf(sprout, count, ends)
+            for leaf in range(n_leaves):
+                if ends[leaf] - first > self.most_in_leaf:
+                    self.grow_leaf(sprout, leaf, first, ends[leaf])
+                first = ends[leaf]
+        free(ends)
+        return 0
+
+    cdef Forest grown(self, Forest before, Py_ssize_t n_trees, Scale scale, Py_ssize_t count,
+                      uint64_t seed):
+        """A forest whose trees grow from `count` rows each, from their leaves before if given."""
+        cdef Forest forest = Forest(n_trees, scale)
+        cdef Sprout sprout
+        cdef Py_ssize_t t, old
+        for t in range(n_trees):
+            old = 1 if before is None else before.first[t + 1] - before.first[t]
+            sprout.nodes = forest.room_for(old + 2 * count)
+            sprout.n_nodes, sprout.most_nodes = old, min(old + 2 * count, MOST_NODES)
+            sprout.seed, sprout.drawn = counted(seed, t), 0
+            if before is None:
+                make_leaf(sprout.nodes, 0)
+            else:
+                memcpy(sprout.nodes, before.nodes + before.first[t], old * sizeof(Node))
+            self.grow_tree(&sprout, count)
+            forest.n_nodes += sprout.n_nodes
+            forest.first[t + 1] = <int32_t> forest.n_nodes
+        forest.number_leaves()
+        return forest
+
+
+cdef inline void set_cut(Sprout *sprout, Py_ssize_t node, const Cut *cut) noexcept nogil:
+    """Turn a leaf into a cut, with two new leaves as children."""
+    cdef Py_ssize_t k
+    sprout.nodes[node].cut = cut.at
+    sprout.nodes[node].feature = <uint16_t> cut.feature
+    sprout.nodes[node].left = <uint16_t> sprout.n_nodes
+    for k in range(sprout.n_nodes, sprout.n_nodes + 2):
+        make_leaf(sprout.nodes, k)
+    sprout.n_nodes += 2

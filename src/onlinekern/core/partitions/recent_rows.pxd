@@ -1,0 +1,21 @@
+# The last samples of a stream. May change at minor versions.
+from libc.stdint cimport int64_t
+
+from onlinekern.core.base.part cimport Status
+from onlinekern.core.base.undo cimport Journal
+from onlinekern.core.samples.rows cimport Rows
+
+
+cdef class RecentRows:
+    cdef readonly Py_ssize_t d, itemsize, capacity
+    cdef readonly int64_t count        # samples kept so far, those that left too
+    cdef int64_t saved_count
+    cdef Py_ssize_t size               # bytes of a record: target, weight, row
+    cdef Py_ssize_t room               # records that there is memory for
+    cdef char *records
+    cdef Journal journal
+
+    cdef Py_ssize_t n(self) noexcept nogil
+    cdef Status keep(self, const Rows *rows, Py_ssize_t i, double y, double weight) noexcept nogil
+    cdef void checkpoint(self) noexcept nogil
+    cdef void rollback(self) noexcept nogil

@@ -1,0 +1,129 @@
+"""RecentRows: the last samples of a stream, dense, with their targets and weights.
+
+They lie in a ring. Memory grows with the samples that come, up to its capacity.
+"""
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.state cimport (
+    count_of, doubles_of_shape, float_dtype, rows_of_form)
+from onlinekern.core.base.undo cimport Journal
+from onlinekern.core.base.vector cimport aligned_resize, ok_sparse_row
+from onlinekern.core.samples.rows cimport Rows, dense_row, is_sparse, sparse_row
+
+
+cdef class RecentRows:
+    """None at first.
+
+    Parameters
+    ----------
+    d : int
+    dtype : dtype
+        float32 or float64.
+    capacity : int
+        How many samples are kept.
+    """
+
+    def __cinit__(self, Py_ssize_t d, dtype, Py_ssize_t capacity):
+        self.d, self.capacity = d, capacity
+        self.itemsize = float_dtype(dtype).itemsize
+        # Whole doubles, so that each record begins at one.
+        self.size = 2 * sizeof(double) + (d * self.itemsize + 7) // 8 * 8
+        self.journal = Journal(self.size)
+
+    def __dealloc__(self):
+        free(self.records)
+
+    cdef Py_ssize_t n(self) noexcept nogil:
+        """How many samples are kept."""
+        return <Py_ssize_t> min(self.count, <int64_t> self.capacity)
+
+    cdef Status keep(self, const Rows *rows, Py_ssize_t i, double y, double weight) noexcept nogil:
+        """Keep row i of some rows, in the place of the oldest if there are enough."""
+        cdef Py_ssize_t place = <Py_ssize_t> (self.count % self.capacity), more
+        cdef char *record
+        cdef void *fresh
+        if place >= self.room:
+            more = min(max(2 * self.room, place + 64), self.capacity)
+            fresh = aligned_resize(self.records, self.room * self.size, more * self.size)
+            if fresh == NULL:
+                return NO_MEMORY
+            self.records, self.room = <char *> fresh, more
+        record = self.records + place * self.size
+        if self.journal.keep(place, record) < 0:
+            return NO_MEMORY
+        (<double *> record)[0] = y
+        (<double *> record)[1] = weight
+        copy_row(rows, i, record + 2 * sizeof(double))
+        self.count += 1
+        return OK
+
+    cdef void checkpoint(self) noexcept nogil:
+        self.saved_count = self.count
+        self.journal.begin(self.n())
+
+    cdef void rollback(self) noexcept nogil:
+        self.journal.restore(self.records, self.size)
+        self.count = self.saved_count
+
+    @property
+    def dtype(self):
+        return np.dtype(np.float32 if self.itemsize == 4 else np.float64)
+
+    def arrays(self):
+        """Samples, targets and weights, the oldest first."""
+        cdef Py_ssize_t i, n = self.n(), place
+        X, y, weight = np.empty((n, self.d), dtype=self.dtype), np.empty(n), np.empty(n)
+        cdef char[::1] rows = X.view(np.int8).reshape(-1)
+        cdef double[::1] targets = y, weights = weight
+        cdef const char *record
+        for i in range(n):
+            place = <Py_ssize_t> ((self.count - n + i) % self.capacity)
+            record = self.records + place * self.size
+            targets[i] = (<const double *> record)[0]
+            weights[i] = (<const double *> record)[1]
+            if self.d > 0:
+                memcpy(&rows[i * self.d * self.itemsize], record + 2 * sizeof(double),
+                       self.d * self.itemsize)
+        return X, y, weight
+
+    def set_arrays(self, count, X, y, weight):
+        """Go on from what `arrays` gave, of so many samples."""
+        cdef Rows rows
+        cdef Py_ssize_t i
+        count = count_of("count", count)
+        n = min(count, self.capacity)
+        X = rows_of_form("rows", X, self.d, self.dtype, False)
+        cdef const double[::1] targets = doubles_of_shape("targets", y, (n,))
+        cdef const double[::1] weights = doubles_of_shape("weights", weight, (n,))
+        if len(X) != n:
+            raise ValueError(f"rows must be those of the last {n} samples, got {len(X)}")
+        cdef const char[::1] values = X.view(np.int8).reshape(-1)
+        rows.values = &values[0] if values.shape[0] > 0 else NULL
+        rows.columns = rows.starts = NULL
+        rows.n, rows.d, rows.itemsize = n, self.d, self.itemsize
+        if (weight < 0).any():
+            raise ValueError(f"weights must be >= 0, got {weight.min()}")
+        self.count = count - n
+        self.journal.begin(0)
+        for i in range(n):
+            if self.keep(&rows, i, targets[i], weights[i]) < 0:
+                raise MemoryError(f"no memory for {n} samples")
+        self.checkpoint()
+
+
+cdef void copy_row(const Rows *rows, Py_ssize_t i, char *out) noexcept nogil:
+    """Write a row, dense."""
+    cdef ok_sparse_row x
+    cdef Py_ssize_t j, size = rows.itemsize
+    if not is_sparse(rows):
+        memcpy(out, dense_row(rows, i), rows.d * size)
+        return
+    memset(out, 0, rows.d * size)
+    x = sparse_row(rows, i)
+    for j in range(x.count):
+        memcpy(out + x.columns[j] * size, <const char *> x.values + j * size, size)

@@ -1,0 +1,1 @@
+# Steps of a renewal, in Python. May change at minor versions.

@@ -1,0 +1,182 @@
+"""What a renewal of a forest computes once: units of features, slopes, and who is part of whom."""
+from libc.stdint cimport int32_t
+
+import numpy as np
+
+from onlinekern.core.base.state cimport doubles_of_shape
+from onlinekern.core.partitions.trees cimport N_DIRECTIONS, UPPER_CELLS, UPPER_LEVEL, Scale
+from onlinekern.core.samples.rows cimport Samples, samples_of
+
+# Of a row's slopes, so much is the mean of all rows: one gradient may err.
+COMMON_SLOPE = 0.1
+LEAST_SLOPE = 1e-4
+
+
+def check_sizes(Py_ssize_t most, **numbers):
+    """Raise ValueError unless each of these numbers is in [1, most]."""
+    for name, number in numbers.items():
+        if not 1 <= number <= most:
+            raise ValueError(f"{name} must be in [1, {most}], got {number}")
+
+
+def check_labels(labels, Py_ssize_t n_labels):
+    """Raise ValueError unless these are class numbers."""
+    if isinstance(labels, np.ndarray) and not np.isin(labels, np.arange(n_labels)).all():
+        raise ValueError(f"targets must be class numbers, 0 ... {n_labels - 1}")
+
+
+def scale_of(center, factor, directions, Py_ssize_t d):
+    """The scale that `Scale.arrays` tells of, checked."""
+    center = doubles_of_shape("center", center, (d,))
+    factor = doubles_of_shape("factor", factor, (d,))
+    if (factor < 0).any():
+        raise ValueError(f"factor must be >= 0, got {factor.min()}")
+    if directions is not None:
+        if not isinstance(directions, np.ndarray) or directions.dtype != np.float32 \
+                or directions.shape != (d, N_DIRECTIONS) or not np.isfinite(directions).all():
+            raise ValueError(f"directions must be finite, float32 and of shape {(d, N_DIRECTIONS)}")
+        directions = np.ascontiguousarray(directions)
+    return Scale(center, factor, directions)
+
+
+def cells_of(forest):
+    """The node of each leaf, and of each upper cell (-1: there is none), two ndarrays of intp."""
+    _, _, left, first = forest.arrays()
+    place = np.arange(len(left)) - np.repeat(first[:forest.n_trees], np.diff(first))
+    nodes = np.flatnonzero(left == place)
+    roots = first[:forest.n_trees].astype(np.intp)[:, None]
+    at = roots
+    for _ in range(UPPER_LEVEL):
+        node = np.maximum(at, 0)
+        down, ends = roots + left[node], left[node] == place[node]
+        # The children of a leaf are itself and none.
+        pair = [np.where(at < 0, -1, down), np.where((at < 0) | ends, -1, down + 1)]
+        at = np.stack(pair, axis=2).reshape(forest.n_trees, 2 * at.shape[1])
+    node = np.maximum(at, 0)
+    at[left[node] == place[node]] = -1
+    return nodes, at.reshape(forest.n_trees * UPPER_CELLS)
+
+
+def inherited(cells, before, after, Py_ssize_t n_lower):
+    """Numbers of the cells of a forest after its trees have grown, with which scores stay.
+
+    Each new cell begins with those of the cell that it is part of. A leaf that got an upper cell,
+    to which its numbers went, begins without weights for the experts that see both.
+
+    Parameters
+    ----------
+    cells : ndarray of shape (n_nodes, n_experts, 1 + n_outputs)
+        Of the nodes before.
+    before, after : Forest
+    n_lower : int
+        Experts that see the leaves only.
+    """
+    origin = origins(before, after)
+    found = cells[origin]
+    leaves, upper = is_below(after)
+    _, had_upper = is_below(before)
+    found[leaves & upper & ~had_upper[origin], n_lower:, 1:] = 0
+    return found
+
+
+def is_below(forest):
+    """Which nodes are leaves, and which lie below the upper cells: two ndarrays of bool."""
+    _, _, left, first = forest.arrays()
+    root = np.repeat(first[:forest.n_trees], np.diff(first))
+    child = root + left
+    leaf = child == np.arange(len(left))
+    depth = np.zeros(len(left), dtype=np.int32)
+    cdef const int32_t[::1] children = child.astype(np.int32)
+    cdef int32_t[::1] depths = depth
+    cdef Py_ssize_t i
+    # Parents come before their children.
+    for i in range(children.shape[0]):
+        if children[i] != i:
+            depths[children[i]] = depths[children[i] + 1] = depths[i] + 1
+    return leaf, depth > UPPER_LEVEL
+
+
+def origins(before, after):
+    """The node of a forest that each node is part of after trees have grown, ndarray of int32."""
+    _, _, _, old_first = before.arrays()
+    _, _, left, first = after.arrays()
+    found = np.empty(len(left), dtype=np.int32)
+    cdef const int32_t[::1] children = left, begins = first, old_begins = old_first
+    cdef int32_t[::1] own = found
+    cdef Py_ssize_t t, i, n_old, root
+    for t in range(after.n_trees):
+        root, n_old = begins[t], old_begins[t + 1] - old_begins[t]
+        for i in range(n_old):
+            own[root + i] = old_begins[t] + <int32_t> i
+        # Parents come before their children.
+        for i in range(begins[t + 1] - root):
+            if children[root + i] != i and children[root + i] >= n_old:
+                own[root + children[root + i]] = own[root + i]
+                own[root + children[root + i] + 1] = own[root + i]
+    return found
+
+
+def spread(X):
+    """Centers of features, and factors to units of their spread: two ndarrays of shape (d,).
+
+    Samples farther than four deviations are left out, twice over: a few that are far off would hide
+    how the others differ. The factor of a constant feature is 0.
+    """
+    center, scale = moments(X, np.ones(X.shape, dtype=bool))
+    for _ in range(2):
+        inside = np.abs(X - center) <= 4 * scale
+        closer, smaller = moments(X, inside)
+        useful = smaller > 0
+        center, scale = np.where(useful, closer, center), np.where(useful, smaller, scale)
+    with np.errstate(divide="ignore", over="ignore"):
+        factor = np.where(scale > 0, 1 / scale, 0.0)
+    factor[~np.isfinite(factor)] = 0
+    return np.ascontiguousarray(center, dtype=np.float64), np.ascontiguousarray(factor)
+
+
+def moments(X, inside):
+    """Means and deviations of the columns, of the elements inside, however large they are."""
+    size = np.maximum(inside.sum(axis=0), 1)
+    X = X.astype(np.float64, copy=False)
+    largest = np.where(inside, np.abs(X), 0).max(axis=0)
+    largest[largest == 0] = 1
+    Z = np.where(inside, X / largest, 0)
+    mean = Z.sum(axis=0) / size
+    square = (np.where(inside, Z - mean, 0) ** 2).sum(axis=0) / size
+    deviation = np.sqrt(square)
+    deviation[deviation <= 1e-12 * np.abs(mean)] = 0
+    return mean * largest, deviation * largest
+
+
+def units(y):
+    """Mean and deviation of targets; a deviation of 0 is 1."""
+    largest = max(np.abs(y).max(), 1e-300)
+    mean = (y / largest).mean()
+    deviation = np.sqrt((((y / largest) - mean) ** 2).mean())
+    return float(mean * largest), float(deviation * largest) if deviation > 1e-12 else 1.0
+
+
+def slopes_of(squares, mean, Py_ssize_t n):
+    """Absolute slopes of rows, float32, and which of them belongs to each of n rows.
+
+    The last rows have their own, mixed with the mean of all, and the rows before have the mean.
+    """
+    taught = len(squares)
+    unit = max(mean.mean(), 1e-300)
+    mixed = np.vstack([mean, (1 - COMMON_SLOPE) * squares + COMMON_SLOPE * mean]) / unit
+    slopes = np.sqrt(np.maximum(mixed, LEAST_SLOPE)).astype(np.float32)
+    slope_of = np.zeros(n, dtype=np.int32)
+    slope_of[n - taught:] = np.arange(1, taught + 1)
+    return slopes, slope_of
+
+
+def scaled_rows(Scale scale not None, X):
+    """Rows with their directions in the units of a scale, ndarray (n, width), float32."""
+    cdef Samples samples = samples_of(X, X.dtype)
+    cdef Py_ssize_t i, n = len(X)
+    out = np.empty((n, scale.width()), dtype=np.float32)
+    cdef float[:, ::1] view = out
+    with nogil:
+        for i in range(n):
+            scale.load(&samples.rows, i, &view[i, 0])
+    return out

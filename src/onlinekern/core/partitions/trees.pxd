@@ -1,0 +1,88 @@
+# Forests of binary trees in flat arrays. May change at minor versions.
+from libc.stdint cimport int32_t, uint16_t
+
+from onlinekern.core.samples.rows cimport Rows
+
+
+# A row goes left where its value is at most the cut. The right child lies behind the left one. A
+# leaf is its own left child, and its cut is NaN, so that a walk may go on at it; the number of the
+# leaf in its tree is in the bits of that NaN.
+cdef struct Node:
+    float cut
+    uint16_t feature
+    uint16_t left
+
+
+# Values are cast to float32: these are the samples in units of their spread, and cut off here.
+cdef enum:
+    MOST_NODES = 65535       # of a tree, as children have 16 bits
+    MOST_COLUMNS = 65535     # of a row that is walked
+    N_DIRECTIONS = 8         # directions beside the axes: so many floats are added up together
+    UPPER_LEVEL = 4          # depth of the nodes that are cells beside the leaves,
+    UPPER_CELLS = 16         # of which a tree has so many
+
+
+# Walks that go side by side: the tree and the row of each, and where it is.
+cdef enum:
+    ABREAST = 8
+
+cdef struct Walks:
+    const Node *tree[ABREAST]
+    const float *row[ABREAST]
+    unsigned int at[ABREAST]
+    unsigned int above[ABREAST]      # where it was at `UPPER_LEVEL`
+    unsigned int turns[ABREAST]      # 1, then a bit for each step to there
+
+
+cdef class Scale:
+    cdef readonly Py_ssize_t d, n_directions
+    cdef double *center          # d
+    cdef double *factor          # d, 0 where a feature is constant
+    cdef float *zero             # d, a sample of zeros
+    cdef float *directions       # d x N_DIRECTIONS, of scaled samples; NULL without
+
+    cdef inline Py_ssize_t width(self) noexcept nogil:
+        """Numbers of a scaled row: the features, then the directions."""
+        return self.d + self.n_directions
+
+    cdef void load(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil
+
+
+cdef class Forest:
+    cdef readonly Py_ssize_t n_trees, n_nodes
+    cdef readonly Scale scale
+    cdef Node *nodes
+    cdef int32_t *first          # n_trees + 1: where the nodes of each tree begin
+    cdef int32_t *first_leaf     # n_trees + 1: and its leaves
+    cdef Py_ssize_t capacity     # nodes that there is memory for
+
+    cdef Node *room_for(self, Py_ssize_t more) except NULL
+    cdef void number_leaves(self) noexcept nogil
+    cdef void note(self, Py_ssize_t t, const Walks *walks, int k, int32_t *leaf,
+                   int32_t *upper) noexcept nogil
+    cdef void walk_row(self, const float *z, int32_t *leaves, int32_t *upper) noexcept nogil
+    cdef void walk_rows(self, const float *z, Py_ssize_t n, int32_t *leaves,
+                        int32_t *upper) noexcept nogil
+
+
+cdef inline bint is_leaf(const Node *tree, Py_ssize_t node) noexcept nogil:
+    return tree[node].left == node
+
+
+cdef inline unsigned int step_down(const Node *tree, unsigned int at,
+                                   const float *z) noexcept nogil:
+    """The node behind a node of a tree, which is the same at a leaf."""
+    return tree[at].left + (z[tree[at].feature] > tree[at].cut)
+
+
+cdef inline unsigned int leaf_of(const Node *tree, const float *z) noexcept nogil:
+    """The node of the leaf of one row."""
+    cdef unsigned int at, next = 0
+    while True:
+        at = next
+        next = step_down(tree, at, z)
+        if next == at:
+            return at
+
+
+cdef void make_leaf(Node *tree, Py_ssize_t node) noexcept nogil

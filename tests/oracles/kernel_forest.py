@@ -1,0 +1,532 @@
+"""Kernel forests, sample by sample: trees that cut where the function changes, learnt jointly.
+
+Written from docs/kernel_forests.md and the notes of `KernelForestClassifier`. Rows, cuts, weights
+and variances are float32, sums are float64 and in the order of the trees. Random numbers are those
+of splitmix64 by their number, so that this twin draws the same ones: number 1, 2, ... of the seed
+of each tree.
+
+.. [1] P. Geurts, D. Ernst, L. Wehenkel, "Extremely randomized trees", Machine Learning 63, 2006.
+.. [2] K. Crammer, A. Kulesza, M. Dredze, "Adaptive regularization of weight vectors", NIPS 2009.
+.. [3] M. Herbster, M. Warmuth, "Tracking the best expert", Machine Learning 32, 1998.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .fourier import splitmix
+
+single = np.float32
+UPPER_LEVEL = 4
+DEEPEST = 40
+N_DIRECTIONS = 8
+TURNS = ["axes", "steep axes", "axes", "steep axes", "directions"]
+
+
+def in_turn(values):
+    """Add numbers up one after the other."""
+    return np.add.accumulate(np.append(0.0, values))[-1]
+
+
+@dataclass
+class Tree:
+    """A binary tree; a leaf is its own left child, and has an infinite cut."""
+
+    cuts: list = field(default_factory=lambda: [single(np.inf)])
+    features: list = field(default_factory=lambda: [0])
+    left: list = field(default_factory=lambda: [0])
+
+    def is_leaf(self, node):
+        return self.left[node] == node
+
+    def step(self, node, z):
+        return self.left[node] + int(z[self.features[node]] > self.cuts[node])
+
+    def cells(self, z):
+        """Return the leaf of a row, and the node at the upper level (or the leaf above it)."""
+        path = [0]
+        while not self.is_leaf(path[-1]):
+            path.append(self.step(path[-1], z))
+        return path[-1], path[min(UPPER_LEVEL, len(path) - 1)]
+
+    def divide(self, node, feature, at):
+        """Turn a leaf into a cut with two leaves; return these."""
+        first = len(self.left)
+        self.cuts[node], self.features[node], self.left[node] = at, feature, first
+        self.cuts += [single(np.inf)] * 2
+        self.features += [0, 0]
+        self.left += [first, first + 1]
+        return first, first + 1
+
+    def copy(self):
+        return Tree(list(self.cuts), list(self.features), list(self.left))
+
+
+@dataclass
+class Scale:
+    """Units of the features, and directions beside them."""
+
+    center: np.ndarray
+    factor: np.ndarray
+    directions: np.ndarray | None = None
+
+    def rows(self, X):
+        far = 1e6
+        Z = np.clip((X.astype(float) - self.center) * self.factor, -far, far).astype(single)
+        if self.directions is None:
+            return Z
+        products = np.zeros((len(X), N_DIRECTIONS), dtype=single)
+        for j in range(X.shape[1]):
+            products += Z[:, j : j + 1] * self.directions[j]
+        return np.hstack([Z, products])
+
+
+def units_of(X):
+    """Return centers and factors: of the samples within four deviations, found twice."""
+    inside = np.ones(X.shape, dtype=bool)
+    X = X.astype(float)
+    center = scale = None
+    for _ in range(3):
+        n = np.maximum(inside.sum(axis=0), 1)
+        mean = np.where(inside, X, 0).sum(axis=0) / n
+        deviation = np.sqrt((np.where(inside, X - mean, 0) ** 2).sum(axis=0) / n)
+        deviation[deviation <= 1e-12 * np.abs(mean)] = 0
+        if center is None:
+            center, scale = mean, deviation
+        else:
+            center, scale = (np.where(deviation > 0, *pair)
+                             for pair in ((mean, center), (deviation, scale)))  # fmt: skip
+        inside = np.abs(X - center) <= 4 * scale
+    return center, np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)
+
+
+def units_of_targets(y):
+    """Return mean and deviation, to the bit of the core: cuts of equal gain are told by it."""
+    largest = np.abs(y).max()
+    mean = (y / largest).mean()
+    return mean * largest, np.sqrt(((y / largest - mean) ** 2).mean()) * largest
+
+
+class Teacher:
+    """Kernel least squares with a linear part, and its gradients.
+
+    f(x) = sum_j a_j exp(-gamma |x - c_j|^2_M) + b . x + b_0, where the precision of the prior is
+    0.05 K for a (with 1e-6 on its diagonal), and 0.05 for b in units of 0.3 / sqrt(d), and b_0.
+    """
+
+    def __init__(self, X, Y, landmarks, metric, gamma=None):
+        d = X.shape[1]
+        self.X, self.C, self.metric = X, X[landmarks], metric
+        self.gamma = 0.25 / d if gamma is None else gamma
+        self.K = self.kernel(X)
+        unit = 0.3 / np.sqrt(d)
+        features = np.hstack([self.K, unit * X, np.ones((len(X), 1))])
+        prior = np.eye(features.shape[1])
+        m = len(landmarks)
+        prior[:m, :m] = self.kernel(self.C) + 1e-6 * np.eye(m)
+        weights = np.linalg.solve(features.T @ features + 0.05 * prior, features.T @ Y)
+        self.a, self.b = weights[:m], unit * weights[m : m + d]
+
+    def kernel(self, X):
+        apart = X[:, None, :] - self.C
+        return np.exp(-self.gamma * (apart**2 * self.metric).sum(axis=2))
+
+    def gradients(self):
+        """Return the gradients of all outputs at the rows, ndarray (n_outputs, n, d)."""
+        apart = (self.X[:, None, :] - self.C) * self.metric
+        return np.stack([
+            -2 * self.gamma * ((self.K * a)[:, :, None] * apart).sum(axis=1) + b
+            for a, b in zip(self.a.T, self.b.T, strict=True)
+        ])  # fmt: skip
+
+
+def leading(matrix):
+    """Return the eigenvectors of the eight largest eigenvalues; their largest coordinate is > 0."""
+    vectors = np.linalg.eigh(matrix)[1][:, ::-1][:, :N_DIRECTIONS]
+    out = np.zeros((len(matrix), N_DIRECTIONS))
+    for k, vector in enumerate(vectors.T):
+        out[:, k] = vector * np.sign(vector[np.abs(vector).argmax()])
+    return out.astype(single)
+
+
+class Grower:
+    """Grow trees from rows, by the best of a few cuts."""
+
+    def __init__(self, rows, n_axes, slopes, labels, targets, n_classes, n_candidates, max_leaf):
+        self.rows, self.n_axes, self.slopes = rows, n_axes, slopes
+        self.labels, self.targets, self.n_classes = labels, targets, n_classes
+        self.n_candidates, self.max_leaf = n_candidates, max_leaf
+        self.pool = list(range(len(rows)))
+
+    def uniform(self):
+        self.drawn += 1
+        return (splitmix(self.seed, self.drawn) >> 11) / 2**53
+
+    def choose(self, count):
+        """Draw rows without repetition; the order of the last draw is that of the next."""
+        for i in range(count):
+            j = i + int((len(self.pool) - i) * self.uniform())
+            self.pool[i], self.pool[j] = self.pool[j], self.pool[i]
+        return self.pool[:count]
+
+    def grow(self, tree, count, seed):
+        """Cut the leaves of a tree further, by `count` of the rows."""
+        self.seed, self.drawn = seed, 0
+        self.most_nodes = min(len(tree.left) + 2 * count, 65535)
+        chosen = self.choose(count)
+        leaves = [tree.cells(self.rows[row])[0] for row in chosen]
+        for leaf in range(len(tree.left)):
+            own = [row for row, at in zip(chosen, leaves, strict=True) if at == leaf]
+            self.grow_leaf(tree, leaf, own)
+
+    def grow_leaf(self, tree, leaf, own):
+        waiting = [(leaf, own, 0)]
+        while waiting:
+            node, own, depth = waiting.pop()
+            full = len(tree.left) + 2 > self.most_nodes
+            if len(own) <= self.max_leaf or depth >= DEEPEST or full:
+                continue
+            cut = self.best_cut(own)
+            if cut is None:
+                continue
+            low, high = self.divide(own, *cut)
+            if not low or not high:
+                continue
+            first, second = tree.divide(node, *cut)
+            waiting += [(first, low, depth + 1), (second, high, depth + 1)]
+
+    def divide(self, own, feature, at):
+        """Return the rows on both sides; those of the right change places, as in Lomuto's way."""
+        own, middle = list(own), 0
+        for i, row in enumerate(own):
+            if self.rows[row, feature] <= at:
+                own[i], own[middle] = own[middle], row
+                middle += 1
+        return own[:middle], own[middle:]
+
+    def best_cut(self, own):
+        if len(own) < 8 or self.n_candidates == 1:
+            return self.draw(TURNS[int(5 * self.uniform())], own)
+        best, most = None, -1.0
+        for e in range(self.n_candidates):
+            cut = self.draw(TURNS[e % 5], own)
+            gain = -1.0 if cut is None else self.gain(own, *cut)
+            if gain > most:
+                best, most = cut, gain
+        return best
+
+    def draw(self, kind, own):
+        """Draw a cut between two rows, by how much they differ and how steep the function is."""
+        if kind == "directions" and self.rows.shape[1] == self.n_axes:
+            kind = "steep axes"
+        columns = slice(self.n_axes, None) if kind == "directions" else slice(0, self.n_axes)
+        one = own[int(len(own) * self.uniform())]
+        for _ in range(3):
+            other = own[int(len(own) * self.uniform())]
+            weights = np.abs(self.rows[one] - self.rows[other])
+            if kind != "axes":
+                weights = weights * (self.slopes[one] + self.slopes[other])
+            weights = weights[columns].astype(float)
+            total = in_turn(weights)
+            if total > 0:
+                break
+        else:
+            return None
+        left, j = total * self.uniform(), 0
+        while j < len(weights) - 1 and left >= weights[j]:
+            left -= weights[j]
+            j += 1
+        while weights[j] == 0:
+            j -= 1
+        feature = j + columns.start
+        low, high = sorted((self.rows[one, feature], self.rows[other, feature]))
+        at = single(float(low) + (float(high) - float(low)) * self.uniform())
+        return feature, low if at >= high else at
+
+    def gain(self, own, feature, at):
+        """Return by how much a cut lowers the squared deviations, up to a constant."""
+        inside = self.rows[own, feature] <= at
+        n_left = int(inside.sum())
+        if n_left in (0, len(own)):
+            return -1.0
+        if self.n_classes:
+            hot = self.labels[own][:, None] == np.arange(self.n_classes)
+            left, all_of = hot[inside].sum(axis=0), hot.sum(axis=0)
+        else:
+            targets = self.targets[own]
+            left, all_of = (np.array([in_turn(part)]) for part in (targets[inside], targets))
+        rest = all_of - left
+        return in_turn(left * left / n_left + rest * rest / (len(own) - n_left))
+
+
+class Experts:
+    """Linear functions of cells: for each level and noise a weight an output, and a variance.
+
+    A cell is a feature that is 1 / sqrt(number of cells of a sample) in the samples it holds.
+    """
+
+    def __init__(self, sizes, noises, levels, n_outputs):
+        self.noises, self.levels = noises, levels
+        self.kinds = [(both, noise) for both in levels for noise in noises]
+        self.numbers = [np.zeros((n, len(self.kinds), 1 + n_outputs), dtype=single) for n in sizes]
+        for numbers in self.numbers:
+            numbers[:, :, 0] = 1
+        self.share = [1 / np.sqrt((2.0 if both else 1.0) * len(sizes)) for both, _ in self.kinds]
+
+    def cells(self, e, found):
+        """Return (tree, cell) of a sample for an expert: leaves, then the upper cells."""
+        leaves = [(t, leaf) for t, (leaf, _) in enumerate(found)]
+        upper = [(t, upper) for t, (leaf, upper) in enumerate(found) if upper != leaf]
+        return leaves, upper if self.kinds[e][0] else []
+
+    def scores(self, found):
+        """Return the scores (n_experts, n_outputs) and the variances (n_experts,) of a sample."""
+        scores, variances = [], []
+        for e, share in enumerate(self.share):
+            sums = 0.0
+            for cells in self.cells(e, found):
+                each = np.array([self.numbers[t][cell, e] for t, cell in cells], dtype=float)
+                sums = sums + (each.cumsum(axis=0)[-1] if len(each) else 0.0)
+            scores.append(share * sums[1:])
+            variances.append(share * share * sums[0])
+        return np.array(scores), np.array(variances)
+
+    def learn(self, found, goals, weight, loss_of):
+        """AROW [2]_ of each expert: one variance serves all outputs, and falls once."""
+        scores, variances = self.scores(found)
+        for e, (_, noise) in enumerate(self.kinds):
+            losses, slopes = zip(*[loss_of(f, y) for f, y in zip(scores[e], goals, strict=True)],
+                                 strict=True)  # fmt: skip
+            spread = variances[e] + 1 / (weight / noise)
+            steps = np.array(slopes) * np.array(losses) / spread
+            if max(losses) <= 0:
+                continue
+            leaves, upper = self.cells(e, found)
+            for t, cell in [*leaves, *upper]:
+                own = self.numbers[t][cell, e]
+                variance = float(own[0])
+                own[1:] += (self.share[e] * steps * variance).astype(single)
+                fall = 1 / spread * self.share[e] * self.share[e]
+                own[0] = variance - fall * variance * variance
+
+
+def hinge(f, y):
+    """Return the loss, and minus its slope along f."""
+    loss = max(0.0, 1 - y * f)
+    return loss, y if loss > 0 else 0.0
+
+
+def absolute(f, y):
+    return abs(y - f), np.sign(y - f)
+
+
+@dataclass
+class Result:
+    """Result of a run.
+
+    Attributes
+    ----------
+    predictions : ndarray of shape (n,)
+        Class number or target of each sample, predicted before it was learnt.
+    mistakes : int
+    cumulative_loss : float
+    model : KernelForest
+    """
+
+    predictions: np.ndarray
+    mistakes: int
+    cumulative_loss: float
+    model: object
+
+
+class KernelForest:
+    """The forest, its experts, and the samples that are kept."""
+
+    def __init__(
+        self, d, n_classes, *, n_trees, noises, levels, memory, max_samples, max_rows, max_leaf,
+        n_candidates, n_replays, seed,
+    ):  # fmt: skip
+        self.n_classes, self.n_outputs = n_classes, n_classes if n_classes > 2 else 1
+        self.noises, self.levels, self.memory = noises, levels, memory
+        self.max_samples, self.max_rows, self.max_leaf = max_samples, max_rows, max_leaf
+        self.n_candidates, self.n_replays, self.seed = n_candidates, n_replays, seed
+        self.scale = Scale(np.zeros(d), np.zeros(d))
+        self.trees = [Tree() for _ in range(n_trees)]
+        self.experts = self.new_experts()
+        n_experts = len(self.experts.kinds)
+        self.shares = np.full(n_experts, 1 / n_experts)
+        self.metric, self.importances = np.ones(d), np.zeros(d)
+        self.offset, self.unit = 0.0, 1.0
+        self.kept, self.entered = [], 0
+
+    def new_experts(self):
+        sizes = [len(tree.left) for tree in self.trees]
+        return Experts(sizes, self.noises, self.levels, self.n_outputs)
+
+    def cells(self, x):
+        z = self.scale.rows(x[None, :])[0]
+        return [tree.cells(z) for tree in self.trees]
+
+    def scores(self, x):
+        """Return the scores that predict."""
+        scores, _ = self.experts.scores(self.cells(x))
+        return self.offset + self.unit * (self.shares @ scores)
+
+    def goals(self, y):
+        """Return the targets of the outputs."""
+        if self.n_classes == 0:
+            return np.array([(y - self.offset) / self.unit])
+        if self.n_outputs == 1:
+            return np.array([1.0 if y > 0 else -1.0])
+        return np.where(y == np.arange(self.n_classes), 1.0, -1.0)
+
+    def learn(self, x, y, weight):
+        found = self.cells(x)
+        scores, _ = self.experts.scores(found)
+        if self.n_classes == 0 and self.entered == 0:
+            self.offset = y
+        self.share_out(scores, self.goals(y), weight)
+        self.teach(self.experts, found, y, weight)
+        self.kept = [*self.kept, (x, y, weight)][-self.memory :]
+        self.entered += 1
+        if self.entered >= 32 and self.entered.bit_count() == 1:
+            self.renew()
+
+    def teach(self, experts, found, y, weight):
+        experts.learn(found, self.goals(y), weight, hinge if self.n_classes else absolute)
+
+    def share_out(self, scores, goals, weight):
+        """Exponential weights of the losses, of which a share is given back to all [3]_."""
+        if self.n_classes:
+            scores = np.clip(scores, -1, 1)
+        losses = np.minimum((scores - goals) ** 2, 4).sum(axis=1)
+        n = len(self.shares)
+        if n == 1 or (self.n_classes == 0 and self.entered < 32):
+            return
+        shares = self.shares * np.exp(-0.5 * min(weight, 1.0) * (losses - losses.min()))
+        self.shares = 0.999 * shares / shares.sum() + 0.001 / n
+
+    def renew(self):
+        """Let new trees grow from the kept samples; if samples have left, the old ones."""
+        X, y, weight = (np.array(column) for column in zip(*self.kept, strict=True))
+        anew = self.entered <= self.memory
+        if anew:
+            self.scale = Scale(*units_of(X))
+            if self.n_classes == 0:
+                self.offset, self.unit = units_of_targets(y)
+        slopes = self.look(X, y, anew)
+        labels, targets = (y.astype(int), None) if self.n_classes else (None, None)
+        if self.n_classes == 0:
+            targets = (y - self.offset) / self.unit
+        rows = self.scale.rows(X)
+        grower = Grower(rows, X.shape[1], slopes, labels, targets, self.n_classes,
+                        self.n_candidates, self.max_leaf)  # fmt: skip
+        count = min(len(X), max(64, int(self.max_samples * len(X))))
+        before, old = self.trees, self.experts
+        if anew:
+            count, before = min(count, self.max_rows), [Tree() for _ in self.trees]
+        self.trees = [tree.copy() for tree in before]
+        seed = splitmix(self.seed, self.entered)
+        for t, tree in enumerate(self.trees):
+            grower.grow(tree, count, splitmix(seed, t))
+        self.experts = self.new_experts()
+        if not anew:
+            self.inherit(old, [len(tree.left) for tree in before])
+            return
+        found = [[tree.cells(z) for tree in self.trees] for z in rows]
+        for _ in range(self.n_replays):
+            for i in range(len(X)):
+                self.teach(self.experts, found[i], y[i], weight[i])
+
+    def inherit(self, old, sizes):
+        """Let new cells begin with the numbers of the cell that they are part of.
+
+        Where that was its own upper cell and another node is now, the node has the weights, and
+        the leaves below begin without.
+        """
+        both = [both for both, _ in self.experts.kinds]
+        for t, tree in enumerate(self.trees):
+            numbers = self.experts.numbers[t]
+            numbers[: sizes[t]] = old.numbers[t]
+            depth, origin = [0] * len(tree.left), list(range(len(tree.left)))
+            for node, left in enumerate(tree.left):
+                if left == node:
+                    continue
+                for child in (left, left + 1):
+                    depth[child] = depth[node] + 1
+                    if child >= sizes[t]:
+                        numbers[child], origin[child] = numbers[node], origin[node]
+            for node in range(len(tree.left)):
+                below = depth[node] > UPPER_LEVEL >= depth[origin[node]]
+                if tree.is_leaf(node) and below:
+                    numbers[node, both, 1:] = 0
+
+    def numbers(self):
+        """Return the numbers of all nodes, those that are no cells as cells begin."""
+        found = []
+        both = np.array([both for both, _ in self.experts.kinds])
+        for tree, numbers in zip(self.trees, self.experts.numbers, strict=True):
+            own, depth = numbers.copy(), [0] * len(tree.left)
+            for node, left in enumerate(tree.left):
+                if left == node:
+                    continue
+                depth[left] = depth[left + 1] = depth[node] + 1
+                unused = np.ones(len(both), bool) if depth[node] != UPPER_LEVEL else ~both
+                own[node, unused] = [1, *[0] * self.n_outputs]
+            found.append(own)
+        return np.concatenate(found)
+
+    def look(self, X, y, anew):
+        """Ask the teacher where the function changes; return the slopes of each row."""
+        d, taught = X.shape[1], min(len(X), max(256, min(2048, 2**20 // X.shape[1])))
+        draws = np.random.RandomState(splitmix(self.seed, self.entered) >> 32)
+        Z = (X[-taught:] - self.scale.center) * self.scale.factor
+        Y = np.array([self.goals(target) for target in y[-taught:]])
+        if self.n_outputs > 8:
+            Y = Y @ (draws.randint(2, size=(self.n_outputs, 8)) * 2.0 - 1.0) / np.sqrt(8)
+        landmarks = draws.permutation(taught)[:200]
+        teacher = Teacher(np.clip(Z, -8, 8), Y, landmarks, self.metric)
+        gradients = teacher.gradients()
+        squares = (gradients**2).sum(axis=0)
+        own = squares.mean(axis=0)
+        if anew and d > 1:
+            product = sum(each.T @ each for each in gradients) / taught
+            self.scale = Scale(self.scale.center, self.scale.factor, leading(product))
+        if self.scale.directions is not None:
+            along = ((gradients @ self.scale.directions.astype(float)) ** 2).sum(axis=0)
+            squares = np.hstack([squares, along])
+        self.importances = own / own.sum()
+        metric = np.maximum(np.sqrt(own / own.mean()), 1e-3)
+        self.metric = metric / metric.mean()
+        mean = squares.mean(axis=0)
+        mixed = np.tile(mean, (len(X), 1))
+        mixed[len(X) - taught :] = 0.9 * squares + 0.1 * mean
+        return np.sqrt(np.maximum(mixed / mean.mean(), 1e-4)).astype(single)
+
+
+def kernel_forest(
+    X, y, n_classes, seed, sample_weight=None, *, noise="auto", levels="both", n_trees=100,
+    memory=16384, max_samples=0.5, max_rows=2048, max_leaf=4, n_candidates=10, n_replays=3,
+):  # fmt: skip
+    """Learn samples one after the other; `n_classes` is 0 of a regression."""
+    model = KernelForest(
+        X.shape[1], n_classes, n_trees=n_trees, seed=seed, memory=memory, max_samples=max_samples,
+        noises=(0.2, 4.0) if noise == "auto" else (noise,),
+        levels={"leaf": [False], "upper": [True], "both": [False, True]}[levels],
+        max_rows=max_rows, max_leaf=max_leaf, n_candidates=n_candidates, n_replays=n_replays,
+    )  # fmt: skip
+    weights = np.ones(len(y)) if sample_weight is None else sample_weight
+    predictions, mistakes, total = [], 0, 0.0
+    for x, target, weight in zip(X, y, weights, strict=True):
+        scores = model.scores(x)
+        winner = int(scores[0] > 0) if n_classes == 2 else int(scores.argmax())
+        predictions.append(winner if n_classes else scores[0])
+        if weight == 0:
+            continue
+        if n_classes:
+            mistakes += int(winner != target)
+            total += weight * np.maximum(1 - model.goals(target) * scores, 0).sum()
+        else:
+            total += weight * (target - scores[0]) ** 2 / 2
+        model.learn(x, target, weight)
+    return Result(np.array(predictions), mistakes, total, model)

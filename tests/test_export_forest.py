@@ -1,0 +1,158 @@
+"""Exported kernel forests end in the leaves of the model, in C and in ONNX."""
+
+import numpy as np
+import pytest
+from compiled import Program, load
+from exported import scores_of
+
+from onlinekern import KernelForestClassifier, KernelForestRegressor, make_stream_pipeline
+from onlinekern.fitted.export.describe import describe
+from onlinekern.fitted.export.terms import Constant, Trees
+from onlinekern.preprocessing.scaler import OnlineStandardScaler
+
+DTYPES = {"float64": 1e-12, "float32": 2e-6}
+
+
+def samples(n, d=6, far=0.0):
+    """Return rows of float32 numbers, and what a function is of them."""
+    X = np.random.default_rng(n + d).normal(size=(n, d))
+    f = X[:, 0] + X[:, -1] * X[:, d // 2]
+    return (X + far).astype(np.float32).astype(np.float64), f
+
+
+def fitted(task="binary", n=300, d=6, far=0.0, **parameters):
+    """Return a forest of a few trees, and other rows."""
+    X, f = samples(n, d, far)
+    given = {"n_trees": 8, "random_state": 0, **parameters}
+    rows = samples(150, d, far)[0]
+    if task == "regression":
+        return KernelForestRegressor(**given).fit(X, 5 + 3 * f), rows
+    classes = f > 0 if task == "binary" else np.digitize(f, [-0.5, 0.5])
+    return KernelForestClassifier(**given).fit(X, classes), rows
+
+
+def in_c(model, X, folder, dtype):
+    """Return the scores of rows in C; sparse rows have the same."""
+    made = model.export_c(folder / f"{dtype}.c", dtype=dtype)
+    more = ["-Wdouble-promotion"] if dtype == "float32" else []
+    library = load(folder, [made.code], more=more)
+    program = Program(library, dtype, dtype, scores_of(model, X[:1]).shape[1])
+    found = program.scores(X)
+    np.testing.assert_array_equal(program.scores(X[:20], sparse_rows=True), found[:20])
+    return found
+
+
+def in_onnx(model, X, folder, dtype):
+    """Return the scores of rows in onnxruntime."""
+    onnx = pytest.importorskip("onnx", reason="needs the extra onnx")
+    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    made = model.export_onnx(folder / "model.onnx", dtype=dtype)
+    onnx.checker.check_model(onnx.load(made.path), full_check=True)
+    assert {own.domain: own.version for own in onnx.load(made.path).opset_import} in VERSIONS
+    name = "variable" if isinstance(model, KernelForestRegressor) else "scores"
+    return runtime.InferenceSession(made.path).run([name], {"X": X.astype(dtype)})[0]
+
+
+# Without trees there are standard operators only.
+VERSIONS = [{"": 17, "ai.onnx.ml": 1}, {"": 17}]
+WAYS = {"c": in_c, "onnx": in_onnx}
+MODELS = {
+    "binary": {},
+    "classes": {"task": "classes"},
+    "regression": {"task": "regression"},
+    "leaves alone": {"levels": "leaf"},
+    "upper cells": {"levels": "upper", "noise": 1.0},
+    "one feature": {"d": 1},
+    "far from 0": {"far": 1e5},
+    "grown": {"memory": 64},
+    "no trees yet": {"n": 20},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("model", MODELS)
+def test_scores(model, dtype, way, tmp_path):
+    model, X = fitted(**MODELS[model])
+    expected = scores_of(model, X)
+    found = WAYS[way](model, X, tmp_path, dtype)
+    bound = DTYPES[dtype] * max(1, np.abs(expected).max())
+    np.testing.assert_allclose(found, expected, rtol=0, atol=bound)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rows_on_a_cut_go_left(dtype, way, tmp_path):
+    """Every number of the rows is a cut, or the next number beyond."""
+    model, _ = fitted()
+    space = model._model.space
+    state, directions = space.get_state(), np.zeros((6, 8), np.float32)
+    directions[np.arange(6), np.arange(6)] = 1
+    state |= {"center": np.zeros(6), "factor": np.ones(6), "directions": directions}
+    space.set_state(state)
+    cuts = state["cuts"][np.isfinite(state["cuts"])]
+    rng = np.random.default_rng(0)
+    X = rng.choice(np.append(cuts, np.nextafter(cuts, np.float32(np.inf))), (400, 6))
+    expected = scores_of(model, X)
+    found = WAYS[way](model, X, tmp_path, dtype)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=DTYPES[dtype])
+    # Were they to go right, the scores would be others.
+    beyond = describe(model).scores(np.nextafter(X, np.inf).astype(np.float64))
+    assert np.abs(beyond - expected).max() > 1e-3
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_values_far_outside_are_cut_off(way, tmp_path):
+    model, X = fitted()
+    X[::2] *= 1e30
+    found = WAYS[way](model, X, tmp_path, "float32")
+    np.testing.assert_allclose(found, scores_of(model, X), rtol=0, atol=1e-5)
+
+
+def test_a_leaf_holds_what_all_experts_say():
+    model, _ = fitted("classes")
+    (trees,) = describe(model).body.terms
+    assert isinstance(trees, Trees)
+    inner = np.isfinite(model._model.space.get_state()["cuts"]).sum()
+    assert trees.weights.shape == (inner + 8, 3)
+    assert len(trees.cuts) == inner
+    before, _ = fitted(n=20)
+    (constant,) = describe(before).body.terms
+    assert isinstance(constant, Constant)
+
+
+@pytest.mark.parametrize(("dtype", "itemsize"), [("float32", 4), ("float64", 8)])
+def test_bytes_of_the_tables(dtype, itemsize, tmp_path):
+    """A node takes 8 bytes, a leaf a number for each output, a feature its scale and directions."""
+    model, _ = fitted("classes")
+    made = model.export_c(tmp_path / "m.c", dtype=dtype)
+    (trees,) = describe(model).body.terms
+    tables = 8 * len(trees.cuts) + 2 * 8 + 6 * (16 + 4 * 8)
+    assert made.flash == tables + trees.weights.size * itemsize + 3 * 4  # 3 labels
+    assert made.ram == 6 * itemsize + 4 * (6 + 8)
+
+
+def test_rows_of_nan_have_scores_of_nan(tmp_path):
+    model, X = fitted()
+    X[1, 2], X[2, 2] = np.nan, np.inf
+    scores = in_onnx(model, X[:4], tmp_path, "float32")[:, 0]
+    assert np.isnan(scores).tolist() == [False, True, True, False]
+
+
+def test_learning_is_not_exported(tmp_path):
+    model, _ = fitted(n=100)
+    message = "KernelForestClassifier cannot be exported to learn: the space ForestSpace has no C"
+    with pytest.raises(TypeError, match=message):
+        model.export_c(tmp_path / "m.c", learn=True)
+    assert not model.export_c(tmp_path / "m.c").learns
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_scaler_in_front(way, tmp_path):
+    X, f = samples(600)
+    model = make_stream_pipeline(
+        OnlineStandardScaler(), KernelForestClassifier(n_trees=12, random_state=0)
+    ).fit(X * 100 + 7, f > 0)
+    rows = samples(400)[0] * 100 + 7
+    found = WAYS[way](model, rows, tmp_path, "float64")
+    np.testing.assert_allclose(found, scores_of(model, rows), rtol=0, atol=1e-9)

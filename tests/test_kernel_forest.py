@@ -1,0 +1,224 @@
+"""Kernel forests against their NumPy twin, and what they claim."""
+
+import copy
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from grids import grid
+from oracles.kernel_forest import kernel_forest
+
+from onlinekern import KernelForestClassifier, KernelForestRegressor, merge
+from onlinekern.fitted.save import from_bytes, to_bytes
+
+# 170 samples, some of weight 0: renewals at 32, 64 and 128, and growth where fewer are kept.
+SMALL = {"n_trees": 5, "memory": 512}
+SETTINGS = {
+    "default": {},
+    "grows": {"memory": 100},
+    "leaf": {"levels": "leaf", "noise": 0.5},
+    "upper": {"levels": "upper", "memory": 64},
+    "first cuts": {"n_candidates": 1, "max_leaf": 1, "max_samples": 1.0},
+    "shallow": {"max_leaf": 30, "max_rows": 40, "n_replays": 1},
+}
+TWINS = inspect.signature(kernel_forest).parameters
+CLASSES = {"binary": 2, "three": 3, "ten": 10, "regression": 0}
+
+
+def samples(n_classes, n=170, d=9, seed=0):
+    """Return a function of few features, labels or targets of it, and weights, some of them 0."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    X[np.abs(X) < 0.3] = 0
+    X = X * np.geomspace(0.1, 100, d) + np.where(np.arange(d) % 3 == 1, 5, 0)
+    Z = X / np.geomspace(0.1, 100, d)
+    f = np.sin(2 * Z[:, 0]) + Z[:, 3] * Z[:, 2] + 0.2 * rng.normal(size=n)
+    weight = rng.integers(0, 5, size=n) / 2
+    if n_classes == 0:
+        return X, 30 + 7 * f, weight
+    return X, np.digitize(f, np.quantile(f, np.arange(1, n_classes) / n_classes)), weight
+
+
+def run(X, y, weight, n_classes, **parameters):
+    """Return a model that has learnt, its predictions before that, and its twin's result."""
+    cls = KernelForestClassifier if n_classes else KernelForestRegressor
+    model = cls(random_state=3, **{**SMALL, **parameters})
+    known = {"classes": np.arange(n_classes)} if n_classes else {}
+    predictions = model.partial_fit_predict(X, y, sample_weight=weight, **known)
+    given = {key: value for key, value in model.get_params().items() if key in TWINS}
+    dense = X.toarray() if sp.issparse(X) else X
+    seed = model._model.space.settings[-1]
+    return model, predictions, kernel_forest(dense, y, n_classes, seed, weight, **given)
+
+
+def assert_twins(model, twin, X):
+    state, twin = model._model.space.get_state(), twin.model
+    assert state["entered"] == twin.entered
+    sizes = [len(tree.left) for tree in twin.trees]
+    np.testing.assert_array_equal(state["first"], np.cumsum([0, *sizes]))
+    for name in ("features", "left"):
+        own = np.concatenate([getattr(tree, name) for tree in twin.trees])
+        np.testing.assert_array_equal(state[name], own)
+    cuts = np.concatenate([tree.cuts for tree in twin.trees])
+    np.testing.assert_allclose(state["cuts"], cuts, rtol=1e-5, atol=1e-5)
+    cells = twin.numbers()
+    np.testing.assert_allclose(state["cells"], cells, rtol=1e-4, atol=1e-4)
+    for name in ("shares", "metric", "importances", "offset", "unit"):
+        np.testing.assert_allclose(state[name], getattr(twin, name), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("setting", "task", "dtype", "layout"),
+    grid(list(SETTINGS), list(CLASSES), ["float64", "float32"], ["dense", "csr"]),
+)
+def test_twin(setting, task, dtype, layout):
+    X, y, weight = samples(CLASSES[task])
+    X = X.astype(dtype)
+    given = sp.csr_matrix(X) if layout == "csr" else X
+    model, predictions, twin = run(given, y, weight, CLASSES[task], **SETTINGS[setting])
+    if CLASSES[task]:
+        np.testing.assert_array_equal(predictions, twin.predictions)
+        assert model.n_mistakes_ == twin.mistakes
+    else:
+        np.testing.assert_allclose(predictions, twin.predictions, rtol=1e-6)
+    assert model.cumulative_loss_ == pytest.approx(twin.cumulative_loss, rel=1e-6)
+    assert_twins(model, twin, X)
+
+
+def taught(n_classes, first, last, model=None, **parameters):
+    """Return a model that has learnt some of the samples, or a copy of one that has gone on."""
+    X, y, _ = samples(n_classes)
+    cls = KernelForestClassifier if n_classes else KernelForestRegressor
+    model = copy.deepcopy(model) if model else cls(random_state=3, **{**SMALL, **parameters})
+    known = {"classes": np.arange(n_classes)} if n_classes else {}
+    return model.partial_fit(X[first:last], y[first:last], **known)
+
+
+def state(model):
+    return model._model.space.get_state()
+
+
+@pytest.mark.parametrize("n_classes", [0, 3])
+@pytest.mark.parametrize("memory", [64, 512])
+def test_any_cut_beside_a_renewal_is_resumed_to_the_bit(memory, n_classes):
+    whole = taught(n_classes, 0, 140, memory=memory)
+    for cut in (31, 32, 33, 64, 100, 127, 128, 129):
+        part = taught(n_classes, 0, cut, memory=memory)
+        again = from_bytes(to_bytes(pickle.loads(pickle.dumps(part))), "a file")
+        assert to_bytes(taught(n_classes, cut, 140, again)) == to_bytes(whole), cut
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+def test_common_trees_are_merged_as_gaussians(n_classes):
+    base = taught(n_classes, 0, 70)
+    models = [taught(n_classes, *ends, base) for ends in ((70, 90), (90, 120))]
+    merged = merge(models, base=base)
+    found, old, parts = state(merged), state(base), list(map(state, models))
+    np.testing.assert_array_equal(found["cuts"], old["cuts"])
+    precision = sum(1 / part["cells"][..., :1] for part in parts) - 1 / old["cells"][..., :1]
+    known = [own["cells"][..., 1:] / own["cells"][..., :1] for own in (*parts, old)]
+    mean = (known[0] + known[1] - known[2]) / precision
+    np.testing.assert_allclose(found["cells"][..., :1], 1 / precision, rtol=1e-5)
+    np.testing.assert_allclose(found["cells"][..., 1:], mean, rtol=1e-4, atol=1e-5)
+    # It keeps what the base kept, and the later samples of both in turn.
+    assert found["entered"] == 120
+    X, y, _ = samples(n_classes)
+    np.testing.assert_array_equal(found["targets"][:70], y[:70])
+    assert sorted(found["targets"]) == sorted(y[:120])
+    np.testing.assert_array_equal(found["rows"][70:73], X[[90, 70, 91]])
+
+
+def test_one_model_and_its_base_give_the_model():
+    for first, last in ((70, 90), (50, 140)):
+        base = taught(3, 0, first)
+        model = taught(3, first, last, base)
+        found, own = state(merge([model], base=base)), state(model)
+        assert found.keys() == own.keys()
+        for name, value in own.items():
+            np.testing.assert_allclose(found[name], value, rtol=1e-6, err_msg=name)
+
+
+@pytest.mark.parametrize("n_classes", [0, 3])
+def test_other_trees_grow_anew_from_the_samples_of_all(n_classes):
+    models = [taught(n_classes, *ends, memory=100) for ends in ((0, 60), (60, 160))]
+    merged = merge(models)
+    X, y, _ = samples(n_classes)
+    found = state(merged)
+    assert found["entered"] == 160
+    assert len(found["targets"]) == 100
+    kept = {row.tobytes() for row in found["rows"]}
+    # In shares of 60 and 100 samples, 37 and 63 of the last.
+    assert kept == {row.tobytes() for row in (*X[60 - 37 : 60], *X[160 - 63 : 160])}
+    assert merged.score(X, y) > min(model.score(X, y) for model in models)
+
+
+def test_two_classes_become_three():
+    """The one output w becomes -w and w, and the kept samples have new numbers."""
+    old = taught(2, 0, 100)
+    X, y, _ = samples(2)
+    new = copy.deepcopy(old)
+    new._take_up(np.array([-1, 0, 1]))
+    scores = old.decision_function(X)
+    expected = np.column_stack([0 * scores, -scores, scores])
+    np.testing.assert_allclose(new.decision_function(X), expected, atol=1e-6)
+    np.testing.assert_array_equal(state(new)["targets"], y[:100] + 1)
+    new.partial_fit(X[100:], y[100:])
+    assert new.score(X, y) > 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("targets", lambda a: a + 2),
+        ("targets", lambda a: a + 0.5),
+        ("weights", lambda a: -a),
+        ("shares", lambda a: 0 * a),
+        ("factor", lambda a: -a),
+        ("cells", lambda a: -a - 1),
+        ("left", lambda a: np.maximum(a - 3, 0)),
+        ("features", lambda a: a + 99),
+        ("first", lambda a: a[:-1]),
+        ("metric", lambda a: 0 * a),
+        ("directions", lambda a: a[:, :-1]),
+        ("rows", lambda a: a[:-1]),
+        ("entered", lambda n: n - 1),
+        ("unit", lambda _: 0.0),
+    ],
+)
+def test_a_damaged_state_is_refused(name, change):
+    space = taught(3, 0, 70)._model.space
+    good = space.get_state()
+    with pytest.raises((ValueError, TypeError), match=r"\w"):
+        space.set_state({**good, name: change(good[name])})
+    space.set_state(good)
+    with pytest.raises(ValueError, match="fields"):
+        space.set_state({key: value for key, value in good.items() if key != name})
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        ("n_outputs", 1),
+        ("n_labels", 0),
+        ("noises", ()),
+        ("levels", ()),
+        ("n_trees", 0),
+        ("most_in_leaf", -1),
+        ("n_candidates", 2**40),
+        ("share", 0.0),
+        ("most_rows", -(2**62)),
+        ("memory", 0),
+        ("replays", 2**40),
+    ],
+)
+def test_damaged_arguments_are_refused(argument, value):
+    space = taught(3, 0, 40)._model.space
+    names = "d dtype n_outputs n_labels rule noises levels n_trees most_in_leaf n_candidates share"
+    names = [*names.split(), "most_rows", "memory", "replays", "seed"]
+    arguments = list(space.arguments())
+    assert len(arguments) == len(names)
+    arguments[names.index(argument)] = value
+    with pytest.raises(ValueError, match=r"must be in|outputs"):
+        type(space)(*arguments)
