@@ -106,6 +106,8 @@ METHODS = {
     method.name: method
     for method in (
         Method("stream", "Stream", "StreamClassifier", "StreamRegressor", scales=True),
+        Method("kernel-forest", "Kernel forest", "KernelForestClassifier", "KernelForestRegressor",
+               scales=True),
         Method("perceptron", "Perceptron", "KernelPerceptronClassifier"),
         Method("ogd", "OGD", "KernelOGDClassifier", "KernelOGDRegressor",
                grid={"eta": POWERS_OF_TEN}),

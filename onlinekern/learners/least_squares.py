@@ -64,8 +64,9 @@ class KernelRLS(FeatureEstimator):
         return block.count + 1 >= block.block_length
 
     def _new_space(self, n_outputs: int, features: Any, reach: float, residuals: Any) -> Any:
-        follows = self.reg == "auto"
-        reg = FIRST_REG if follows else float(self.reg)
+        given: Any = self.reg
+        follows = given == "auto"
+        reg = FIRST_REG if follows else float(given)
         return LeastSquaresSpace(
             features, n_outputs, reg, float(self.forgetting), reach, residuals, follows=follows
         )

@@ -113,7 +113,9 @@ def added(mix: Mix, common: Common, states: list[Any], before: Any, forgetting: 
     vectors = mix.total([parts[1] for parts in turned], first[1], forgetting)
     evidence = mix.total([parts[2] for parts in turned], first[2], forgetting)
     regs = [state.reg for state in states]
-    reg = float(np.exp(mix.mean(np.log(regs)))) if len(set(regs)) > 1 else regs[0]
+    reg = regs[0]
+    if len(set(regs)) > 1:
+        reg = float(np.exp(mix.mean([np.log(each) for each in regs])))
     prior = reg * mix.mean([forgetting**state.since for state in states])
     sums = sums_of(known, np.ascontiguousarray(vectors), prior, reg, evidence)
     return states[0].told(**sums)
