@@ -19,7 +19,7 @@ every so many samples from the sums A and b, which are in double.
 Forgetting: A <- lambda A, b <- lambda b with each sample, and (1 - lambda^k) r I is given back when
 N is made anew after k samples, lambda^k >= 1/2. Until then sample j has the weight lambda^-j.
 """
-from libc.math cimport log, pow, sqrt
+from libc.math cimport pow, sqrt
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemm, sgemm
@@ -29,26 +29,22 @@ import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.state cimport (
-    doubles_of_shape, fields_of, integer_within, positive_number, shown, size_of,
+    doubles_of_shape, fields_of, integer_within, positive_number, shown,
 )
-from onlinekern.core.base.undo cimport JournaledMatrix
-from onlinekern.core.base.vector cimport OK_PANEL, ops_for, resize_array, whole_panels
+from onlinekern.core.base.vector cimport OK_PANEL, whole_panels
+from onlinekern.core.linalg.block_memory cimport LANES, WAITING, BlockMemory
 from onlinekern.core.linalg.copies cimport packed, rows_as_doubles, widened, write_rows
 from onlinekern.core.linalg.evidence cimport Evidence
-from onlinekern.core.linalg.information cimport Information
 
 from onlinekern.core.linalg.copies import unpacked
 
-# N is made anew after so many samples for each number of a row: then that costs about as much as
-# one of the other products of a sample.
-cdef Py_ssize_t EPOCH = 8
 FIELDS = ("matrix", "vectors", "base", "inverse", "products", "rows", "factor", "innovations",
           "targets", "weights", "used", "count", "waiting", "since")
 # States of models that are older than these have none of them.
 LATER_FIELDS = ("reg", "evidence")
 
 
-cdef class OpenBlock:
+cdef class OpenBlock(BlockMemory):
     """The sums, N = A^-1, and the samples that they do not yet contain.
 
     Parameters
@@ -65,72 +61,6 @@ cdef class OpenBlock:
     follows : bool, default=False
         Whether r is chosen along the stream, see `linalg.evidence`; `reg` is the first one.
     """
-
-    def __cinit__(self, Py_ssize_t length, Py_ssize_t n_outputs, Py_ssize_t itemsize, double reg,
-                  double forgetting, bint follows=False):
-        cdef Py_ssize_t i
-        if not 0 < forgetting <= 1:
-            raise ValueError(f"forgetting must be in (0, 1], got {forgetting}")
-        self.length, self.n_outputs, self.itemsize = length, n_outputs, itemsize
-        self.ops = ops_for(itemsize)
-        self.sums = Information(length, n_outputs, reg)
-        self.evidence = Evidence(self.sums) if follows else None
-        self.base = JournaledMatrix("weights before the block", n_outputs, length)
-        self.forgetting = forgetting
-        self.choose_lengths()
-        self.inverse_bytes = size_of("the inverse", length, length * itemsize)
-        self.contents_bytes = (LANES + WAITING) * length * itemsize + (
-            LANES * (LANES + 2 * n_outputs) + WAITING) * <Py_ssize_t> sizeof(double)
-        self.inverse = <char *> resize_array(NULL, 0, self.inverse_bytes, 1)
-        self.contents.products = <char *> resize_array(NULL, 0, self.contents_bytes, 1)
-        self.saved_inverse = <char *> resize_array(NULL, 0, self.inverse_bytes, 1)
-        self.saved_contents = <char *> resize_array(NULL, 0, self.contents_bytes, 1)
-        self.current = <double *> resize_array(NULL, 0, n_outputs, length * sizeof(double))
-        self.scaled = <double *> resize_array(NULL, 0, WAITING, length * sizeof(double))
-        self.multipliers = <double *> resize_array(NULL, 0, n_outputs, LANES * sizeof(double))
-        self.solved = <char *> resize_array(NULL, 0, LANES, length * itemsize)
-        self.factor32 = <float *> resize_array(NULL, 0, LANES, LANES * sizeof(float))
-        if self.inverse == NULL or self.contents.products == NULL or self.saved_inverse == NULL \
-                or self.saved_contents == NULL or self.current == NULL or self.scaled == NULL \
-                or self.multipliers == NULL or self.solved == NULL or self.factor32 == NULL:
-            raise MemoryError(f"no memory for least squares of {length} features")
-        self.contents.rows = self.contents.products + LANES * length * itemsize
-        self.contents.factor = <double *> (self.contents.rows + WAITING * length * itemsize)
-        self.contents.innovations = self.contents.factor + LANES * LANES
-        self.contents.targets = self.contents.innovations + LANES * n_outputs
-        self.contents.weights = self.contents.targets + LANES * n_outputs
-        for i in range(length):
-            self.set_diagonal(i, 1 / reg)
-
-    def __dealloc__(self):
-        free(self.inverse)
-        free(self.contents.products)
-        free(self.saved_inverse)
-        free(self.saved_contents)
-        free(self.current)
-        free(self.scaled)
-        free(self.multipliers)
-        free(self.solved)
-        free(self.factor32)
-
-    def choose_lengths(self):
-        """Samples of a block, and of an epoch: between two times that N is made anew."""
-        cdef Py_ssize_t half = EPOCH * self.length
-        if self.forgetting < 1:
-            half = <Py_ssize_t> min(half, max(log(2) / -log(self.forgetting), 1.0))
-        self.block_length = min(LANES, half)
-        self.epoch_length = half // self.block_length * self.block_length
-
-    cdef void set_diagonal(self, Py_ssize_t place, double value) noexcept nogil:
-        cdef char *panel = self.panel(place // OK_PANEL)
-        if self.itemsize == 4:
-            (<float *> panel)[place * OK_PANEL + place % OK_PANEL] = <float> value
-        else:
-            (<double *> panel)[place * OK_PANEL + place % OK_PANEL] = value
-
-    cdef char *panel(self, Py_ssize_t index) noexcept nogil:
-        """Columns 64 index ... 64 index + 63 of N, row by row."""
-        return self.inverse + index * OK_PANEL * self.length * self.itemsize
 
     cdef double scale(self) noexcept nogil:
         """What the weight of the next sample is multiplied with, instead of forgetting."""

@@ -1,51 +1,18 @@
 # Models on the cells of a forest. May change at minor versions.
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int64_t, uint64_t
 
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.learning.rules cimport Rule
-from onlinekern.core.models.cells cimport CellWeights
+from onlinekern.core.models.cell_experts cimport CellExperts, Cells, Generation, Walked
 from onlinekern.core.models.space cimport Space
-from onlinekern.core.partitions.trees cimport Forest
 from onlinekern.core.partitions.recent_rows cimport RecentRows
-from onlinekern.core.samples.rows cimport Rows
-
-
-# The cells of a sample in each tree: its leaf, and the node above it that is a cell too.
-cdef struct Cells:
-    const int32_t *leaves
-    const int32_t *upper
-
-
-# What changes when a forest is renewed.
-cdef class Generation:
-    cdef readonly Forest forest
-    cdef readonly CellWeights leaves
-    cdef readonly CellWeights upper              # of the experts that see the upper cells, or None
-    cdef readonly object metric, importances     # ndarrays of shape (d,)
-    cdef readonly double offset, unit            # of the targets of a regression
-
-
-# Room for the scaled rows of a block, and for their cells.
-cdef class Walked:
-    cdef float *rows
-    cdef int32_t *leaves
-    cdef int32_t *upper
-    cdef double *sums                # of the records of the leaves, then of the upper cells
-    cdef double *variances           # n_experts
-    cdef double *scored              # n_experts x n_outputs
-    cdef Py_ssize_t capacity
-    cdef Py_ssize_t n_trees
-    cdef Py_ssize_t width
-
-    cdef void walk(self, Forest forest, const Rows *rows, const Py_ssize_t *order,
-                   Py_ssize_t first, Py_ssize_t n) noexcept nogil
-    cdef Cells cells(self, Py_ssize_t i) noexcept nogil
 
 
 cdef class ForestSpace(Space):
     cdef readonly Py_ssize_t d, itemsize, n_labels
     cdef readonly tuple settings
     cdef readonly Rule rule
+    cdef readonly CellExperts experts
     cdef readonly RecentRows recent
     cdef readonly Generation now
     cdef Generation before           # at the checkpoint, if it has been renewed since
@@ -53,28 +20,10 @@ cdef class ForestSpace(Space):
     cdef readonly int64_t entered
     cdef int64_t saved_entered
     cdef uint64_t seed
-    cdef Py_ssize_t n_experts
-    cdef double *noises              # r of each expert
-    cdef double *shares              # of each expert, and their copies at the checkpoint
-    cdef Py_ssize_t n_lower          # the first experts see the leaves only, the others both
-    cdef double share_lower          # 1 / sqrt(number of cells of a sample)
-    cdef double share_both
-    cdef double *losses              # of each expert
-    # Of the sample that is learnt: what a variance falls by; coefficients of experts and outputs.
-    cdef double *falls
-    cdef double *steps
     cdef Walked walked
     cdef bint is_walked              # whether the open block has been, by the present forest
     cdef double y, weight            # of the sample that was observed last
 
-    cdef void score_experts(self, Generation now, const Cells *cells, Walked walked) noexcept nogil
-    cdef void mix(self, const double *scored, double *out) noexcept nogil
-    cdef double target(self, Generation now, Py_ssize_t k, double y) noexcept nogil
-    cdef Status learn(self, Generation now, const Cells *cells, Walked walked, double y,
-                      double weight) noexcept nogil
-    cdef double solve(self, Generation now, Py_ssize_t e, const double *scored, double variance,
-                      double y, double importance) noexcept nogil
-    cdef void share_out(self, const double *scored, double y, double weight) noexcept nogil
     cdef Status renew_at_times(self) noexcept nogil
     cdef int replay(self, Generation fresh, const float[:, ::1] rows, const double[::1] y,
                     const double[::1] weight) except -1

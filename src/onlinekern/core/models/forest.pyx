@@ -11,24 +11,22 @@ machine say where the function changes, trees grow from the last samples, and th
 those again. Once the stream is longer than the memory of samples, trees go on to grow at their
 leaves instead, and new cells begin as the one that they are part of.
 """
-from libc.math cimport NAN, exp, isfinite, sqrt
-from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.stdlib cimport calloc, free
+from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
 import numpy as np
 
-from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, RAISED, Status
+from onlinekern.core.base.part cimport OK, RAISED, Status
 from onlinekern.core.base.random cimport counted
 from onlinekern.core.base.state cimport (
     count_of, doubles_of_shape, fields_of, finite_number, positive_number)
-from onlinekern.core.learning.heads cimport Update, sign_of
+from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.learning.rules cimport Rule
-from onlinekern.core.models.cells cimport LANES, CellWeights
+from onlinekern.core.models.cell_experts cimport CellExperts, Cells, Generation, Walked
 from onlinekern.core.models.space cimport Space, raised_by_signals
-from onlinekern.core.partitions.trees cimport N_DIRECTIONS, UPPER_CELLS, Forest, Scale
 from onlinekern.core.partitions.growing cimport Grower
 from onlinekern.core.partitions.recent_rows cimport RecentRows
+from onlinekern.core.partitions.trees cimport N_DIRECTIONS, Forest, Scale
 from onlinekern.core.samples.rows cimport Rows
 
 from onlinekern.core.features.gradients import (
@@ -46,9 +44,6 @@ cdef Py_ssize_t LANDMARKS = 200
 cdef double WIDTH = 0.25
 # Scaled values beyond do not count for it.
 cdef double FARTHEST_TAUGHT = 8
-# The shares of the experts: how much a loss counts, and how much is given back to all.
-cdef double RATE = 0.5
-cdef double GIVEN_BACK = 0.001
 cdef Py_ssize_t ROWS = 64
 # Candidates of a node, and replays: more would not come to an end.
 cdef Py_ssize_t MOST_TURNS = 1000
@@ -56,63 +51,6 @@ cdef Py_ssize_t MOST = 1 << 48
 
 STATE = ("entered", "rows", "targets", "weights", "shares", "center", "factor", "directions",
          "cuts", "features", "left", "first", "cells", "metric", "importances", "offset", "unit")
-
-
-cdef class Generation:
-    """A forest with its weights, and what the next one needs to know of it."""
-
-    def __cinit__(self, Forest forest, CellWeights leaves, CellWeights upper, metric, importances,
-                  double offset, double unit):
-        self.forest, self.leaves, self.upper = forest, leaves, upper
-        self.metric, self.importances = metric, importances
-        self.offset, self.unit = offset, unit
-
-
-cdef class Walked:
-    """Memory for the cells of `capacity` rows at a time.
-
-    Parameters
-    ----------
-    n_trees, width : int
-        Of the forest.
-    capacity : int
-    n_experts, n_outputs : int
-    """
-
-    def __cinit__(self, Py_ssize_t n_trees, Py_ssize_t width, Py_ssize_t capacity,
-                  Py_ssize_t n_experts, Py_ssize_t n_outputs):
-        # Records are added up in whole lanes, of all experts and of those that see both.
-        cdef Py_ssize_t n_sums = 2 * (n_experts * (1 + n_outputs) + LANES)
-        self.n_trees, self.width, self.capacity = n_trees, width, capacity
-        self.rows = <float *> calloc(capacity * width, sizeof(float))
-        self.leaves = <int32_t *> calloc(2 * capacity * n_trees, sizeof(int32_t))
-        self.sums = <double *> calloc(n_sums + n_experts * (1 + n_outputs), sizeof(double))
-        if self.rows == NULL or self.leaves == NULL or self.sums == NULL:
-            raise MemoryError(f"no memory for the cells of {capacity} samples")
-        self.upper = self.leaves + capacity * n_trees
-        self.scored = self.sums + n_sums
-        self.variances = self.scored + n_experts * n_outputs
-
-    def __dealloc__(self):
-        free(self.rows)
-        free(self.leaves)
-        free(self.sums)
-
-    cdef void walk(self, Forest forest, const Rows *rows, const Py_ssize_t *order,
-                   Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-        """Find the cells of n rows, from `first` of an order on."""
-        cdef Py_ssize_t i
-        cdef Py_ssize_t width = forest.scale.width()
-        for i in range(n):
-            forest.scale.load(rows, order[first + i] if order else first + i,
-                              self.rows + i * width)
-        forest.walk_rows(self.rows, n, self.leaves, self.upper)
-
-    cdef Cells cells(self, Py_ssize_t i) noexcept nogil:
-        cdef Cells cells
-        cells.leaves = self.leaves + i * self.n_trees
-        cells.upper = self.upper + i * self.n_trees
-        return cells
 
 
 cdef class ForestSpace(Space):
@@ -145,8 +83,7 @@ cdef class ForestSpace(Space):
                   Rule rule not None, noises, levels, Py_ssize_t n_trees, Py_ssize_t most_in_leaf,
                   Py_ssize_t n_candidates, double share, Py_ssize_t most_rows, Py_ssize_t memory,
                   Py_ssize_t replays, seed):
-        cdef Py_ssize_t e, n_noises = len(noises)
-        check_sizes(MOST, d=d, n_outputs=n_outputs, n_noises=n_noises, n_levels=len(levels),
+        check_sizes(MOST, d=d, n_outputs=n_outputs, n_noises=len(noises), n_levels=len(levels),
                     n_trees=n_trees, most_in_leaf=most_in_leaf, most_rows=most_rows, memory=memory)
         check_sizes(MOST_TURNS, n_candidates=n_candidates, replays=replays)
         if n_outputs != (n_labels if n_labels > 2 else 1) or n_labels < 0 or n_labels == 1:
@@ -159,50 +96,28 @@ cdef class ForestSpace(Space):
         self.rule, self.seed = rule, seed
         self.recent = RecentRows(d, dtype, memory)
         self.itemsize = self.recent.itemsize
-        self.n_experts = n_noises * len(levels)
-        self.n_lower = self.n_experts - n_noises * sum(self.settings[1])
-        self.share_lower, self.share_both = 1 / sqrt(n_trees), 1 / sqrt(2.0 * n_trees)
-        self.noises = <double *> calloc(
-            self.n_experts * (5 + n_outputs), sizeof(double))
-        if self.noises == NULL:
-            raise MemoryError(f"no memory for {self.n_experts} experts of {n_outputs} outputs")
-        self.shares = self.noises + self.n_experts
-        self.losses = self.noises + 3 * self.n_experts
-        self.falls = self.noises + 4 * self.n_experts
-        self.steps = self.noises + 5 * self.n_experts
-        for e in range(self.n_experts):
-            self.noises[e] = positive_number("a noise", noises[e % n_noises])
-            self.shares[e] = self.shares[self.n_experts + e] = 1.0 / self.n_experts
+        self.experts = CellExperts(n_outputs, n_labels, rule, self.settings[0], self.settings[1],
+                                   n_trees)
         nothing = np.zeros(d)
         forest = Forest.stumps(n_trees, Scale(nothing, nothing))
-        self.now = Generation(forest, *self.new_cells(forest), np.ones(d), np.zeros(d), 0, 1)
+        leaves, upper = self.experts.new_cells(forest)
+        self.now = Generation(forest, leaves, upper, np.ones(d), np.zeros(d), 0, 1)
         self.walked = self.new_walked(1)
-
-    def __dealloc__(self):
-        free(self.noises)
 
     def components(self):
         return (self.rule,)
 
-    def new_cells(self, Forest forest):
-        """Weights for the leaves of a forest, and for its upper cells."""
-        cdef Py_ssize_t n_both = self.n_experts - self.n_lower
-        leaves = CellWeights(forest.n_leaves, self.n_experts, self.n_outputs)
-        if n_both == 0:
-            return leaves, None
-        return leaves, CellWeights(forest.n_trees * UPPER_CELLS, n_both, self.n_outputs)
-
     def new_walked(self, Py_ssize_t capacity):
         """Memory for the cells of so many samples."""
-        return Walked(self.now.forest.n_trees, self.d + N_DIRECTIONS, capacity, self.n_experts,
-                      self.n_outputs)
+        return Walked(self.now.forest.n_trees, self.d + N_DIRECTIONS, capacity,
+                      self.experts.n_experts, self.n_outputs)
 
     cdef tuple sample_form(self):
         return self.d, self.itemsize
 
     cdef Py_ssize_t size(self) noexcept nogil:
         """Work of a sample, in units of a kernel value of about 16 features."""
-        return 4 * self.now.forest.n_trees * (1 + self.n_experts * self.n_outputs // 4)
+        return 4 * self.now.forest.n_trees * (1 + self.experts.n_experts * self.n_outputs // 4)
 
     cdef int reserve_block(self, Py_ssize_t rows) except -1:
         rows = min(rows, ROWS)
@@ -226,46 +141,9 @@ cdef class ForestSpace(Space):
             # A renewal within the block: the cells found before are those of another forest.
             self.walked.walk(self.now.forest, &self.rows, NULL, self.row_number(i), 1)
         cells = self.walked.cells(i if self.is_walked else 0)
-        self.score_experts(self.now, &cells, self.walked)
-        self.mix(self.walked.scored, current)
+        self.experts.score(self.now, &cells, self.walked)
+        self.experts.mix(self.now, self.walked.scored, current)
         memcpy(averaged, current, self.n_outputs * sizeof(double))
-
-    cdef void score_experts(self, Generation now, const Cells *cells, Walked walked) noexcept nogil:
-        """Scores of a sample by each expert, in units of the targets, and its variances."""
-        cdef Py_ssize_t e, k, at, K = self.n_outputs
-        cdef double share
-        cdef double *sums = walked.sums
-        cdef double *upper = sums + now.leaves.length
-        now.leaves.add(cells.leaves, walked.n_trees, sums)
-        if self.n_lower < self.n_experts:
-            now.upper.add(cells.upper, walked.n_trees, upper)
-        for e in range(self.n_experts):
-            share = self.share_lower if e < self.n_lower else self.share_both
-            at = (e - self.n_lower) * K
-            for k in range(K):
-                walked.scored[e * K + k] = share * (
-                    sums[e * K + k] + (upper[at + k] if at >= 0 else 0))
-            walked.variances[e] = share * share * (
-                sums[now.leaves.n_weights + e]
-                + (upper[now.upper.n_weights + e - self.n_lower] if at >= 0 else 0))
-
-    cdef void mix(self, const double *scored, double *out) noexcept nogil:
-        """The scores that predict: the mean of the experts' by their shares."""
-        cdef Py_ssize_t e, k
-        cdef double score
-        for k in range(self.n_outputs):
-            score = 0
-            for e in range(self.n_experts):
-                score += self.shares[e] * scored[e * self.n_outputs + k]
-            out[k] = self.now.offset + self.now.unit * score
-
-    cdef double target(self, Generation now, Py_ssize_t k, double y) noexcept nogil:
-        """The target of output k."""
-        if self.n_labels == 0:
-            return (y - now.offset) / now.unit
-        if self.n_outputs == 1:
-            return sign_of(y)
-        return 1 if k == <Py_ssize_t> y else -1
 
     cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil:
         self.y, self.weight = y, weight
@@ -280,86 +158,16 @@ cdef class ForestSpace(Space):
         if self.n_labels == 0 and self.entered == 0:
             # Targets are learnt as deviations: from the first one, and later from their mean.
             self.now.offset = self.y
-        self.share_out(self.walked.scored, self.y, self.weight)
-        status = self.learn(self.now, &cells, self.walked, self.y, self.weight)
+        # Targets have no unit before the first renewal.
+        if self.n_labels > 0 or self.entered >= FIRST_RENEWAL:
+            self.experts.share_out(self.now, self.walked.scored, self.y, self.weight)
+        status = self.experts.learn(self.now, &cells, self.walked, self.y, self.weight)
         if status == OK:
             status = self.recent.keep(&self.rows, self.row_number(i), self.y, self.weight)
         if status != OK:
             return status
         self.entered += 1
         return self.renew_at_times()
-
-    cdef Status learn(self, Generation now, const Cells *cells, Walked walked, double y,
-                      double weight) noexcept nogil:
-        """Let each expert learn a sample that has been scored. Returns a status."""
-        cdef Py_ssize_t e, k, K = self.n_outputs
-        cdef bint any_moves = False, both = False
-        cdef double contraction, share
-        for e in range(self.n_experts):
-            share = self.share_lower if e < self.n_lower else self.share_both
-            contraction = self.solve(now, e, walked.scored + e * K, walked.variances[e], y,
-                                     weight / self.noises[e])
-            if not isfinite(contraction):
-                return NOT_FINITE
-            self.falls[e] = contraction * share * share
-            for k in range(e * K, (e + 1) * K):
-                self.steps[k] *= share
-            any_moves |= contraction > 0
-            both |= contraction > 0 and e >= self.n_lower
-        if any_moves:
-            if now.leaves.touch(cells.leaves, walked.n_trees) < 0:
-                return NO_MEMORY
-            now.leaves.step(cells.leaves, walked.n_trees, self.steps, self.falls)
-        if both:
-            if now.upper.touch(cells.upper, walked.n_trees) < 0:
-                return NO_MEMORY
-            now.upper.step(cells.upper, walked.n_trees, self.steps + self.n_lower * K,
-                           self.falls + self.n_lower)
-        return OK
-
-    cdef double solve(self, Generation now, Py_ssize_t e, const double *scored, double variance,
-                      double y, double importance) noexcept nogil:
-        """Set `steps` to the coefficients of an expert; return the largest contraction."""
-        cdef Py_ssize_t k
-        cdef double f, goal, largest = 0
-        cdef double *steps = self.steps + e * self.n_outputs
-        for k in range(self.n_outputs):
-            f, goal = scored[k], self.target(now, k, y)
-            steps[k] = 0
-            if self.rule.needs_length(f, goal, importance):
-                steps[k] = self.rule.coefficient(f, goal, variance, self.entered, importance)
-                # One variance serves all outputs: it falls once, by the largest contraction.
-                largest = max(largest, self.rule.contraction(f, goal, variance, importance))
-                if not isfinite(steps[k]):
-                    return NAN
-        return largest
-
-    cdef void share_out(self, const double *scored, double y, double weight) noexcept nogil:
-        """Let the shares follow the losses of the sample scored last, before it is learnt.
-
-        The loss is the squared error, of a classifier's score within [-1, 1]: the hinge, which the
-        experts lower, favours those that fit noise.
-        """
-        cdef Py_ssize_t e, k
-        cdef double f, goal, loss, least = 0, total = 0
-        # Targets have no unit before the first renewal.
-        if self.n_experts == 1 or (self.n_labels == 0 and self.entered < FIRST_RENEWAL):
-            return
-        for e in range(self.n_experts):
-            loss = 0
-            for k in range(self.n_outputs):
-                f, goal = scored[e * self.n_outputs + k], self.target(self.now, k, y)
-                if self.n_labels > 0:
-                    f = max(-1.0, min(f, 1.0))
-                loss += min((f - goal) * (f - goal), 4.0)
-            self.losses[e] = loss
-            least = loss if e == 0 else min(least, loss)
-        for e in range(self.n_experts):
-            self.shares[e] *= exp(-RATE * min(weight, 1.0) * (self.losses[e] - least))
-            total += self.shares[e]
-        for e in range(self.n_experts):
-            self.shares[e] = (1 - GIVEN_BACK) * self.shares[e] / total \
-                + GIVEN_BACK / self.n_experts
 
     cdef Status renew_at_times(self) noexcept nogil:
         """Renew the forest if the number of samples is one at which it is renewed."""
@@ -389,12 +197,12 @@ cdef class ForestSpace(Space):
         cdef Generation generation = fresh
         if whole:
             generation.forest = grower.grown(None, n_trees, scale, min(count, most_rows), seed)
-            generation.leaves, generation.upper = self.new_cells(generation.forest)
+            generation.leaves, generation.upper = self.experts.new_cells(generation.forest)
             self.replay(generation, rows, y, weight)
         else:
             generation.forest = grower.grown(self.now.forest, n_trees, scale, count, seed)
             self.set_cells(generation, inherited(
-                self.cells(self.now), self.now.forest, generation.forest, self.n_lower))
+                self.cells(self.now), self.now.forest, generation.forest, self.experts.n_lower))
         if not self.renewed:
             self.before, self.renewed = self.now, True
         self.now = generation
@@ -446,7 +254,8 @@ cdef class ForestSpace(Space):
         cdef Py_ssize_t i, n = rows.shape[0]
         cdef Cells cells
         cdef Status status = OK
-        cdef Walked walked = Walked(fresh.forest.n_trees, 1, n, self.n_experts, self.n_outputs)
+        cdef Walked walked = Walked(fresh.forest.n_trees, 1, n, self.experts.n_experts,
+                                    self.n_outputs)
         with nogil:
             fresh.forest.walk_rows(&rows[0, 0], n, walked.leaves, walked.upper)
         for _ in range(self.settings[8]):
@@ -456,8 +265,8 @@ cdef class ForestSpace(Space):
             with nogil:
                 for i in range(n):
                     cells = walked.cells(i)
-                    self.score_experts(fresh, &cells, walked)
-                    status = self.learn(fresh, &cells, walked, y[i], weight[i])
+                    self.experts.score(fresh, &cells, walked)
+                    status = self.experts.learn(fresh, &cells, walked, y[i], weight[i])
                     if status != OK:
                         break
             if status != OK:
@@ -471,28 +280,29 @@ cdef class ForestSpace(Space):
         has those of the latter. Every other node has what a cell begins with.
         """
         forest = now.forest
-        out = np.zeros((forest.n_nodes, self.n_experts, 1 + self.n_outputs), dtype=np.float32)
+        shape = forest.n_nodes, self.experts.n_experts, 1 + self.n_outputs
+        out = np.zeros(shape, dtype=np.float32)
         out[:, :, 0] = 1
         nodes, upper = cells_of(forest)
         out[nodes] = now.leaves.to_array()
         if now.upper is not None:
             there = upper >= 0
-            out[upper[there], self.n_lower:] = now.upper.to_array()[there]
+            out[upper[there], self.experts.n_lower:] = now.upper.to_array()[there]
         return out
 
     def set_cells(self, Generation now, array):
         """Give the cells of a generation what `cells` returned."""
-        shape = now.forest.n_nodes, self.n_experts, 1 + self.n_outputs
+        shape = now.forest.n_nodes, self.experts.n_experts, 1 + self.n_outputs
         if not isinstance(array, np.ndarray) or array.dtype != np.float32:
             raise TypeError("cells must be an ndarray of float32")
         if array.shape != shape:
             raise ValueError(f"cells must be of shape {shape}, got {array.shape}")
         nodes, upper = cells_of(now.forest)
-        leaves, above = self.new_cells(now.forest)
+        leaves, above = self.experts.new_cells(now.forest)
         leaves.set_array(array[nodes])
         if above is not None:
             there, numbers = upper >= 0, above.to_array()
-            numbers[there] = array[upper[there], self.n_lower:]
+            numbers[there] = array[upper[there], self.experts.n_lower:]
             above.set_array(numbers)
         now.leaves, now.upper = leaves, above
 
@@ -503,10 +313,10 @@ cdef class ForestSpace(Space):
             self.renewed = False
         self.saved_entered = self.entered
         self.now.leaves.checkpoint()
-        if self.n_lower < self.n_experts:
+        if self.experts.sees_both():
             self.now.upper.checkpoint()
         self.recent.checkpoint()
-        memcpy(self.shares + self.n_experts, self.shares, self.n_experts * sizeof(double))
+        self.experts.checkpoint()
 
     cdef void rollback(self) noexcept nogil:
         if self.renewed:
@@ -518,10 +328,10 @@ cdef class ForestSpace(Space):
         if self.entered == 0:
             self.now.offset = 0
         self.now.leaves.rollback()
-        if self.n_lower < self.n_experts:
+        if self.experts.sees_both():
             self.now.upper.rollback()
         self.recent.rollback()
-        memcpy(self.shares, self.shares + self.n_experts, self.n_experts * sizeof(double))
+        self.experts.rollback()
 
     cdef object new_window(self, Py_ssize_t rows):
         return self.new_walked(min(rows, ROWS))
@@ -536,8 +346,8 @@ cdef class ForestSpace(Space):
         (<Walked> window).walk(self.now.forest, rows, NULL, first, n)
         for i in range(n):
             cells = (<Walked> window).cells(i)
-            self.score_experts(self.now, &cells, <Walked> window)
-            self.mix((<Walked> window).scored, out + i * self.n_outputs)
+            self.experts.score(self.now, &cells, <Walked> window)
+            self.experts.mix(self.now, (<Walked> window).scored, out + i * self.n_outputs)
         return OK
 
     def arguments(self):
@@ -547,14 +357,13 @@ cdef class ForestSpace(Space):
 
     def get_state(self):
         """Learnt state, as a dictionary."""
-        cdef Py_ssize_t e
         rows, targets, weights = self.recent.arrays()
         center, factor, directions = self.now.forest.scale.arrays()
         cuts, features, left, first = self.now.forest.arrays()
-        shares = np.array([self.shares[e] for e in range(self.n_experts)])
         return {
             "entered": self.entered, "rows": rows, "targets": targets, "weights": weights,
-            "shares": shares, "center": center, "factor": factor, "directions": directions,
+            "shares": self.experts.get_shares(), "center": center, "factor": factor,
+            "directions": directions,
             "cuts": cuts, "features": features, "left": left, "first": first,
             "cells": self.cells(self.now), "metric": self.now.metric.copy(),
             "importances": self.now.importances.copy(), "offset": self.now.offset,
@@ -569,11 +378,8 @@ cdef class ForestSpace(Space):
         TypeError, ValueError
             If a field is missing, or is not as `get_state` would give it.
         """
-        cdef Py_ssize_t e
         fields_of(state, "a forest", STATE)
-        shares = doubles_of_shape("shares", state["shares"], (self.n_experts,))
-        if (shares < 0).any() or not shares.any():
-            raise ValueError(f"shares must be >= 0, and one of them > 0, got {shares}")
+        shares = doubles_of_shape("shares", state["shares"], (self.experts.n_experts,))
         scale = scale_of(state["center"], state["factor"], state["directions"], self.d)
         forest = Forest.of_arrays(state["cuts"], state["features"], state["left"], state["first"],
                                   scale)
@@ -590,12 +396,12 @@ cdef class ForestSpace(Space):
             check_labels(state["targets"], self.n_labels)
         now = Generation(forest, None, None, metric.copy(), importances.copy(), offset, unit)
         self.set_cells(now, state["cells"])
+        self.experts.set_shares(shares)
         self.recent.set_arrays(entered, state["rows"], state["targets"], state["weights"])
         self.now = now
         self.before, self.renewed, self.is_walked = None, False, False
         self.entered = self.saved_entered = entered
-        for e in range(self.n_experts):
-            self.shares[e] = self.shares[self.n_experts + e] = shares[e]
+        self.experts.checkpoint()
 
     def __reduce__(self):
         return _restore, (self.arguments(), self.get_state())
@@ -608,7 +414,7 @@ cdef class ForestSpace(Space):
     def expert_shares(self):
         """Share of each expert in the score, ndarray of shape (n_levels, n_noises)."""
         noises, levels, *_ = self.settings
-        return self.get_state()["shares"].reshape(len(levels), len(noises))
+        return self.experts.get_shares().reshape(len(levels), len(noises))
 
 
 def _restore(arguments, state):

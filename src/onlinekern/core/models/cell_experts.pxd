@@ -1,0 +1,67 @@
+# Learners on the cells of a forest. May change at minor versions.
+from libc.stdint cimport int32_t
+
+from onlinekern.core.base.part cimport Status
+from onlinekern.core.learning.rules cimport Rule
+from onlinekern.core.models.cells cimport CellWeights
+from onlinekern.core.partitions.trees cimport Forest
+from onlinekern.core.samples.rows cimport Rows
+
+
+# The cells of a sample in each tree: its leaf, and the node above it that is a cell too.
+cdef struct Cells:
+    const int32_t *leaves
+    const int32_t *upper
+
+
+# What changes when a forest is renewed.
+cdef class Generation:
+    cdef readonly Forest forest
+    cdef readonly CellWeights leaves
+    cdef readonly CellWeights upper              # of the experts that see the upper cells, or None
+    cdef readonly object metric, importances     # ndarrays of shape (d,)
+    cdef readonly double offset, unit            # of the targets of a regression
+
+
+# Room for the scaled rows of a block, and for their cells.
+cdef class Walked:
+    cdef float *rows
+    cdef int32_t *leaves
+    cdef int32_t *upper
+    cdef double *sums                # of the records of the leaves, then of the upper cells
+    cdef double *variances           # n_experts
+    cdef double *scored              # n_experts x n_outputs
+    cdef Py_ssize_t capacity
+    cdef Py_ssize_t n_trees
+    cdef Py_ssize_t width
+
+    cdef void walk(self, Forest forest, const Rows *rows, const Py_ssize_t *order,
+                   Py_ssize_t first, Py_ssize_t n) noexcept nogil
+    cdef Cells cells(self, Py_ssize_t i) noexcept nogil
+
+
+cdef class CellExperts:
+    cdef readonly Py_ssize_t n_experts, n_outputs, n_labels
+    cdef readonly Rule rule
+    cdef double *noises              # r of each expert
+    cdef double *shares              # of each expert, and their copies at the checkpoint
+    cdef Py_ssize_t n_lower          # the first experts see the leaves only, the others both
+    cdef double share_lower          # 1 / sqrt(number of cells of a sample)
+    cdef double share_both
+    cdef double *losses              # of each expert
+    # Of the sample that is learnt: what a variance falls by; coefficients of experts and outputs.
+    cdef double *falls
+    cdef double *steps
+
+    cdef bint sees_both(self) noexcept nogil
+    cdef void score(self, Generation now, const Cells *cells, Walked walked) noexcept nogil
+    cdef void mix(self, Generation now, const double *scored, double *out) noexcept nogil
+    cdef double target(self, Generation now, Py_ssize_t k, double y) noexcept nogil
+    cdef Status learn(self, Generation now, const Cells *cells, Walked walked, double y,
+                      double weight) noexcept nogil
+    cdef double solve(self, Generation now, Py_ssize_t e, const double *scored, double variance,
+                      double y, double importance) noexcept nogil
+    cdef void share_out(self, Generation now, const double *scored, double y,
+                        double weight) noexcept nogil
+    cdef void checkpoint(self) noexcept nogil
+    cdef void rollback(self) noexcept nogil

@@ -1,0 +1,254 @@
+"""CellExperts: learners of second order on the cells of a forest, mixed by shares.
+
+One expert for each noise r, with the leaves alone and with the upper cells beside them, all on one
+walk. An expert of noise r sees weights of samples that are divided by r. The scores are mixed by
+shares, which follow the experts' losses on samples that they had not seen (exponential weights of
+which a part is given back to all: Herbster and Warmuth 1998).
+"""
+from libc.math cimport NAN, exp, isfinite, sqrt
+from libc.stdint cimport int32_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
+
+import numpy as np
+
+from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, Status
+from onlinekern.core.base.state cimport positive_number
+from onlinekern.core.learning.heads cimport sign_of
+from onlinekern.core.learning.rules cimport Rule
+from onlinekern.core.models.cells cimport LANES, CellWeights
+from onlinekern.core.partitions.trees cimport UPPER_CELLS, Forest
+from onlinekern.core.samples.rows cimport Rows
+
+# The shares of the experts: how much a loss counts, and how much is given back to all.
+cdef double RATE = 0.5
+cdef double GIVEN_BACK = 0.001
+
+
+cdef class Generation:
+    """A forest with its weights, and what the next one needs to know of it."""
+
+    def __cinit__(self, Forest forest, CellWeights leaves, CellWeights upper, metric, importances,
+                  double offset, double unit):
+        self.forest, self.leaves, self.upper = forest, leaves, upper
+        self.metric, self.importances = metric, importances
+        self.offset, self.unit = offset, unit
+
+
+cdef class Walked:
+    """Memory for the cells of `capacity` rows at a time.
+
+    Parameters
+    ----------
+    n_trees, width : int
+        Of the forest.
+    capacity : int
+    n_experts, n_outputs : int
+    """
+
+    def __cinit__(self, Py_ssize_t n_trees, Py_ssize_t width, Py_ssize_t capacity,
+                  Py_ssize_t n_experts, Py_ssize_t n_outputs):
+        # Records are added up in whole lanes, of all experts and of those that see both.
+        cdef Py_ssize_t n_sums = 2 * (n_experts * (1 + n_outputs) + LANES)
+        self.n_trees, self.width, self.capacity = n_trees, width, capacity
+        self.rows = <float *> calloc(capacity * width, sizeof(float))
+        self.leaves = <int32_t *> calloc(2 * capacity * n_trees, sizeof(int32_t))
+        self.sums = <double *> calloc(n_sums + n_experts * (1 + n_outputs), sizeof(double))
+        if self.rows == NULL or self.leaves == NULL or self.sums == NULL:
+            raise MemoryError(f"no memory for the cells of {capacity} samples")
+        self.upper = self.leaves + capacity * n_trees
+        self.scored = self.sums + n_sums
+        self.variances = self.scored + n_experts * n_outputs
+
+    def __dealloc__(self):
+        free(self.rows)
+        free(self.leaves)
+        free(self.sums)
+
+    cdef void walk(self, Forest forest, const Rows *rows, const Py_ssize_t *order,
+                   Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+        """Find the cells of n rows, from `first` of an order on."""
+        cdef Py_ssize_t i
+        cdef Py_ssize_t width = forest.scale.width()
+        for i in range(n):
+            forest.scale.load(rows, order[first + i] if order else first + i,
+                              self.rows + i * width)
+        forest.walk_rows(self.rows, n, self.leaves, self.upper)
+
+    cdef Cells cells(self, Py_ssize_t i) noexcept nogil:
+        cdef Cells cells
+        cells.leaves = self.leaves + i * self.n_trees
+        cells.upper = self.upper + i * self.n_trees
+        return cells
+
+
+cdef class CellExperts:
+    """Experts for each noise and level.
+
+    Parameters
+    ----------
+    n_outputs, n_labels, rule, noises, levels, n_trees
+        As of `ForestSpace`.
+    """
+
+    def __cinit__(self, Py_ssize_t n_outputs, Py_ssize_t n_labels, Rule rule not None, noises,
+                  levels, Py_ssize_t n_trees):
+        cdef Py_ssize_t e, n_noises = len(noises)
+        self.n_outputs, self.n_labels, self.rule = n_outputs, n_labels, rule
+        self.n_experts = n_noises * len(levels)
+        self.n_lower = self.n_experts - n_noises * sum(levels)
+        self.share_lower, self.share_both = 1 / sqrt(n_trees), 1 / sqrt(2.0 * n_trees)
+        self.noises = <double *> calloc(self.n_experts * (5 + n_outputs), sizeof(double))
+        if self.noises == NULL:
+            raise MemoryError(f"no memory for {self.n_experts} experts of {n_outputs} outputs")
+        self.shares = self.noises + self.n_experts
+        self.losses = self.noises + 3 * self.n_experts
+        self.falls = self.noises + 4 * self.n_experts
+        self.steps = self.noises + 5 * self.n_experts
+        for e in range(self.n_experts):
+            self.noises[e] = positive_number("a noise", noises[e % n_noises])
+            self.shares[e] = 1.0 / self.n_experts
+        self.checkpoint()
+
+    def __dealloc__(self):
+        free(self.noises)
+
+    cdef bint sees_both(self) noexcept nogil:
+        """Whether any expert sees the upper cells."""
+        return self.n_lower < self.n_experts
+
+    def new_cells(self, Forest forest):
+        """Weights for the leaves of a forest, and for its upper cells."""
+        cdef Py_ssize_t n_both = self.n_experts - self.n_lower
+        leaves = CellWeights(forest.n_leaves, self.n_experts, self.n_outputs)
+        if n_both == 0:
+            return leaves, None
+        return leaves, CellWeights(forest.n_trees * UPPER_CELLS, n_both, self.n_outputs)
+
+    cdef void score(self, Generation now, const Cells *cells, Walked walked) noexcept nogil:
+        """Scores of a sample by each expert, in units of the targets, and its variances."""
+        cdef Py_ssize_t e, k, at, K = self.n_outputs
+        cdef double share
+        cdef double *sums = walked.sums
+        cdef double *upper = sums + now.leaves.length
+        now.leaves.add(cells.leaves, walked.n_trees, sums)
+        if self.n_lower < self.n_experts:
+            now.upper.add(cells.upper, walked.n_trees, upper)
+        for e in range(self.n_experts):
+            share = self.share_lower if e < self.n_lower else self.share_both
+            at = (e - self.n_lower) * K
+            for k in range(K):
+                walked.scored[e * K + k] = share * (
+                    sums[e * K + k] + (upper[at + k] if at >= 0 else 0))
+            walked.variances[e] = share * share * (
+                sums[now.leaves.n_weights + e]
+                + (upper[now.upper.n_weights + e - self.n_lower] if at >= 0 else 0))
+
+    cdef void mix(self, Generation now, const double *scored, double *out) noexcept nogil:
+        """The scores that predict: the mean of the experts' by their shares."""
+        cdef Py_ssize_t e, k
+        cdef double score
+        for k in range(self.n_outputs):
+            score = 0
+            for e in range(self.n_experts):
+                score += self.shares[e] * scored[e * self.n_outputs + k]
+            out[k] = now.offset + now.unit * score
+
+    cdef double target(self, Generation now, Py_ssize_t k, double y) noexcept nogil:
+        """The target of output k."""
+        if self.n_labels == 0:
+            return (y - now.offset) / now.unit
+        if self.n_outputs == 1:
+            return sign_of(y)
+        return 1 if k == <Py_ssize_t> y else -1
+
+    cdef Status learn(self, Generation now, const Cells *cells, Walked walked, double y,
+                      double weight) noexcept nogil:
+        """Let each expert learn a sample that has been scored. Returns a status."""
+        cdef Py_ssize_t e, k, K = self.n_outputs
+        cdef bint any_moves = False, both = False
+        cdef double contraction, share
+        for e in range(self.n_experts):
+            share = self.share_lower if e < self.n_lower else self.share_both
+            contraction = self.solve(now, e, walked.scored + e * K, walked.variances[e], y,
+                                     weight / self.noises[e])
+            if not isfinite(contraction):
+                return NOT_FINITE
+            self.falls[e] = contraction * share * share
+            for k in range(e * K, (e + 1) * K):
+                self.steps[k] *= share
+            any_moves |= contraction > 0
+            both |= contraction > 0 and e >= self.n_lower
+        if any_moves:
+            if now.leaves.touch(cells.leaves, walked.n_trees) < 0:
+                return NO_MEMORY
+            now.leaves.step(cells.leaves, walked.n_trees, self.steps, self.falls)
+        if both:
+            if now.upper.touch(cells.upper, walked.n_trees) < 0:
+                return NO_MEMORY
+            now.upper.step(cells.upper, walked.n_trees, self.steps + self.n_lower * K,
+                           self.falls + self.n_lower)
+        return OK
+
+    cdef double solve(self, Generation now, Py_ssize_t e, const double *scored, double variance,
+                      double y, double importance) noexcept nogil:
+        """Set `steps` to the coefficients of an expert; return the largest contraction."""
+        cdef Py_ssize_t k
+        cdef double f, goal, largest = 0
+        cdef double *steps = self.steps + e * self.n_outputs
+        for k in range(self.n_outputs):
+            f, goal = scored[k], self.target(now, k, y)
+            steps[k] = 0
+            if self.rule.needs_length(f, goal, importance):
+                steps[k] = self.rule.coefficient(f, goal, variance, 1, importance)
+                # One variance serves all outputs: it falls once, by the largest contraction.
+                largest = max(largest, self.rule.contraction(f, goal, variance, importance))
+                if not isfinite(steps[k]):
+                    return NAN
+        return largest
+
+    cdef void share_out(self, Generation now, const double *scored, double y,
+                        double weight) noexcept nogil:
+        """Let the shares follow the losses of the sample scored last, before it is learnt.
+
+        The loss is the squared error, of a classifier's score within [-1, 1]: the hinge, which the
+        experts lower, favours those that fit noise.
+        """
+        cdef Py_ssize_t e, k
+        cdef double f, goal, loss, least = 0, total = 0
+        if self.n_experts == 1:
+            return
+        for e in range(self.n_experts):
+            loss = 0
+            for k in range(self.n_outputs):
+                f, goal = scored[e * self.n_outputs + k], self.target(now, k, y)
+                if self.n_labels > 0:
+                    f = max(-1.0, min(f, 1.0))
+                loss += min((f - goal) * (f - goal), 4.0)
+            self.losses[e] = loss
+            least = loss if e == 0 else min(least, loss)
+        for e in range(self.n_experts):
+            self.shares[e] *= exp(-RATE * min(weight, 1.0) * (self.losses[e] - least))
+            total += self.shares[e]
+        for e in range(self.n_experts):
+            self.shares[e] = (1 - GIVEN_BACK) * self.shares[e] / total \
+                + GIVEN_BACK / self.n_experts
+
+    cdef void checkpoint(self) noexcept nogil:
+        memcpy(self.shares + self.n_experts, self.shares, self.n_experts * sizeof(double))
+
+    cdef void rollback(self) noexcept nogil:
+        memcpy(self.shares, self.shares + self.n_experts, self.n_experts * sizeof(double))
+
+    def get_shares(self):
+        """The shares, ndarray of shape (n_experts,)."""
+        cdef Py_ssize_t e
+        return np.array([self.shares[e] for e in range(self.n_experts)])
+
+    def set_shares(self, shares):
+        """Overwrite them with finite numbers >= 0, of which one is > 0."""
+        cdef Py_ssize_t e
+        if (shares < 0).any() or not shares.any():
+            raise ValueError(f"shares must be >= 0, and one of them > 0, got {shares}")
+        for e in range(self.n_experts):
+            self.shares[e] = shares[e]
