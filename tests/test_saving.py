@@ -48,7 +48,14 @@ def test_the_tables_hold_every_class():
 # Components that are neither made by their constructors nor named by a restorer's arguments.
 UNNAMED = {
     *("Bounded", "Component", "InverseGramPolicy", "PanelStore", "Part", "SparseStore"),
-    *("LeastSquaresSpace", "LeverageSpace", "LocalSpace", "MappedSecondOrderSpace", "MappedSpace"),
+    *(
+        "ForestSpace",
+        "LeastSquaresSpace",
+        "LeverageSpace",
+        "LocalSpace",
+        "MappedSecondOrderSpace",
+        "MappedSpace",
+    ),
     *("MeanSpace", "NystroemSpace", "OLLASpace", "SketchedSpace"),
     *("MeanVote", "NestedNystroem", "Nystroem", "Residuals", "Sketched", "Vote"),
     "PythonKernel",  # a file holds no functions

@@ -247,6 +247,7 @@ def test_two_is_twice_in_least_squares(name, stream):
         "gate": "always",
         "random_state": 0,
         "standardize_target": False,
+        "reg": 0.1,  # one that follows the stream counts samples, not their weights
     }
     known = CLASSES[name]().get_params()
     make = lambda: CLASSES[name](**{k: v for k, v in parameters.items() if k in known})  # noqa: E731

@@ -157,7 +157,11 @@ class Checkpoint:
         self.previous = f"{self.path}.previous"
         self._samples, self._written = 0, time.monotonic()
         advice = "Wait for it, or give this run a checkpoint of its own."
-        lock = FileLock(f"{os.path.realpath(self.path)}.lock", "another run", advice)
+        try:
+            lock = FileLock(f"{os.path.realpath(self.path)}.lock", "another run", advice)
+        except OSError as error:
+            text = f"{error.strerror or error}: the run stops here; nothing was written"
+            raise type(error)(error.errno, text, self.path) from None
         # Whoever forgets to close gives the file up with the last reference.
         self.close = weakref.finalize(self, lock.release)
         try:
