@@ -50,6 +50,8 @@ class Writer:
         # An id has its object, so that it lives and its id stays its own, and its place, which is
         # None as long as its node is not complete.
         self.known: dict[int, tuple[Any, list[int] | None]] = {}
+        # Equal dtypes are one object, as those of a loaded model may not be.
+        self.dtypes: dict[Any, Any] = {}
         if registered.stateful_name(type(model)) is None:
             raise TypeError(
                 f"{describe(type(model))} is no class that onlinekern.load finds: register it "
@@ -64,6 +66,8 @@ class Writer:
             return value
         if kind is float and math.isfinite(value):
             return value
+        if isinstance(value, np.dtype):
+            value = self.dtypes.setdefault(value, value)
         if id(value) in self.known:
             place = self.known[id(value)][1]
             if place is None:
