@@ -58,39 +58,37 @@ class Follower:
 
         RuntimeError if 20 or more messages are all refused: then it is the program that is wrong.
         """
-        rows, before = [], len(self.refused.get(partition, ()))
+        rows, refused = [], []
         for place, text in messages:
             try:
                 row = json.loads(text)
                 rows.append((place, row, row.pop(TARGET)))
             except POISON:
-                self.refuse(partition, place)
-        self.learn(partition, rows)
-        if len(self.refused.get(partition, ())) - before == len(messages) >= 20:
+                refused.append(place)
+        refused += self.learn(rows)
+        if len(refused) == len(messages) >= 20:
             raise RuntimeError(f"{partition}: all {len(messages)} messages are refused")
+        # In the order of the messages, however they are cut into calls.
+        noted = self.refused.setdefault(partition, [])
+        noted += [place for place, _ in messages if place in set(refused)]
         self.places[partition] = messages[-1][0]
         self.taken += len(messages)
         if self.taken >= self.every:
             self.save()
 
-    def learn(self, partition, rows):
-        """Learn rows; if they are refused, each alone, and only those that are refused are not."""
+    def learn(self, rows):
+        """Learn rows; if they are refused, each alone. Return the places of those that are."""
         if not rows:
-            return
+            return []
         places, inputs, targets = zip(*rows, strict=True)
         try:
             # A call that fails leaves the model as it was.
             self.model.partial_fit(list(inputs), list(targets))
         except POISON:
             if len(rows) == 1:
-                self.refuse(partition, places[0])
-                return
-            for row in rows:
-                self.learn(partition, [row])
-
-    def refuse(self, partition, place):
-        """Note the place of a message that was passed over."""
-        self.refused.setdefault(partition, []).append(place)
+                return [places[0]]
+            return [place for row in rows for place in self.learn([row])]
+        return []
 
     def save(self):
         """Write the model and its places, both or neither."""
