@@ -303,4 +303,4 @@ def test_local_files_need_no_fsspec(folder):
         "import sys; from onlinekern.streams import read_tables\n"
         f"list(read_tables({str(folder('csv'))!r}, 'sold')); assert 'fsspec' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-P", "-c", code], check=True)

@@ -11,6 +11,7 @@ from onlinekern.core.features.structured import signs_shape
 from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.kernel import PANEL, new_kernel
+from onlinekern.estimators.kernel_width import check_representable
 from onlinekern.estimators.median_width import width_of
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import (
@@ -288,7 +289,8 @@ class FeatureEstimator(Learner):
         )
 
     def _nystroem(self, X: Any, draws: np.random.RandomState) -> Any:
-        kernel = new_kernel(self.kernel, self.gamma_, X, self.degree, self.coef0)
+        check_representable(self.gamma_, X, self.kernel)
+        kernel = new_kernel(self.kernel, self.gamma_, self.degree, self.coef0)
         landmarks = SupportSet(kernel, X.shape[1], X.dtype, 1, False, self._sparse)
         return FEATURE_MAPS["nested_nystroem"](
             landmarks, self.n_components, self.selection, float(self.novelty)

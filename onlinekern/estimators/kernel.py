@@ -34,13 +34,9 @@ PANEL = 64
 
 
 def new_kernel(
-    kernel: Any, gamma: Any, X: Any, degree: int | None = None, coef0: float | None = None
+    kernel: Any, gamma: Any, degree: int | None = None, coef0: float | None = None
 ) -> Any:
-    """Return the kernel of the core with this name or alias, or of this function, or itself.
-
-    It is for samples like X; ValueError if their dtype has no room for its distances.
-    """
-    check_representable(gamma, X, kernel)
+    """Return the kernel of the core with this name or alias, or of this function, or itself."""
     if isinstance(kernel, Kernel):
         return kernel
     if callable(kernel):
@@ -72,13 +68,14 @@ class KernelEstimator(Learner):
         """Return an empty support set under the kernel of the parameters."""
         self._check_kernel(X)
         self.gamma_ = width_of(self, X)
+        check_representable(self.gamma_, X, self.kernel)
         self._sparse = sp.issparse(X)
-        kernel, average = self._new_kernel(X), getattr(self, "average", False)
+        kernel, average = self._new_kernel(), getattr(self, "average", False)
         return SupportSet(kernel, X.shape[1], X.dtype, n_outputs, average, self._sparse)
 
-    def _new_kernel(self, X: Any) -> Any:
-        """Return the kernel of the parameters and of the width `gamma_`, for samples like X."""
-        return new_kernel(self.kernel, self.gamma_, X, self.degree, self.coef0)
+    def _new_kernel(self) -> Any:
+        """Return the kernel of the parameters and of the width `gamma_`."""
+        return new_kernel(self.kernel, self.gamma_, self.degree, self.coef0)
 
     def _check_kernel(self, X: Any) -> None:
         """Raise an error if parameters or samples do not go with a kernel that has no name."""

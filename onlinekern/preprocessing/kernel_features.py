@@ -18,7 +18,7 @@ from onlinekern.estimators.features import (
     frequencies_of,
 )
 from onlinekern.estimators.kernel import new_kernel
-from onlinekern.estimators.kernel_width import kernel_width
+from onlinekern.estimators.kernel_width import check_representable, kernel_width
 from onlinekern.estimators.parameters import (
     Count,
     Finite,
@@ -288,7 +288,8 @@ default='gaussian'
             chosen = np.sort(draws.permutation(X.shape[0])[:count])
         self.landmark_indices_ = chosen
         self.landmarks_ = X[chosen]
-        kernel = new_kernel(self.kernel, self.gamma_, X, self.degree, self.coef0)
+        check_representable(self.gamma_, X, self.kernel)
+        kernel = new_kernel(self.kernel, self.gamma_, self.degree, self.coef0)
         new_map = FEATURE_MAPS["nystroem"].of_rows
         return new_map(kernel, self.landmarks_, self.n_components)
 
