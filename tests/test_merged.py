@@ -13,6 +13,8 @@ PATH = Path(__file__).parents[1] / "benchmarks" / "merged.py"
 SPEC = importlib.util.spec_from_file_location("merged", PATH)
 merged = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(merged)
+# These lose more: so small a budget of one model holds too little of what the others know.
+LOSING = {("KRLSTRegressor", 25)}
 QUICK = ["BOLSSVMClassifier", "BSGDRegressor, merge", "SlidingWindowKRLSRegressor"]
 
 
@@ -25,10 +27,11 @@ def test_merged_models_keep_what_the_parts_knew(name):
 @pytest.mark.long
 @pytest.mark.parametrize("name", [name for name, *_ in merged.learners()])
 def test_every_learner_at_three_budgets(name):
-    for _, budget, found in merged.rows_of(2000, 5, [50, 100, 200], [name]):
+    for _, budget, found in merged.rows_of(2000, 5, [25, 50, 100], [name]):
         # A batch learner has no base.
         part, whole = found[:2] if np.isfinite(found[0]) else found[2:]
-        assert whole > part - merged.MARGIN, budget
+        keeps = whole > part - merged.MARGIN
+        assert keeps != ((name, budget) in LOSING), budget
 
 
 def test_one_model_and_its_base_are_the_model():
