@@ -207,10 +207,14 @@ class Grower:
     def best_cut(self, own):
         if len(own) < 8 or self.n_candidates == 1:
             return self.draw(TURNS[int(5 * self.uniform())], own)
+        scored = own
+        if len(own) > 255:
+            first = int((len(own) - 254) * self.uniform())
+            scored = own[first : first + 255]
         best, most = None, -1.0
         for e in range(self.n_candidates):
             cut = self.draw(TURNS[e % 5], own)
-            gain = -1.0 if cut is None else self.gain(own, *cut)
+            gain = -1.0 if cut is None else self.gain(scored, *cut)
             if gain > most:
                 best, most = cut, gain
         return best
@@ -226,37 +230,48 @@ class Grower:
             weights = np.abs(self.rows[one] - self.rows[other])
             if kind != "axes":
                 weights = weights * (self.slopes[one] + self.slopes[other])
-            weights = weights[columns].astype(float)
-            total = in_turn(weights)
+            weights = weights[columns]
+            # Weight j is in lane j % 8, whose sum is float32.
+            lanes = np.zeros(8, dtype=single)
+            for j, weight in enumerate(weights):
+                lanes[j % 8] += weight
+            total = in_turn(lanes.astype(float))
             if total > 0:
                 break
         else:
             return None
-        left, j = total * self.uniform(), 0
-        while j < len(weights) - 1 and left >= weights[j]:
-            left -= weights[j]
-            j += 1
-        while weights[j] == 0:
-            j -= 1
-        feature = j + columns.start
+        feature = self.column_at(total * self.uniform(), lanes, weights) + columns.start
         low, high = sorted((self.rows[one, feature], self.rows[other, feature]))
         at = single(float(low) + (float(high) - float(low)) * self.uniform())
         return feature, low if at >= high else at
+
+    def column_at(self, left, lanes, weights):
+        """Return the column at which the sum of the weights, lane by lane, reaches `left`."""
+        j = 0
+        while j < 7 and left >= lanes[j]:
+            left -= float(lanes[j])
+            j += 1
+        while j + 8 < len(weights) and left >= weights[j]:
+            left -= float(weights[j])
+            j += 8
+        if j >= len(weights) or weights[j] == 0:
+            j = max(np.flatnonzero(weights))
+        return j
 
     def gain(self, own, feature, at):
         """Return by how much a cut lowers the squared deviations, up to a constant."""
         inside = self.rows[own, feature] <= at
         n_left = int(inside.sum())
-        if n_left in (0, len(own)):
-            return -1.0
         if self.n_classes:
             hot = self.labels[own][:, None] == np.arange(self.n_classes)
             left, all_of = hot[inside].sum(axis=0), hot.sum(axis=0)
         else:
             targets = self.targets[own]
-            left, all_of = (np.array([in_turn(part)]) for part in (targets[inside], targets))
+            left, all_of = (np.array([in_turn(part)]) for part in (targets * inside, targets))
         rest = all_of - left
-        return in_turn(left * left / n_left + rest * rest / (len(own) - n_left))
+        return in_turn(left * left) / max(n_left, 1) + in_turn(rest * rest) / max(
+            len(own) - n_left, 1
+        )
 
 
 class Experts:

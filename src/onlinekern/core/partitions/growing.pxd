@@ -4,6 +4,12 @@ from libc.stdint cimport int32_t, uint64_t
 from onlinekern.core.partitions.trees cimport Forest, Node, Scale
 
 
+cdef enum:
+    LANES = 8                # weights that are summed side by side
+    MOST_SCORED = 255        # rows of a node that tell what a cut gains: counts fit into bytes
+    PACKED = 8               # classes that are counted in the bytes of one number
+
+
 # The rows that one tree grows from, and the random numbers of the tree.
 cdef struct Sprout:
     Node *nodes              # of the tree
@@ -32,8 +38,16 @@ cdef class Grower:
     cdef int32_t *spare
     cdef int32_t *sorted
     cdef int32_t *pool                     # all rows, in the order of the last draw
+    cdef float *columns                    # the rows, column by column
     cdef float *weights                    # of the columns, for a draw
+    cdef double lanes[LANES]               # their sums in each lane
     cdef double *counts                    # of the classes, in a node and left of a cut
+    # Of the rows of a node that tell what cuts gain: their labels, also packed, or targets.
+    cdef const int32_t *scored
+    cdef Py_ssize_t n_scored
+    cdef int32_t kinds[MOST_SCORED]
+    cdef uint64_t units[MOST_SCORED]
+    cdef double numbers[MOST_SCORED]
 
     cdef double uniform(self, Sprout *sprout) noexcept nogil
     cdef void grow_leaf(self, Sprout *sprout, Py_ssize_t leaf, Py_ssize_t first,
@@ -42,12 +56,10 @@ cdef class Grower:
     cdef bint draw(self, Sprout *sprout, int kind, Py_ssize_t first, Py_ssize_t last,
                    Cut *cut) noexcept nogil
     cdef double weigh(self, int32_t one, int32_t other, int kind) noexcept nogil
-    cdef void sum_up(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
-    cdef double gain(self, Py_ssize_t first, Py_ssize_t last, const Cut *cut) noexcept nogil
-    cdef double gain_of_classes(self, Py_ssize_t first, Py_ssize_t last,
-                                const Cut *cut) noexcept nogil
-    cdef double gain_of_targets(self, Py_ssize_t first, Py_ssize_t last,
-                                const Cut *cut) noexcept nogil
+    cdef Py_ssize_t column_at(self, double left, Py_ssize_t n) noexcept nogil
+    cdef void sum_up(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil
+    cdef double gain(self, const Cut *cut) noexcept nogil
+    cdef Py_ssize_t sum_left(self, const Cut *cut, double *left) noexcept nogil
     cdef Py_ssize_t divide(self, Py_ssize_t first, Py_ssize_t last, const Cut *cut) noexcept nogil
     cdef void by_leaf(self, const Sprout *sprout, Py_ssize_t count, int32_t *ends) noexcept nogil
     cdef void choose(self, Sprout *sprout, Py_ssize_t count) noexcept nogil

@@ -5,7 +5,8 @@ the pair differs by there, its place uniform between both. It costs one look at 
 many rows the node has; and it always divides the node. Where the function is known to change, the
 difference counts times the slope of the function there. Directions are features too, with a kind of
 cut of their own. Of the candidates the one wins that lowers the variance of the targets most, as in
-extremely randomised trees (Geurts, Ernst and Wehenkel 2006); a node of few rows takes the first.
+extremely randomised trees (Geurts, Ernst and Wehenkel 2006); a node of few rows takes the first,
+and of a large node some rows tell what the cuts gain.
 """
 from libc.math cimport fabsf
 from libc.stdint cimport int32_t, uint16_t, uint64_t
@@ -59,6 +60,7 @@ cdef class Grower:
                   const double[::1] targets, Py_ssize_t n_classes, Py_ssize_t n_candidates,
                   Py_ssize_t most_in_leaf):
         cdef int32_t i
+        cdef Py_ssize_t j
         for i in range(0 if labels is None else labels.shape[0]):
             if not 0 <= labels[i] < n_classes:
                 raise ValueError(f"labels must be in [0, {n_classes}), got {labels[i]}")
@@ -68,19 +70,24 @@ cdef class Grower:
         self.n_classes = n_classes if labels is not None else 0
         self.n_candidates, self.most_in_leaf = n_candidates, most_in_leaf
         self.order = <int32_t *> calloc(4 * self.n_rows + 1, sizeof(int32_t))
-        self.weights = <float *> calloc(self.width, sizeof(float))
+        self.weights = <float *> calloc(self.width + LANES, sizeof(float))
         self.counts = <double *> calloc(2 * self.n_classes + 2, sizeof(double))
-        if self.order == NULL or self.weights == NULL or self.counts == NULL:
+        self.columns = <float *> calloc(self.n_rows * self.width + 1, sizeof(float))
+        if self.order == NULL or self.weights == NULL or self.counts == NULL \
+                or self.columns == NULL:
             raise MemoryError(f"no memory to grow trees from {self.n_rows} rows")
         self.spare, self.sorted = self.order + self.n_rows, self.order + 2 * self.n_rows
         self.pool = self.order + 3 * self.n_rows
         for i in range(self.n_rows):
             self.pool[i] = i
+            for j in range(self.width):
+                self.columns[j * self.n_rows + i] = rows[i, j]
 
     def __dealloc__(self):
         free(self.order)
         free(self.weights)
         free(self.counts)
+        free(self.columns)
 
     cdef double uniform(self, Sprout *sprout) noexcept nogil:
         """A random number in [0, 1)."""
@@ -88,34 +95,59 @@ cdef class Grower:
         return (counted(sprout.seed, sprout.drawn) >> 11) * (1.0 / 9007199254740992.0)
 
     cdef double weigh(self, int32_t one, int32_t other, int kind) noexcept nogil:
-        """Set the weights of the columns that a cut between two rows may take; return their sum."""
-        cdef Py_ssize_t j
+        """Set the weights of the columns that a cut between two rows may take; return their sum.
+
+        Lane k sums up the weights k, k + 8, k + 16, ...
+        """
+        cdef Py_ssize_t j, k
         cdef Py_ssize_t first = self.n_axes if kind == STEEP else 0
-        cdef Py_ssize_t last = self.width if kind == STEEP else self.n_axes
-        cdef const float *x = &self.rows[one, 0]
-        cdef const float *z = &self.rows[other, 0]
-        cdef const float *a = &self.slopes[self.slope_of[one], 0]
-        cdef const float *b = &self.slopes[self.slope_of[other], 0]
+        cdef Py_ssize_t n = (self.width if kind == STEEP else self.n_axes) - first
+        cdef const float *x = &self.rows[one, first]
+        cdef const float *z = &self.rows[other, first]
+        cdef const float *a = &self.slopes[self.slope_of[one], first]
+        cdef const float *b = &self.slopes[self.slope_of[other], first]
         cdef float *weights = self.weights
+        cdef float sums[LANES]
         cdef double total = 0
         if kind == AXES:
-            for j in range(first, last):
+            for j in range(n):
                 weights[j] = fabsf(x[j] - z[j])
         else:
-            for j in range(first, last):
+            for j in range(n):
                 weights[j] = fabsf(x[j] - z[j]) * (a[j] + b[j])
-        for j in range(first, last):
-            total += weights[j]
+        memset(weights + n, 0, LANES * sizeof(float))
+        memset(sums, 0, sizeof(sums))
+        for j in range(0, n, 8):
+            for k in range(LANES):
+                sums[k] += weights[j + k]
+        for k in range(LANES):
+            self.lanes[k] = sums[k]
+            total += sums[k]
         return total
+
+    cdef Py_ssize_t column_at(self, double left, Py_ssize_t n) noexcept nogil:
+        """The one of n columns up to which the weights sum to `left`, lane by lane."""
+        cdef Py_ssize_t j = 0
+        while j < LANES - 1 and left >= self.lanes[j]:
+            left -= self.lanes[j]
+            j += 1
+        while j + LANES < n and left >= self.weights[j]:
+            left -= self.weights[j]
+            j += LANES
+        # Where rounding has led to the end.
+        if j >= n or self.weights[j] == 0:
+            j = n - 1
+            while self.weights[j] == 0:
+                j -= 1
+        return j
 
     cdef bint draw(self, Sprout *sprout, int kind, Py_ssize_t first, Py_ssize_t last,
                    Cut *cut) noexcept nogil:
         """Draw a cut of rows order[first] ... order[last - 1]. Returns whether there is one."""
         cdef int _attempt
-        cdef Py_ssize_t j, n = last - first
-        cdef Py_ssize_t end = self.width if kind == STEEP else self.n_axes
+        cdef Py_ssize_t j, n = last - first, begin = self.n_axes if kind == STEEP else 0
         cdef int32_t one, other
-        cdef double total, left
+        cdef double total
         cdef float low, high
         one = self.order[first + <Py_ssize_t> (n * self.uniform(sprout))]
         for _attempt in range(TRIES):
@@ -125,14 +157,8 @@ cdef class Grower:
                 break
         else:
             return False
-        left = total * self.uniform(sprout)
-        j = self.n_axes if kind == STEEP else 0
-        while j < end - 1 and left >= self.weights[j]:
-            left -= self.weights[j]
-            j += 1
-        # Where rounding has led to the end.
-        while self.weights[j] == 0:
-            j -= 1
+        j = begin + self.column_at(total * self.uniform(sprout),
+                                   (self.width if kind == STEEP else self.n_axes) - begin)
         low = min(self.rows[one, j], self.rows[other, j])
         high = max(self.rows[one, j], self.rows[other, j])
         cut.feature = j
@@ -142,75 +168,80 @@ cdef class Grower:
             cut.at = low
         return True
 
-    cdef void sum_up(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-        """Count the classes of a node, or sum its targets."""
-        cdef Py_ssize_t i
+    cdef void sum_up(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+        """Count the classes of the rows that tell what cuts gain, or sum their targets."""
+        cdef Py_ssize_t i, label
+        self.scored, self.n_scored = self.order + first, n
         memset(self.counts, 0, (2 * self.n_classes + 2) * sizeof(double))
-        if self.n_classes:
-            for i in range(first, last):
-                self.counts[self.labels[self.order[i]]] += 1
-        else:
-            for i in range(first, last):
-                self.counts[0] += self.targets[self.order[i]]
+        for i in range(n):
+            if self.n_classes:
+                label = self.labels[self.scored[i]]
+                self.kinds[i] = label
+                self.units[i] = <uint64_t> 1 << (8 * (label % PACKED))
+                self.counts[label] += 1
+            else:
+                self.numbers[i] = self.targets[self.scored[i]]
+                self.counts[0] += self.numbers[i]
 
-    cdef double gain(self, Py_ssize_t first, Py_ssize_t last, const Cut *cut) noexcept nogil:
-        """What a cut takes from the squared deviations of the targets, up to a constant.
-
-        Negative where it leaves a side empty.
-        """
-        if self.n_classes:
-            return self.gain_of_classes(first, last, cut)
-        return self.gain_of_targets(first, last, cut)
-
-    cdef double gain_of_classes(self, Py_ssize_t first, Py_ssize_t last,
-                                const Cut *cut) noexcept nogil:
-        cdef Py_ssize_t i, k, n = last - first, n_left = 0
-        cdef bint inside
-        cdef double *left = self.counts + self.n_classes
-        cdef double gain = 0, rest
-        memset(left, 0, self.n_classes * sizeof(double))
-        for i in range(first, last):
-            inside = self.rows[self.order[i], cut.feature] <= cut.at
-            n_left += inside
-            left[self.labels[self.order[i]]] += inside
-        if n_left == 0 or n_left == n:
-            return -1
-        for k in range(self.n_classes):
+    cdef double gain(self, const Cut *cut) noexcept nogil:
+        """What a cut takes from the squared deviations of the targets, up to a constant."""
+        cdef Py_ssize_t k, n_left, n = self.n_scored, n_sums = max(self.n_classes, 1)
+        cdef double *left = self.counts + n_sums
+        cdef double rest, gain = 0, other = 0
+        n_left = self.sum_left(cut, left)
+        for k in range(n_sums):
             rest = self.counts[k] - left[k]
-            gain += left[k] * left[k] / n_left + rest * rest / (n - n_left)
-        return gain
+            gain += left[k] * left[k]
+            other += rest * rest
+        # A cut may divide other rows than these.
+        return gain / max(n_left, 1) + other / max(n - n_left, 1)
 
-    cdef double gain_of_targets(self, Py_ssize_t first, Py_ssize_t last,
-                                const Cut *cut) noexcept nogil:
-        cdef Py_ssize_t i, n = last - first, n_left = 0
-        cdef bint inside
-        cdef double left = 0, rest
-        for i in range(first, last):
-            inside = self.rows[self.order[i], cut.feature] <= cut.at
-            n_left += inside
-            left += self.targets[self.order[i]] if inside else 0
-        if n_left == 0 or n_left == n:
-            return -1
-        rest = self.counts[0] - left
-        return left * left / n_left + rest * rest / (n - n_left)
+    cdef Py_ssize_t sum_left(self, const Cut *cut, double *left) noexcept nogil:
+        """Count the classes left of a cut, or sum the targets there; return how many rows."""
+        cdef Py_ssize_t i, k, n_left = 0, n = self.n_scored
+        cdef const float *column = self.columns + cut.feature * self.n_rows
+        cdef float at = cut.at
+        cdef int inside
+        cdef uint64_t packed = 0
+        memset(left, 0, max(self.n_classes, 1) * sizeof(double))
+        if self.n_classes == 0:
+            for i in range(n):
+                inside = column[self.scored[i]] <= at
+                n_left += inside
+                left[0] += self.numbers[i] * inside
+        elif self.n_classes <= PACKED:
+            for i in range(n):
+                inside = column[self.scored[i]] <= at
+                n_left += inside
+                packed += self.units[i] & -<uint64_t> inside
+            for k in range(self.n_classes):
+                left[k] = (packed >> (8 * k)) & 255
+        else:
+            for i in range(n):
+                inside = column[self.scored[i]] <= at
+                n_left += inside
+                left[self.kinds[i]] += inside
+        return n_left
 
     cdef Cut best_cut(self, Sprout *sprout, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
         """The best of the candidates, or the first where the rows are few."""
         cdef Cut best, cut
         cdef int kind
-        cdef Py_ssize_t e
-        cdef bint scored = last - first >= LEAST_SCORED and self.n_candidates > 1
+        cdef Py_ssize_t e, n = last - first, skipped = 0
+        cdef bint scored = n >= LEAST_SCORED and self.n_candidates > 1
         best.gain = -1
         best.feature, best.at = 0, 0
         if scored:
-            self.sum_up(first, last)
+            if n > MOST_SCORED:
+                skipped = <Py_ssize_t> ((n - MOST_SCORED + 1) * self.uniform(sprout))
+            self.sum_up(first + skipped, min(n, <Py_ssize_t> MOST_SCORED))
         for e in range(self.n_candidates if scored else 1):
             kind = TURNS[(e if scored else <Py_ssize_t> (5 * self.uniform(sprout))) % 5]
             if kind == STEEP and self.width == self.n_axes:
                 kind = STEEP_AXES
             if not self.draw(sprout, kind, first, last, &cut):
                 continue
-            cut.gain = self.gain(first, last, &cut) if scored else 0
+            cut.gain = self.gain(&cut) if scored else 0
             if cut.gain > best.gain:
                 best = cut
         return best
@@ -219,9 +250,10 @@ cdef class Grower:
         """Bring the rows that go left to the front; return where the others begin."""
         cdef Py_ssize_t i, middle = first
         cdef int32_t row
+        cdef const float *column = self.columns + cut.feature * self.n_rows
         for i in range(first, last):
             row = self.order[i]
-            if self.rows[row, cut.feature] <= cut.at:
+            if column[row] <= cut.at:
                 self.order[i] = self.order[middle]
                 self.order[middle] = row
                 middle += 1
