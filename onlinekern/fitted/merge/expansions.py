@@ -156,19 +156,24 @@ def replaced(space: State) -> bool:
 
 
 def nearest(space: State, whole: Expansion, most: int) -> Expansion:
-    """Return at most so many support vectors, whose span comes nearest to f; see `pursued`.
+    """Return at most so many support vectors, whose span comes nearest to f."""
+    return whole.part(nearest_places(space, whole, most))
+
+
+def nearest_places(space: State, whole: Expansion, most: int) -> Any:
+    """Return the places of those whose span comes nearest to f, see `pursued`.
 
     Of more than `MOST_PROJECTED`, the largest ones are taken.
     """
     n = len(whole)
     if n <= most:
-        return whole
+        return np.arange(n)
     if n > MOST_PROJECTED:
-        return largest(whole, most)
+        return largest_places(whole, most)
     support = empty_set(space.arguments)
     support.add_rows(whole.rows, np.zeros((n, space.arguments.n_outputs)))
     gram = kernel_values(support, whole.rows)
-    return whole.part(pursued(gram, gram @ whole.coefficients.T, most))
+    return pursued(gram, gram @ whole.coefficients.T, most)
 
 
 def pursued(gram: Floats, rest: Floats, most: int) -> Any:
@@ -197,8 +202,12 @@ def pursued(gram: Floats, rest: Floats, most: int) -> Any:
 
 def largest(whole: Expansion, most: int) -> Expansion:
     """Return at most so many support vectors, those with the largest coefficients."""
+    return whole.part(largest_places(whole, most))
+
+
+def largest_places(whole: Expansion, most: int) -> Any:
     norms = np.linalg.norm(whole.coefficients, axis=0)
-    return whole.part(np.sort(np.argsort(-norms, kind="stable")[:most]))
+    return np.sort(np.argsort(-norms, kind="stable")[:most])
 
 
 def merged_expansion(mix: Mix, parts: list[State], base: State | None) -> State:
