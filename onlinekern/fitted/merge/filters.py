@@ -40,11 +40,11 @@ from onlinekern.fitted.merge.expansions import (
     largest,
     nearest,
     project,
-    pursued,
     union,
 )
 from onlinekern.fitted.merge.gaussians import symmetric_inverse
 from onlinekern.fitted.merge.mix import Mix
+from onlinekern.fitted.merge.selection import exchanged
 from onlinekern.fitted.state import State, closed, opened
 
 
@@ -186,16 +186,16 @@ def merged_tracker(mix: Mix, parts: list[State], base: State | None) -> State:
     chosen = Union.of(support)
     sums = [posterior(mix, part, i) for i, part in enumerate(parts)]
     # Each model has kept other support vectors of the base, and forgotten another share of it.
-    fair = mix if base is None else replace(mix, weights=mix.shares)
+    fair = replace(mix, weights=mix.shares)
     precision, vector = added_over(fair, chosen, sums, has_base=False)
-    covariance = posterior_covariance(chosen.gram, precision)
-    values = covariance @ vector
-    kept = pursued(chosen.gram, values[:, None], space.budget.arguments.max_support)
-    square, (size, width) = np.ix_(kept, kept), learnt_of(space).inverse.shape
-    gram, lengths = chosen.gram[square], np.diagonal(chosen.gram)[kept]
+    kept = spanning(chosen.gram, precision, vector, space.budget.arguments.max_support)
+    gram, (size, width) = chosen.gram[np.ix_(kept, kept)], learnt_of(space).inverse.shape
+    turn = scipy.linalg.solve(gram, chosen.gram[kept], assume_a="pos")
+    covariance = posterior_covariance(gram, turn @ precision @ turn.T)
+    values, lengths = covariance @ (turn @ vector), np.diagonal(gram)
     inverse = symmetric_inverse(gram)
-    squares = {"inverse": inverse, "covariance": covariance[square], "prior": gram}
-    rows = {"diagonal": lengths, "values": values[kept]}
+    squares = {"inverse": inverse, "covariance": covariance, "prior": gram}
+    rows = {"diagonal": lengths, "values": values}
     more = width - len(kept)
     learnt = {
         **{name: np.pad(own, ((0, size - len(kept)), (0, more))) for name, own in squares.items()},
@@ -204,19 +204,36 @@ def merged_tracker(mix: Mix, parts: list[State], base: State | None) -> State:
         "residuals": mix.mean([learnt_of(part).residuals for part in parts]),
     }
     support = empty_set(space.arguments)
-    coefficients = np.ascontiguousarray((inverse @ values[kept])[:, None])
+    coefficients = np.ascontiguousarray((inverse @ values)[:, None])
     support.add_rows(whole.rows[kept], coefficients)
     return finished(mix, parts, base, taken_up(space, support, learnt))
 
 
-def posterior_covariance(gram: Floats, precision: Floats) -> Floats:
-    """Return (K^-1 + J)^-1 = L (1 + L'J L)^-1 L' with K = L L'.
+def spanning(gram: Floats, precision: Floats, vector: Floats, most: int) -> Any:
+    """Return the places of at most so many support vectors that suit the samples best.
+
+    A function sum_i c_i kappa(x_i, .) has the log posterior c'K b - c'(K + K J K) c / 2, where J
+    and b are the sums of all samples: nearest in this norm is nearest where the samples are.
+    """
+    half = posterior_half(gram, precision)
+    back = scipy.linalg.solve(half, gram)
+    return exchanged(back.T @ back, gram @ vector, most)
+
+
+def posterior_half(gram: Floats, precision: Floats) -> Floats:
+    """Return H with H H' = (K^-1 + J)^-1 = L (1 + L'J L)^-1 L', where K = L L'.
 
     No sample takes certainty away: what differences of forgotten sums leave below 0 in J is 0.
     """
     lower = np.linalg.cholesky(gram)
     values, vectors = np.linalg.eigh(lower.T @ precision @ lower)
-    half = lower @ vectors / np.sqrt(1 + np.maximum(values, 0.0))
+    half: Floats = lower @ vectors / np.sqrt(1 + np.maximum(values, 0.0))
+    return half
+
+
+def posterior_covariance(gram: Floats, precision: Floats) -> Floats:
+    """Return (K^-1 + J)^-1."""
+    half = posterior_half(gram, precision)
     covariance: Floats = half @ half.T
     return (covariance + covariance.T) / 2
 
