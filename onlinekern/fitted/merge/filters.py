@@ -1,4 +1,4 @@
-"""Models whose policy holds more than coefficients: targets, or a Gaussian over function values.
+"""Models whose policy holds more than coefficients: targets, sums of samples, or the last ones.
 
 - Sliding window, fixed budget and least-squares machines: a model follows from its support vectors
   and their targets. Those stay whose span comes nearest to the average; their targets become those
@@ -6,9 +6,6 @@
 - KRLS: a sample counts as a combination of support vectors. The sums P^-1 = sum w a a' and
   P^-1 beta, where beta are the values of the function at the support vectors, are added over the
   union of the support vectors, which the policy chooses by its test of linear dependence.
-- KRLS-T: a posterior N(mu, S) over the values at the support vectors. What the samples have added
-  to the prior's precision, S^-1 - K^-1 and S^-1 mu, is added over the union, or averaged if the
-  models began with a common one. Of them those stay whose span comes nearest to the function.
 - KAPA: a projection policy keeps the budget of the union; the last samples are of all models.
 
 Sums over support vectors D become sums over others U by K_U^-1 K_UD: it writes a function of D as
@@ -17,7 +14,7 @@ one of U, exactly where U contains D.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -44,7 +41,6 @@ from onlinekern.fitted.merge.expansions import (
 )
 from onlinekern.fitted.merge.gaussians import symmetric_inverse
 from onlinekern.fitted.merge.mix import Mix
-from onlinekern.fitted.merge.selection import exchanged
 from onlinekern.fitted.state import State, closed, opened
 
 
@@ -175,78 +171,6 @@ def merged_dependence(mix: Mix, parts: list[State], base: State | None) -> State
     fresh.state.values = coefficients[None] / fresh.state.scale
     learnt_of(fresh).covariance = covariance
     return finished(mix, parts, base, fresh)
-
-
-def merged_tracker(mix: Mix, parts: list[State], base: State | None) -> State:
-    """Merge KRLS-T."""
-    space = parts[0]
-    whole = union(mix, [expansion_of(part) for part in parts])
-    support = empty_set(space.arguments)
-    support.add_rows(whole.rows, np.zeros((len(whole), space.arguments.n_outputs)))
-    chosen = Union.of(support)
-    sums = [posterior(mix, part, i) for i, part in enumerate(parts)]
-    # Each model has kept other support vectors of the base, and forgotten another share of it.
-    fair = replace(mix, weights=mix.shares)
-    precision, vector = added_over(fair, chosen, sums, has_base=False)
-    kept = spanning(chosen.gram, precision, vector, space.budget.arguments.max_support)
-    gram, (size, width) = chosen.gram[np.ix_(kept, kept)], learnt_of(space).inverse.shape
-    turn = scipy.linalg.solve(gram, chosen.gram[kept], assume_a="pos")
-    covariance = posterior_covariance(gram, turn @ precision @ turn.T)
-    values, lengths = covariance @ (turn @ vector), np.diagonal(gram)
-    inverse = symmetric_inverse(gram)
-    squares = {"inverse": inverse, "covariance": covariance, "prior": gram}
-    rows = {"diagonal": lengths, "values": values}
-    more = width - len(kept)
-    learnt = {
-        **{name: np.pad(own, ((0, size - len(kept)), (0, more))) for name, own in squares.items()},
-        **{name: np.pad(row, (0, more))[None] for name, row in rows.items()},
-        **{"n_updates": 0, "broken": False, "pending": None},
-        "residuals": mix.mean([learnt_of(part).residuals for part in parts]),
-    }
-    support = empty_set(space.arguments)
-    coefficients = np.ascontiguousarray((inverse @ values)[:, None])
-    support.add_rows(whole.rows[kept], coefficients)
-    return finished(mix, parts, base, taken_up(space, support, learnt))
-
-
-def spanning(gram: Floats, precision: Floats, vector: Floats, most: int) -> Any:
-    """Return the places of at most so many support vectors that suit the samples best.
-
-    A function sum_i c_i kappa(x_i, .) has the log posterior c'K b - c'(K + K J K) c / 2, where J
-    and b are the sums of all samples: nearest in this norm is nearest where the samples are.
-    """
-    half = posterior_half(gram, precision)
-    back = scipy.linalg.solve(half, gram)
-    return exchanged(back.T @ back, gram @ vector, most)
-
-
-def posterior_half(gram: Floats, precision: Floats) -> Floats:
-    """Return H with H H' = (K^-1 + J)^-1 = L (1 + L'J L)^-1 L', where K = L L'.
-
-    No sample takes certainty away: what differences of forgotten sums leave below 0 in J is 0.
-    """
-    lower = np.linalg.cholesky(gram)
-    values, vectors = np.linalg.eigh(lower.T @ precision @ lower)
-    half: Floats = lower @ vectors / np.sqrt(1 + np.maximum(values, 0.0))
-    return half
-
-
-def posterior_covariance(gram: Floats, precision: Floats) -> Floats:
-    """Return (K^-1 + J)^-1."""
-    half = posterior_half(gram, precision)
-    covariance: Floats = half @ half.T
-    return (covariance + covariance.T) / 2
-
-
-def posterior(mix: Mix, part: State, place: int) -> tuple[Any, Floats, Floats]:
-    """Return rows, S^-1 - K^-1 and S^-1 mu of a tracker."""
-    learnt = learnt_of(part)
-    used = np.flatnonzero(learnt.diagonal[0])
-    covariance = learnt.covariance[np.ix_(used, used)]
-    precision = symmetric_inverse(covariance)
-    values = mix.units[place] * learnt.values[0, used] + mix.shifts[place]
-    added = precision - symmetric_inverse(learnt.prior[np.ix_(used, used)])
-    return part.state.rows[used], added, precision @ values
 
 
 def merged_affine(mix: Mix, parts: list[State], base: State | None) -> State:
