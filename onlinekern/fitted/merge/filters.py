@@ -5,7 +5,8 @@
   of which the policy makes that function. Labels of single samples would bring back their noise.
 - KRLS: a sample counts as a combination of support vectors. The sums P^-1 = sum w a a' and
   P^-1 beta, where beta are the values of the function at the support vectors, are added over the
-  union of the support vectors, which the policy chooses by its test of linear dependence.
+  union of the support vectors that the policy chooses by its test of linear dependence. Of more
+  than the budget those are offered to it who suit the samples best (`dictionary`).
 - KAPA: a projection policy keeps the budget of the union; the last samples are of all models.
 
 Sums over support vectors D become sums over others U by K_U^-1 K_UD: it writes a function of D as
@@ -28,6 +29,7 @@ from onlinekern.core.models.union import kernel_values, take_in
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.merge.expansions import (
     JITTER,
+    MOST_PROJECTED,
     Expansion,
     doubled,
     empty_set,
@@ -41,6 +43,7 @@ from onlinekern.fitted.merge.expansions import (
 )
 from onlinekern.fitted.merge.gaussians import symmetric_inverse
 from onlinekern.fitted.merge.mix import Mix
+from onlinekern.fitted.merge.selection import exchanged
 from onlinekern.fitted.state import State, closed, opened
 
 
@@ -153,17 +156,11 @@ def added_over(
 
 def merged_dependence(mix: Mix, parts: list[State], base: State | None) -> State:
     """Merge KRLS with approximate linear dependence."""
-    whole = union(mix, [expansion_of(part) for part in parts])
+    sums = [observed(mix, part, i) for i, part in enumerate(parts)]
+    sums += [observed(mix, base, -1)] if base else []
+    whole = dictionary(mix, parts, sums, base is not None)
     space = fitted(parts[0], whole, np.zeros(len(whole)), parts[0].cls)
     chosen = Union.of(space.support)
-    sums = []
-    for i, part in enumerate([*parts, *([base] if base else [])]):
-        state, place = part.state, i if i < len(parts) else -1
-        own = Union.of(closed(part).support)
-        matrix = symmetric_inverse(learnt_of(part).covariance)
-        values = own.gram @ (state.scale * state.values[0])
-        values = mix.units[place] * values + mix.shifts[place]
-        sums.append((state.rows, matrix, matrix @ values))
     matrix, vector = added_over(mix, chosen, sums, base is not None)
     covariance = symmetric_inverse(matrix)
     coefficients = scipy.linalg.solve(chosen.gram, covariance @ vector, assume_a="pos")
@@ -171,6 +168,36 @@ def merged_dependence(mix: Mix, parts: list[State], base: State | None) -> State
     fresh.state.values = coefficients[None] / fresh.state.scale
     learnt_of(fresh).covariance = covariance
     return finished(mix, parts, base, fresh)
+
+
+def observed(mix: Mix, part: State, place: int) -> tuple[Any, Floats, Floats]:
+    """Return rows, P^-1 and P^-1 beta of KRLS."""
+    state = part.state
+    own = Union.of(closed(part).support)
+    matrix = symmetric_inverse(learnt_of(part).covariance)
+    values = own.gram @ (state.scale * state.values[0])
+    values = mix.units[place] * values + mix.shifts[place]
+    return state.rows, matrix, matrix @ values
+
+
+def dictionary(
+    mix: Mix, parts: list[State], sums: list[tuple[Any, Floats, Floats]], has_base: bool
+) -> Expansion:
+    """Return the union, of which those stay who suit the samples best.
+
+    A function sum_i c_i kappa(x_i, .) has the squared error c'K J K c - 2 c'K b and a constant,
+    where J and b are the sums of P^-1 and P^-1 beta.
+    """
+    whole = union(mix, [expansion_of(part) for part in parts])
+    most = parts[0].budget.arguments.max_support
+    if not most < len(whole) <= MOST_PROJECTED:
+        return whole
+    support = empty_set(parts[0].arguments)
+    support.add_rows(whole.rows, np.zeros((len(whole), parts[0].arguments.n_outputs)))
+    every = Union.of(support)
+    matrix, vector = added_over(mix, every, sums, has_base)
+    norm = every.gram @ matrix @ every.gram + every.gram
+    return whole.part(exchanged((norm + norm.T) / 2, every.gram @ vector, most))
 
 
 def merged_affine(mix: Mix, parts: list[State], base: State | None) -> State:
