@@ -29,7 +29,8 @@ WEIGHTS = scaled_average("output feature")
 
 def merged_mapped(mix: Mix, parts: list[State], base: State | None) -> State:
     """Average the weights in common features."""
-    common = common_map(*of(parts, base, "map"))
+    latest = mix.terms([own.state.scale * own.state.values for own in parts])
+    common = common_map(*of(parts, base, "map"), latest)
     weights = merged_weights(mix, common, parts, base)
     return parts[0].told(map=common.map, state=weights)
 
@@ -53,11 +54,11 @@ def widened(rows: Floats, width: int) -> Floats:
 def merged_mapped_gaussian(mix: Mix, parts: list[State], base: State | None) -> State:
     """Multiply the Gaussians in common features."""
     space = parts[0]
-    common = common_map(*of(parts, base, "map"))
+    models = [Gaussian(own.state.scale * own.state.values, own.covariance) for own in parts]
+    common = common_map(*of(parts, base, "map"), mix.terms([own.mean for own in models]))
     averaging = Averaging(space.averaged)
     weights = merged_weights(mix, common, parts, base)
     latest, averaged = averaging.pair(weights)
-    models = [Gaussian(own.state.scale * own.state.values, own.covariance) for own in parts]
     prior = Gaussian(np.zeros_like(models[0].mean), None)
     if base:
         prior = Gaussian(base.state.scale * base.state.values, base.covariance)

@@ -24,13 +24,11 @@ from onlinekern.estimators.types import Floats
 from onlinekern.fitted.merge.averages import Averaging, merged_steps
 from onlinekern.fitted.merge.maps import stacked
 from onlinekern.fitted.merge.mix import Mix, of
-from onlinekern.fitted.merge.selection import pursued
+from onlinekern.fitted.merge.selection import MOST_PROJECTED, pursued
 from onlinekern.fitted.state import State, closed, inherited, opened
 
 # This share is added to the diagonal of kernel matrices that are inverted, as in `tracker`.
 JITTER = {8: 1e-6, 4: 1e-5}
-# Functions are projected onto at most so many: a matrix takes 128 MiB, and about a second.
-MOST_PROJECTED = 4096
 # The ridge of the projection is relative to kappa(x, x). Without it coefficients become large and
 # cancel out, and the policy then evicts one of a pair. benchmarks/merging.py chose it.
 RIDGE = 0.01

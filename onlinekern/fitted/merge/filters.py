@@ -29,7 +29,6 @@ from onlinekern.core.models.union import kernel_values, take_in
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.merge.expansions import (
     JITTER,
-    MOST_PROJECTED,
     Expansion,
     doubled,
     empty_set,
@@ -43,7 +42,7 @@ from onlinekern.fitted.merge.expansions import (
 )
 from onlinekern.fitted.merge.gaussians import symmetric_inverse
 from onlinekern.fitted.merge.mix import Mix
-from onlinekern.fitted.merge.selection import exchanged
+from onlinekern.fitted.merge.selection import MOST_PROJECTED, exchanged
 from onlinekern.fitted.state import State, closed, opened
 
 

@@ -9,6 +9,8 @@ import scipy.linalg
 
 from onlinekern.estimators.types import Floats
 
+# Functions are projected onto at most so many: a matrix takes 128 MiB, and about a second.
+MOST_PROJECTED = 4096
 # Who is nearer to the span of the others than this share of kappa(x, x) adds nothing to it.
 LEAST_POWER = 1e-6
 # The same share, of the diagonal of a matrix that is inverted.
