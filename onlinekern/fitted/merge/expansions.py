@@ -24,14 +24,14 @@ from onlinekern.estimators.types import Floats
 from onlinekern.fitted.merge.averages import Averaging, merged_steps
 from onlinekern.fitted.merge.maps import stacked
 from onlinekern.fitted.merge.mix import Mix, of
-from onlinekern.fitted.merge.selection import MOST_PROJECTED, pursued
+from onlinekern.fitted.merge.selection import MOST_PROJECTED, exchanged
 from onlinekern.fitted.state import State, closed, inherited, opened
 
 # This share is added to the diagonal of kernel matrices that are inverted, as in `tracker`.
 JITTER = {8: 1e-6, 4: 1e-5}
 # The ridge of the projection is relative to kappa(x, x). Without it coefficients become large and
 # cancel out, and the policy then evicts one of a pair. benchmarks/merging.py chose it.
-RIDGE = 0.01
+RIDGE = 0.001
 # The kernel values of so many rows are held at the same time.
 CHUNK = 4096
 DIFFERENT = (
@@ -158,7 +158,7 @@ def nearest(space: State, whole: Expansion, most: int) -> Expansion:
 
 
 def nearest_places(space: State, whole: Expansion, most: int) -> Any:
-    """Return the places of those whose span comes nearest to f, see `pursued`.
+    """Return the places of those whose span comes nearest to f, see `exchanged`.
 
     Of more than `MOST_PROJECTED`, the largest ones are taken.
     """
@@ -170,7 +170,7 @@ def nearest_places(space: State, whole: Expansion, most: int) -> Any:
     support = empty_set(space.arguments)
     support.add_rows(whole.rows, np.zeros((n, space.arguments.n_outputs)))
     gram = kernel_values(support, whole.rows)
-    return pursued(gram, gram @ whole.coefficients.T, most)
+    return exchanged(gram, gram @ whole.coefficients.T, most)
 
 
 def largest(whole: Expansion, most: int) -> Expansion:

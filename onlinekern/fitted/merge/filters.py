@@ -46,6 +46,12 @@ from onlinekern.fitted.merge.selection import MOST_PROJECTED, exchanged
 from onlinekern.fitted.state import State, closed, opened
 
 
+NOT_POSITIVE = (
+    "the kernel matrix of the support vectors of all models is not positive definite, so that their "
+    "sums cannot be projected: take another kernel, say 'gaussian'"
+)
+
+
 def learnt_of(part: State) -> State:
     """Return what the policy of a space has learnt."""
     found: State = part.budget.state.learnt
@@ -128,7 +134,10 @@ class Union:
     def turn(self, rows: Any) -> Floats:
         """Return K_U^-1 K_UD of the rows of D, where those in U are exactly themselves."""
         values = kernel_values(self.support, rows).T
-        turned: Floats = scipy.linalg.solve(self.gram, values, assume_a="pos")
+        try:
+            turned: Floats = scipy.linalg.solve(self.gram, values, assume_a="pos")
+        except np.linalg.LinAlgError as error:
+            raise ValueError(NOT_POSITIVE) from error
         own = Expansion(self.support.get_state()["rows"], np.zeros((1, 0)), np.empty(0), None)
         known = {key: place for place, key in enumerate(own.names())}
         for j, key in enumerate(Expansion(rows, np.zeros((1, 0)), np.empty(0), None).names()):
@@ -196,7 +205,7 @@ def dictionary(
     every = Union.of(support)
     matrix, vector = added_over(mix, every, sums, has_base)
     norm = every.gram @ matrix @ every.gram + every.gram
-    return whole.part(exchanged((norm + norm.T) / 2, every.gram @ vector, most))
+    return whole.part(exchanged((norm + norm.T) / 2, every.gram @ vector[:, None], most))
 
 
 def merged_affine(mix: Mix, parts: list[State], base: State | None) -> State:

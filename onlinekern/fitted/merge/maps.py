@@ -22,7 +22,7 @@ from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.models.union import kernel_values
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.fitted.merge.mix import of
-from onlinekern.fitted.merge.selection import MOST_PROJECTED, pursued
+from onlinekern.fitted.merge.selection import MOST_PROJECTED, exchanged
 from onlinekern.fitted.state import State, closed, opened, same
 
 NOT_COMMON = (
@@ -137,7 +137,7 @@ def nearest_landmarks(part: State, rows: Any, coefficients: Floats) -> Array:
     support = SupportSet(*closed(part.arguments))
     support.add_rows(rows, np.zeros((rows.shape[0], 1)))
     gram = kernel_values(support, rows)
-    found: Array = pursued(gram, gram @ coefficients.T, part.n_components)
+    found: Array = exchanged(gram, gram @ coefficients.T, part.n_components)
     return found
 
 

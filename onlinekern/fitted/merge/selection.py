@@ -15,8 +15,8 @@ MOST_PROJECTED = 4096
 LEAST_POWER = 1e-6
 # The same share, of the diagonal of a matrix that is inverted.
 RIDGE = 1e-9
-# `exchanged` looks at so many functions; with 1,024 it takes some seconds.
-MOST_EXCHANGED = 1024
+# `exchanged` looks at so many functions; with 512 it takes a second or two.
+MOST_EXCHANGED = 512
 ROUNDS = 2
 
 
@@ -24,10 +24,9 @@ def pursued(gram: Floats, rest: Floats, most: int) -> Any:
     """Return the places of functions kappa(x_i, .) whose span comes nearest to one of these values.
 
     Each next one takes most of the squared norm of what is left (orthogonal matching pursuit in the
-    space of the kernel).
+    space of the kernel). Those that are in the span of the others are left out.
     """
-    if len(gram) <= most:
-        return np.arange(len(gram))
+    most = min(most, len(gram))
     power, found = np.diagonal(gram).copy(), []
     least = LEAST_POWER * power.max()
     basis = np.zeros((most, len(gram)))
@@ -54,13 +53,15 @@ def exchanged(gram: Floats, values: Floats, most: int) -> Any:
     ----------
     gram : ndarray of shape (n, n)
         Products of the functions.
-    values : ndarray of shape (n,)
-        Their products with f.
+    values : ndarray of shape (n, n_outputs)
+        Their products with f, of each output.
     most : int
     """
     if len(gram) <= most:
         return np.arange(len(gram))
-    first = pursued(gram, values[:, None], max(most, MOST_EXCHANGED))
+    first = pursued(gram, values, max(most, MOST_EXCHANGED))
+    if len(first) <= most:
+        return first
     table = Table(gram[np.ix_(first, first)], values[first])
     while len(table.inside()) > most:
         inside = table.inside()
@@ -77,19 +78,19 @@ def exchanged(gram: Floats, values: Floats, most: int) -> Any:
 class Table:
     """Normal equations of f, of which unknowns leave and enter (the sweep operator).
 
-    With S the unknowns in use, ``table`` holds -M_SS^-1, the solution M_SS^-1 r_S in the last
-    column, and for all others what is left of M and r.
+    With S the unknowns in use, ``table`` holds -M_SS^-1, the solutions M_SS^-1 r_S in the last
+    columns, and for all others what is left of M and r.
     """
 
     def __init__(self, gram: Floats, values: Floats) -> None:
-        n = len(gram)
+        self.n = n = len(gram)
         matrix = gram + RIDGE * np.diagonal(gram).mean() * np.eye(n)
         factor = scipy.linalg.cho_factor(matrix, lower=True)
-        self.table = np.zeros((n + 1, n + 1))
-        self.table[:n, :n] = -scipy.linalg.cho_solve(factor, np.eye(n))
-        self.table[:n, n] = self.table[n, :n] = scipy.linalg.cho_solve(factor, values)
+        solved = scipy.linalg.cho_solve(factor, np.column_stack([-np.eye(n), values]))
+        self.table = np.zeros(2 * (solved.shape[1],))
+        self.table[:n], self.table[n:, :n] = solved, solved[:, n:].T
         self.used = np.ones(n, dtype=bool)
-        self.least = LEAST_POWER * np.diagonal(matrix).max() * RIDGE
+        self.least = LEAST_POWER * RIDGE * np.diagonal(matrix).max()
 
     def inside(self) -> Any:
         """Return the places in use."""
@@ -97,8 +98,8 @@ class Table:
 
     def gains(self) -> Floats:
         """Return what each in use takes of the squared norm of f, or would take."""
-        power = np.maximum(abs(np.diagonal(self.table)[:-1]), self.least)
-        found: Floats = np.square(self.table[:-1, -1]) / power
+        power = np.maximum(abs(np.diagonal(self.table)[: self.n]), self.least)
+        found: Floats = np.square(self.table[: self.n, self.n :]).sum(axis=1) / power
         return found
 
     def leave(self, place: int) -> None:

@@ -64,7 +64,7 @@ def reduced(gram: Floats, precision: Floats, values: Floats, most: int) -> Poste
     turned = scipy.linalg.solve(half, gram)
     norm = turned.T @ turned
     products = turned.T @ scipy.linalg.solve(half, values)
-    kept = exchanged(norm, products, most)
+    kept = exchanged(norm, products[:, None], most)
     square = np.ix_(kept, kept)
     coefficients = scipy.linalg.solve(norm[square], products[kept], assume_a="pos")
     own = gram[square]
