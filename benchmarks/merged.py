@@ -3,10 +3,10 @@
     python benchmarks/merged.py [--rows N] [--seeds N] [--budgets N,N,N] [--only NAME,...]
 
 A stream is learnt in four parts, by models that go on from one of the first tenth (`base`), and by
-models that begin with nothing but the same parameters (`alone`). Prints scores on held-out samples
-in per cent (accuracy, R2, or the area under the ROC curve of detectors), means over the seeds: the
-mean of the parts, and their merged model. A row is marked with ! where the merged model is more
-than half a point worse than the mean of its parts.
+models that begin with nothing but the same parameters (`alone`). A row is a learner, with a column
+for each budget. Prints scores on held-out samples in per cent (accuracy, R2, or the area under the
+ROC curve of detectors), means over the seeds: the mean of the parts, and their merged model. It is
+marked with ! where it is more than half a point worse than the mean of its parts.
 
 The streams are made: y is the sign of, or itself, sin(2 x_1) + x_2 x_3 with noise, in five
 dimensions; a tenth of what detectors are asked for lies anywhere. The width of kernels is given, so
@@ -14,6 +14,7 @@ that models without a common beginning fit together.
 """
 
 import argparse
+import itertools
 import warnings
 from copy import deepcopy
 
@@ -109,10 +110,11 @@ def scores(cls, how, budget, n, seed):
     return np.array(found)
 
 
-def is_worse(found):
-    """Return whether a merged model is worse than the mean of its parts, with a base or alone."""
-    part, merged, part_alone, alone = found
-    return merged < part - MARGIN or alone < part_alone - MARGIN
+def cell(part, merged):
+    """Return the scores of the parts and of the merged model, marked if it is worse."""
+    if np.isnan(part):
+        return "-"
+    return f"{part:.1f} {merged:.1f}" + "!" * bool(merged < part - MARGIN)
 
 
 def rows_of(n, seeds, budgets, only=()):
@@ -134,12 +136,16 @@ def main():
     options = parser.parse_args()
     budgets = [int(budget) for budget in options.budgets.split(",")]
     only = options.only.split(",") if options.only else ()
-    print("| learner | size | a part | merged | a part, alone | merged, alone | |")
-    print("|---|---|---|---|---|---|---|")
-    for name, budget, found in rows_of(options.rows, options.seeds, budgets, only):
-        values = " | ".join("-" if np.isnan(value) else f"{value:.1f}" for value in found)
-        mark = "!" if is_worse(found) else ""
-        print(f"| {name} | {budget or '-'} | {values} | {mark} |", flush=True)
+    heads = [str(budget) for budget in budgets] + [f"alone, {budget}" for budget in budgets]
+    print(f"| learner | {' | '.join(heads)} |\n|---{'|---' * len(heads)}|")
+    rows = rows_of(options.rows, options.seeds, budgets, only)
+    for name, group in itertools.groupby(rows, key=lambda row: row[0]):
+        found = [scores for *_, scores in group]
+        # Who has no budget has one cell, the first.
+        none = ["-"] * (len(budgets) - len(found))
+        cells = [cell(*each[:2]) for each in found] + none
+        cells += [cell(*each[2:]) for each in found] + none
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

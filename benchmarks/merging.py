@@ -10,6 +10,7 @@ learnt the first tenth. Prints the score (accuracy, or R2) on held-out samples i
     merged    of their merged model
     10 rounds of models that are merged ten times along the stream, and go on from what they became
     alone     merged, of models that began with nothing but the same parameters
+    seconds   that the merge took, with the common model
 
 The streams are made: y is the sign of, or itself, sin(2 x_1) + x_2 x_3 with noise, in five
 dimensions. The width of kernels is given, so that models without a common beginning fit together.
@@ -18,6 +19,7 @@ dimensions. The width of kernels is given, so that models without a common begin
 import argparse
 import warnings
 from copy import deepcopy
+from time import perf_counter
 
 import numpy as np
 from sklearn.base import is_classifier, is_outlier_detector
@@ -48,7 +50,7 @@ def in_parts(base, X, y, rows, count):
 
 
 def scores(cls, n, count):
-    """Return the five scores of a learner, in per cent."""
+    """Return the five scores of a learner, in per cent, and the seconds of a merge."""
     regression = not is_classifier(cls())
     X, y = stream(n, regression)
     known = {} if regression else {"classes": ["above", "below"]}
@@ -62,9 +64,11 @@ def scores(cls, n, count):
     alone = [new(cls).partial_fit(X[part], y[part], **known)
              for part in np.array_split(np.arange(n), count)]  # fmt: skip
     held = X[n:], y[n:]
-    found = [single, models, merge(models, base=base), mixed, merge(alone)]
-    return [100 * np.mean([m.score(*held) for m in (one if isinstance(one, list) else [one])])
-            for one in found]  # fmt: skip
+    start = perf_counter()
+    merged = merge(models, base=base)
+    seconds = perf_counter() - start
+    found = [[single], models, [merged], [mixed], [merge(alone)]]
+    return [100 * np.mean([m.score(*held) for m in each]) for each in found], seconds
 
 
 def main():
@@ -74,12 +78,14 @@ def main():
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    print("| learner | single | a part | merged | 10 rounds | alone |\n|---|---|---|---|---|---|")
+    heads = ["learner", "single", "a part", "merged", "10 rounds", "alone", "seconds"]
+    print(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
     for name, cls in all_estimators():
         wanted = not options.only or name in options.only.split(",")
         if wanted and hasattr(cls, "partial_fit") and not is_outlier_detector(cls()):
-            found = scores(cls, options.rows, options.parts)
-            print(f"| {name} | " + " | ".join(f"{value:.1f}" for value in found) + " |", flush=True)
+            found, seconds = scores(cls, options.rows, options.parts)
+            values = " | ".join(f"{value:.1f}" for value in found)
+            print(f"| {name} | {values} | {seconds:.2f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -140,6 +140,21 @@ def test_common_trees_are_merged_as_gaussians(n_classes):
     np.testing.assert_array_equal(found["rows"][70:73], X[[90, 70, 91]])
 
 
+def test_short_parts_grow_the_forest_that_their_stream_would_have():
+    """20 samples grow no tree, and 20 more of each part are too few for a new one."""
+    X, y, _ = samples(3)
+    ends = [(k, k + 20) for k in range(0, 160, 20)]
+    models = [taught(3, *each) for each in ends]
+    merged, whole = merge(models), taught(3, 0, 160)
+    assert len(state(merged)["cuts"]) > len(state(models[0])["cuts"])
+    assert merged.score(X, y) > whole.score(X, y) - 0.1
+    base = taught(3, 0, 40)
+    models = [taught(3, *each, base) for each in ends[2:]]
+    merged = merge(models, base=base)
+    assert not np.array_equal(state(merged)["cuts"], state(base)["cuts"])
+    assert merged.score(X, y) > np.mean([model.score(X, y) for model in models])
+
+
 def test_one_model_and_its_base_give_the_model():
     for first, last in ((70, 90), (50, 140)):
         base = taught(3, 0, first)

@@ -363,3 +363,8 @@ def test_what_does_not_fit_is_refused():
     seeds = [ok.FOGDClassifier(gamma=0.4, random_state=seed).fit(X, y) for seed in (0, 1)]
     with pytest.raises(ValueError, match="random_state"):
         merge(seeds)
+    bent = ok.KRLSTRegressor(kernel="sigmoid", gamma=0.1, budget=20)
+    X, y = data(True)
+    tracked = [deepcopy(bent).partial_fit(X[part], y[part]) for part in (slice(180), slice(180, N))]
+    with pytest.raises(ValueError, match="not positive definite"):
+        merge(tracked)

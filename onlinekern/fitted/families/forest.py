@@ -2,7 +2,8 @@
 
 Models that went on from one have the same trees until these are renewed or grow. What their cells
 have learnt is multiplied as Gaussians (see `gaussians`). Models of other trees have no cells in
-common: a forest grows anew from the samples that they keep.
+common: a forest grows anew from the samples that they keep. So does one that is due to be renewed,
+which many short parts can reach together though none of them has.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from onlinekern.fitted.state import State, describe, opened, same
 SCALE = "center[feature] factor[feature] directions[feature direction]"
 NODES = "cuts[node] features[node] left[node] first[end]"
 KEPT = "rows~[sample feature] targets~[sample] weights~[sample]"
+# As in the core.
+FIRST_RENEWAL = 32
 # Two forests that agree in these have the same cells, for targets in the same units.
 CELLS = ("center", "factor", "directions", "cuts", "features", "left", "first", "offset", "unit")
 
@@ -32,11 +35,21 @@ def merged_forest(mix: Mix, parts: list[State], base: State | None) -> State:
     entered = mix.count(*of(own, before, "entered"))
     told = kept_samples(mix, own, before, min(entered, parts[0].arguments.memory))
     told |= {name: mix.mean([getattr(each, name) for each in own]) for name in ("shares", "metric")}
-    if all(same_cells(own[0], each) for each in own[1:]):
+    due = is_due(own, entered, len(told["targets"]))
+    if not due and all(same_cells(own[0], each) for each in own[1:]):
         told |= common_cells(mix, own, before)
     else:
         told |= new_cells(parts[0], told)
     return parts[0].told(state=own[0].told(**{**told, "entered": entered}))
+
+
+def is_due(own: list[State], entered: int, n_kept: int) -> bool:
+    """Return whether one stream of all samples, which are all kept, would have renewed the forest.
+
+    That is where their number reaches a power of two.
+    """
+    reached = entered.bit_length() > max(each.entered for each in own).bit_length()
+    return reached and n_kept == entered >= FIRST_RENEWAL
 
 
 def same_cells(one: State, other: State) -> bool:

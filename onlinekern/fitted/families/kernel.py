@@ -22,9 +22,9 @@ from onlinekern.fitted.merge.filters import (
     merged_affine,
     merged_dependence,
     merged_samples,
-    merged_tracker,
 )
 from onlinekern.fitted.merge.mix import Mix
+from onlinekern.fitted.merge.trackers import merged_tracker
 from onlinekern.fitted.state import State, describe, kind_of
 
 # These are what policies learn: the inverse of a kernel matrix, a factor of it, or lengths.

@@ -143,7 +143,8 @@ def one_of(
 def merged_space(mix: Mix, parts: list[State], base: State | None) -> State:
     """Merge the sums of spaces, over the samples that have entered them."""
     space = parts[0]
-    common = common_map(*of(parts, base, "map"))
+    weights = mix.terms([weights_of(part.state) for part in parts])
+    common = common_map(*of(parts, base, "map"), weights)
     entered, before = of(parts, base, "entered")
     counts = mix.counting(entered, before).counts
     own = Mix(mix.weights, counts, mix.units, mix.shifts)
@@ -188,13 +189,24 @@ def begin(space: State, _: State, growth: Growth) -> None:
     state.targets[:, new] = -weights[waiting:, None]
 
 
+def gains_of(state: State) -> Floats:
+    """Return what the open block takes of A^-1, as rows C of C'C: see `linalg.open_block`."""
+    if not state.count:
+        return np.zeros((0, len(state.inverse)))
+    found: Floats = solve_triangular(state.factor, state.products.T, trans="T", lower=False)
+    return found
+
+
+def weights_of(state: State) -> Floats:
+    """Return the weights after all samples so far, ndarray of shape (n_outputs, used)."""
+    found: Floats = state.base + state.innovations.T @ gains_of(state)
+    return found
+
+
 def inverse_of(state: State, forgetting: float) -> Floats:
     """Return A^-1 of least squares after all samples so far."""
-    matrix: Floats = state.inverse
-    if state.count:
-        # The samples of the open block are not in the inverse yet: see `linalg.open_block`.
-        solved = solve_triangular(state.factor, state.products.T, trans="T", lower=False)
-        matrix = matrix - solved.T @ solved
+    solved = gains_of(state)
+    matrix: Floats = state.inverse - solved.T @ solved
     if forgetting < 1:
         matrix = matrix * forgetting ** -float(state.since)
     return matrix

@@ -12,7 +12,13 @@ from onlinekern.fitted.export.terms import Terms
 from onlinekern.fitted.families.features import map_of, weighted
 from onlinekern.fitted.grow import Growth
 from onlinekern.fitted.merge.averages import Averaging, merged_steps, scaled_average
-from onlinekern.fitted.merge.gaussians import Gaussian, combined, inverse, unit_matrices
+from onlinekern.fitted.merge.gaussians import (
+    Gaussian,
+    combined,
+    inverse,
+    products,
+    unit_matrices,
+)
 from onlinekern.fitted.merge.maps import Common, common_map
 from onlinekern.fitted.merge.mix import Mix, of
 from onlinekern.fitted.merge.sketches import merged_precision
@@ -23,7 +29,8 @@ WEIGHTS = scaled_average("output feature")
 
 def merged_mapped(mix: Mix, parts: list[State], base: State | None) -> State:
     """Average the weights in common features."""
-    common = common_map(*of(parts, base, "map"))
+    latest = mix.terms([own.state.scale * own.state.values for own in parts])
+    common = common_map(*of(parts, base, "map"), latest)
     weights = merged_weights(mix, common, parts, base)
     return parts[0].told(map=common.map, state=weights)
 
@@ -47,11 +54,11 @@ def widened(rows: Floats, width: int) -> Floats:
 def merged_mapped_gaussian(mix: Mix, parts: list[State], base: State | None) -> State:
     """Multiply the Gaussians in common features."""
     space = parts[0]
-    common = common_map(*of(parts, base, "map"))
+    models = [Gaussian(own.state.scale * own.state.values, own.covariance) for own in parts]
+    common = common_map(*of(parts, base, "map"), mix.terms([own.mean for own in models]))
     averaging = Averaging(space.averaged)
     weights = merged_weights(mix, common, parts, base)
     latest, averaged = averaging.pair(weights)
-    models = [Gaussian(own.state.scale * own.state.values, own.covariance) for own in parts]
     prior = Gaussian(np.zeros_like(models[0].mean), None)
     if base:
         prior = Gaussian(base.state.scale * base.state.values, base.covariance)
@@ -69,31 +76,37 @@ def merged_mapped_gaussian(mix: Mix, parts: list[State], base: State | None) -> 
 def merged_covariance(mix: Mix, common: Common, models: list[Gaussian], base: Gaussian) -> Gaussian:
     """Return means and covariance of the product in the common features."""
     precisions = [inverse(own.covariance.array) for own in models]
-    one, means, old = unit_matrices(precisions[0]), [own.mean for own in models], base.mean
+    one, means = unit_matrices(precisions[0]), [own.mean for own in models]
     first = one if base.covariance is None else inverse(base.covariance.array)
-    if common.turns[0] is not None:
-        every = [*zip(precisions, means, strict=True), (first, old)]
-        places = zip([*range(len(means)), -1], every, strict=True)
-        turned = [turned_gaussian(common, *one_of, place) for place, one_of in places]
-        (*precisions, first), (*means, old) = (list(half) for half in zip(*turned, strict=True))
-    latest, covariance = combined(mix, means, precisions, old, first)
+    every = [*zip(precisions, means, strict=True), (first, base.mean)]
+    places = [*range(len(means)), -1]
+    turned = [turned_gaussian(common, *own, i) for own, i in zip(every, places, strict=True)]
+    (*precisions, first), (*targets, old) = (list(half) for half in zip(*turned, strict=True))
+    latest, covariance = combined(mix, targets, precisions, old, first)
+    array = models[0].covariance.array
+    if covariance.ndim > array.ndim:
+        # Variances of the weights, given all others, as the rules of 'diagonal' count them.
+        covariance = 1 / np.diagonal(inverse(covariance), axis1=1, axis2=2)
     return Gaussian(latest, models[0].covariance.told(array=covariance))
 
 
 def turned_gaussian(
     common: Common, precision: Floats, mean: Floats, place: int
 ) -> tuple[Floats, Floats]:
-    """Return precision and mean in the common features; those a model lacks have the prior."""
-    length = mean.shape[1]
-    one = unit_matrices(precision)
+    """Return S^-1 and S^-1 mu in the common features; those a model lacks have the prior.
+
+    Both are sums over samples, of which the features are turned. The mean itself is none: what is
+    lost of a function when its weights are projected would enter as if samples had said so.
+    """
+    target = products(precision, mean)
     if common.turns[place] is None:
-        return precision, mean
-    wide = widened(common.vectors(mean, place), length)
-    if precision.ndim == 2:
-        known = np.stack([np.diag(common.matrix(np.diag(row), place)) for row in precision - one])
-        return one + widened(known, length), wide
-    found = one
-    for k, matrix in enumerate(precision - one):
+        return precision, target
+    length = mean.shape[1]
+    wide = widened(common.vectors(target, place), length)
+    # Of variances, the turned matrix is not diagonal; the mean is that of the whole one.
+    whole = precision if precision.ndim == 3 else np.stack([np.diag(row) for row in precision])
+    found = unit_matrices(whole)
+    for k, matrix in enumerate(whole - found):
         known = common.matrix(matrix, place)
         found[k, : len(known), : len(known)] += known
     return found, wide

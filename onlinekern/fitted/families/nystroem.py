@@ -32,16 +32,19 @@ def merged_nystroem(mix: Mix, parts: list[State], base: State | None) -> State:
         moved = learnt.told(projection=learnt.projection, weights=weights)
         return space.told(state=space.state, learnt=moved)
     whole = expansions.union(mix, [landmark_expansion(part, averaging) for part in parts])
+    # The first ones become the landmarks, and f is projected onto their span.
+    first = expansions.nearest_places(space, whole, space.n_landmarks)
+    whole = whole.part(np.concatenate([first, np.setdiff1d(np.arange(len(whole)), first)]))
     support = expansions.doubled(space.arguments, whole)
     made = NystroemSpace(support, space.n_landmarks, space.n_components)
     take_in(made, whole.rows, np.ascontiguousarray(whole.coefficients.T))
     fresh = opened(made)
     n_outputs, moved = space.arguments.n_outputs, fresh.learnt
-    first = space.state.told(**vars(averaged_state(averaging, fresh.state, n_outputs, steps)))
+    before = space.state.told(**vars(averaged_state(averaging, fresh.state, n_outputs, steps)))
     if moved:
         weights = averaged_state(averaging, moved.weights, n_outputs, steps)
         moved = moved.told(projection=moved.projection, weights=weights)
-    return space.told(state=first, learnt=moved)
+    return space.told(state=before, learnt=moved)
 
 
 def averaged_state(averaging: Averaging, state: State, n_outputs: int, steps: int) -> State:

@@ -24,17 +24,14 @@ from onlinekern.estimators.types import Floats
 from onlinekern.fitted.merge.averages import Averaging, merged_steps
 from onlinekern.fitted.merge.maps import stacked
 from onlinekern.fitted.merge.mix import Mix, of
+from onlinekern.fitted.merge.selection import MOST_PROJECTED, exchanged
 from onlinekern.fitted.state import State, closed, inherited, opened
 
 # This share is added to the diagonal of kernel matrices that are inverted, as in `tracker`.
 JITTER = {8: 1e-6, 4: 1e-5}
-# Functions are projected onto at most so many: a matrix takes 128 MiB, and about a second.
-MOST_PROJECTED = 4096
 # The ridge of the projection is relative to kappa(x, x). Without it coefficients become large and
 # cancel out, and the policy then evicts one of a pair. benchmarks/merging.py chose it.
-RIDGE = 0.01
-# Who is nearer to the span of the others than this share of kappa(x, x) adds nothing to it.
-LEAST_POWER = 1e-6
+RIDGE = 0.001
 # The kernel values of so many rows are held at the same time.
 CHUNK = 4096
 DIFFERENT = (
@@ -156,49 +153,34 @@ def replaced(space: State) -> bool:
 
 
 def nearest(space: State, whole: Expansion, most: int) -> Expansion:
-    """Return at most so many support vectors, whose span comes nearest to f; see `pursued`.
+    """Return at most so many support vectors, whose span comes nearest to f."""
+    return whole.part(nearest_places(space, whole, most))
+
+
+def nearest_places(space: State, whole: Expansion, most: int) -> Any:
+    """Return the places of those whose span comes nearest to f, see `exchanged`.
 
     Of more than `MOST_PROJECTED`, the largest ones are taken.
     """
     n = len(whole)
     if n <= most:
-        return whole
+        return np.arange(n)
     if n > MOST_PROJECTED:
-        return largest(whole, most)
+        return largest_places(whole, most)
     support = empty_set(space.arguments)
     support.add_rows(whole.rows, np.zeros((n, space.arguments.n_outputs)))
     gram = kernel_values(support, whole.rows)
-    return whole.part(pursued(gram, gram @ whole.coefficients.T, most))
-
-
-def pursued(gram: Floats, rest: Floats, most: int) -> Any:
-    """Return the places of functions kappa(x_i, .) whose span comes nearest to one of these values.
-
-    Each next one takes most of the squared norm of what is left (orthogonal matching pursuit in the
-    space of the kernel).
-    """
-    if len(gram) <= most:
-        return np.arange(len(gram))
-    power, found = np.diagonal(gram).copy(), []
-    least = LEAST_POWER * power.max()
-    basis = np.zeros((most, len(gram)))
-    for k in range(most):
-        gains = np.where(power > least, np.square(rest).sum(axis=1) / np.maximum(power, least), -1)
-        place = int(np.argmax(gains))
-        if gains[place] < 0:
-            break
-        found.append(place)
-        basis[k] = (gram[place] - basis[:k, place] @ basis[:k]) / np.sqrt(power[place])
-        rest = rest - np.outer(basis[k], rest[place] / basis[k, place])
-        power -= np.square(basis[k])
-        power[place] = 0
-    return np.sort(np.array(found, dtype=np.intp))
+    return exchanged(gram, gram @ whole.coefficients.T, most)
 
 
 def largest(whole: Expansion, most: int) -> Expansion:
     """Return at most so many support vectors, those with the largest coefficients."""
+    return whole.part(largest_places(whole, most))
+
+
+def largest_places(whole: Expansion, most: int) -> Any:
     norms = np.linalg.norm(whole.coefficients, axis=0)
-    return whole.part(np.sort(np.argsort(-norms, kind="stable")[:most]))
+    return np.sort(np.argsort(-norms, kind="stable")[:most])
 
 
 def merged_expansion(mix: Mix, parts: list[State], base: State | None) -> State:

@@ -1,14 +1,12 @@
-"""Models whose policy holds more than coefficients: targets, or a Gaussian over function values.
+"""Models whose policy holds more than coefficients: targets, sums of samples, or the last ones.
 
 - Sliding window, fixed budget and least-squares machines: a model follows from its support vectors
   and their targets. Those stay whose span comes nearest to the average; their targets become those
   of which the policy makes that function. Labels of single samples would bring back their noise.
 - KRLS: a sample counts as a combination of support vectors. The sums P^-1 = sum w a a' and
   P^-1 beta, where beta are the values of the function at the support vectors, are added over the
-  union of the support vectors, which the policy chooses by its test of linear dependence.
-- KRLS-T: a posterior N(mu, S) over the values at the support vectors. What the samples have added
-  to the prior's precision, S^-1 - K^-1 and S^-1 mu, is added over the union, or averaged if the
-  models began with a common one. Of them those stay whose span comes nearest to the function.
+  union of the support vectors that the policy chooses by its test of linear dependence. Of more
+  than the budget those are offered to it who suit the samples best (`dictionary`).
 - KAPA: a projection policy keeps the budget of the union; the last samples are of all models.
 
 Sums over support vectors D become sums over others U by K_U^-1 K_UD: it writes a function of D as
@@ -17,7 +15,7 @@ one of U, exactly where U contains D.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,12 +38,17 @@ from onlinekern.fitted.merge.expansions import (
     largest,
     nearest,
     project,
-    pursued,
     union,
 )
 from onlinekern.fitted.merge.gaussians import symmetric_inverse
 from onlinekern.fitted.merge.mix import Mix
+from onlinekern.fitted.merge.selection import MOST_PROJECTED, exchanged
 from onlinekern.fitted.state import State, closed, opened
+
+NOT_POSITIVE = (
+    "the kernel matrix of the support vectors of all models is not positive definite, so that "
+    "their sums cannot be projected: take another kernel, say 'gaussian'"
+)
 
 
 def learnt_of(part: State) -> State:
@@ -130,7 +133,10 @@ class Union:
     def turn(self, rows: Any) -> Floats:
         """Return K_U^-1 K_UD of the rows of D, where those in U are exactly themselves."""
         values = kernel_values(self.support, rows).T
-        turned: Floats = scipy.linalg.solve(self.gram, values, assume_a="pos")
+        try:
+            turned: Floats = scipy.linalg.solve(self.gram, values, assume_a="pos")
+        except np.linalg.LinAlgError as error:
+            raise ValueError(NOT_POSITIVE) from error
         own = Expansion(self.support.get_state()["rows"], np.zeros((1, 0)), np.empty(0), None)
         known = {key: place for place, key in enumerate(own.names())}
         for j, key in enumerate(Expansion(rows, np.zeros((1, 0)), np.empty(0), None).names()):
@@ -157,17 +163,11 @@ def added_over(
 
 def merged_dependence(mix: Mix, parts: list[State], base: State | None) -> State:
     """Merge KRLS with approximate linear dependence."""
-    whole = union(mix, [expansion_of(part) for part in parts])
+    sums = [observed(mix, part, i) for i, part in enumerate(parts)]
+    sums += [observed(mix, base, -1)] if base else []
+    whole = dictionary(mix, parts, sums, base is not None)
     space = fitted(parts[0], whole, np.zeros(len(whole)), parts[0].cls)
     chosen = Union.of(space.support)
-    sums = []
-    for i, part in enumerate([*parts, *([base] if base else [])]):
-        state, place = part.state, i if i < len(parts) else -1
-        own = Union.of(closed(part).support)
-        matrix = symmetric_inverse(learnt_of(part).covariance)
-        values = own.gram @ (state.scale * state.values[0])
-        values = mix.units[place] * values + mix.shifts[place]
-        sums.append((state.rows, matrix, matrix @ values))
     matrix, vector = added_over(mix, chosen, sums, base is not None)
     covariance = symmetric_inverse(matrix)
     coefficients = scipy.linalg.solve(chosen.gram, covariance @ vector, assume_a="pos")
@@ -177,59 +177,34 @@ def merged_dependence(mix: Mix, parts: list[State], base: State | None) -> State
     return finished(mix, parts, base, fresh)
 
 
-def merged_tracker(mix: Mix, parts: list[State], base: State | None) -> State:
-    """Merge KRLS-T."""
-    space = parts[0]
-    whole = union(mix, [expansion_of(part) for part in parts])
-    support = empty_set(space.arguments)
-    support.add_rows(whole.rows, np.zeros((len(whole), space.arguments.n_outputs)))
-    chosen = Union.of(support)
-    sums = [posterior(mix, part, i) for i, part in enumerate(parts)]
-    # Each model has kept other support vectors of the base, and forgotten another share of it.
-    fair = mix if base is None else replace(mix, weights=mix.shares)
-    precision, vector = added_over(fair, chosen, sums, has_base=False)
-    covariance = posterior_covariance(chosen.gram, precision)
-    values = covariance @ vector
-    kept = pursued(chosen.gram, values[:, None], space.budget.arguments.max_support)
-    square, (size, width) = np.ix_(kept, kept), learnt_of(space).inverse.shape
-    gram, lengths = chosen.gram[square], np.diagonal(chosen.gram)[kept]
-    inverse = symmetric_inverse(gram)
-    squares = {"inverse": inverse, "covariance": covariance[square], "prior": gram}
-    rows = {"diagonal": lengths, "values": values[kept]}
-    more = width - len(kept)
-    learnt = {
-        **{name: np.pad(own, ((0, size - len(kept)), (0, more))) for name, own in squares.items()},
-        **{name: np.pad(row, (0, more))[None] for name, row in rows.items()},
-        **{"n_updates": 0, "broken": False, "pending": None},
-        "residuals": mix.mean([learnt_of(part).residuals for part in parts]),
-    }
-    support = empty_set(space.arguments)
-    coefficients = np.ascontiguousarray((inverse @ values[kept])[:, None])
-    support.add_rows(whole.rows[kept], coefficients)
-    return finished(mix, parts, base, taken_up(space, support, learnt))
+def observed(mix: Mix, part: State, place: int) -> tuple[Any, Floats, Floats]:
+    """Return rows, P^-1 and P^-1 beta of KRLS."""
+    state = part.state
+    own = Union.of(closed(part).support)
+    matrix = symmetric_inverse(learnt_of(part).covariance)
+    values = own.gram @ (state.scale * state.values[0])
+    values = mix.units[place] * values + mix.shifts[place]
+    return state.rows, matrix, matrix @ values
 
 
-def posterior_covariance(gram: Floats, precision: Floats) -> Floats:
-    """Return (K^-1 + J)^-1 = L (1 + L'J L)^-1 L' with K = L L'.
+def dictionary(
+    mix: Mix, parts: list[State], sums: list[tuple[Any, Floats, Floats]], has_base: bool
+) -> Expansion:
+    """Return the union, of which those stay who suit the samples best.
 
-    No sample takes certainty away: what differences of forgotten sums leave below 0 in J is 0.
+    A function sum_i c_i kappa(x_i, .) has the squared error c'K J K c - 2 c'K b and a constant,
+    where J and b are the sums of P^-1 and P^-1 beta.
     """
-    lower = np.linalg.cholesky(gram)
-    values, vectors = np.linalg.eigh(lower.T @ precision @ lower)
-    half = lower @ vectors / np.sqrt(1 + np.maximum(values, 0.0))
-    covariance: Floats = half @ half.T
-    return (covariance + covariance.T) / 2
-
-
-def posterior(mix: Mix, part: State, place: int) -> tuple[Any, Floats, Floats]:
-    """Return rows, S^-1 - K^-1 and S^-1 mu of a tracker."""
-    learnt = learnt_of(part)
-    used = np.flatnonzero(learnt.diagonal[0])
-    covariance = learnt.covariance[np.ix_(used, used)]
-    precision = symmetric_inverse(covariance)
-    values = mix.units[place] * learnt.values[0, used] + mix.shifts[place]
-    added = precision - symmetric_inverse(learnt.prior[np.ix_(used, used)])
-    return part.state.rows[used], added, precision @ values
+    whole = union(mix, [expansion_of(part) for part in parts])
+    most = parts[0].budget.arguments.max_support
+    if not most < len(whole) <= MOST_PROJECTED:
+        return whole
+    support = empty_set(parts[0].arguments)
+    support.add_rows(whole.rows, np.zeros((len(whole), parts[0].arguments.n_outputs)))
+    every = Union.of(support)
+    matrix, vector = added_over(mix, every, sums, has_base)
+    norm = every.gram @ matrix @ every.gram + every.gram
+    return whole.part(exchanged((norm + norm.T) / 2, every.gram @ vector[:, None], most))
 
 
 def merged_affine(mix: Mix, parts: list[State], base: State | None) -> State:

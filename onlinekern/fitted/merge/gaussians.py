@@ -66,15 +66,16 @@ def merged_gaussians(
     """Return mean and covariance of the product of Gaussians."""
     precisions = [inverse(covariance) for covariance in covariances]
     first = unit_matrices(precisions[0]) if prior is None else inverse(prior)
-    return combined(mix, means, precisions, old, first)
+    targets = [products(own, mean) for own, mean in zip(precisions, means, strict=True)]
+    return combined(mix, targets, precisions, products(first, old), first)
 
 
 def combined(
-    mix: Mix, means: list[Floats], precisions: list[Floats], old: Floats, first: Floats
+    mix: Mix, targets: list[Floats], precisions: list[Floats], old: Floats, first: Floats
 ) -> tuple[Floats, Floats]:
+    """Return mean and covariance of the product of Gaussians; targets are S_i^-1 mu_i."""
     precision = mix.total(precisions, first)
-    units = mix.units
-    known = [u * products(p, m) for u, p, m in zip(units, precisions, means, strict=False)]
-    target = mix.total(known, units[-1] * products(first, old))
+    known = [unit * target for unit, target in zip(mix.units, targets, strict=False)]
+    target = mix.total(known, mix.units[-1] * old)
     covariance = inverse(precision)
     return products(covariance, target), covariance

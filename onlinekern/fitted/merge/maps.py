@@ -9,6 +9,7 @@ lost.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.models.union import kernel_values
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.fitted.merge.mix import of
+from onlinekern.fitted.merge.selection import MOST_PROJECTED, exchanged
 from onlinekern.fitted.state import State, closed, opened, same
 
 NOT_COMMON = (
@@ -69,19 +71,30 @@ def fitting(rows: Floats, width: int) -> Floats:
     return np.pad(rows, ((0, 0), (0, max(0, width - rows.shape[1]))))[:, :width]
 
 
-def common_map(parts: list[State], base: State | None) -> Common:
-    """Return the map of the merged model; raise ValueError if no features are in common."""
+def common_map(
+    parts: list[State], base: State | None, weights: Sequence[Floats] | None = None
+) -> Common:
+    """Return the map of the merged model; raise ValueError if no features are in common.
+
+    Parameters
+    ----------
+    parts : list of State
+    base : State or None
+    weights : sequence of ndarray of shape (n_outputs, width), optional
+        Weights of the features of each model, which add up to the merged function: where there is
+        no room for all landmarks, those stay whose span comes nearest to it.
+    """
     maps = [*parts, *([base] if base else [])]
     if all(same(maps[0], other) for other in maps[1:]):
         return Common(parts[0], (None,) * len(maps), constant_of(parts[0]))
     if {part.kind_.name for part in maps} == {"WithLinear"}:
-        inner = common_map(*of(parts, base, "map"))
         offset = closed(parts[0]).offset
+        inner = common_map(*of(parts, base, "map"), weights and [w[:, offset:] for w in weights])
         turns = [scipy.linalg.block_diag(np.eye(offset), turn) for turn in inner.turns]
         return Common(parts[0].told(map=inner.map), tuple(turns), constant_of(parts[0]))
     if {part.kind_.name for part in maps} != {"NestedNystroem"}:
         raise ValueError(NOT_COMMON)
-    return common_landmarks(parts, maps)
+    return common_landmarks(parts, maps, weights)
 
 
 def constant_of(part: State) -> int | None:
@@ -89,7 +102,9 @@ def constant_of(part: State) -> int | None:
     return closed(part.map).d if part.kind_.name == "WithLinear" else None
 
 
-def common_landmarks(parts: list[State], maps: list[State]) -> Common:
+def common_landmarks(
+    parts: list[State], maps: list[State], weights: Sequence[Floats] | None
+) -> Common:
     """Take landmarks of all models while there is room; the first of each come first."""
     first = maps[0]
     for name in ("arguments", "n_components", "selection", "novelty"):
@@ -99,11 +114,31 @@ def common_landmarks(parts: list[State], maps: list[State]) -> Common:
     places = [(np.arange(n.shape[0]) + 0.5) / max(n.shape[0], 1) for n in landmarks]
     order = np.argsort(np.concatenate(places), kind="stable")
     rows = stacked(landmarks)[order]
+    if weights is not None and first.n_components < len(order) <= MOST_PROJECTED:
+        coefficients = coefficients_of(parts, weights)[:, order]
+        chosen = nearest_landmarks(first, rows, coefficients)
+        rows = rows[np.concatenate([chosen, np.setdiff1d(np.arange(len(order)), chosen)])]
     support = SupportSet(*closed(first.arguments))
     common = NestedNystroem(support, first.n_components, first.selection, first.novelty)
     common.add_rows(rows)
     turns = tuple(turn_onto(common, part) for part in maps)
     return Common(opened(common), turns)
+
+
+def coefficients_of(parts: list[State], weights: Sequence[Floats]) -> Floats:
+    """Return the coefficients of all landmarks in w . z(x) = w'L^-1 k(x)."""
+    own = [fitting(w, len(part.whitening)) @ part.whitening
+           for part, w in zip(parts, weights, strict=True)]  # fmt: skip
+    return np.concatenate(own, axis=1)
+
+
+def nearest_landmarks(part: State, rows: Any, coefficients: Floats) -> Array:
+    """Return the places of landmarks whose span comes nearest to a function of them all."""
+    support = SupportSet(*closed(part.arguments))
+    support.add_rows(rows, np.zeros((rows.shape[0], 1)))
+    gram = kernel_values(support, rows)
+    found: Array = exchanged(gram, gram @ coefficients.T, part.n_components)
+    return found
 
 
 def turn_onto(common: Any, part: State) -> Floats:

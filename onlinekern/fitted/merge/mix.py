@@ -58,9 +58,13 @@ class Mix:
         """Average numbers or arrays."""
         return sum(share * value for share, value in zip(self.shares, values, strict=True))
 
+    def terms(self, values: Sequence[Any]) -> list[Any]:
+        """Return what each function adds to their average, in the units of the merged model."""
+        return [a * (u * v) for a, u, v in zip(self.shares, self.units, values, strict=False)]
+
     def blend(self, values: Sequence[Any]) -> Any:
         """Average functions, in the units of the merged model."""
-        return self.mean([unit * value for unit, value in zip(self.units, values, strict=False)])
+        return sum(self.terms(values))
 
     def total(self, values: Sequence[Any], before: Any = 0.0, forgetting: float = 1.0) -> Any:
         """Return `before`, which fades with each sample, plus the sum of what each model adds."""

@@ -72,40 +72,38 @@ def turned_rows(common: Common, rows: Floats, place: int, width: int) -> Floats:
     return np.pad(turned, ((0, 0), (0, width - turned.shape[1])))
 
 
-def turned_precision(common: Common, own: Gaussian, place: int) -> Gaussian:
+def turned_covariance(common: Common, own: State, place: int) -> State:
     """Return a `Sketched` covariance in the common features; all but the prior becomes rows."""
-    mean = turned_rows(common, own.mean, place, own.mean.shape[1])
-    if own.covariance is None:
-        return Gaussian(mean, None)
-    sketch, (diagonal,) = own.covariance.sketch, own.covariance.diagonal
+    sketch, (diagonal,) = own.sketch, own.diagonal
     more = np.diag(np.sqrt(diagonal - 1))
     every = np.concatenate([sketch.rows, more[np.flatnonzero(diagonal > 1)]])
     turned = sketch.changed(rows=turned_rows(common, every, place, sketch.d))
-    ones = np.ones((1, len(diagonal)))
-    return Gaussian(mean, own.covariance.changed(sketch=turned, diagonal=ones))
+    return own.changed(sketch=turned, diagonal=np.ones((1, len(diagonal))))
+
+
+def target_of(common: Common, own: Gaussian, place: int) -> Floats:
+    """Return S^-1 mu in the common features: sums over samples, see `mapped.turned_gaussian`."""
+    if own.covariance is None:
+        target = own.mean
+    else:
+        rows = own.covariance.sketch.rows
+        target = own.covariance.diagonal * own.mean + own.mean @ rows.T @ rows
+    return turned_rows(common, target, place, own.mean.shape[1])
 
 
 def merged_precision(mix: Mix, common: Common, models: list[Gaussian], base: Gaussian) -> Gaussian:
     """Merge means and `Sketched` covariances: precisions diag(D) + C'C are added."""
-    if common.turns[0] is not None:
-        models = [turned_precision(common, own, place) for place, own in enumerate(models)]
-        if base.covariance is not None:
-            base = turned_precision(common, base, -1)
+    known = [mix.units[i] * target_of(common, own, i) for i, own in enumerate(models)]
+    target = mix.total(known, mix.units[-1] * target_of(common, base, -1))
     covariances, prior = of(models, base, "covariance")
+    if common.turns[0] is not None:
+        covariances = [turned_covariance(common, own, i) for i, own in enumerate(covariances)]
+        prior = prior and turned_covariance(common, prior, -1)
     diagonals, first = of(covariances, prior, "diagonal")
     first = np.ones((1, base.mean.shape[1])) if prior is None else first
     diagonal = np.maximum(mix.total(diagonals, first), 1.0)
     sketches, known_sketch = of(covariances, prior, "sketch")
     merged = merged_sketch(mix, sketches, known_sketch)
-    known = [
-        unit * (d * own.mean + own.mean @ own.covariance.sketch.rows.T @ own.covariance.sketch.rows)
-        for unit, d, own in zip(mix.units, diagonals, models, strict=False)
-    ]
-    target = first * base.mean
-    if prior is not None:
-        rows = known_sketch.rows
-        target = target + base.mean @ rows.T @ rows
-    target = mix.total(known, mix.units[-1] * target)
     rows = merged.rows
     factor = np.linalg.cholesky(np.eye(len(rows)) + rows / diagonal @ rows.T)
     scaled = target / diagonal

@@ -1,0 +1,1 @@
+/tmp/w/b/merging/src/capi_api.h
