@@ -18,7 +18,9 @@ DERIVED = {"_numbers"}
 
 
 def complete(loaded: Any) -> None:
-    """Set the derived attributes of an object; raise ValueError if the others do not agree."""
+    """Set the derived attributes of an object; raise ValueError if the others do not agree, or if
+    it has learnt with parameters that are not valid."""
+    check_parameters(loaded)
     from onlinekern.estimators.contract import Learner
     from onlinekern.estimators.median_width import WarmUp
     from onlinekern.estimators.outliers import RecentQuantile
@@ -43,6 +45,17 @@ def complete(loaded: Any) -> None:
             check(loaded)
         else:
             require(learnt not in vars(loaded), f"{learnt} is of another class")
+
+
+def check_parameters(loaded: Any) -> None:
+    """Check the parameters of what has learnt, which it can with valid ones only.
+
+    Others may hold any, as in Python, and say so when they learn.
+    """
+    if not hasattr(loaded, "_get_param_names"):
+        return
+    if vars(loaded).keys() - set(loaded._get_param_names()):
+        loaded._validate_params()
 
 
 def check_learner(learner: Any) -> None:

@@ -154,10 +154,6 @@ class Reader:
         given = {**getattr(cls, "_absent", {}), **given}
         made: Any = cls(**given) if known else object.__new__(cls)
         vars(made).update(others)
-        if known and others:
-            # It has learnt, which it can with valid parameters only; others may hold any, as in
-            # Python, and say so when they learn.
-            made._validate_params()
         complete(made)
         return made
 

@@ -17,7 +17,7 @@ from libc.string cimport memcpy
 
 import copy
 
-from onlinekern.core.base.part cimport Component, NOT_FINITE, NO_MEMORY, OK, RAISED, Status
+from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, OVERFLOWED, RAISED, Status
 from onlinekern.core.base.state cimport check_width, count_of, items_of
 from onlinekern.core.base.lock cimport begin_writing, end_writing
 from onlinekern.core.base.vector cimport finite
@@ -32,6 +32,11 @@ from onlinekern.core.models.space cimport Space, raised_by_signals
 from onlinekern.core.samples.rows cimport Rows, Samples, row_of, samples_of
 
 from onlinekern.core.base.part import frozen, refuse_attributes
+from onlinekern.core.models.composed import diverged
+
+cdef extern from "onlinekern/overflow.h" nogil:
+    bint ok_has_overflowed()
+    void ok_forget_overflow()
 
 cnp.import_array()
 
@@ -84,6 +89,7 @@ cdef class Model(Composed):
         """THE loop. Returns a status; `reached` is the sample at which it stopped."""
         cdef Py_ssize_t first = 0, width, work = 0
         cdef Status status
+        ok_forget_overflow()
         self.scores_single = self.single \
             and self.space.has_single_score(rows, self.present_rule.uses_length)
         self.update.shrink, self.update.enters = 1, False
@@ -105,7 +111,8 @@ cdef class Model(Composed):
                 work = 0
                 if self.interrupted():
                     return RAISED
-        return self.space.settle()
+        status = self.space.settle()
+        return OVERFLOWED if status == OK and ok_has_overflowed() else status
 
     cdef bint interrupted(self) noexcept nogil:
         """Whether a signal handler raised; its exception is kept for `fail`."""
@@ -253,26 +260,22 @@ cdef class Model(Composed):
 
     cdef int conclude(self, Status status, Py_ssize_t reached) except -1:
         """Undo the call and raise, unless it succeeded and all of its methods were defined."""
-        cdef Component component
         try:
-            for component in self.watched or ():
-                component.check_defined()
+            self.check_defined()
+            if status == OVERFLOWED:
+                self.check_finite()
+            elif status == NO_MEMORY:
+                raise MemoryError(f"no memory to learn sample {reached}")
+            elif status == RAISED:
+                interruption = self.interruption or self.space.interruption
+                self.interruption = self.space.interruption = None
+                raise interruption
+            elif status != OK:
+                raise diverged(f"the score or the step of sample {reached} is not finite")
         except BaseException:
             self.rollback()
             raise
-        if status == OK:
-            return 0
-        self.rollback()
-        if status == NO_MEMORY:
-            raise MemoryError(f"no memory to learn sample {reached}")
-        if status == RAISED:
-            interruption = self.interruption or self.space.interruption
-            self.interruption = self.space.interruption = None
-            raise interruption
-        raise FloatingPointError(
-            f"the score or the step of sample {reached} is not finite: the learner diverges; "
-            "use a smaller step size, stronger regularisation or scaled features"
-        )
+        return 0
 
     def __reduce__(self):
         # At once, and not when the pickler comes to the parts: another thread may learn meanwhile.

@@ -7,6 +7,7 @@ cdef enum Status:
     NOT_FINITE = -2      # a score, a step or a matrix is no longer finite
     RAISED = -3          # an exception is kept for the end of the call
     NOT_GIVEN = -4       # a subclass lacks a method that it must define
+    OVERFLOWED = -5      # a number on the way was not finite; whether the model keeps it, is asked
 
 
 cdef class Component:

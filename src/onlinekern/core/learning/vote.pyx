@@ -11,7 +11,7 @@ the weighted mean of these shares. With a single output the answer is the differ
 of class 1 and class 0. `MeanVote` is for targets: the answer is the weighted mean of the
 predictions, and roots of mean squared errors are compared relative to the smallest one.
 """
-from libc.math cimport INFINITY, exp, sqrt
+from libc.math cimport INFINITY, exp, isfinite, sqrt
 
 import numpy as np
 
@@ -164,6 +164,11 @@ cdef class Vote(Component):
         earns : bool, default=True
             Whether the losses change the shares. They should not where the experts have learnt the
             samples before.
+
+        Raises
+        ------
+        FloatingPointError
+            If a loss overflows; the state before must be set again.
         """
         cdef Py_ssize_t i, k, m = self.n_experts, n = y.shape[0]
         cdef const double[::1] weights = weight
@@ -191,6 +196,9 @@ cdef class Vote(Component):
                 for k in range(m):
                     if fed[k]:
                         self.note(k, self.loss(&scores[k, i, 0], y[i]), own, self.decay)
+        if not isfinite(self.total):
+            raise FloatingPointError(
+                "the loss of a sample is not finite: its target is too large to be squared")
 
     def combine(self, const double[:, :, ::1] scores, const unsigned char[::1] voting,
                 double[:, ::1] out):

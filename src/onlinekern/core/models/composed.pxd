@@ -65,3 +65,5 @@ cdef class Composed:
     cdef int watch(self) except -1
     cdef int score_row(self, const Rows *rows, double *out) except -1
     cdef int check_scored(self, Status status, Py_ssize_t n) except -1
+    cdef int check_defined(self) except -1
+    cdef int check_finite(self) except -1

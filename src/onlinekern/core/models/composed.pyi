@@ -11,6 +11,8 @@ from onlinekern.core.learning.sampling import Sampler
 from onlinekern.core.models.space import Space
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sparse
 
+def diverged(what: str) -> FloatingPointError: ...
+
 class Composed:
     rule: Rule
     sampler: Sampler

@@ -2,6 +2,7 @@
 
 `Model` of the stream loop adds what learns.
 """
+import copy
 from numbers import Real
 
 import numpy as np
@@ -21,7 +22,13 @@ from onlinekern.core.learning.targets cimport begin_targets, in_units
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.rows cimport Rows, Samples, row_of, samples_of
 
-from onlinekern.core.base.part import components_of
+from onlinekern.core.base.part import components_of, frozen
+
+
+def diverged(what):
+    """The error of a call that ends because something is not finite."""
+    return FloatingPointError(f"{what}: the learner diverges; use a smaller step size, stronger "
+                              "regularisation or scaled features")
 
 
 cdef class Composed:
@@ -265,9 +272,26 @@ cdef class Composed:
 
     cdef int check_scored(self, Status status, Py_ssize_t n) except -1:
         """Raise if n samples could not be scored."""
+        self.check_defined()
+        if status != OK:
+            raise MemoryError(f"no memory to score {n} samples")
+        return 0
+
+    cdef int check_defined(self) except -1:
+        """Raise NotImplementedError if a component was asked for what its class does not define."""
         cdef Component component
         for component in self.watched or ():
             component.check_defined()
-        if status != OK:
-            raise MemoryError(f"no memory to score {n} samples")
+        return 0
+
+    cdef int check_finite(self) except -1:
+        """Raise FloatingPointError if the space holds a number that is not finite.
+
+        A copy of it is made: what a pickle or a file refuses must not be learnt. So it is asked
+        only where a number has overflowed; what is scored, and refused, may do so too.
+        """
+        try:
+            copy.deepcopy(frozen(self.space, {}))
+        except ValueError as error:
+            raise diverged(f"what was learnt is not finite ({error})") from error
         return 0

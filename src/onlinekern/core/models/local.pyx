@@ -22,7 +22,7 @@ from libc.stdlib cimport calloc, free
 
 import numpy as np
 
-from onlinekern.core.base.part cimport OK, Status
+from onlinekern.core.base.part cimport OK, OVERFLOWED, Status
 from onlinekern.core.base.scaled_average cimport averaging_of
 from onlinekern.core.base.state cimport (
     MOST_FEATURES, MOST_OUTPUTS, count_of, integer_within, items_of, not_negative, positive_number,
@@ -346,6 +346,9 @@ cdef class LocalSpace(Space):
             mean = self.mean.touch(0)
             for j in range(self.d):
                 mean[j] += (sample[j] - mean[j]) / self.totals.n_samples
+
+    cdef Status settle(self) noexcept nogil:
+        return OK if self.prototypes.are_finite() else OVERFLOWED
 
     cdef void checkpoint(self) noexcept nogil:
         self.saved = self.totals

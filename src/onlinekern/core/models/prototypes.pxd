@@ -26,6 +26,7 @@ cdef class Prototypes:
                          const double *x) noexcept nogil
     cdef char *lane(self, Py_ssize_t j) noexcept nogil
     cdef void write_lane(self, Py_ssize_t j) noexcept nogil
+    cdef bint are_finite(self) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil
 

@@ -11,7 +11,7 @@ of this sum counts as 0. A model of sparse samples stores sums of samples instea
 update of a prototype follows the stored elements too.
 """
 from cython cimport floating
-from libc.math cimport INFINITY, exp, sqrt
+from libc.math cimport INFINITY, exp, isfinite, sqrt
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy
@@ -270,6 +270,18 @@ cdef class Prototypes:
             put_lane(<float *> self.lane(j), self.center(j), self.d)
         else:
             put_lane(<double *> self.lane(j), self.center(j), self.d)
+
+    cdef bint are_finite(self) noexcept nogil:
+        """Whether the prototypes that moved since the checkpoint have finite squared norms.
+
+        Without, there is no distance from them.
+        """
+        cdef Py_ssize_t index, j
+        for index in range(self.statistics.count):
+            j = self.statistics.numbers[index]
+            if not isfinite(self.squares[j] if self.keeps_sums else self.square_of_mean(j)):
+                return False
+        return True
 
     cdef void checkpoint(self) noexcept nogil:
         self.saved_n = self.n
