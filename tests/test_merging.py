@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from learners import CLASSES, NAMES, build
 from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import StandardScaler
 
 import onlinekern as ok
@@ -311,6 +312,20 @@ def test_support_vectors_that_come_twice_count_twice():
     wanted = sum(part.decision_function(X) for part in parts) / 2
     assert min(part.n_support_ for part in parts) > 40
     np.testing.assert_allclose(merge(parts).decision_function(X), wanted, atol=1e-12)
+
+
+def test_the_factor_of_a_merged_projectron_is_that_of_its_support_vectors():
+    X, y = data(False, n=900)
+    y = y == "yes"
+    model = ok.ProjectronClassifier(gamma=0.3, budget=80)
+    merged = merge([deepcopy(model).partial_fit(X[k::3], y[k::3], [False, True]) for k in range(3)])
+    space = merged._model.space
+    factor = space.budget.get_learnt()["factor"]
+    gram = rbf_kernel(space.support.rows(), gamma=0.3)
+    np.testing.assert_allclose(factor @ factor.T, gram, atol=1e-6)
+    # What is projected from now on has small coefficients.
+    merged.partial_fit(X, y)
+    assert abs(merged.dual_coef_).max() < 20
 
 
 def test_sparse_expansions_merge():

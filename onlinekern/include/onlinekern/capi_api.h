@@ -1,1 +1,0 @@
-/tmp/w/b/merging/src/capi_api.h
