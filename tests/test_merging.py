@@ -317,7 +317,7 @@ def test_support_vectors_that_come_twice_count_twice():
 
 def test_a_projectron_takes_in_support_vectors_of_several_blocks():
     X, y = data(False, n=200)
-    model = ok.ProjectronClassifier(gamma=1.0, budget=400).partial_fit(X[:100], y[:100] == "yes")
+    model = ok.ProjectronClassifier(gamma=1.0, budget=400).fit(X[:100], y[:100] == "yes")
     space, known = model._model.space, model.n_support_
     for row in X[100:]:
         take_in(space, row[None], np.ones((1, 1)))
