@@ -8,10 +8,12 @@ import scipy.sparse as sp
 from learners import CLASSES, NAMES, build
 from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import StandardScaler
 
 import onlinekern as ok
 from onlinekern import merge
+from onlinekern.core.models.union import take_in
 from onlinekern.fitted.save import from_bytes, to_bytes
 
 N = 360
@@ -311,6 +313,18 @@ def test_support_vectors_that_come_twice_count_twice():
     wanted = sum(part.decision_function(X) for part in parts) / 2
     assert min(part.n_support_ for part in parts) > 40
     np.testing.assert_allclose(merge(parts).decision_function(X), wanted, atol=1e-12)
+
+
+def test_a_projectron_takes_in_support_vectors_of_several_blocks():
+    X, y = data(False, n=200)
+    model = ok.ProjectronClassifier(gamma=1.0, budget=400).fit(X[:100], y[:100] == "yes")
+    space, known = model._model.space, model.n_support_
+    for row in X[100:]:
+        take_in(space, row[None], np.ones((1, 1)))
+    assert space.support.n > known + 50
+    factor = space.budget.get_learnt()["factor"]
+    gram = rbf_kernel(space.support.rows(), gamma=1.0)
+    np.testing.assert_allclose(factor @ factor.T, gram, atol=1e-6)
 
 
 def test_sparse_expansions_merge():

@@ -99,6 +99,8 @@ def take_in(Space space not None, X, const double[:, ::1] coefficients,
         while first < n and status == OK:
             width = min(ROWS, n - first)
             status = space.open(&samples.rows, NULL, first, width)
+            # No labels, but a new block: what a policy has solved of the last one is no more true.
+            space.foresee(NULL, NULL, 0)
             for i in range(width):
                 if status != OK:
                     break
