@@ -200,7 +200,7 @@ def test_parquet(samples, expected, client, tmp_path):
     frame = frame_of(samples)
     for number, first in enumerate(range(0, N, 2 * CHUNK)):
         part = pa.Table.from_pandas(frame.iloc[first : first + 2 * CHUNK])
-        folder = tmp_path / f"day={number}"
+        folder = tmp_path / f"day{number}"
         folder.mkdir()
         pa.parquet.write_table(part, folder / "part.parquet", row_group_size=CHUNK)
     (tmp_path / "_metadata.parquet").write_text("no table")

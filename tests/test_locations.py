@@ -5,7 +5,6 @@ import gzip
 import io
 import subprocess
 import sys
-import urllib.request
 
 import numpy as np
 import pytest
@@ -18,6 +17,7 @@ import pyarrow.csv as pcsv  # noqa: E402
 import pyarrow.dataset as pads  # noqa: E402
 import pyarrow.parquet as pq  # noqa: E402
 from commands import run  # noqa: E402
+from stores import s3_server  # noqa: E402
 
 import onlinekern  # noqa: E402
 from onlinekern import TableEncoder  # noqa: E402
@@ -229,26 +229,12 @@ def test_a_missing_package_names_its_extra(monkeypatch, capsys, package, url, ex
 @pytest.fixture
 def bucket(monkeypatch):
     """A server that speaks S3, and a bucket of it with a table."""
-    server_module = pytest.importorskip("moto.server", reason="needs moto[server]")
-    s3fs = pytest.importorskip("s3fs", reason="needs the extra s3")
-    server = server_module.ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
-    endpoint = f"http://{host}:{port}"
-    store = s3fs.S3FileSystem(endpoint_url=endpoint, skip_instance_cache=True)
-    store.mkdir("shops")
-    for name, text in files("parquet").items():
-        store.pipe(f"shops/sales/{name}", text)
-    store.pipe("shops/rows.txt", b"1 1:0.5 2:1\n-1 2:3\n" * 30)
-    yield endpoint, store
-    s3fs.S3FileSystem.clear_instance_cache()
-    # What is in the server's store belongs to the process.
-    urllib.request.urlopen(f"{endpoint}/moto-api/reset", b"").close()
-    server.stop()
+    with s3_server(monkeypatch) as (endpoint, store):
+        store.mkdir("shops")
+        for name, text in files("parquet").items():
+            store.pipe(f"shops/sales/{name}", text)
+        store.pipe("shops/rows.txt", b"1 1:0.5 2:1\n-1 2:3\n" * 30)
+        yield endpoint, store
 
 
 def test_s3(bucket, monkeypatch, tmp_path, capsys):

@@ -52,4 +52,4 @@ class Request(FromText, FromRows):
         check_readable(self.model)
         check_data(self.data)
         if self.output != "-":
-            check_writable(self.output)
+            check_writable(self.output, stored=True)

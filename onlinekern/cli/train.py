@@ -38,7 +38,7 @@ class Request(FromText, Learning):
     data: list[str] = argument(..., "DATA", "LIBSVM text, .csv, .tsv, .jsonl (plain, .gz, .bz2, "
         ".xz), .parquet or .arrow, or - for standard input; folders, quoted patterns and URLs such "
         "as s3://bucket/logs. Several files are one stream.")
-    output: str = option(..., "FILE", "The model file.", "--output", "-o")
+    output: str = option(..., "FILE", "The model file, or a URL of a store.", "--output", "-o")
     method: str = option("stream", "NAME", "What learns; `onlinekern methods` lists them. With "
         "stream, there is nothing to choose.", autocompletion=methods_that_begin)
     parameters: list[str] = option([], "NAME=VALUE", "Set a parameter of the method, e.g. eta=0.1. "
@@ -56,8 +56,11 @@ class Request(FromText, Learning):
 
     @property
     def checkpoint(self) -> str:
-        """The file in which the run keeps what it has learnt."""
-        return f"{self.output}.checkpoint"
+        """The file in which the run keeps what it has learnt; of a URL, in this folder."""
+        from onlinekern.fitted.save.stores import is_stored, local_path
+
+        here = self.output.rpartition("/")[2] if is_stored(self.output) else local_path(self.output)
+        return f"{here}.checkpoint"
 
     def run(self) -> None:
         """Check the options, then learn."""
@@ -91,7 +94,8 @@ class Request(FromText, Learning):
         from onlinekern.streams.paths import check_data, check_writable
 
         check_data(self.data)
-        for file in (self.output, self.checkpoint, self.json, self.report):
+        check_writable(self.output, stored=True)
+        for file in (self.checkpoint, self.json, self.report):
             if file is not None:
                 check_writable(file)
         if not self.resume and Path(self.checkpoint).exists():

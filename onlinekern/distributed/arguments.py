@@ -9,7 +9,9 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from onlinekern.distributed.parts import are_files
 from onlinekern.estimators.savable import Savable
+from onlinekern.fitted.save.stores import is_stored
 from onlinekern.preprocessing.tables.encoder import encoder_of
 from onlinekern.streams.paths import check_writable
 
@@ -29,11 +31,17 @@ def check_targets(estimator: Any, X: Any, y: Any, classes: Any) -> None:
     if classes is not None and not is_classifier(estimator):
         raise ValueError(f"classes must be None: {type(estimator).__name__} is no classifier")
     learns_targets = is_classifier(estimator) or is_regressor(estimator)
-    if y is None and learns_targets and not isinstance(X, list | tuple):
+    if y is None and learns_targets and (are_files(X) or not isinstance(X, list | tuple)):
         raise ValueError(f"y must be given: {type(estimator).__name__} learns targets")
 
 
-def check_checkpoint(estimator: Any, path: Any, resume: bool) -> None:
+def check_options(X: Any, checkpoint: Any, storage_options: Any) -> None:
+    """Raise ValueError if stores are told something, and there are none."""
+    if storage_options is not None and not are_files(X) and not is_stored(checkpoint):
+        raise ValueError("storage_options must be None: neither X nor checkpoint is a URL")
+
+
+def check_checkpoint(estimator: Any, path: Any, resume: bool, storage_options: Any) -> None:
     """Raise unless a checkpoint can be written, and there is one to resume from."""
     if path is None:
         if resume:
@@ -43,7 +51,7 @@ def check_checkpoint(estimator: Any, path: Any, resume: bool) -> None:
         raise TypeError(f"checkpoint must be None: {type(estimator).__name__} has no method save")
     if os.path.isdir(path):
         raise IsADirectoryError(21, "Is a directory", os.fspath(path))
-    check_writable(path)
+    check_writable(path, True, storage_options)
 
 
 def takes_tables(estimator: Any) -> bool:

@@ -1,6 +1,6 @@
 """Learning past one machine: streams spread over a Dask cluster, learnt in parts and merged.
 
-`fit` learns dask arrays and data frames, delayed readers, and Parquet files. `predict` applies a
+`fit` learns dask arrays and data frames, delayed readers, and files. `predict` applies a
 model to them. `compare` runs the methods of `onlinekern.evaluate.compare` on a cluster. They need
 dask: ``pip install 'onlinekern[dask]'``.
 """
@@ -17,6 +17,7 @@ from sklearn.base import clone
 from onlinekern.distributed.arguments import (
     check_checkpoint,
     check_learner,
+    check_options,
     check_targets,
     has_begun,
     takes_tables,
@@ -61,6 +62,7 @@ def fit(
     checkpoint: str | PathLike[str] | None = None,
     resume: bool = False,
     on_error: str = "raise",
+    storage_options: Mapping[str, Any] | None = None,
     progress: Callable[[int, int | None, str], None] | bool | None = None,
 ) -> DistributedFit:
     """Learn a stream that is spread over a cluster.
@@ -78,7 +80,7 @@ def fit(
         A learner that `onlinekern.merge` takes, or a pipeline that ends with one. It is not
         changed. The transformers of a pipeline (`OnlineStandardScaler`, `TableEncoder`) learn in
         the warm-up, and only transform after it.
-    X : dask array, dask data frame, list, str or path
+    X : dask array, dask data frame, str, path, or list
         Samples, in the order of the stream:
 
         * a dask array of shape (n_samples, n_features), whose chunks are dense or CSR and hold
@@ -87,10 +89,12 @@ def fit(
           Other columns than numbers need a pipeline that begins with a `TableEncoder`;
         * a list of delayed readers, or of functions without arguments: each gives (X, y) or
           (X, y, sample_weight) of a part. A function is called once a pass, on a worker;
-        * a Parquet file, or a folder of them, that the workers can read. A part is a row group.
-          Nothing of it goes through the client.
+        * files that the workers can read: Parquet, Arrow IPC, CSV or JSON lines; a file, a folder,
+          a pattern, a URL such as ``s3://bucket/logs``, or a list of these, as
+          `onlinekern.streams.open_source` takes them. A part is a row group of Parquet, or a file
+          of another kind. Nothing of it goes through the client.
     y : dask array, dask series, str or None, default=None
-        Labels or targets. A str is the column of a data frame or of Parquet files. None: readers
+        Labels or targets. A str is the column of a data frame or of files. None: readers
         give them, or the learner takes none.
     sample_weight : dask array, dask series, str or None, default=None
         Weights, in the same forms as y.
@@ -117,7 +121,7 @@ def fit(
         each core, that ends with the call. A script that makes one must do it under
         ``if __name__ == "__main__":``.
     checkpoint : str, path or None, default=None
-        File to which the merged model is saved after each round, whole or not at all, for
+        File, or URL, to which the merged model is saved after each round, whole or not at all, for
         `onlinekern.load`. It knows which parts the model has learnt.
     resume : bool, default=False
         Go on after the last round that the checkpoint has; begin if there is no such file yet. The
@@ -128,6 +132,9 @@ def fit(
         infinite, or a negative weight. 'raise': an error names the part and the row. 'skip': it is
         left out, and `skipped` of the result counts it with its part. A `TableEncoder` takes
         missing values.
+    storage_options : mapping or None, default=None
+        What the stores of URLs are told, those of X and that of the checkpoint, as by fsspec: keys,
+        an endpoint. It goes to the workers. None: the environment of each process tells it.
     progress : callable, bool or None, default=None
         Called as ``progress(done, total, text)`` with a number of parts. None: a bar on a terminal,
         if rich is installed. False: nothing.
@@ -152,7 +159,7 @@ def fit(
     TypeError
         If X is none of the above, or the learner cannot be merged.
     ImportError
-        If dask is missing.
+        If dask is missing, or a package for the store of a URL.
 
     Notes
     -----
@@ -188,19 +195,23 @@ def fit(
         check_count(name, count, optional)
     if on_error not in ("raise", "skip"):
         raise ValueError(f"on_error must be 'raise' or 'skip', got {on_error!r}")
-    check_checkpoint(estimator, checkpoint, resume)
+    check_options(X, checkpoint, storage_options)
+    check_checkpoint(estimator, checkpoint, resume, storage_options)
     is_begun = warm_start and has_begun(estimator)
-    kept = load_at(checkpoint) if resume else None
+    kept = load_at(checkpoint, storage_options) if resume else None
     with cluster_of(client) as found, showing_progress(progress) as show:
         tasks = Tasks(found)
         as_tables = takes_tables(estimator)
-        stream = parts_of(X, y, sample_weight, as_tables, tasks)
+        stream = parts_of(X, y, sample_weight, as_tables, tasks, storage_options)
         if rounds > len(stream.parts):
             raise ValueError(f"rounds is {rounds}, but X has {len(stream.parts)} parts")
         learners = n_learners or (
             sum(found.nthreads().values()) if kept is None else kept[1].run["n_learners"]
         )
-        plan = Plan(rounds, passes, learners, warm_up, checkpoint, on_error == "skip", as_tables)
+        plan = Plan(
+            rounds, passes, learners, warm_up, checkpoint, on_error == "skip", as_tables,
+            storage_options,
+        )  # fmt: skip
         begun = without_place(deepcopy(estimator)) if is_begun else clone(estimator)
         this = run_of(begun, plan, stream)
         if kept is None:

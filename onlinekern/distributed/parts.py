@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from onlinekern.distributed.dask import require
+from onlinekern.streams.locations import Location, absolute
 
 
 @dataclass(frozen=True)
@@ -138,26 +139,28 @@ class Chunks(Reader):
 
 
 @dataclass(frozen=True)
-class RowGroups(Reader):
-    """Row groups of a Parquet file, which the worker reads.
+class FileRows(Reader):
+    """Rows of a file, which the worker reads.
 
     Parameters
     ----------
-    path, target, weight : str
+    file : Location
+    target, weight : str
     like : object
-        Has the `feature_names` and `text_labels` of the first file.
-    groups : list of int
+        Has the `feature_names`, `text_labels` and `types` of the first file.
+    groups : list of int or None
+        Row groups of Parquet; None: the whole file.
     as_tables : bool
         Whether X is a record batch; else it is an array of numbers.
     first : int
         Rows of the file before them.
     """
 
-    path: str
+    file: Location
     target: str | None
     weight: str | None
     like: Any
-    groups: list[int] = field(default_factory=list)
+    groups: list[int] | None = None
     as_tables: bool = False
     first: int = 0
 
@@ -176,15 +179,25 @@ class RowGroups(Reader):
 
     def labels(self) -> Iterator[Any]:
         """Return the targets; no other column is read."""
-        return self._reader().targets()
+        return self._reader().targets(self.as_tables)
 
     def _reader(self) -> Any:
-        from onlinekern.distributed.parquet import GroupReader
+        from onlinekern.distributed.files import reader_of
 
-        return GroupReader(self.path, self.target, self.weight, self.like, self.groups)
+        return reader_of(self.file, self.target, self.weight, self.like, self.groups)
 
 
-def parts_of(X: Any, y: Any, weight: Any, as_tables: bool, tasks: Any) -> Stream:
+def are_files(X: Any) -> bool:
+    """Return whether X names files: a path, a folder, a pattern, a URL, or a list of them."""
+    kinds = (str, os.PathLike, Location)
+    return isinstance(X, kinds) or (
+        isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(one, kinds) for one in X)
+    )
+
+
+def parts_of(
+    X: Any, y: Any, weight: Any, as_tables: bool, tasks: Any, storage_options: Any = None
+) -> Stream:
     """Return a stream in parts, in their order.
 
     Parameters
@@ -194,10 +207,12 @@ def parts_of(X: Any, y: Any, weight: Any, as_tables: bool, tasks: Any) -> Stream
     as_tables : bool
         Whether the learner begins with an encoder of tables.
     tasks : Tasks
-        Paths are listed, and rows of chunks of unknown length are counted, on the workers.
+        Files are listed, and rows of chunks of unknown length are counted, on the workers.
+    storage_options : mapping or None
+        What the stores of URLs are told.
     """
-    if isinstance(X, str | os.PathLike):
-        return _parquet_parts(X, y, weight, as_tables, tasks)
+    if are_files(X):
+        return _file_parts(X, y, weight, as_tables, tasks, storage_options)
     if isinstance(X, list | tuple):
         return _chunk_parts(X, y, weight)
     if is_frame(X):
@@ -205,8 +220,8 @@ def parts_of(X: Any, y: Any, weight: Any, as_tables: bool, tasks: Any) -> Stream
     if is_array(X):
         return _array_parts(X, y, weight, tasks)
     raise TypeError(
-        "X must be a dask array, a dask data frame, a list of delayed readers, or the path of "
-        f"Parquet files, got {type(X).__name__}"
+        "X must be a dask array, a dask data frame, a list of delayed readers, or paths or URLs of "
+        f"files, got {type(X).__name__}"
     )
 
 
@@ -288,27 +303,33 @@ def _chunk_parts(X: Any, y: Any, weight: Any) -> Stream:
             parts.append(Part(Chunks(chunk), name))
         else:
             raise TypeError(f"X holds {type(chunk).__name__}, which is neither delayed nor a "
-                            "function")  # fmt: skip
+                            "function, while others are no paths")  # fmt: skip
     return Stream(parts, parts)
 
 
-def _parquet_parts(X: Any, y: Any, weight: Any, as_tables: bool, tasks: Any) -> Stream:
-    from onlinekern.distributed.parquet import list_groups
+def _file_parts(
+    X: Any, y: Any, weight: Any, as_tables: bool, tasks: Any, storage_options: Any
+) -> Stream:
+    from onlinekern.distributed.files import list_parts
 
     for name, value in (("y", y), ("sample_weight", weight)):
         if value is not None and not isinstance(value, str):
-            raise TypeError(f"{name} must be the name of a column where X is a path, got "
+            raise TypeError(f"{name} must be the name of a column where X names files, got "
                             f"{type(value).__name__}")  # fmt: skip
-    path = os.path.abspath(os.fspath(X))
-    like, files = tasks.result("files", list_groups, path, y, weight)
+    names = [absolute(one) for one in (X if isinstance(X, list | tuple) else [X])]
+    like, files = tasks.result(
+        "files", list_parts, names, y, weight, as_tables, storage_options
+    )  # fmt: skip
     parts = [
         Part(
-            RowGroups(file, y, weight, like, [group], as_tables, first),
-            f"{file}, row group {group}",
+            FileRows(file, y, weight, like, group, as_tables, first),
+            str(file) if group is None else f"{file}, row group {group[0]}",
         )
         for file, firsts in files
-        for group, first in enumerate(firsts)
-    ]
+        for group, first in ([(None, 0)] if firsts is None else [
+            ([number], first) for number, first in enumerate(firsts)
+        ])
+    ]  # fmt: skip
     return Stream(parts, parts)
 
 

@@ -52,11 +52,11 @@ def run_of(estimator: Any, plan: Any, stream: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def save_at(place: Place, model: Any, path: Any) -> None:
+def save_at(place: Place, model: Any, path: Any, storage_options: Any) -> None:
     """Save a model with its place."""
     vars(model)[PLACE] = {**vars(place), "rounds": [vars(one) for one in place.rounds]}
     try:
-        model.save(path)
+        model.save(path, storage_options=storage_options)
     finally:
         del vars(model)[PLACE]
 
@@ -67,7 +67,7 @@ def without_place(model: Any) -> Any:
     return model
 
 
-def load_at(path: Any) -> tuple[Any, Place] | None:
+def load_at(path: Any, storage_options: Any) -> tuple[Any, Place] | None:
     """Return the model of a checkpoint and its place; None if there is no file.
 
     Raises
@@ -75,9 +75,10 @@ def load_at(path: Any) -> tuple[Any, Place] | None:
     ValueError
         If the file has a model without a place.
     """
-    if not os.path.exists(path):
+    try:
+        model = load(path, storage_options=storage_options)
+    except FileNotFoundError:
         return None
-    model = load(path)
     kept = vars(model).pop(PLACE, None)
     if kept is None:
         raise ValueError(f"checkpoint {os.fspath(path)}: a model, but not of a run on a cluster "

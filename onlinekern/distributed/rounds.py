@@ -42,6 +42,8 @@ class Plan:
         Whether bad rows are left out.
     as_tables : bool
         Whether the learner begins with an encoder of tables.
+    storage_options : mapping or None
+        What the store of the checkpoint is told.
     """
 
     rounds: int
@@ -51,6 +53,7 @@ class Plan:
     checkpoint: Any
     skips: bool = False
     as_tables: bool = False
+    storage_options: Any = None
 
     def rows(self, part: Part) -> Rows:
         """Return the rows of a part, which go to a task."""
@@ -215,7 +218,7 @@ class Run:
             self.place, number=number, rounds=self.fit.rounds, skipped=self.fit.skipped
         )
         if self.plan.checkpoint is not None:
-            save_at(self.place, model, self.plan.checkpoint)
+            save_at(self.place, model, self.plan.checkpoint, self.plan.storage_options)
 
     def _show(self, text: str, amount: int) -> None:
         self._done += amount

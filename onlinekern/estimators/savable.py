@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 SITE = "https://onlinekern.github.io/onlinekern"
@@ -27,7 +28,13 @@ class Savable:
     # Older files lack these parameters, whose default is another value.
     _absent: ClassVar[dict[str, Any]] = {}
 
-    def save(self, path: str | os.PathLike[str], metadata: dict[str, Any] | None = None) -> None:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        metadata: dict[str, Any] | None = None,
+        *,
+        storage_options: Mapping[str, Any] | None = None,
+    ) -> None:
         """Save to a file, which `onlinekern.load` reads: a safetensors file, without pickle.
 
         The file appears at once and whole, or not at all: it is written beside `path` and renamed.
@@ -37,12 +44,17 @@ class Savable:
         Parameters
         ----------
         path : str or path-like
-            A file there is replaced. Any name will do; the usual ending is ``.okn``.
+            A file there is replaced. Any name will do; the usual ending is ``.okn``. A URL such as
+            ``s3://bucket/model.okn`` is written by fsspec; a store of objects shows the whole
+            object or the one before.
         metadata : dict, optional
             What belongs to this state of the model, such as the place in a queue up to which it has
             learnt: texts as keys, and values that JSON gives back as they are. It is in the same
             file, so it appears with the model or not at all; ``load(path, return_metadata=True)``
             returns it. The model itself does not keep it.
+        storage_options : mapping or None, default=None
+            What the store of a URL is told, as by fsspec: keys, an endpoint. None: the environment
+            tells it.
 
         Raises
         ------
@@ -55,6 +67,8 @@ class Savable:
             If a parameter or an attribute refers to itself or is nested too deep.
         OSError
             If the file cannot be written. A file that was there before is as it was.
+        ImportError
+            If a package for the store of a URL is missing; the message names the extra.
 
         See Also
         --------
@@ -71,7 +85,7 @@ class Savable:
         >>> bool((loaded.decision_function(X) == model.decision_function(X)).all())
         True
         """
-        operations().save_model(self, path, metadata)
+        operations().save_model(self, path, metadata, storage_options)
 
     def _validate_params(self) -> None:
         """Raise InvalidParameterError for the first parameter that is not valid."""

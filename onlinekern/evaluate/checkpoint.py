@@ -19,6 +19,7 @@ import numpy as np
 from onlinekern.fitted.save import container
 from onlinekern.fitted.save.atomic import remove_leftovers, replacing
 from onlinekern.fitted.save.lock import FileLock
+from onlinekern.fitted.save.stores import is_stored, local_path
 
 FORMAT = 1
 STATE = "state"
@@ -138,8 +139,8 @@ class Checkpoint:
     Raises
     ------
     ValueError
-        If the file is damaged, or belongs to another run, and the message says what differs; or if
-        another run has it now.
+        If the file is damaged, or belongs to another run, and the message says what differs; if
+        another run has it now; or if it is a URL.
     OSError
         If there is a file and `resume` is False, or if it cannot be read.
     """
@@ -151,7 +152,9 @@ class Checkpoint:
         options: Mapping[str, Any],
         resume: bool,
     ) -> None:
-        self.path, self.every = os.fspath(path), every
+        if is_stored(path):
+            raise ValueError(f"the checkpoint {path} must be a file of this machine: runs lock it")
+        self.path, self.every = os.fspath(local_path(path)), every
         # They are kept as they will be read back: tuples as lists, for example.
         self.options = json.loads(json.dumps(options))
         self.previous = f"{self.path}.previous"

@@ -12,19 +12,15 @@ import io
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
-from urllib.request import url2pathname
 
+from onlinekern.fitted.save import stores
+from onlinekern.fitted.save.stores import named_errors
 from onlinekern.streams.errors import StreamError, is_number
 
-# A letter and a colon begin a path of Windows.
-PROTOCOL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)(://|::)")
-# Protocol -> the extra that brings what reads it.
-EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs"}
 BUFFER_BYTES = 1 << 20
 # The folder of the rows that have no value.
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
@@ -101,21 +97,6 @@ class StoredBytes(io.RawIOBase):
         super().close()
 
 
-@contextmanager
-def named_errors(name: str) -> Iterator[None]:
-    """Turn what a store raises, which may be of its own classes, into an OSError with a name."""
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise FileNotFoundError(2, "No such file or directory", name) from error
-    except ImportError:
-        raise
-    except Exception as error:
-        number = getattr(error, "errno", None) or (13 if isinstance(error, PermissionError) else 5)
-        text = " ".join(str(error).split()) or type(error).__name__
-        raise OSError(number, text, name) from error
-
-
 def as_location(path: Any) -> Location:
     """Return a file that is named by its path, or has been located."""
     return path if isinstance(path, Location) else Location(os.fspath(path), str(path))
@@ -152,22 +133,32 @@ def located(paths: Any, storage_options: Mapping[str, Any] | None = None) -> lis
     ])  # fmt: skip
 
 
+def absolute(path: Any) -> Any:
+    """Return a name that stands for the same files in a process with another folder."""
+    name = stores.local_path(os.fspath(path)) if not isinstance(path, Location) else path
+    if isinstance(name, Location):
+        return name if name.store is not None else replace(name, path=os.path.abspath(name.path))
+    if os.path.lexists(name):
+        return os.path.abspath(name)
+    if stores.PROTOCOL.match(name):
+        return name
+    here = glob.escape(os.getcwd()) if glob.has_magic(name) else os.getcwd()
+    return os.path.join(here, name)
+
+
 def files_of(path: Any, storage_options: Mapping[str, Any]) -> Iterable[Location]:
     """Return the files that one name stands for."""
     if isinstance(path, Location):
         return [path]
-    name = os.fspath(path)
-    if name.startswith("file://"):
-        name = url2pathname(name.removeprefix("file://"))
-    protocol = PROTOCOL.match(name)
+    name = stores.local_path(os.fspath(path))
     if os.path.isdir(name):
         return in_folder(name, [
             os.path.join(place, one) for place, _, names in os.walk(name) for one in names
         ])  # fmt: skip
     if name == "-" or os.path.lexists(name):
         return [Location(name, name)]
-    if protocol is not None:
-        return stored_files(name, protocol[1], storage_options)
+    if stores.PROTOCOL.match(name):
+        return stored_files(name, storage_options)
     if not glob.has_magic(name):
         return [Location(name, name)]
     found = filter(os.path.isfile, glob.iglob(name, recursive=True))
@@ -198,9 +189,9 @@ def natural(path: str) -> list[Any]:
     return [int(part) if part.isdigit() else part for part in re.split(r"([0-9]+)", path)]
 
 
-def stored_files(url: str, protocol: str, options: Mapping[str, Any]) -> list[Location]:
+def stored_files(url: str, options: Mapping[str, Any]) -> list[Location]:
     """Return the files that a URL stands for."""
-    store, path = store_of(url, protocol, options)
+    store, path = store_of(url, options)
 
     def stored(one: Location) -> Location:
         name = url if one.path == path else store.unstrip_protocol(one.path)
@@ -220,25 +211,12 @@ def stored_files(url: str, protocol: str, options: Mapping[str, Any]) -> list[Lo
     return [stored(Location(path, url))]
 
 
-def store_of(url: str, protocol: str, options: Mapping[str, Any]) -> tuple[Any, str]:
+def store_of(url: str, options: Mapping[str, Any]) -> tuple[Any, str]:
     """Return the filesystem of a URL, and the path in it."""
-    extra = EXTRAS.get(protocol, "remote")
     try:
-        from fsspec.core import url_to_fs
-
-        with named_errors(url):
-            store, path = url_to_fs(url, **options)
-            # A listing that was made before may lack new files.
-            store.invalidate_cache()
-    except ImportError as error:
-        raise ImportError(
-            f"{url}: reading it needs more ({error}): pip install 'onlinekern[{extra}]'"
-        ) from error
-    except OSError as error:
-        if isinstance(error.__cause__, ValueError) and "Protocol not known" in str(error):
-            raise StreamError(f"{url}: unknown protocol {protocol!r}") from error
-        raise
-    return store, path
+        return stores.store_of(url, options)
+    except ValueError as error:
+        raise StreamError(str(error)) from error
 
 
 def with_folders(files: list[Location]) -> list[Location]:

@@ -8,11 +8,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from onlinekern.fitted.save.stores import check_stored, exists_stored, is_stored, local_path
 from onlinekern.streams.locations import located
 
 
 def check_readable(path: Any) -> None:
-    """Raise OSError unless a file can be read."""
+    """Raise OSError unless a file, or what a URL names, can be read."""
+    if is_stored(path):
+        if not exists_stored(path, None):
+            raise FileNotFoundError(2, "No such file or directory", path)
+        return
+    path = local_path(path)
     if Path(path).is_dir():
         raise IsADirectoryError(21, "Is a directory", path)
     with Path(path).open("rb"):
@@ -27,11 +33,17 @@ def check_data(paths: Any) -> None:
             check_readable(file.path)
 
 
-def check_writable(path: Any) -> None:
-    """Raise OSError unless a file can be written.
+def check_writable(path: Any, stored: bool = False, storage_options: Any = None) -> None:
+    """Raise OSError unless a file can be written; ValueError for a URL, if it may not be `stored`.
 
     It is tried, for permission bits tell little to a superuser or on a read-only file system.
     """
+    if is_stored(path):
+        if not stored:
+            raise ValueError(f"{path}: a file of this machine is needed, not a URL")
+        check_stored(path, storage_options)
+        return
+    path = local_path(path) if stored else path
     existed = Path(path).exists()
     with Path(path).open("ab"):
         pass

@@ -3,24 +3,43 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any, Literal, overload
 
 
 @overload
-def load(path: str | os.PathLike[str], *, return_metadata: Literal[False] = False) -> Any: ...
+def load(
+    path: str | os.PathLike[str],
+    *,
+    return_metadata: Literal[False] = False,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Any: ...
 
 
 @overload
 def load(
-    path: str | os.PathLike[str], *, return_metadata: Literal[True]
+    path: str | os.PathLike[str],
+    *,
+    return_metadata: Literal[True],
+    storage_options: Mapping[str, Any] | None = None,
 ) -> tuple[Any, dict[str, Any]]: ...
 
 
 @overload
-def load(path: str | os.PathLike[str], *, return_metadata: bool) -> Any: ...
+def load(
+    path: str | os.PathLike[str],
+    *,
+    return_metadata: bool,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Any: ...
 
 
-def load(path: str | os.PathLike[str], *, return_metadata: bool = False) -> Any:
+def load(
+    path: str | os.PathLike[str],
+    *,
+    return_metadata: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Any:
     """Load a model that its method `save` has written.
 
     No code of the file runs: it holds numbers, text and names of classes of this library. Still, a
@@ -29,9 +48,13 @@ def load(path: str | os.PathLike[str], *, return_metadata: bool = False) -> Any:
     Parameters
     ----------
     path : str or path-like
+        A file, or a URL of a store that fsspec reads, such as ``s3://bucket/model.okn``.
     return_metadata : bool, default=False
         Whether to return what `save` was given as `metadata` too. Both come from one reading of the
         file, so they belong together even if another process replaces the file meanwhile.
+    storage_options : mapping or None, default=None
+        What the store of a URL is told, as by fsspec: keys, an endpoint. None: the environment
+        tells it.
 
     Returns
     -------
@@ -47,6 +70,8 @@ def load(path: str | os.PathLike[str], *, return_metadata: bool = False) -> Any:
         format that this one does not know.
     OSError
         If the file cannot be read.
+    ImportError
+        If a package for the store of a URL is missing; the message names the extra.
     MemoryError
         If there is not enough memory for the model.
 
@@ -59,20 +84,24 @@ def load(path: str | os.PathLike[str], *, return_metadata: bool = False) -> Any:
     PAClassifier(C=0.1)
     """
     from onlinekern.fitted.save.model_file import read
+    from onlinekern.fitted.save.stores import opened
 
-    with open(path, "rb") as stream:
+    with opened(path, storage_options) as stream:
         model, metadata = read(stream, os.fspath(path))
     return (model, metadata) if return_metadata else model
 
 
 def save_model(
-    model: Any, path: str | os.PathLike[str], metadata: dict[str, Any] | None = None
+    model: Any,
+    path: str | os.PathLike[str],
+    metadata: dict[str, Any] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> None:
     """Write the file of a model, as its method `save` does; it appears whole or not at all."""
     from onlinekern.fitted.save.atomic import replacing
 
     contents = contents_of(model, metadata)
-    with replacing(path) as stream:
+    with replacing(path, storage_options) as stream:
         contents.write(stream)
 
 

@@ -8,12 +8,24 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import BinaryIO
+
+from onlinekern.fitted.save.stores import Options, is_stored, local_path, storing
+
+
+def replacing(
+    path: str | os.PathLike[str], storage_options: Options = None
+) -> AbstractContextManager[BinaryIO]:
+    """Return a context with a stream whose bytes become the file `path`, which may be a URL, when
+    the block ends without an error."""
+    if is_stored(path):
+        return storing(os.fspath(path), storage_options)
+    return replacing_local(local_path(path))
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def replacing_local(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Yield a stream whose bytes become the file `path` when the block ends without an error.
 
     They are written to a temporary file of the same folder, which is forced to the disk and

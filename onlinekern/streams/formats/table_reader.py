@@ -46,6 +46,8 @@ class TableReader:
 
     # Whether the file stores the types of its columns.
     typed = True
+    # A column of weights, which is read like a feature and is none.
+    weight: str | None = None
 
     def __init__(
         self,
@@ -75,8 +77,9 @@ class TableReader:
             raise StreamError(f"{self.name}: {given}name the target column, one of {listed(found)}")
         if len(set(found)) < len(found):
             raise StreamError(f"{self.name}: two columns have the same name")
-        if target in found:
-            found.remove(target)
+        if self.weight is not None and self.weight not in found:
+            raise StreamError(f"{self.name}: no column named {self.weight!r} for sample_weight")
+        found = [name for name in found if name not in (target, self.weight)]
         if not found:
             raise StreamError(f"{self.name}: no column besides the target {target!r}")
         self.feature_names = found if like is None else list(like.feature_names)
@@ -152,8 +155,9 @@ class TableReader:
 
     @property
     def _features(self) -> list[str]:
-        """The features that are read in the file."""
-        return [name for name in self.feature_names if name not in self._folders]
+        """The features that are read in the file, and the weights."""
+        weight = [] if self.weight is None else [self.weight]
+        return [name for name in (*self.feature_names, *weight) if name not in self._folders]
 
     @property
     def _own_target(self) -> str | None:
