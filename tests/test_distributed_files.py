@@ -156,8 +156,8 @@ def test_faults_are_named(client, tmp_path):
     write(tmp_path / "good", "csv")
     with pytest.raises(FileNotFoundError, match="No file matches"):
         learnt(client, str(tmp_path / "*.csv"))
+    (tmp_path / "rows.txt").write_text("1 1:2\n")
     with pytest.raises(StreamError, match=r"rows.txt: parts are read of files named .parquet"):
-        (tmp_path / "rows.txt").write_text("1 1:2\n")
         learnt(client, [tmp_path / "rows.txt"])
     (tmp_path / "other.csv").write_text("a,b,weight,sold,day\n1,2,1,yes,1\n")
     (tmp_path / "odd.csv").write_text("a,c,weight,sold,day\n1,2,1,yes,1\n")

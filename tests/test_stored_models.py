@@ -79,7 +79,7 @@ def test_faults_name_the_url(memory, monkeypatch):
 def test_checkpoints_that_are_locked_stay_here(memory):
     from onlinekern.evaluate.checkpoint import Checkpoint, Interval
 
-    with pytest.raises(ValueError, match="memory://a.checkpoint must be a file of this machine"):
+    with pytest.raises(ValueError, match=r"memory://a\.checkpoint must be a file of this machine"):
         Checkpoint("memory://a.checkpoint", Interval.of(10), {}, False)
 
 
@@ -135,17 +135,15 @@ def test_s3(monkeypatch, capsys, rows):
         store.mkdir("models")
         url, options = "s3://models/model.okn", {"storage_options": {"endpoint_url": endpoint}}
         check(PAClassifier().fit(X, Y), url, **options)
-        with pytest.raises(OSError, match="s3://missing/model.okn"):
+        with pytest.raises(OSError, match=r"s3://missing/model\.okn"):
             PAClassifier().save("s3://missing/model.okn", **options)
-        with pytest.raises(FileNotFoundError, match="s3://models/none.okn"):
+        with pytest.raises(FileNotFoundError, match=r"s3://models/none\.okn"):
             onlinekern.load("s3://models/none.okn", **options)
         monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
         use(capsys, rows, url, "s3://models/answers.txt")
         # The store is known to this process only by what it was told first.
         store.invalidate_cache()
         assert store.ls("models") == ["models/answers.txt", "models/model.okn"]
-        code, _, err = run(
-            capsys, "train", rows, "--target", "y", "-o", "s3://missing/model.okn"
-        )
+        code, _, err = run(capsys, "train", rows, "--target", "y", "-o", "s3://missing/model.okn")
         assert (code, err.count("\n")) == (2, 1)
         assert "s3://missing/model.okn" in err
